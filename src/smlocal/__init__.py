@@ -1,0 +1,1 @@
+"""smlocal: run a SageMaker training container here exactly as the service would."""

@@ -1,0 +1,138 @@
+"""The container verbs smlocal uses, as few as there are, and what is said with them."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from smlocal.plan.facts import EngineFacts, ImageFacts
+
+JOB_LABEL = "smlocal.job"
+"""On everything we make on an engine; clean-up goes by this label and nothing else."""
+
+
+class ResourceKind(StrEnum):
+    """What can be left behind on an engine, in the order in which it must be removed."""
+
+    CONTAINER = "container"
+    VOLUME = "volume"
+    NETWORK = "network"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Resource:
+    """One thing of ours on the engine."""
+
+    kind: ResourceKind
+    id: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Mount:
+    """A host folder (bind) or a volume, by name, at a path of the container."""
+
+    source: str
+    target: str
+    volume: bool = False
+    read_only: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ContainerSpec:
+    """One container to be made. `None` for entrypoint or command keeps the image's own."""
+
+    name: str
+    image: str
+    labels: Mapping[str, str]
+    entrypoint: tuple[str, ...] | None
+    command: tuple[str, ...] | None
+    environment: Mapping[str, str]
+    hostname: str
+    mounts: tuple[Mount, ...] = ()
+    extra_hosts: Mapping[str, str] = field(default_factory=dict)
+    network: str | None = None
+    """None: the engine's default network."""
+    aliases: tuple[str, ...] = ()
+    gpus: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ContainerState:
+    """How a container is, or how it ended."""
+
+    status: str
+    """The engine's word: created, running, exited, dead, …"""
+    exit_code: int
+    oom_killed: bool
+    error: str
+    started_at: str
+    finished_at: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RegistryLogin:
+    """What a registry wants to see before it gives an image."""
+
+    username: str
+    password: str
+    server: str
+
+
+class Output(Protocol):
+    """What an attached container writes, both streams in the order they came."""
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield pieces as they come; end when the container has closed both streams."""
+
+    def close(self) -> None:
+        """Stop reading from another thread; the iteration ends soon after."""
+
+
+class Engine(Protocol):
+    """A container engine. Every method raises `EngineError` or one of the engine errors of `errors`."""
+
+    def facts(self) -> EngineFacts:
+        """What kind of engine this is; the first call that notices that none answers."""
+
+    def image(self, name: str) -> ImageFacts | None:
+        """The image's configuration, or None when it is not here."""
+
+    def pull(self, name: str, login: RegistryLogin | None, progress: Callable[[str], None]) -> None:
+        """Bring an image here, telling of progress in short lines."""
+
+    def create_volume(self, name: str, labels: Mapping[str, str], options: Mapping[str, str]) -> str:
+        """Make a volume of the engine's `local` driver and return where its data lies on the engine's machine."""
+
+    def create_network(self, name: str, labels: Mapping[str, str]) -> None:
+        """Make a private bridge network."""
+
+    def create(self, spec: ContainerSpec) -> str:
+        """Make a container and return its id."""
+
+    def attach(self, container: str) -> Output:
+        """Read what a container writes; call before `start` so that nothing is lost."""
+
+    def start(self, container: str) -> None:
+        """Start PID 1; raises `EngineError` with the runtime's own message when it cannot start."""
+
+    def wait(self, container: str) -> int:
+        """Block until the container has ended and return its exit code."""
+
+    def state(self, container: str) -> ContainerState:
+        """Look at a container."""
+
+    def signal(self, container: str, signal: str) -> None:
+        """Send a signal to PID 1 only; a container that has ended already is fine."""
+
+    def get_archive(self, container: str, path: str) -> Iterator[bytes]:
+        """Stream a tar of `path` (its last component is the archive's top entry)."""
+
+    def put_archive(self, container: str, path: str, data: bytes) -> None:
+        """Unpack a tar below `path`, owners and modes as the archive says."""
+
+    def remove(self, resource: Resource) -> None:
+        """Remove by force, with anonymous volumes; what is gone already is fine."""
+
+    def owned(self, job: str | None = None) -> list[Resource]:
+        """Everything that carries our label (of one job), in the order of removal."""

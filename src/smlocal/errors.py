@@ -1,0 +1,179 @@
+"""One class per cause of trouble: its sentence, what to do about it, a stable id and the exit code."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+
+class SmlocalError(Exception):
+    """What a user can cause or meet; the faces print it, never a traceback."""
+
+    id: ClassVar[str] = "internal"
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, sentence: str, *, details: Sequence[str] = (), remedy: Sequence[str] = ()) -> None:
+        """Keep the sentence, the lines that show where, and the lines that say what to do."""
+        super().__init__(sentence)
+        self.sentence = sentence
+        self.details = tuple(details)
+        self.remedy = tuple(remedy)
+
+
+class RequestRefusedError(SmlocalError):
+    """The service would refuse this at creation, or the command line is wrong: no job is made."""
+
+    exit_code = 2
+
+
+class MachineNotReadyError(SmlocalError):
+    """Something only this machine lacks, found before the start: no job is made."""
+
+    exit_code = 3
+
+
+class JobFileMissingError(RequestRefusedError):
+    """The job file cannot be opened."""
+
+    id = "job-file-missing"
+
+
+class JobFileSyntaxError(RequestRefusedError):
+    """The job file is neither YAML nor JSON."""
+
+    id = "job-file-syntax"
+
+
+class RequestInvalidError(RequestRefusedError):
+    """The request breaks constraints of the service; all of them are listed."""
+
+    id = "request-invalid"
+
+
+class FieldRefusedError(RequestRefusedError):
+    """A member or value that smlocal neither emulates nor may ignore."""
+
+    id = "field-refused"
+
+
+class SourceMissingError(RequestRefusedError):
+    """A channel names a local path that does not exist."""
+
+    id = "source-missing"
+
+
+class SourceUnreadableError(RequestRefusedError):
+    """A channel names a local path that this user may not read."""
+
+    id = "source-unreadable"
+
+
+class SourceEmptyError(RequestRefusedError):
+    """A channel's source holds no object; the service refuses that at creation."""
+
+    id = "source-empty"
+
+
+class SourceUnmappedError(RequestRefusedError):
+    """A channel names an s3:// location that no entry of Local.Sources maps to a folder."""
+
+    id = "source-unmapped"
+
+
+class OutputUnusableError(RequestRefusedError):
+    """The output path cannot hold artifacts, for example because it is a file."""
+
+    id = "output-unusable"
+
+
+class NameInUseError(RequestRefusedError):
+    """A job of this name exists already (ResourceInUse on the service)."""
+
+    id = "name-in-use"
+
+
+class JobUnknownError(RequestRefusedError):
+    """No job of this name was ever made here."""
+
+    id = "job-unknown"
+
+
+class JobNotFinishedError(RequestRefusedError):
+    """The job still runs and this needs a finished one."""
+
+    id = "job-not-finished"
+
+
+class EngineUnreachableError(MachineNotReadyError):
+    """No container engine answers."""
+
+    id = "engine-unreachable"
+
+
+class EngineForbiddenError(MachineNotReadyError):
+    """The engine's socket is there but this user may not use it."""
+
+    id = "engine-forbidden"
+
+
+class EngineRemoteError(MachineNotReadyError):
+    """The engine runs elsewhere and cannot see this machine's folders."""
+
+    id = "engine-remote"
+
+
+class ImageMissingError(MachineNotReadyError):
+    """The image is not here and pulling is off."""
+
+    id = "image-missing"
+
+
+class RegistryUnreachableError(MachineNotReadyError):
+    """The registry of a missing image does not answer."""
+
+    id = "registry-unreachable"
+
+
+class CredentialsMissingError(MachineNotReadyError):
+    """AWS credentials are needed (an ECR image) and none work."""
+
+    id = "credentials-missing"
+
+
+class ImageArchitectureError(MachineNotReadyError):
+    """The image is built for another CPU than the engine runs on."""
+
+    id = "image-architecture"
+
+
+class GpuUnavailableError(MachineNotReadyError):
+    """The instance type has GPUs and the engine can give none."""
+
+    id = "gpu-unavailable"
+
+
+class HomeUnusableError(MachineNotReadyError):
+    """The folder smlocal remembers jobs in cannot be used: full, read-only, not ours."""
+
+    id = "home-unusable"
+
+
+class EngineError(SmlocalError):
+    """The engine answered a request with an error of its own."""
+
+    id = "engine-error"
+
+    def __init__(self, message: str, *, status: int = 0) -> None:
+        """Keep the engine's own words and the HTTP status they came with."""
+        super().__init__(message)
+        self.status = status
+
+
+class ImagePullError(EngineError):
+    """The registry answered that it will not give the image: a Failed job, not a broken machine."""
+
+    id = "image-pull"
+
+
+class EngineLostError(EngineError):
+    """The engine stopped answering while a job was running on it."""
+
+    id = "engine-lost"

@@ -1,0 +1,65 @@
+"""What the plan needs to know about this machine. Gathered elsewhere; here are only the answers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from smlocal.contract.listing import Listing
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EngineFacts:
+    """The engine that will run the containers."""
+
+    address: str
+    """`unix:///var/run/docker.sock`, `tcp://…`"""
+    local: bool
+    """True when bind mounts reach this machine's folders (a unix socket)."""
+    version: str
+    architecture: str
+    """In the image's spelling: `amd64`, `arm64`."""
+    operating_system: str
+    storage_driver: str
+    rootless: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ImageFacts:
+    """An image that is here, by its configuration alone."""
+
+    id: str
+    architecture: str
+    operating_system: str
+    size: int
+    entrypoint: tuple[str, ...] | None
+    command: tuple[str, ...] | None
+    user: str
+    working_directory: str
+    environment: Mapping[str, str] = field(default_factory=dict)
+    stop_signal: str | None = None
+
+    @property
+    def swallows_arguments(self) -> bool:
+        """True for an ENTRYPOINT in shell form: `/bin/sh -c '…'` never sees `train`, nor does its child see signals."""
+        return bool(self.entrypoint) and self.entrypoint is not None and self.entrypoint[:2] == ("/bin/sh", "-c")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Facts:
+    """Everything about here and now that decides how a request is carried out."""
+
+    engine: EngineFacts
+    image: ImageFacts | None
+    """None when the image is not here (a plan is still possible, a run pulls first)."""
+    listings: Mapping[str, Listing]
+    """By channel name."""
+    code: Listing | None
+    output: str
+    """Absolute local folder that artifacts go below."""
+    region: str
+    account: str
+    uid: int
+    gid: int
+    run_id: str
+    """Eight hex digits that keep two runs' engine resources apart."""
+    job_directory: str
+    """Absolute folder of the job below the home of smlocal."""
