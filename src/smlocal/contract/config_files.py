@@ -1,0 +1,129 @@
+"""The JSON documents under `/opt/ml/input/config`, byte for byte as the service writes them."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from smlocal.contract import paths
+from smlocal.contract.hosts import Host, resource_config
+from smlocal.contract.model.request import Channel, CreateTrainingJobRequest
+
+_INTERNAL_SPELLING = {
+    None: None,
+    "S3Prefix": "S3_PREFIX",
+    "ManifestFile": "MANIFEST_FILE",
+    "AugmentedManifestFile": "AUGMENTED_MANIFEST_FILE",
+    "Converse": "CONVERSE",
+    "FullyReplicated": "FULLY_REPLICATED",
+    "ShardedByS3Key": "SHARDED_BY_S3_KEY",
+    "None": "NONE",
+    "Gzip": "GZIP",
+    "RecordIO": "RECORD_IO",
+    "File": "FILE",
+    "FastFile": "FAST_FILE",
+    "Pipe": "PIPE",
+}
+
+
+def config_files(
+    request: CreateTrainingJobRequest, host: Host, hosts: Sequence[Host], *, topology: bool
+) -> dict[str, bytes]:
+    """Every config file of one host, by name."""
+    documents: dict[str, Any] = {
+        "hyperparameters.json": request.HyperParameters or {},
+        "inputdataconfig.json": input_data_config(request),
+        "resourceconfig.json": resource_config(host, hosts, topology=topology),
+        "init-config.json": _init_config(request, host, hosts),
+        "metric-definition-regex.json": _metric_definitions(request),
+    }
+    if request.CheckpointConfig is not None:
+        documents["checkpointconfig.json"] = {"LocalPath": request.CheckpointConfig.LocalPath or "/opt/ml/checkpoints"}
+    if (hook := request.DebugHookConfig) is not None:
+        collections = hook.CollectionConfigurations
+        documents["debughookconfig.json"] = {
+            "S3OutputPath": hook.S3OutputPath,
+            "LocalPath": hook.LocalPath or paths.TENSORS,
+            "HookParameters": hook.HookParameters,
+            "CollectionConfigurations": None
+            if collections is None
+            else [collection.model_dump(exclude_none=True) for collection in collections],
+        }
+    if (profiler := request.ProfilerConfig) is not None and not profiler.DisableProfiler:
+        documents["profilerconfig.json"] = {
+            "ProfilingIntervalInMilliseconds": profiler.ProfilingIntervalInMilliseconds,
+            "ProfilingParameters": profiler.ProfilingParameters,
+            "S3OutputPath": profiler.S3OutputPath,
+        }
+    if (board := request.TensorBoardOutputConfig) is not None:
+        documents["tensorboardoutputconfig.json"] = {
+            "S3OutputPath": board.S3OutputPath,
+            "LocalPath": board.LocalPath or f"{paths.TENSORBOARD}/",
+        }
+    return {name: compact(document) for name, document in documents.items()}
+
+
+def input_data_config(request: CreateTrainingJobRequest) -> dict[str, dict[str, str]]:
+    """What `inputdataconfig.json` tells of each channel: four keys and never another."""
+    return {channel.ChannelName: _channel(channel, request) for channel in request.InputDataConfig or ()}
+
+
+def effective_mode(channel: Channel, request: CreateTrainingJobRequest) -> str:
+    """The channel's own input mode, else the job's."""
+    specification = request.AlgorithmSpecification
+    return channel.InputMode or (specification.TrainingInputMode if specification is not None else "File")
+
+
+def compact(document: Any) -> bytes:
+    """JSON without a space and without escapes for letters, as the service's writer has it."""
+    return json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode("utf-8", errors="surrogatepass")
+
+
+def _channel(channel: Channel, request: CreateTrainingJobRequest) -> dict[str, str]:
+    source = channel.DataSource.S3DataSource if channel.DataSource is not None else None
+    content_type = {} if channel.ContentType is None else {"ContentType": channel.ContentType}
+    return {
+        **content_type,
+        "TrainingInputMode": effective_mode(channel, request),
+        "S3DistributionType": (source.S3DataDistributionType if source is not None else None) or "FullyReplicated",
+        "RecordWrapperType": channel.RecordWrapperType or "None",
+    }
+
+
+def _metric_definitions(request: CreateTrainingJobRequest) -> list[Mapping[str, str]]:
+    specification = request.AlgorithmSpecification
+    definitions = specification.MetricDefinitions if specification is not None else None
+    return [{"Name": definition.Name, "Regex": definition.Regex} for definition in definitions or ()]
+
+
+def _init_config(request: CreateTrainingJobRequest, host: Host, hosts: Sequence[Host]) -> Mapping[str, Any]:
+    """The platform's own file: no known program reads it, but code that walks the folder meets it."""
+    specification = request.AlgorithmSpecification
+    return {
+        "inputMode": _INTERNAL_SPELLING[specification.TrainingInputMode if specification is not None else "File"],
+        "channels": {c.ChannelName: _init_channel(c, request) for c in request.InputDataConfig or ()},
+        "checkpointChannel": None,
+        "hostConfig": {"clusterSize": len(hosts), "hostNumber": host.number},
+        "enableAdditionalPlatformLoggingForCustomer": False,
+        "jobRunInfo": {"jobRunNumber": 1},
+    }
+
+
+def _init_channel(channel: Channel, request: CreateTrainingJobRequest) -> Mapping[str, Any]:
+    source = channel.DataSource.S3DataSource if channel.DataSource is not None else None
+    distribution = source.S3DataDistributionType if source is not None else None
+    return {
+        "s3DataSource": None
+        if source is None
+        else {
+            "s3DataType": _INTERNAL_SPELLING[source.S3DataType],
+            "s3Uri": source.S3Uri,
+            "s3DataDistributionType": _INTERNAL_SPELLING[distribution or "FullyReplicated"],
+            "attributeNames": source.AttributeNames,
+        },
+        "fileSystemDataSource": None,
+        "compressionType": _INTERNAL_SPELLING[channel.CompressionType or "None"],
+        "recordWrapper": _INTERNAL_SPELLING[channel.RecordWrapperType or "None"],
+        "shuffleConfig": None,
+        "inputMode": _INTERNAL_SPELLING[effective_mode(channel, request)],
+        "sharded": distribution == "ShardedByS3Key",
+    }

@@ -1,0 +1,126 @@
+"""The DescribeTrainingJob answer, put together from what is remembered of a job."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from smlocal.contract.statuses import SecondaryStatus, TrainingJobStatus
+
+DEFAULT_MAX_RUNTIME = 86_400
+
+_ECHOED = (
+    "HyperParameters",
+    "AlgorithmSpecification",
+    "RoleArn",
+    "InputDataConfig",
+    "OutputDataConfig",
+    "ResourceConfig",
+    "VpcConfig",
+)
+_ECHOED_LAST = (
+    "CheckpointConfig",
+    "DebugHookConfig",
+    "ExperimentConfig",
+    "DebugRuleConfigurations",
+    "TensorBoardOutputConfig",
+    "ProfilerConfig",
+    "ProfilerRuleConfigurations",
+    "Environment",
+    "RetryStrategy",
+    "RemoteDebugConfig",
+    "InfraCheckConfig",
+    "ServerlessJobConfig",
+    "MlflowConfig",
+    "ModelPackageConfig",
+)
+_SWITCHES = ("EnableNetworkIsolation", "EnableInterContainerTrafficEncryption", "EnableManagedSpotTraining")
+_REQUEST_ONLY = ("Tags", "SessionChainingConfig")
+"""Members that DescribeTrainingJob has no place for; they are shown beside the answer."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TransitionFacts:
+    """One element of the status history."""
+
+    status: str
+    started: float
+    ended: float | None
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JobFacts:
+    """What is remembered of a job's life."""
+
+    name: str
+    arn: str
+    status: TrainingJobStatus
+    secondary: SecondaryStatus
+    created: float
+    modified: float
+    failure_reason: str | None
+    transitions: Sequence[TransitionFacts]
+    model_uri: str
+
+
+def describe(request: Mapping[str, Any], job: JobFacts) -> dict[str, Any]:
+    """The answer the service would give, members in its order; times are epoch seconds with milliseconds."""
+    times = _times(job)
+    answer: dict[str, Any] = {
+        "TrainingJobName": job.name,
+        "TrainingJobArn": job.arn,
+        "ModelArtifacts": {"S3ModelArtifacts": job.model_uri},
+        "TrainingJobStatus": job.status,
+        "SecondaryStatus": job.secondary,
+    }
+    if job.failure_reason is not None:
+        answer["FailureReason"] = job.failure_reason
+    answer.update(_given(request, _ECHOED))
+    answer["StoppingCondition"] = {"MaxRuntimeInSeconds": DEFAULT_MAX_RUNTIME} | dict(
+        request.get("StoppingCondition") or {}
+    )
+    answer["CreationTime"] = job.created
+    answer.update({name: times[name] for name in ("TrainingStartTime", "TrainingEndTime") if name in times})
+    answer["LastModifiedTime"] = job.modified
+    answer["SecondaryStatusTransitions"] = [_transition(transition) for transition in job.transitions]
+    answer.update({name: bool(request.get(name, False)) for name in _SWITCHES})
+    answer.update(_given(request, _ECHOED_LAST))
+    answer.update({n: times[n] for n in ("TrainingTimeInSeconds", "BillableTimeInSeconds") if n in times})
+    return answer
+
+
+def request_only(request: Mapping[str, Any]) -> dict[str, Any]:
+    """The members of a request that the answer has no place for."""
+    return _given(request, _REQUEST_ONLY)
+
+
+def _given(request: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return {name: request[name] for name in names if request.get(name) is not None}
+
+
+def _transition(transition: TransitionFacts) -> dict[str, Any]:
+    answer: dict[str, Any] = {"Status": transition.status, "StartTime": transition.started}
+    if transition.ended is not None:
+        answer["EndTime"] = transition.ended
+    answer["StatusMessage"] = transition.message
+    return answer
+
+
+def _times(job: JobFacts) -> dict[str, float | int]:
+    """When training began and ended: `Downloading` is the first moment the instances are there."""
+    began = next((t.started for t in job.transitions if t.status == SecondaryStatus.DOWNLOADING), None)
+    if began is None:
+        return {}
+    if not job.status.terminal:
+        return {"TrainingStartTime": began}
+    ended = job.transitions[-1].started
+    if job.status is TrainingJobStatus.FAILED:
+        # The service says of failed jobs: when the failure was noticed, not when the upload was through.
+        ended = next((t.started for t in job.transitions if t.status == SecondaryStatus.UPLOADING), ended)
+    seconds = max(1, int(ended - began))
+    return {
+        "TrainingStartTime": began,
+        "TrainingEndTime": ended,
+        "TrainingTimeInSeconds": seconds,
+        "BillableTimeInSeconds": seconds,
+    }

@@ -1,0 +1,45 @@
+"""The hosts of a job: `algo-1` to `algo-N`, and what each is told about the others."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+GROUP = "homogeneousCluster"
+INTERFACE = "eth0"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Host:
+    """One host by name, with the group and the instance type that it belongs to."""
+
+    name: str
+    number: int
+    instance_type: str
+    group: str = GROUP
+
+
+def homogeneous(count: int, instance_type: str) -> tuple[Host, ...]:
+    """The hosts of a job without instance groups."""
+    return tuple(Host(name=f"algo-{n}", number=n, instance_type=instance_type) for n in range(1, count + 1))
+
+
+def resource_config(current: Host, hosts: Sequence[Host], *, topology: bool) -> Mapping[str, Any]:
+    """The contents of `resourceconfig.json`, keys in the order of the real file."""
+    groups: dict[str, dict[str, Any]] = {}
+    for host in hosts:
+        group = groups.setdefault(
+            host.group, {"instance_group_name": host.group, "instance_type": host.instance_type, "hosts": []}
+        )
+        group["hosts"].append(host.name)
+    document: dict[str, Any] = {
+        "current_host": current.name,
+        "current_instance_type": current.instance_type,
+        "current_group_name": current.group,
+        # All hosts are sorted as strings (algo-10 before algo-2); inside a group the service promises no order.
+        "hosts": sorted(host.name for host in hosts),
+        "instance_groups": list(groups.values()),
+        "network_interface_name": INTERFACE,
+    }
+    if topology:
+        document["topology"] = None
+    return document

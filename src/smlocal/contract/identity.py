@@ -1,0 +1,59 @@
+"""Region, account and names of a job, from what the user said alone: no network, no AWS library."""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+
+DEFAULT_REGION = "us-east-1"
+DEFAULT_ACCOUNT = "000000000000"
+
+_ECR = re.compile(r"(?P<account>\d{12})\.dkr\.ecr(?:-fips)?\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/")
+_ROLE = re.compile(r"arn:aws[a-z\-]*:iam::(?P<account>\d{12}):role/")
+_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9]+")
+_NAME_LENGTH = 63
+
+
+def region(*, stated: str | None, environment: Mapping[str, str], profile: str | None, image: str | None) -> str:
+    """The first that says one: Local.Region, the environment, the profile, the name of an ECR image, us-east-1."""
+    ecr = _ECR.match(image or "")
+    return (
+        stated
+        or environment.get("AWS_REGION")
+        or environment.get("AWS_DEFAULT_REGION")
+        or profile
+        or (ecr["region"] if ecr else None)
+        or DEFAULT_REGION
+    )
+
+
+def account(*, role: str | None, image: str | None) -> str:
+    """The account of the role, else of the ECR image, else twelve zeros."""
+    found = _ROLE.match(role or "") or _ECR.match(image or "")
+    return found["account"] if found else DEFAULT_ACCOUNT
+
+
+def partition(region_name: str) -> str:
+    """The AWS partition a region belongs to."""
+    if region_name.startswith("cn-"):
+        return "aws-cn"
+    if region_name.startswith("us-gov-"):
+        return "aws-us-gov"
+    return "aws"
+
+
+def training_job_arn(name: str, *, region_name: str, account_id: str) -> str:
+    """The job's ARN, in which the service lower-cases the name."""
+    return f"arn:{partition(region_name)}:sagemaker:{region_name}:{account_id}:training-job/{name.lower()}"
+
+
+def default_name(stem: str, now: datetime) -> str:
+    """A job name made of a file's name and the time, within what the service allows."""
+    stamp = now.strftime("-%Y%m%d-%H%M%S") + f"-{now.microsecond // 1000:03}"
+    base = _NOT_IN_NAMES.sub("-", stem).strip("-")[: _NAME_LENGTH - len(stamp)].strip("-") or "job"
+    return base + stamp
+
+
+def instance_hostname(host_number: int, region_name: str) -> str:
+    """What `hostname` prints inside: like an instance, never `algo-1`; programs that mix the two up fail there too."""
+    domain = "ec2.internal" if region_name == "us-east-1" else f"{region_name}.compute.internal"
+    return f"ip-10-0-{host_number // 250}-{host_number % 250 + 4}.{domain}"

@@ -1,0 +1,86 @@
+"""The states of a training job, their messages, and how a job's end is reported."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class TrainingJobStatus(StrEnum):
+    """The coarse state of a job."""
+
+    IN_PROGRESS = "InProgress"
+    COMPLETED = "Completed"
+    FAILED = "Failed"
+    STOPPING = "Stopping"
+    STOPPED = "Stopped"
+    DELETING = "Deleting"
+
+    @property
+    def terminal(self) -> bool:
+        """True once nothing will change any more."""
+        return self in {TrainingJobStatus.COMPLETED, TrainingJobStatus.FAILED, TrainingJobStatus.STOPPED}
+
+
+class SecondaryStatus(StrEnum):
+    """The fine state of a job: those that the service still uses."""
+
+    STARTING = "Starting"
+    PENDING = "Pending"
+    DOWNLOADING = "Downloading"
+    TRAINING = "Training"
+    INTERRUPTED = "Interrupted"
+    UPLOADING = "Uploading"
+    STOPPING = "Stopping"
+    STOPPED = "Stopped"
+    MAX_RUNTIME_EXCEEDED = "MaxRuntimeExceeded"
+    MAX_WAIT_TIME_EXCEEDED = "MaxWaitTimeExceeded"
+    COMPLETED = "Completed"
+    FAILED = "Failed"
+
+
+class StatusMessage(StrEnum):
+    """What the service says with a secondary status."""
+
+    STARTING = "Starting the training job"
+    PREPARING = "Preparing the instances for training"
+    DOWNLOADING_DATA = "Downloading input data"
+    DOWNLOADING_IMAGE = "Downloading the training image"
+    TRAINING = "Training image download completed. Training in progress."
+    UPLOADING = "Uploading generated training model"
+    STOPPING = "Stopping the training job"
+    STOPPED = "Training job stopped"
+    MAX_RUNTIME_EXCEEDED = "Training job runtime exceeded MaxRuntimeInSeconds provided"
+    MAX_WAIT_TIME_EXCEEDED = "Training job wait time exceeded MaxWaitTimeInSeconds provided"
+    COMPLETED = "Training job completed"
+    FAILED = "Training job failed"
+
+
+class StopCause(StrEnum):
+    """Whose hand stopped a job."""
+
+    REQUEST = "request"
+    MAX_RUNTIME = "max-runtime"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ending:
+    """How a job's end is written down."""
+
+    status: TrainingJobStatus
+    secondary: SecondaryStatus
+    message: StatusMessage
+
+
+COMPLETED = Ending(
+    status=TrainingJobStatus.COMPLETED, secondary=SecondaryStatus.COMPLETED, message=StatusMessage.COMPLETED
+)
+FAILED = Ending(status=TrainingJobStatus.FAILED, secondary=SecondaryStatus.FAILED, message=StatusMessage.FAILED)
+STOPPED = {
+    StopCause.REQUEST: Ending(
+        status=TrainingJobStatus.STOPPED, secondary=SecondaryStatus.STOPPED, message=StatusMessage.STOPPED
+    ),
+    StopCause.MAX_RUNTIME: Ending(
+        status=TrainingJobStatus.STOPPED,
+        secondary=SecondaryStatus.MAX_RUNTIME_EXCEEDED,
+        message=StatusMessage.MAX_RUNTIME_EXCEEDED,
+    ),
+}
