@@ -102,6 +102,12 @@ class JobNotFinishedError(RequestRefusedError):
     id = "job-not-finished"
 
 
+class JobFinishedError(RequestRefusedError):
+    """The job has ended and nothing about it changes any more."""
+
+    id = "job-finished"
+
+
 class EngineUnreachableError(MachineNotReadyError):
     """No container engine answers."""
 
@@ -177,3 +183,9 @@ class EngineLostError(EngineError):
     """The engine stopped answering while a job was running on it."""
 
     id = "engine-lost"
+
+
+class ArtifactError(SmlocalError):
+    """The artifacts of a job cannot be written; the sentence is the reason as the service words it."""
+
+    id = "artifact-write"

@@ -1,0 +1,91 @@
+"""Delete a folder and all below it: never through a link, and also where a job left read-only folders."""
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+_OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+_WRITE_AND_ENTER = 0o300
+
+
+@dataclass(kw_only=True, slots=True)
+class _Level:
+    """A directory on the way down."""
+
+    name: str
+    identity: tuple[int, int]
+    directories: list[str] = field(default_factory=list)
+
+
+def remove_tree(path: str) -> None:
+    """Delete `path` whatever it is; gone already is fine. A link is removed, never followed."""
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return
+    except (IsADirectoryError, PermissionError):
+        # EISDIR on Linux, EPERM on macOS for a directory; anything else that refuses is told as it is.
+        if os.path.islink(path) or not os.path.isdir(path):
+            raise
+        _remove_directory(os.path.abspath(path))
+
+
+def _remove_directory(path: str) -> None:
+    """Delete a directory, deepest first.
+
+    A loop and not a recursion, because a training script may nest deeper than Python recurses. One open directory per
+    level would run out too, so the way back up goes through `..`; should somebody have moved the tree meanwhile, that
+    leads elsewhere and we stop.
+    """
+    current, top = _enter(path, None)
+    levels = [top]
+    try:
+        while True:
+            level = levels[-1]
+            if level.directories:
+                below, lower = _enter(level.directories.pop(), current)
+                os.close(current)
+                current = below
+                levels.append(lower)
+                continue
+            levels.pop()
+            if not levels:
+                os.rmdir(path)
+                return
+            above = os.open("..", _OPEN, dir_fd=current)
+            os.close(current)
+            current = above
+            if _identity(current) != levels[-1].identity:
+                raise OSError(0, "the folder was moved while it was being deleted", path)
+            os.rmdir(level.name, dir_fd=current)
+    finally:
+        os.close(current)
+
+
+def _enter(name: str, parent: int | None) -> tuple[int, _Level]:
+    """Open a directory, giving ourselves the right to where it is ours to give, and delete all files in it."""
+    try:
+        directory = os.open(name, _OPEN, dir_fd=parent)
+    except PermissionError:
+        os.chmod(name, 0o700, dir_fd=parent)
+        directory = os.open(name, _OPEN, dir_fd=parent)
+    try:
+        if os.fstat(directory).st_mode & _WRITE_AND_ENTER != _WRITE_AND_ENTER:
+            with suppress(PermissionError):  # not ours; deleting inside will say so
+                os.fchmod(directory, 0o700)
+        level = _Level(name=name, identity=_identity(directory))
+        with os.scandir(directory) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    level.directories.append(entry.name)
+                else:
+                    os.unlink(entry.name, dir_fd=directory)
+    except BaseException:
+        os.close(directory)
+        raise
+    return directory, level
+
+
+def _identity(directory: int) -> tuple[int, int]:
+    status = os.fstat(directory)
+    return status.st_dev, status.st_ino

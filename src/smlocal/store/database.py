@@ -1,0 +1,152 @@
+"""The SQLite file: how it is made, opened, migrated, and what its errors mean to a user."""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from smlocal.errors import HomeUnusableError
+from smlocal.store.home import home_unusable
+
+FILE_NAME = "smlocal.db"
+_BUSY_SECONDS = 30.0
+
+# Step i brings a database from version i to i + 1. A published step is never edited: add another.
+_MIGRATIONS = (
+    """
+    CREATE TABLE jobs (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        status TEXT NOT NULL,
+        secondary_status TEXT NOT NULL,
+        created REAL NOT NULL,
+        modified REAL NOT NULL,
+        started REAL,
+        ended REAL,
+        failure_reason TEXT,
+        supervisor_pid INTEGER,
+        run_id TEXT NOT NULL
+    );
+    CREATE INDEX jobs_newest ON jobs (created, id);
+    CREATE TABLE transitions (
+        job INTEGER NOT NULL,
+        position INTEGER NOT NULL,
+        status TEXT NOT NULL,
+        started REAL NOT NULL,
+        ended REAL,
+        message TEXT NOT NULL,
+        PRIMARY KEY (job, position)
+    ) WITHOUT ROWID;
+    CREATE TABLE documents (
+        job INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        body TEXT NOT NULL,
+        UNIQUE (job, kind)
+    );
+    CREATE TABLE events (
+        id INTEGER PRIMARY KEY,
+        job INTEGER NOT NULL,
+        at REAL NOT NULL,
+        kind TEXT NOT NULL,
+        data TEXT NOT NULL
+    );
+    CREATE INDEX events_of_job ON events (job, id);
+    """,
+)
+VERSION = len(_MIGRATIONS)
+
+
+def open_database(home: str) -> sqlite3.Connection:
+    """Open the database of a prepared home, making or migrating it where needed."""
+    path = os.path.join(home, FILE_NAME)
+    with explained(home):
+        if not os.path.exists(path):
+            _make(home, path)
+        connection = _connect(path)
+        try:
+            version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+            if version != VERSION:
+                _update(home, connection, version)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+@contextmanager
+def explained(home: str) -> Iterator[None]:
+    """Turn what SQLite and the file system say into an error that names the home."""
+    try:
+        yield
+    except sqlite3.IntegrityError:
+        raise
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, sqlite3.OperationalError):
+            raise home_unusable(home, error) from error
+        raise HomeUnusableError(
+            f"The database of smlocal is damaged: {os.path.join(home, FILE_NAME)}",
+            details=[str(error)],
+            remedy=["Move that file away (its jobs are then forgotten), or", "set SMLOCAL_HOME to another folder."],
+        ) from error
+    except OSError as error:
+        raise home_unusable(home, error) from error
+
+
+def _connect(path: str) -> sqlite3.Connection:
+    # mode=rw: a database that somebody deletes this instant is an error, not a new empty one.
+    quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    connection = sqlite3.connect(
+        f"file:{quoted}?mode=rw", uri=True, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+    )
+    # The default is FULL, but some builds of SQLite lower it for WAL.
+    connection.execute("PRAGMA synchronous = FULL")
+    return connection
+
+
+def _make(home: str, path: str) -> None:
+    """Make the whole database beside its place and link it there: nobody ever sees one half made.
+
+    WAL mode is stored in the file, so later openings need not ask for it.
+    """
+    draft = os.path.join(home, f".{FILE_NAME}-{os.getpid()}-{os.urandom(4).hex()}")
+    try:
+        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        connection = _connect(draft)
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            _migrate(connection)
+        finally:
+            connection.close()
+        with suppress(FileExistsError):  # another process was faster; its database is as good
+            os.link(draft, path)
+    finally:
+        for leftover in (draft, f"{draft}-wal", f"{draft}-shm", f"{draft}-journal"):
+            with suppress(FileNotFoundError):
+                os.unlink(leftover)
+
+
+def _update(home: str, connection: sqlite3.Connection, version: int) -> None:
+    if version > VERSION:
+        raise HomeUnusableError(
+            f"The jobs in {home} were recorded by a newer smlocal.",
+            details=[f"Its database has version {version}; this smlocal knows versions up to {VERSION}."],
+            remedy=["Upgrade smlocal, or", "set SMLOCAL_HOME to another folder."],
+        )
+    connection.execute("PRAGMA journal_mode = WAL")
+    _migrate(connection)
+
+
+def _migrate(connection: sqlite3.Connection) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+        for step in _MIGRATIONS[version:]:
+            for statement in step.split(";"):
+                if statement.strip():
+                    connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise

@@ -1,0 +1,65 @@
+"""Where jobs are remembered: `$SMLOCAL_HOME`, else the platform's data directory."""
+
+import errno
+import os
+import sys
+
+from smlocal.errors import HomeUnusableError
+
+_SET_HOME = "Set SMLOCAL_HOME to a folder of your own on a local disk."
+
+
+def home_directory() -> str:
+    """Absolute path of the home of smlocal; nothing is made or looked at."""
+    chosen = os.environ.get("SMLOCAL_HOME")
+    if chosen:
+        return os.path.abspath(os.path.expanduser(chosen))
+    base = os.environ.get("XDG_DATA_HOME", "")
+    if not os.path.isabs(base):  # the XDG specification says to ignore a relative one
+        base = os.path.expanduser("~/Library/Application Support" if sys.platform == "darwin" else "~/.local/share")
+    if not os.path.isabs(base):
+        raise HomeUnusableError(
+            "There is no home folder to remember jobs in.",
+            details=["HOME is not set and this user has no entry in the password database."],
+            remedy=[_SET_HOME],
+        )
+    return os.path.join(base, "smlocal")
+
+
+def prepare_home(home: str) -> str:
+    """Make the home (only its owner may look in) or check that it is ours to use; returns its real path."""
+    try:
+        os.makedirs(home, mode=0o700, exist_ok=True)
+        status = os.stat(home)
+    except OSError as error:
+        raise home_unusable(home, error) from error
+    if status.st_uid != os.geteuid():
+        raise HomeUnusableError(
+            f"The folder smlocal remembers jobs in belongs to someone else: {home}",
+            details=[f"Its owner is uid {status.st_uid}; you are uid {os.geteuid()}."],
+            remedy=[_SET_HOME],
+        )
+    if not os.access(home, os.R_OK | os.W_OK | os.X_OK):
+        raise home_unusable(home, OSError(errno.EACCES, os.strerror(errno.EACCES)))
+    try:
+        os.mkdir(os.path.join(home, "jobs"), 0o700)
+    except FileExistsError:
+        pass
+    except OSError as error:
+        raise home_unusable(home, error) from error
+    return os.path.realpath(home)
+
+
+def home_unusable(home: str, cause: Exception) -> HomeUnusableError:
+    """Say why the home cannot be used, and what helps."""
+    why = cause.strerror if isinstance(cause, OSError) and cause.strerror else str(cause)
+    number = cause.errno if isinstance(cause, OSError) else None
+    if number in {errno.ENOSPC, errno.EDQUOT} or "disk is full" in why:
+        return HomeUnusableError(
+            f"The folder smlocal remembers jobs in is on a full disk: {home}",
+            details=[why],
+            remedy=["Free some space there (`smlocal rm NAME` deletes a job), or", _SET_HOME],
+        )
+    return HomeUnusableError(
+        f"The folder smlocal remembers jobs in cannot be used: {home}", details=[why], remedy=[_SET_HOME]
+    )

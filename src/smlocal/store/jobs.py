@@ -1,0 +1,343 @@
+"""The one writer of job state: every change is one durable transaction, whoever else reads or writes meanwhile."""
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from threading import RLock
+from types import TracebackType
+from typing import Any, Self
+
+from smlocal.contract.statuses import SecondaryStatus, StatusMessage, TrainingJobStatus
+from smlocal.errors import (
+    HomeUnusableError,
+    JobFinishedError,
+    JobNotFinishedError,
+    JobUnknownError,
+    NameInUseError,
+)
+from smlocal.removal import remove_tree
+from smlocal.store.database import explained, open_database
+from smlocal.store.home import prepare_home
+from smlocal.store.records import Event, JobRecord, Transition
+
+_COLUMNS = "name, status, secondary_status, created, modified, started, ended, failure_reason, supervisor_pid, run_id"
+_TRASH = ".removed-"  # no job name starts with a dot
+
+_FIRST = (TrainingJobStatus.IN_PROGRESS, SecondaryStatus.STARTING)
+
+Records = list[JobRecord]
+
+
+class Store:
+    """All jobs of one home. Safe to share between threads; a context manager that closes its connection."""
+
+    def __init__(self, home: str, connection: sqlite3.Connection) -> None:
+        """Use `Store.open`."""
+        self.home = home
+        self._connection = connection
+        self._lock = RLock()
+
+    @classmethod
+    def open(cls, home: str) -> Self:
+        """Open the home, making it when it is new; `HomeUnusableError` when it cannot be used."""
+        home = prepare_home(home)
+        return cls(home, open_database(home))
+
+    def close(self) -> None:
+        """Give the connection back; everything was durable before."""
+        with self._lock, explained(self.home):
+            self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def directory(self, name: str) -> str:
+        """Folder of a job: logs, plan, whatever a run leaves."""
+        return os.path.join(self.home, "jobs", name)
+
+    def create(
+        self,
+        name: str,
+        *,
+        run_id: str,
+        created: float,
+        documents: Mapping[str, Any],
+        supervisor_pid: int | None,
+        message: str = StatusMessage.STARTING,
+    ) -> None:
+        """Remember a new job, `InProgress`/`Starting`, and make its folder; of two creators exactly one wins."""
+        if os.path.basename(name) != name or name.startswith("."):
+            raise ValueError(name)  # validated long before; a folder is going to bear it
+        created = round(created, 3)
+        with self._write() as connection:
+            try:
+                job = connection.execute(
+                    "INSERT INTO jobs (name, status, secondary_status, created, modified, supervisor_pid, run_id)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    (name, *_FIRST, created, created, supervisor_pid, run_id),
+                ).lastrowid
+            except sqlite3.IntegrityError as error:
+                raise _name_in_use(name) from error
+            connection.execute(
+                "INSERT INTO transitions VALUES (?, 0, ?, ?, NULL, ?)", (job, _FIRST[1], created, message)
+            )
+            connection.executemany(
+                "INSERT INTO documents VALUES (?, ?, ?)",
+                [(job, kind, _encode(document)) for kind, document in documents.items()],
+            )
+            self._make_folder(name)
+
+    def remove(self, name: str) -> None:
+        """Forget a finished job and delete its folder."""
+        with self._write() as connection:
+            job, record = self._find(name)
+            if not record.status.terminal:
+                raise JobNotFinishedError(
+                    f"The training job '{name}' is not finished: it is {record.status}.",
+                    remedy=["Wait for it or stop it first."],
+                )
+            for table in ("transitions", "documents", "events"):
+                connection.execute(f"DELETE FROM {table} WHERE job = ?", (job,))  # noqa: S608 - three constants
+            connection.execute("DELETE FROM jobs WHERE id = ?", (job,))
+            aside = self._move_folder_aside(name)
+        # Only now, so that a folder of many gigabytes keeps no other process waiting.
+        try:
+            remove_tree(aside)
+        except OSError as error:
+            raise HomeUnusableError(
+                f"The job '{name}' is forgotten, but not all of its files could be deleted.",
+                details=[f"{aside}: {error.strerror}"],
+                remedy=[f"Delete what is left with: sudo rm -rf '{aside}'"],
+            ) from error
+        self._sweep()
+
+    def transition(
+        self,
+        name: str,
+        *,
+        status: TrainingJobStatus,
+        secondary_status: SecondaryStatus,
+        message: str,
+        at: float,
+        start_training: bool = False,
+        ended: bool = False,
+        failure_reason: str | None = None,
+    ) -> JobRecord:
+        """Move a job on and return how it now is.
+
+        The same secondary status again only renews its message. `start_training` and `ended` note TrainingStartTime
+        and TrainingEndTime, the first time they are given; a terminal status notes the end by itself. Times never run
+        backwards, a recorded `Stopping` never turns into `InProgress` again, and a finished job never changes.
+        """
+        with self._write() as connection:
+            job, record = self._find(name)
+            if record.status.terminal:
+                raise JobFinishedError(
+                    f"The request was rejected because the training job is in status {record.status}."
+                )
+            if record.status is TrainingJobStatus.STOPPING and status is TrainingJobStatus.IN_PROGRESS:
+                status = TrainingJobStatus.STOPPING
+            at = max(round(at, 3), record.modified)
+            position, current = connection.execute(
+                "SELECT position, status FROM transitions WHERE job = ? ORDER BY position DESC LIMIT 1", (job,)
+            ).fetchone()
+            if current == secondary_status:
+                connection.execute(
+                    "UPDATE transitions SET message = ?, ended = ? WHERE job = ? AND position = ?",
+                    (message, at if status.terminal else None, job, position),
+                )
+            else:
+                connection.execute(
+                    "UPDATE transitions SET ended = ? WHERE job = ? AND position = ?", (at, job, position)
+                )
+                connection.execute(
+                    "INSERT INTO transitions VALUES (?, ?, ?, ?, ?, ?)",
+                    (job, position + 1, secondary_status, at, at if status.terminal else None, message),
+                )
+            connection.execute(
+                "UPDATE jobs SET status = ?, secondary_status = ?, modified = ?, started = COALESCE(started, ?),"
+                " ended = COALESCE(ended, ?), failure_reason = COALESCE(?, failure_reason) WHERE id = ?",
+                (
+                    status,
+                    secondary_status,
+                    at,
+                    at if start_training else None,
+                    at if ended or status.terminal else None,
+                    failure_reason,
+                    job,
+                ),
+            )
+            return self._find(name)[1]
+
+    def put_document(self, name: str, kind: str, document: Any) -> None:
+        """Keep a JSON document with a job, in place of an earlier one of that kind."""
+        body = _encode(document)
+        with self._write() as connection:
+            connection.execute("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", (self._find(name)[0], kind, body))
+
+    def document(self, name: str, kind: str) -> Any:
+        """A document of a job, None when there is none of that kind."""
+        with self._read() as connection:
+            row = connection.execute(
+                "SELECT body FROM documents WHERE job = ? AND kind = ?", (self._find(name)[0], kind)
+            ).fetchone()
+        return None if row is None else json.loads(row[0])
+
+    def add_event(self, name: str, at: float, kind: str, data: Any) -> None:
+        """Append to the history of a job; a finished job may still gain events."""
+        body = _encode(data)
+        with self._write() as connection:
+            connection.execute(
+                "INSERT INTO events (job, at, kind, data) VALUES (?, ?, ?, ?)",
+                (self._find(name)[0], round(at, 3), kind, body),
+            )
+
+    def events(self, name: str) -> list[Event]:
+        """History of a job, in the order in which it was told."""
+        with self._read() as connection:
+            rows = connection.execute(
+                "SELECT at, kind, data FROM events WHERE job = ? ORDER BY id", (self._find(name)[0],)
+            ).fetchall()
+        return [Event(at=at, kind=kind, data=json.loads(data)) for at, kind, data in rows]
+
+    def get(self, name: str) -> JobRecord:
+        """One job, or `JobUnknownError`."""
+        with self._read():
+            return self._find(name)[1]
+
+    def transitions(self, name: str) -> list[Transition]:
+        """SecondaryStatusTransitions of a job, oldest first."""
+        with self._read() as connection:
+            rows = connection.execute(
+                "SELECT status, started, ended, message FROM transitions WHERE job = ? ORDER BY position",
+                (self._find(name)[0],),
+            ).fetchall()
+        return [
+            Transition(status=SecondaryStatus(status), started=started, ended=ended, message=message)
+            for status, started, ended, message in rows
+        ]
+
+    def count(self) -> int:
+        """How many jobs are remembered."""
+        with self._read() as connection:
+            return int(connection.execute("SELECT COUNT(*) FROM jobs").fetchone()[0])
+
+    def list(self, *, limit: int | None = None, offset: int = 0) -> Records:
+        """Jobs, newest first."""
+        with self._read() as connection:
+            rows = connection.execute(
+                f"SELECT {_COLUMNS} FROM jobs ORDER BY created DESC, id DESC LIMIT ? OFFSET ?",  # noqa: S608 - constant
+                (-1 if limit is None else limit, offset),
+            ).fetchall()
+        return [_record(row) for row in rows]
+
+    @contextmanager
+    def _read(self) -> Iterator[sqlite3.Connection]:
+        """Give one snapshot of the database to several SELECTs."""
+        with self._transaction("BEGIN") as connection:
+            yield connection
+
+    @contextmanager
+    def _write(self) -> Iterator[sqlite3.Connection]:
+        """Begin as a writer, wait for other writers, and commit or undo everything."""
+        with self._transaction("BEGIN IMMEDIATE") as connection:
+            yield connection
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
+        with self._lock, explained(self.home):
+            connection = self._connection
+            connection.execute(begin)
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:  # SQLite undoes by itself when the disk is full
+                    connection.execute("ROLLBACK")
+                raise
+
+    def _find(self, name: str) -> tuple[int, JobRecord]:
+        row = self._connection.execute(
+            f"SELECT {_COLUMNS}, id FROM jobs WHERE name = ?",  # noqa: S608 - constant
+            (name,),
+        ).fetchone()
+        if row is None:
+            raise JobUnknownError(
+                "Requested resource not found.", details=[f"No training job '{name}' in {self.home}."]
+            )
+        return row[-1], _record(row)
+
+    def _make_folder(self, name: str) -> None:
+        folder = self.directory(name)
+        try:
+            os.mkdir(folder, 0o700)
+        except FileExistsError:
+            # Where the file system takes `A` and `a` for one, the folder may be another job's.
+            if self._connection.execute(
+                "SELECT 1 FROM jobs WHERE name = ? COLLATE NOCASE AND name != ?", (name, name)
+            ).fetchone():
+                raise _name_in_use(name) from None
+            # Left by a process that died before its job was recorded.
+            aside = self._move_folder_aside(name)
+            os.mkdir(folder, 0o700)
+            remove_tree(aside)
+
+    def _move_folder_aside(self, name: str) -> str:
+        """Free a name at once; `rename` moves a link itself, not what it points to."""
+        aside = os.path.join(self.home, "jobs", f"{_TRASH}{os.getpid()}-{os.urandom(4).hex()}-{name}")
+        with suppress(FileNotFoundError):
+            os.rename(self.directory(name), aside)
+        return aside
+
+    def _sweep(self) -> None:
+        """Delete what processes that died in the middle of a removal left."""
+        folder = os.path.join(self.home, "jobs")
+        for entry in os.listdir(folder):
+            owner = entry.removeprefix(_TRASH).partition("-")[0]
+            if entry.startswith(_TRASH) and owner.isdigit() and not _alive(int(owner)):
+                with suppress(OSError):
+                    remove_tree(os.path.join(folder, entry))
+
+
+def _name_in_use(name: str) -> NameInUseError:
+    return NameInUseError(
+        f"A training job of the name '{name}' exists already (ResourceInUse).",
+        remedy=["Choose another name with --name, or", "use --replace to remove the finished job of that name first."],
+    )
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _record(row: tuple[Any, ...]) -> JobRecord:
+    return JobRecord(
+        name=row[0],
+        status=TrainingJobStatus(row[1]),
+        secondary_status=SecondaryStatus(row[2]),
+        created=row[3],
+        modified=row[4],
+        started=row[5],
+        ended=row[6],
+        failure_reason=row[7],
+        supervisor_pid=row[8],
+        run_id=row[9],
+    )
+
+
+def _encode(document: Any) -> str:
+    # ASCII only, because a name that is not UTF-8 is held as lone surrogates, which SQLite would not take.
+    return json.dumps(document, separators=(",", ":"))
