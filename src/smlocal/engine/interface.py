@@ -136,3 +136,6 @@ class Engine(Protocol):
 
     def owned(self, job: str | None = None) -> list[Resource]:
         """Everything that carries our label (of one job), in the order of removal."""
+
+    def probe_gpu(self, image: str, gpus: int, labels: Mapping[str, str]) -> str | None:
+        """Return what stops a container of this image from getting GPUs, in the engine's words; None: it gets them."""

@@ -1,0 +1,219 @@
+"""The Docker engine behind the interface, by its HTTP API."""
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from smlocal.engine.client import Client
+from smlocal.engine.documents import container_document, container_state, image_facts
+from smlocal.engine.endpoint import Endpoint, find_endpoint
+from smlocal.engine.http import quote
+from smlocal.engine.interface import (
+    JOB_LABEL,
+    ContainerSpec,
+    ContainerState,
+    RegistryLogin,
+    Resource,
+    ResourceKind,
+)
+from smlocal.engine.output import AttachedOutput
+from smlocal.errors import EngineError
+from smlocal.plan.facts import EngineFacts, ImageFacts
+
+_ABSENT = 404
+_CONFLICT = 409
+_REMOVAL_SECONDS = 60.0
+"""How long another's removal of the same container may take before we give up on it."""
+_ARCHITECTURES: Final = {"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm", "i686": "386"}
+_PATHS: Final = {
+    ResourceKind.CONTAINER: "/containers/",
+    ResourceKind.VOLUME: "/volumes/",
+    ResourceKind.NETWORK: "/networks/",
+}
+PROBE_PROGRAM = "/smlocal-gpu-probe-does-not-exist"
+
+
+def connect() -> "DockerEngine":
+    """Find the engine; whether it answers shows at the first call."""
+    return DockerEngine(find_endpoint())
+
+
+class DockerEngine:
+    """Implements `interface.Engine`. Usable from several threads at once."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        """Remember where the engine is; nothing is sent yet."""
+        self._endpoint = endpoint
+        self._client = Client(endpoint)
+
+    def facts(self) -> EngineFacts:
+        """Ask the engine what it is.
+
+        `/version` and `/info` take 6 ms each and `/_ping` 0.5; for the machine's own engine it says all that matters,
+        and the storage driver is left empty. Another's engine (remote, rootless, in a desktop's machine) is asked all.
+        """
+        greeting = self._client.greet()
+        product, _, version = greeting.get("server", "").partition(" ")[0].partition("/")
+        if product == "Docker" and self._is_of_this_machine():
+            machine = os.uname().machine
+            return EngineFacts(
+                address=self._endpoint.address,
+                local=True,
+                version=version,
+                architecture=_ARCHITECTURES.get(machine, machine),
+                operating_system=greeting.get("ostype", "linux"),
+                storage_driver="",
+            )
+        answer = self._client.read("/version")
+        details = self._client.read("/info")
+        return EngineFacts(
+            address=self._endpoint.address,
+            local=self._endpoint.local,
+            version=answer.get("Version") or version,
+            architecture=answer.get("Arch") or "",
+            operating_system=answer.get("Os") or "linux",
+            storage_driver=details.get("Driver") or "",
+            rootless="name=rootless" in (details.get("SecurityOptions") or ()),
+        )
+
+    def _is_of_this_machine(self) -> bool:
+        try:
+            return self._endpoint.local and os.stat(self._endpoint.path).st_uid == 0
+        except OSError:
+            return False
+
+    def image(self, name: str) -> ImageFacts | None:
+        """Inspect an image by name or id."""
+        with self._client.ask("GET", f"/images/{quote(name)}/json", fine={_ABSENT}) as answer:
+            document = answer.json()
+            return None if answer.status == _ABSENT else image_facts(document)
+
+    def pull(self, name: str, login: RegistryLogin | None, progress: Callable[[str], None]) -> None:
+        """Have the engine pull an image."""
+        from smlocal.engine.pull import pull  # noqa: PLC0415  most runs find the image here
+
+        pull(self._client, name, login, progress)
+
+    def create_volume(self, name: str, labels: Mapping[str, str], options: Mapping[str, str]) -> str:
+        """Make a volume; options that cannot be mounted show at the start of the container that uses it."""
+        document = {"Name": name, "Driver": "local", "DriverOpts": dict(options), "Labels": dict(labels)}
+        return str(self._client.post("/volumes/create", document)["Mountpoint"])
+
+    def create_network(self, name: str, labels: Mapping[str, str]) -> None:
+        """Make a bridge network; a second one of the same name is refused."""
+        document = {"Name": name, "Driver": "bridge", "CheckDuplicate": True, "Labels": dict(labels)}
+        self._client.post("/networks/create", document)
+
+    def create(self, spec: ContainerSpec) -> str:
+        """Make a container. A bind mount's source must exist already."""
+        answer = self._client.post("/containers/create", container_document(spec), parameters={"name": spec.name})
+        return str(answer["Id"])
+
+    def attach(self, container: str) -> AttachedOutput:
+        """Attach to both streams."""
+        parameters = {"stream": "1", "stdout": "1", "stderr": "1"}
+        return AttachedOutput(self._client.attach(f"/containers/{container}/attach", parameters=parameters))
+
+    def start(self, container: str) -> None:
+        """Start a container; one that runs already is fine."""
+        self._client.tell("POST", f"/containers/{container}/start")
+
+    def wait(self, container: str) -> int:
+        """Wait for the end, begun before or after the start.
+
+        The engine takes a container that was never started for one that has ended; for that one we wait for its next
+        end, and look again once the engine listens, since it may have ended in between. A container whose start fails
+        never ends: that wait is over when it is removed.
+        """
+        state = self.state(container)
+        fresh = state.status == "created"
+        parameters = {"condition": "next-exit" if fresh else "not-running"}
+        with self._client.ask("POST", f"/containers/{container}/wait", parameters=parameters) as answer:
+            if fresh and (state := self.state(container)).status in {"exited", "dead"}:
+                return state.exit_code
+            document = answer.json() or {}
+        trouble = (document.get("Error") or {}).get("Message")
+        if trouble:
+            raise EngineError(trouble)
+        return int(document["StatusCode"])
+
+    def state(self, container: str) -> ContainerState:
+        """Inspect a container."""
+        return container_state(self._client.read(f"/containers/{container}/json"))
+
+    def signal(self, container: str, signal: str) -> None:
+        """Signal PID 1."""
+        path = f"/containers/{container}/kill"
+        self._client.tell("POST", path, parameters={"signal": signal}, fine={_ABSENT, _CONFLICT})
+
+    def get_archive(self, container: str, path: str) -> Iterator[bytes]:
+        """Stream a tar; errors come with the first piece."""
+        with self._client.ask("GET", f"/containers/{container}/archive", parameters={"path": path}) as answer:
+            yield from answer.pieces()
+
+    def put_archive(self, container: str, path: str, data: bytes) -> None:
+        """Unpack a tar below `path`, which must exist."""
+        headers = {"Content-Type": "application/x-tar"}
+        target = f"/containers/{container}/archive"
+        self._client.tell("PUT", target, parameters={"path": path}, data=data, headers=headers)
+
+    def remove(self, resource: Resource) -> None:
+        """Remove by force, and wait where the engine is at it already."""
+        parameters = {"force": "1"}
+        if resource.kind is ResourceKind.CONTAINER:
+            parameters["v"] = "1"
+        if resource.kind is ResourceKind.NETWORK:
+            parameters = {}
+        path = _PATHS[resource.kind] + quote(resource.id)
+        deadline = time.monotonic() + _REMOVAL_SECONDS
+        while True:
+            try:
+                self._client.tell("DELETE", path, parameters=parameters, fine={_ABSENT})
+            except EngineError as error:
+                if error.status != _CONFLICT or "in progress" not in error.sentence or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+            else:
+                return
+
+    def owned(self, job: str | None = None) -> list[Resource]:
+        """List by label."""
+        label = JOB_LABEL if job is None else f"{JOB_LABEL}={job}"
+        parameters = {"filters": json.dumps({"label": [label]})}
+        containers = self._client.read("/containers/json", parameters={"all": "1", **parameters})
+        volumes = self._client.read("/volumes", parameters=parameters)["Volumes"]
+        networks = self._client.read("/networks", parameters=parameters)
+        return [
+            *_resources(ResourceKind.CONTAINER, containers, "Id"),
+            *_resources(ResourceKind.VOLUME, volumes, "Name"),
+            *_resources(ResourceKind.NETWORK, networks, "Id"),
+        ]
+
+    def probe_gpu(self, image: str, gpus: int, labels: Mapping[str, str]) -> str | None:
+        """Ask for GPUs with a program that cannot exist: the engine sees to devices first, and says what fails."""
+        spec = ContainerSpec(
+            name="",
+            image=image,
+            labels=labels,
+            entrypoint=(PROBE_PROGRAM,),
+            command=(),
+            environment={},
+            hostname="",
+            gpus=gpus,
+        )
+        container = self.create(spec)
+        try:
+            self.start(container)
+        except EngineError as error:
+            if not error.status:  # the engine is lost; that says nothing about GPUs
+                raise
+            return None if PROBE_PROGRAM in error.sentence else error.sentence
+        finally:
+            self.remove(Resource(kind=ResourceKind.CONTAINER, id=container))
+        return None
+
+
+def _resources(kind: ResourceKind, documents: list[dict[str, Any]] | None, key: str) -> list[Resource]:
+    return [Resource(kind=kind, id=item[key], labels=item.get("Labels") or {}) for item in documents or ()]

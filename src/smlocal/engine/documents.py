@@ -1,0 +1,85 @@
+"""The Docker API's JSON documents: what we send and what we make of what comes back."""
+
+from typing import Any
+
+from smlocal.engine.interface import ContainerSpec, ContainerState, Mount
+from smlocal.plan.facts import ImageFacts
+
+_LOG = {"Type": "local", "Config": {"max-size": "100g", "max-file": "1", "compress": "false"}}
+"""Keeps every line, whole and unchanged, for a job that is taken up again after a crash; no other driver does."""
+
+
+def container_document(spec: ContainerSpec) -> dict[str, Any]:
+    """Write the body of a container's creation."""
+    host: dict[str, Any] = {
+        "AutoRemove": False,
+        "ExtraHosts": [f"{name}:{address}" for name, address in spec.extra_hosts.items()],
+        "Init": False,  # said aloud: an engine may be set up to add one
+        "LogConfig": _LOG,
+        "Mounts": [_mount(mount) for mount in spec.mounts],
+        "NetworkMode": spec.network or "default",
+        "RestartPolicy": {"Name": "no"},
+    }
+    if spec.gpus:
+        host["DeviceRequests"] = [{"Driver": "", "Count": spec.gpus, "Capabilities": [["gpu"]]}]
+    document: dict[str, Any] = {
+        "AttachStderr": True,
+        "AttachStdin": False,
+        "AttachStdout": True,
+        "Env": [f"{name}={value}" for name, value in spec.environment.items()],
+        "HostConfig": host,
+        "Hostname": spec.hostname,
+        "Image": spec.image,
+        "Labels": dict(spec.labels),
+        "OpenStdin": False,
+        "Tty": False,
+    }
+    if spec.entrypoint is not None:
+        document["Entrypoint"] = list(spec.entrypoint)
+    if spec.command is not None:
+        document["Cmd"] = list(spec.command)
+    if spec.network is not None:
+        document["NetworkingConfig"] = {"EndpointsConfig": {spec.network: {"Aliases": list(spec.aliases)}}}
+    return document
+
+
+def _mount(mount: Mount) -> dict[str, Any]:
+    document: dict[str, Any] = {"Source": mount.source, "Target": mount.target, "ReadOnly": mount.read_only}
+    if mount.volume:
+        # NoCopy: a fresh volume must not be filled with what the image has at that path.
+        return {**document, "Type": "volume", "VolumeOptions": {"NoCopy": True}}
+    return {**document, "Type": "bind"}
+
+
+def image_facts(document: dict[str, Any]) -> ImageFacts:
+    """Read an image's inspection."""
+    config = document.get("Config") or {}
+    return ImageFacts(
+        id=document["Id"],
+        architecture=document.get("Architecture") or "",
+        operating_system=document.get("Os") or "",
+        size=document.get("Size") or 0,
+        entrypoint=_words(config.get("Entrypoint")),
+        command=_words(config.get("Cmd")),
+        user=config.get("User") or "",
+        working_directory=config.get("WorkingDir") or "",
+        environment={name: value for name, _, value in (line.partition("=") for line in config.get("Env") or ())},
+        stop_signal=config.get("StopSignal") or None,
+    )
+
+
+def _words(value: list[str] | None) -> tuple[str, ...] | None:
+    return tuple(value) if value else None
+
+
+def container_state(document: dict[str, Any]) -> ContainerState:
+    """Read a container's inspection."""
+    state = document["State"]
+    return ContainerState(
+        status=state.get("Status") or "",
+        exit_code=state.get("ExitCode") or 0,
+        oom_killed=bool(state.get("OOMKilled")),
+        error=state.get("Error") or "",
+        started_at=state.get("StartedAt") or "",
+        finished_at=state.get("FinishedAt") or "",
+    )

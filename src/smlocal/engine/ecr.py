@@ -1,0 +1,52 @@
+"""A login for images in Amazon ECR."""
+
+import base64
+import re
+from typing import Any
+
+from smlocal.engine.interface import RegistryLogin
+from smlocal.errors import CredentialsMissingError, RegistryUnreachableError
+
+_NAME = re.compile(
+    r"(?P<host>(?P<account>\d{12})\.dkr\.ecr(?:-fips)?\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?)/."
+)
+
+
+def ecr_login(image: str) -> RegistryLogin | None:
+    """Get a token for an ECR image's registry with the caller's AWS credentials; None for any other image."""
+    match = _NAME.match(image)
+    if match is None:
+        return None
+    username, _, password = base64.b64decode(_token(image, match["region"])).decode().partition(":")
+    return RegistryLogin(username=username, password=password, server=match["host"])
+
+
+def _token(image: str, region: str) -> str:
+    # No types are published; and 127 ms that only a missing ECR image costs.
+    import boto3  # type: ignore[import-untyped]  # noqa: PLC0415
+    from botocore.exceptions import (  # type: ignore[import-untyped]  # noqa: PLC0415
+        BotoCoreError,
+        ClientError,
+        EndpointConnectionError,
+        HTTPClientError,
+    )
+
+    try:
+        client: Any = boto3.client("ecr", region_name=region)
+        answer = client.get_authorization_token()
+        return str(answer["authorizationData"][0]["authorizationToken"])
+    except (EndpointConnectionError, HTTPClientError) as error:
+        raise RegistryUnreachableError(
+            f"image {image} is not here, and Amazon ECR in {region} cannot be reached for a login",
+            details=(str(error),),
+            remedy=(f"Build or load it here:  docker build -t {image} .     or: docker load -i FILE",),
+        ) from error
+    except (BotoCoreError, ClientError) as error:
+        raise CredentialsMissingError(
+            f"image {image} is not here, and pulling it from Amazon ECR needs AWS credentials that work",
+            details=(str(error),),
+            remedy=(
+                "Log in:  aws sso login, aws configure, or set AWS_PROFILE",
+                f"Or build or load it here:  docker build -t {image} .",
+            ),
+        ) from error

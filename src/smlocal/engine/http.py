@@ -1,0 +1,181 @@
+"""Just enough HTTP/1.1 to talk to an engine: importing a client library would cost more than a whole job's calls."""
+
+import contextlib
+import json
+import socket
+from collections.abc import Iterator, Mapping
+from io import BufferedReader
+from types import TracebackType
+from typing import Any, Self, cast
+
+_PIECE = 256 * 1024
+_MAX_LINE = 64 * 1024
+_MAX_HEADERS = 256
+_UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
+
+
+class BrokenAnswerError(Exception):
+    """The other side closed too early or does not speak HTTP."""
+
+
+def quote(text: str) -> str:
+    """Percent-encode for a path or a query; `/` stays, as image names need it."""
+    return "".join(chr(byte) if byte in _UNRESERVED else f"%{byte:02X}" for byte in text.encode())
+
+
+def query(parameters: Mapping[str, str]) -> str:
+    """Write a query string with its question mark; nothing for no parameters."""
+    return "?" + "&".join(f"{quote(key)}={quote(value)}" for key, value in parameters.items()) if parameters else ""
+
+
+class Answer:
+    """An answer whose head has been read; the body comes as it is asked for. One connection serves one answer."""
+
+    __slots__ = ("_connection", "_reader", "headers", "status")
+
+    def __init__(self, connection: socket.socket, reader: BufferedReader) -> None:
+        """Read the head, skipping interim answers."""
+        self._connection = connection
+        self._reader = reader
+        self.status, self.headers = _read_head(reader)
+        while 100 <= self.status < 200 and self.status != 101:  # noqa: PLR2004  interim answers of HTTP
+            self.status, self.headers = _read_head(reader)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yield the body as it arrives; raises `BrokenAnswerError` when it ends before its time."""
+        try:
+            yield from self._pieces()
+        except OSError as error:
+            raise BrokenAnswerError(str(error)) from error
+
+    def _pieces(self) -> Iterator[bytes]:
+        if self.status in {204, 304}:
+            return
+        if "chunked" in self.headers.get("transfer-encoding", "").lower():
+            while size := _chunk_size(self._reader):
+                yield from _exactly(self._reader, size)
+                if self._reader.read(2) != b"\r\n":
+                    raise BrokenAnswerError("a chunk does not end where it should")
+            while _line(self._reader):
+                pass
+        elif "content-length" in self.headers:
+            yield from _exactly(self._reader, _number(self.headers["content-length"], 10))
+        else:
+            yield from self.rest()
+
+    def rest(self) -> Iterator[bytes]:
+        """Yield whatever comes until the other side closes: the raw stream of an upgraded connection."""
+        while piece := self._reader.read1(_PIECE):
+            yield piece
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield the body's lines as they arrive."""
+        kept = b""
+        for piece in self.pieces():
+            *lines, kept = (kept + piece).split(b"\n")
+            yield from lines
+        if kept:
+            yield kept
+
+    def read(self) -> bytes:
+        """Read the whole body."""
+        return b"".join(self.pieces())
+
+    def json(self) -> Any:
+        """Read the whole body as a JSON document; None for an empty one."""
+        body = self.read()
+        try:
+            return json.loads(body) if body.strip() else None
+        except ValueError as error:
+            raise BrokenAnswerError(f"a body is not JSON: {body[:80]!r}") from error
+
+    def shutdown(self) -> None:
+        """Wake up whoever reads from this answer in another thread; for them the stream has ended."""
+        with contextlib.suppress(OSError):
+            self._connection.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._reader.close()
+        self._connection.close()
+
+
+def exchange(
+    connection: socket.socket,
+    method: str,
+    target: str,
+    *,
+    headers: Mapping[str, str] | None = None,
+    body: bytes | None = None,
+) -> Answer:
+    """Send a request and read the answer's head. The connection belongs to the answer, and is closed on failure."""
+    fields = {"Host": "docker", "Connection": "close", **(headers or {})}
+    if body is not None or method != "GET":
+        fields["Content-Length"] = str(len(body or b""))
+    head = f"{method} {target} HTTP/1.1\r\n" + "".join(f"{key}: {value}\r\n" for key, value in fields.items()) + "\r\n"
+    reader = cast("BufferedReader", connection.makefile("rb", buffering=64 * 1024))
+    try:
+        # An engine may refuse a long body half-way and close; its reason is then waiting to be read.
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            connection.sendall(head.encode("latin-1"))
+            if body:
+                connection.sendall(body)
+        return Answer(connection, reader)
+    except BaseException as error:
+        reader.close()
+        connection.close()
+        if isinstance(error, OSError):
+            raise BrokenAnswerError(str(error)) from error
+        raise
+
+
+def _line(reader: BufferedReader) -> bytes:
+    line = reader.readline(_MAX_LINE)
+    if not line.endswith(b"\n"):
+        raise BrokenAnswerError("the connection was closed early" if len(line) < _MAX_LINE else "a line has no end")
+    return line.strip()
+
+
+def _read_head(reader: BufferedReader) -> tuple[int, dict[str, str]]:
+    parts = _line(reader).split(None, 2)
+    if len(parts) < 2 or not parts[0].startswith(b"HTTP/1.") or not parts[1].isdigit():  # noqa: PLR2004  version and status
+        raise BrokenAnswerError(f"an answer begins with {b' '.join(parts)[:80]!r}")
+    headers: dict[str, str] = {}
+    for _ in range(_MAX_HEADERS):
+        line = _line(reader)
+        if not line:
+            return int(parts[1]), headers
+        key, _, value = line.partition(b":")
+        headers[key.decode("latin-1").lower()] = value.strip().decode("latin-1")
+    raise BrokenAnswerError("an answer has no end of headers")
+
+
+def _chunk_size(reader: BufferedReader) -> int:
+    return _number(_line(reader).partition(b";")[0].decode("latin-1"), 16)
+
+
+def _number(text: str, base: int) -> int:
+    try:
+        number = int(text, base)
+    except ValueError:
+        number = -1
+    if number < 0:
+        raise BrokenAnswerError(f"{text[:80]!r} is not a length")
+    return number
+
+
+def _exactly(reader: BufferedReader, size: int) -> Iterator[bytes]:
+    while size:
+        piece = reader.read(min(size, _PIECE))
+        if not piece:
+            raise BrokenAnswerError("the connection was closed early")
+        size -= len(piece)
+        yield piece

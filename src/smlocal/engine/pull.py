@@ -1,0 +1,117 @@
+"""Bringing an image here, and telling a registry's no from a registry that cannot be reached."""
+
+import base64
+import json
+from collections.abc import Callable
+from typing import Any
+
+from smlocal.engine.client import Client
+from smlocal.engine.interface import RegistryLogin
+from smlocal.engine.registry import saved_login
+from smlocal.errors import EngineError, EngineLostError, ImagePullError, RegistryUnreachableError
+
+_UNREACHABLE = (
+    "no such host",
+    "connection refused",
+    "connection reset",
+    "i/o timeout",
+    "client.timeout exceeded",
+    "context deadline exceeded",
+    "request canceled while waiting for connection",
+    "tls handshake timeout",
+    "network is unreachable",
+    "no route to host",
+    "host is down",
+    "server misbehaving",
+    "temporary failure in name resolution",
+    "proxyconnect",
+    "dial tcp",
+    "x509:",
+    "tls: ",
+    "server gave http response to https client",
+    "received unexpected http status: 5",
+    ": eof",
+)
+_REFUSED = (
+    "denied",
+    "unauthorized",
+    "authentication required",
+    "no basic auth credentials",
+    "forbidden",
+    "not found",
+    "unknown",
+    "no matching manifest",
+    "toomanyrequests",
+    "unsupported",
+)
+
+
+def pull(client: Client, name: str, login: RegistryLogin | None, progress: Callable[[str], None]) -> None:
+    """Have the engine pull `name`, with `login` or with what the docker command has saved for its registry."""
+    repository, tag = split_reference(name)
+    login = login or saved_login(registry_host(repository))
+    headers = {"X-Registry-Auth": _authorization(login)} if login else {}
+    parameters = {"fromImage": repository, "tag": tag}
+    try:
+        with client.ask("POST", "/images/create", parameters=parameters, headers=headers) as answer:
+            for line in answer.lines():
+                _report(line, progress)
+    except EngineLostError:
+        raise
+    except EngineError as error:
+        raise classified(name, error) from error
+
+
+def split_reference(name: str) -> tuple[str, str]:
+    """Take an image's name apart into repository and tag or digest; no tag means `latest`, never all of them."""
+    rest, _, digest = name.partition("@")
+    front, colon, last = rest.rpartition(":")
+    repository, tag = (front, last) if colon and "/" not in last else (rest, "")
+    return repository, digest or tag or "latest"
+
+
+def registry_host(repository: str) -> str:
+    """Return the registry a repository lives in, `docker.io` when its name does not say."""
+    first, slash, _ = repository.partition("/")
+    return first if slash and ("." in first or ":" in first or first == "localhost") else "docker.io"
+
+
+def classified(name: str, error: EngineError) -> EngineError | RegistryUnreachableError:
+    """Say whether the registry answered no (a Failed job) or was not reached (a machine that is not ready)."""
+    message = error.sentence
+    text = message.lower()
+    # Reached first: "lookup foo: no such host" must not count as something that was not found.
+    if any(sign in text for sign in _UNREACHABLE):
+        host = registry_host(split_reference(name)[0])
+        return RegistryUnreachableError(
+            f"image {name} is not here, and its registry {host} cannot be reached",
+            details=(message,),
+            remedy=(
+                f"Build or load it here:  docker build -t {name} .     or: docker load -i FILE",
+                "Behind a proxy? The engine itself must know it; this shell's settings do not reach it.",
+                "--pull never keeps smlocal from asking a registry.",
+            ),
+        )
+    if error.status in range(400, 500) or any(sign in text for sign in _REFUSED):
+        return ImagePullError(message, status=error.status)
+    return error
+
+
+def _report(line: bytes, progress: Callable[[str], None]) -> None:
+    try:
+        event: dict[str, Any] = json.loads(line)
+    except ValueError:
+        return
+    if trouble := event.get("error"):
+        raise EngineError(str(trouble))
+    # Bytes so far would be hundreds of lines a second; a layer's states are enough to see that it goes on.
+    if (status := event.get("status")) and not event.get("progress"):
+        layer = event.get("id")
+        progress(f"{layer}: {status}" if layer else str(status))
+
+
+def _authorization(login: RegistryLogin) -> str:
+    document = {"username": login.username, "password": login.password, "serveraddress": login.server}
+    if login.username == "<token>":  # how Docker's credential helpers say that the secret is an identity token
+        document = {"identitytoken": login.password, "serveraddress": login.server}
+    return base64.urlsafe_b64encode(json.dumps(document).encode()).decode()
