@@ -1,0 +1,188 @@
+# shellcheck shell=bash disable=SC2154,SC2016
+# root and cache come from setup.sh; single quotes are for an inner shell or apt.
+#
+# Base images without a registry: made from Debian packages, kept in .cache/bases as root file systems, and tagged with a
+# hash of what they are made from, so that a changed recipe is built again and an unchanged one costs nothing.
+
+suite=bookworm
+# A change that asks for every base to be built again.
+recipe_version=1
+
+# The public name that a Dockerfile of this project gives as its BASE, and the base that stands in for it.
+base_for() {
+    case $1 in
+        busybox | busybox:*) echo busybox ;;
+        debian:bookworm | debian:bookworm-slim) echo debian ;;
+        python:3.11-bookworm | python:3.11-slim-bookworm) echo python ;;
+        *) return 1 ;;
+    esac
+}
+
+base_tag() {
+    local name=$1 digest
+    digest=$({
+        echo "$recipe_version $name $suite $(dpkg --print-architecture)"
+        cat "$root/scripts/bases/$name"
+    } | sha256sum | cut -c 1-16)
+    echo "smlocal-base/$name:$digest"
+}
+
+# The mirror that this machine's own apt uses, as apt itself understands its configuration.
+debian_mirror() {
+    local mirror
+    mirror=$(apt-get indextargets --format '$(LABEL) $(COMPONENT) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
+        sed -n 's/^Debian main //p' | head -n 1)
+    echo "${mirror:-http://deb.debian.org/debian}"
+}
+
+packages_of() { sed 's/#.*//' "$root/scripts/bases/$1" | xargs; }
+
+# Each of these fills the empty directory $2 as the root file system of base $1.
+
+fill_busybox() {
+    local into=$1 work=$2 applet
+    mkdir "$work/deb"
+    (cd "$work/deb" && quietly "$cache/base.log" apt-get download busybox-static) ||
+        { apt_install busybox-static && (cd "$work/deb" && quietly "$cache/base.log" apt-get download busybox-static); } || return
+    dpkg-deb -x "$work"/deb/*.deb "$work/deb/x" || return
+    mkdir -p "$into"/{bin,dev,etc,proc,root,sys,tmp,usr/bin,usr/local/bin,var} || return
+    ln -s bin "$into/sbin"
+    chmod 1777 "$into/tmp"
+    cp "$(find "$work/deb/x" -path '*/bin/busybox')" "$into/bin/busybox" || return
+    for applet in $("$into/bin/busybox" --list); do
+        [[ -e $into/bin/$applet ]] || ln -s busybox "$into/bin/$applet"
+    done
+    echo 'root:x:0:0:root:/root:/bin/sh' >"$into/etc/passwd"
+    echo 'nobody:x:65534:65534:nobody:/tmp:/bin/sh' >>"$into/etc/passwd"
+    printf 'root:x:0:\nnogroup:x:65534:\n' >"$into/etc/group"
+}
+
+fill_debian() {
+    local into=$1 base=${3:-debian} packages
+    command -v debootstrap >/dev/null || apt_install debootstrap debian-archive-keyring ||
+        give_up "debootstrap is needed to make the base images without a registry" "sudo apt-get install debootstrap debian-archive-keyring"
+    packages=$(packages_of "$base")
+    quietly "$cache/base.log" as_root debootstrap --variant=minbase ${packages:+"--include=${packages// /,}"} \
+        "$suite" "$into" "$(debian_mirror)" || return
+    as_root sh -c 'cd "$1" && rm -rf var/lib/apt/lists/* var/cache/apt/* var/log/*.log usr/share/doc/* usr/share/man/* \
+        usr/share/locale/* usr/share/info/* dev/* proc/* sys/*' sh "$into"
+}
+
+# A stand-in for the official image of Python: `python` and `pip` are there, and pip looks for nothing it does not have.
+fill_python() {
+    local into=$1 work=$2 site=usr/local/lib/python3.11/dist-packages
+    fill_debian "$into" "$work" python || return
+    host_pip install --no-compile --target "$work/pip" pip || return
+    rm -rf "$work/pip/bin"
+    printf '#!/bin/sh\nexec python3 -m pip "$@"\n' >"$work/pip.sh"
+    as_root sh -c 'mkdir -p "$1/$3" && cp -r "$2/pip/." "$1/$3" && chmod -R go+rX,go-w "$1/$3" &&
+        install -m 755 "$2/pip.sh" "$1/usr/local/bin/pip" && ln -s /usr/bin/python3 "$1/usr/local/bin/python" &&
+        rm -f "$1/usr/lib/python3.11/EXTERNALLY-MANAGED"' sh "$into" "$work" "$site"
+}
+
+host_pip() {
+    local python=$root/.venv/bin/python
+    [[ -x $python ]] || python=python3
+    quietly "$cache/pip.log" "$python" -m pip --cache-dir "$cache/pip" "$@"
+}
+
+# pip must not look for an index: there is no network here, and what is needed is installed beforehand.
+variables_of() {
+    [[ $1 != python ]] || echo PIP_NO_INDEX=1 PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSION_CHECK=1
+}
+
+# see_to_base NAME: have the base image NAME on the engine; prints its tag.
+see_to_base() {
+    local name=$1 tag archive work
+    tag=$(base_tag "$name")
+    if docker image inspect "$tag" >/dev/null 2>&1; then
+        echo "$tag"
+        return
+    fi
+    archive=$cache/bases/$name-${tag##*:}.tar.gz
+    if [[ ! -f $archive ]]; then
+        step "making the base image $name from Debian packages (once)"
+        mkdir -p "$cache/bases"
+        work=$(mktemp -d "$cache/bases/making.XXXXXX")
+        mkdir "$work/root"
+        # Half a root file system must never be taken for a whole one: build aside, then rename.
+        if ! { "fill_$name" "$work/root" "$work" && pack "$work/root" "$work/archive" && mv "$work/archive" "$archive"; }; then
+            discard "$work"
+            say "error: the base image $name could not be made"
+            return 1
+        fi
+        discard "$work"
+    fi
+    docker import \
+        --change "LABEL smlocal.base=$name" \
+        --change "ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin $(variables_of "$name")" \
+        --change 'CMD ["/bin/sh"]' \
+        "$archive" "$tag" >/dev/null || return
+    echo "$tag"
+}
+
+pack() {
+    # What fill_busybox made belongs to this user; in the image everything of it is root's.
+    local owner=()
+    [[ $(stat -c %u "$1") == 0 ]] || owner=(--owner=0 --group=0)
+    as_root tar -C "$1" --numeric-owner "${owner[@]}" -cf - . | gzip -1 >"$2"
+}
+
+discard() { rm -rf "$1" 2>/dev/null || as_root rm -rf "$1"; }
+
+# see_to_requirements BASE_TAG FILE: the base with what a requirements.txt asks for already installed, so that the
+# `pip install` of a Dockerfile finds everything satisfied without a network; prints the tag.
+see_to_requirements() {
+    local base=$1 file=$2 tag work platform
+    local platforms=()
+    tag=smlocal-base/python-with:$({
+        echo "$recipe_version $base"
+        cat "$file"
+    } | sha256sum | cut -c 1-16)
+    if docker image inspect "$tag" >/dev/null 2>&1; then
+        echo "$tag"
+        return
+    fi
+    step "fetching what $(basename "$(dirname "$file")")/$(basename "$file") asks for (once)"
+    mkdir -p "$cache/bases"
+    work=$(mktemp -d "$cache/bases/making.XXXXXX")
+    for platform in 2_17 2_24 2_26 2_27 2_28 2_31 2_34 2_35 2_36; do
+        platforms+=(--platform "manylinux_${platform}_$(uname -m)")
+    done
+    if ! host_pip install --no-compile --target "$work/site" --python-version 3.11 --only-binary=:all: \
+        "${platforms[@]}" --platform "manylinux2014_$(uname -m)" -r "$file"; then
+        discard "$work"
+        return 1
+    fi
+    # The packages' own tests are a third of their size and never run here.
+    find "$work/site" -type d -name tests -prune -exec rm -rf {} +
+    rm -rf "$work/site/bin"
+    cat >"$work/Dockerfile" <<DOCKERFILE
+FROM $base
+COPY site /usr/local/lib/python3.11/dist-packages
+RUN python3 -m compileall -q -j 0 /usr/local/lib/python3.11/dist-packages
+DOCKERFILE
+    if ! build "$tag" "$work"; then
+        discard "$work"
+        return 1
+    fi
+    discard "$work"
+    echo "$tag"
+}
+
+# build TAG FOLDER [OPTIONS…]: `docker build` that needs no registry and leaves nothing of a failed attempt.
+# The classic builder is asked for because it takes a local FROM as it is.
+build() {
+    local tag=$1 folder=$2 log
+    shift 2
+    log=$(mktemp "$cache/build.XXXXXX")
+    if ! DOCKER_BUILDKIT=0 docker build --pull=false --rm --force-rm "$@" --tag "$tag" "$folder" >"$log" 2>&1; then
+        say "error: docker build of $folder failed:"
+        tail -n 25 "$log" >&2
+        rm -f "$log"
+        # The layers before the one that failed carry the label of their base, and no name.
+        docker image ls --quiet --filter dangling=true --filter label=smlocal.base | xargs --no-run-if-empty docker image rm --force >/dev/null
+        return 1
+    fi
+    rm -f "$log"
+}

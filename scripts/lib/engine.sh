@@ -1,0 +1,74 @@
+# shellcheck shell=bash
+# A running Docker engine: the one that answers, else one that is installed and started here, where that is allowed.
+
+engine_log=/var/log/smlocal-dockerd.log
+
+engine_version() { docker version --format '{{.Server.Version}}' 2>/dev/null; }
+
+a_dockerd_runs() { grep -qsx dockerd /proc/[0-9]*/comm; }
+
+wait_for_engine() {
+    local second
+    for ((second = 0; second < 60; second++)); do
+        as_root docker version >/dev/null 2>&1 && return
+        sleep 1
+    done
+    return 1
+}
+
+install_engine() {
+    local packages=(docker.io iptables)
+    may_be_root || return
+    step "installing ${packages[*]}"
+    apt_install "${packages[@]}" || return
+    # Newer releases put the client into a package of its own.
+    command -v docker >/dev/null || apt_install docker-cli
+}
+
+start_engine() {
+    may_be_root || return
+    if [[ -d /run/systemd/system ]]; then
+        step "starting the docker service"
+        as_root systemctl start docker || return
+        wait_for_engine
+        return
+    fi
+    if ! a_dockerd_runs; then
+        step "starting dockerd (log: $engine_log)"
+        # An engine that ended uncleanly leaves its pid file, and the next one refuses to start while that number lives.
+        as_root rm -f /var/run/docker.pid
+        # shellcheck disable=SC2016  # $1 is for the inner shell
+        as_root sh -c 'setsid dockerd >"$1" 2>&1 </dev/null &' sh "$engine_log"
+    fi
+    wait_for_engine && return
+    say "dockerd does not answer; the end of $engine_log:"
+    as_root tail -n 15 "$engine_log" >&2 || true
+    return 1
+}
+
+how_to_get_an_engine() {
+    give_up "no Docker engine answers at ${DOCKER_HOST:-unix:///var/run/docker.sock}" \
+        "install one:     sudo apt-get install docker.io iptables" \
+        "start it:        sudo systemctl start docker   (without systemd: sudo dockerd &)" \
+        "one elsewhere:   export DOCKER_HOST=unix:///path/to/docker.sock" \
+        "then run this again"
+}
+
+# see_to_engine ARGUMENTS…: the arguments are those of the calling script, which may have to run again in another group.
+see_to_engine() {
+    if command -v docker >/dev/null && engine_version >/dev/null; then return; fi
+    [[ -z ${DOCKER_HOST:-} ]] || how_to_get_an_engine
+    command -v docker >/dev/null || install_engine || how_to_get_an_engine
+    if ! may_be_root || ! as_root docker version >/dev/null 2>&1; then
+        command -v dockerd >/dev/null || install_engine || how_to_get_an_engine
+        start_engine || how_to_get_an_engine
+    fi
+    engine_version >/dev/null && return
+    # It runs, and this user may not talk to it. A group for one command changes nothing on the account.
+    if [[ -z ${SMLOCAL_REGROUPED:-} ]] && sudo -n -g docker true 2>/dev/null; then
+        step "using the engine through sudo -g docker (for good: sudo usermod -aG docker $USER, then log in again)"
+        exec sudo -n -g docker --preserve-env=CI,PYTHON SMLOCAL_REGROUPED=yes "$0" "$@"
+    fi
+    give_up "the Docker engine runs, but $(id -un) may not use it" \
+        "sudo usermod -aG docker $(id -un), then log in again and run this again"
+}

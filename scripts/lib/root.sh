@@ -1,0 +1,29 @@
+# shellcheck shell=bash disable=SC2154
+# root and cache come from setup.sh.
+#
+# What needs root goes through here: as root directly, else by sudo where it asks for no password or can ask for it.
+
+may_be_root() {
+    [[ $(id -u) == 0 ]] && return
+    command -v sudo >/dev/null || return
+    sudo -n true 2>/dev/null && return
+    [[ -t 0 && -t 2 && -z ${CI:-} ]] && sudo -v
+}
+
+as_root() {
+    if [[ $(id -u) == 0 ]]; then "$@"; else sudo "$@"; fi
+}
+
+apt_updated=
+
+# Install Debian packages; false where that is not for us to do.
+apt_install() {
+    command -v apt-get >/dev/null || return
+    may_be_root || return
+    if [[ -z $apt_updated ]]; then
+        quietly "$cache/apt.log" as_root apt-get update || return
+        apt_updated=yes
+    fi
+    quietly "$cache/apt.log" \
+        as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"
+}

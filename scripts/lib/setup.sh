@@ -1,0 +1,16 @@
+# shellcheck shell=bash
+# Sourced by every script: where things are, and the set-up that demo and test share.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+# Downloads, root file systems and logs of the set-up; may be deleted at any time.
+cache=${SMLOCAL_CACHE:-$root/.cache}
+mkdir -p "$cache"
+
+# shellcheck source=scripts/lib/say.sh
+. "$root/scripts/lib/say.sh"
+# shellcheck source=scripts/lib/root.sh
+. "$root/scripts/lib/root.sh"
+# shellcheck source=scripts/lib/venv.sh
+. "$root/scripts/lib/venv.sh"
+# shellcheck source=scripts/lib/engine.sh
+. "$root/scripts/lib/engine.sh"
