@@ -58,6 +58,10 @@ class JobFacts:
     secondary: SecondaryStatus
     created: float
     modified: float
+    started: float | None
+    """When the instances were there: the start of `Downloading`."""
+    ended: float | None
+    """The terminal state, or for a failed job the moment the failure was noticed."""
     failure_reason: str | None
     transitions: Sequence[TransitionFacts]
     model_uri: str
@@ -107,20 +111,14 @@ def _transition(transition: TransitionFacts) -> dict[str, Any]:
 
 
 def _times(job: JobFacts) -> dict[str, float | int]:
-    """When training began and ended: `Downloading` is the first moment the instances are there."""
-    began = next((t.started for t in job.transitions if t.status == SecondaryStatus.DOWNLOADING), None)
-    if began is None:
+    if job.started is None:
         return {}
-    if not job.status.terminal:
-        return {"TrainingStartTime": began}
-    ended = job.transitions[-1].started
-    if job.status is TrainingJobStatus.FAILED:
-        # The service says of failed jobs: when the failure was noticed, not when the upload was through.
-        ended = next((t.started for t in job.transitions if t.status == SecondaryStatus.UPLOADING), ended)
-    seconds = max(1, int(ended - began))
+    if job.ended is None:
+        return {"TrainingStartTime": job.started}
+    seconds = max(1, int(job.ended - job.started))
     return {
-        "TrainingStartTime": began,
-        "TrainingEndTime": ended,
+        "TrainingStartTime": job.started,
+        "TrainingEndTime": job.ended,
         "TrainingTimeInSeconds": seconds,
         "BillableTimeInSeconds": seconds,
     }

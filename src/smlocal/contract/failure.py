@@ -1,10 +1,16 @@
 """Exit codes and failure files, turned into the FailureReason that the service would give."""
 
+import codecs
+
 REASON_CHARACTERS = 1024
 MESSAGE_BYTES = 1024
 """Of the failure file, only this much is ever used."""
 
 INTERNAL_ERROR = "InternalServerError: We encountered an internal error. Please try again."
+OUT_OF_MEMORY = (
+    "ClientError: Please use an instance type with more memory, "
+    "or reduce the size of job data processed on an instance."
+)
 CANNOT_PULL = (
     "ClientError: Cannot pull algorithm container. Either the image does not exist or its permissions are incorrect."
 )
@@ -26,18 +32,6 @@ def cannot_start(runtime_message: str) -> str:
 
 
 def _message(failure_file: bytes) -> str:
-    text = failure_file[:MESSAGE_BYTES]
-    if len(failure_file) > MESSAGE_BYTES:
-        text = _without_partial_character(text)
-    return text.decode("utf-8", errors="replace")
-
-
-def _without_partial_character(text: bytes) -> bytes:
-    """Drop a multi-byte character that the cut went through; bytes that are wrong anyway stay to be replaced."""
-    for back in range(1, min(4, len(text)) + 1):
-        byte = text[-back]
-        if byte & 0b1100_0000 == 0b1000_0000:
-            continue
-        length = 1 if byte < 0x80 else 2 if byte >> 5 == 0b110 else 3 if byte >> 4 == 0b1110 else 4  # noqa: PLR2004 - UTF-8's lead bytes
-        return text[:-back] if length > back else text
-    return text
+    decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+    # Not final where the file goes on: then a character that the cut went through is dropped, not replaced.
+    return decoder.decode(failure_file[:MESSAGE_BYTES], final=len(failure_file) <= MESSAGE_BYTES)

@@ -84,7 +84,7 @@ class Store:
                     (name, *_FIRST, created, created, supervisor_pid, run_id),
                 ).lastrowid
             except sqlite3.IntegrityError as error:
-                raise _name_in_use(name) from error
+                raise name_in_use(name) from error
             connection.execute(
                 "INSERT INTO transitions VALUES (?, 0, ?, ?, NULL, ?)", (job, _FIRST[1], created, message)
             )
@@ -283,7 +283,7 @@ class Store:
             if self._connection.execute(
                 "SELECT 1 FROM jobs WHERE name = ? COLLATE NOCASE AND name != ?", (name, name)
             ).fetchone():
-                raise _name_in_use(name) from None
+                raise name_in_use(name) from None
             # Left by a process that died before its job was recorded.
             aside = self._move_folder_aside(name)
             os.mkdir(folder, 0o700)
@@ -306,7 +306,8 @@ class Store:
                     remove_tree(os.path.join(folder, entry))
 
 
-def _name_in_use(name: str) -> NameInUseError:
+def name_in_use(name: str) -> NameInUseError:
+    """The error for a second job of a name."""
     return NameInUseError(
         f"A training job of the name '{name}' exists already (ResourceInUse).",
         remedy=["Choose another name with --name, or", "use --replace to remove the finished job of that name first."],

@@ -1,0 +1,191 @@
+"""The job on the command line: a file, flags, or a file with flags that override it."""
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from smlocal.contract.document import Document
+    from smlocal.contract.job_file import JobFile
+
+DEFAULT_INSTANCE_TYPE = "ml.m5.large"
+_REMOTE = ("s3://", "https://", "file://")
+
+
+def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add everything that describes a job to a command."""
+    options = (
+        click.argument("job", required=False, type=click.Path(), metavar="[JOB]"),
+        click.option("--image", metavar="IMAGE", help="Training image."),
+        click.option("--channel", "channels", multiple=True, metavar="NAME=PATH", help="Input channel; repeatable."),
+        click.option(
+            "--hyperparameter", "-p", "hyperparameters", multiple=True, metavar="KEY=VALUE", help="Repeatable."
+        ),
+        click.option("--env", "-e", "environment", multiple=True, metavar="KEY=VALUE", help="Repeatable."),
+        click.option("--output", "-o", metavar="DIR", help="Where artifacts go: DIR/<job>/output/model.tar.gz."),
+        click.option("--name", metavar="NAME", help="Name of the job; else made of the file's name and the time."),
+        click.option("--input-mode", metavar="MODE", help="TrainingInputMode."),
+        click.option("--instance-type", metavar="TYPE", help=f"Else {DEFAULT_INSTANCE_TYPE}."),
+        click.option("--instance-count", type=int, metavar="N", help="Number of hosts."),
+        click.option("--max-run", type=int, metavar="SECONDS", help="StoppingCondition.MaxRuntimeInSeconds."),
+        click.option("--role", metavar="ARN", help="RoleArn; recorded."),
+        click.option(
+            "--source",
+            "sources",
+            multiple=True,
+            metavar="PREFIX=DIR",
+            help="Local folder for an s3:// prefix; repeatable.",
+        ),
+        click.option("--code", metavar="DIR", help="Fills /opt/ml/code, copy-on-write."),
+        click.option("--staging", type=click.Choice(["overlay", "copy"]), help="How channels get into the container."),
+        click.option("--allow-cpu", is_flag=True, help="Run a GPU instance type without a GPU."),
+        click.option("--strict", is_flag=True, help="Accept only what the service accepts."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def read_job_options(given: dict[str, Any]) -> tuple["JobFile", str]:
+    """The validated job and its name."""
+    from smlocal.contract.job_file import read_job
+
+    strict = given["strict"]
+    document = _document(given["job"], given)
+    _apply(document, given)
+    name = document.data.get("TrainingJobName")
+    job = read_job(document, strict=strict)
+    return job, name or _default_name(given["job"], job)
+
+
+def _default_name(path: str | None, job: "JobFile") -> str:
+    from datetime import datetime
+
+    from smlocal.contract.identity import default_name
+
+    specification = job.request.AlgorithmSpecification
+    image = (specification.TrainingImage if specification is not None else None) or "job"
+    stem = os.path.splitext(os.path.basename(path))[0] if path else image.rpartition("/")[2].partition(":")[0]
+    if stem == "job" and path:
+        # Most job files are called job.yaml: the folder says more.
+        stem = os.path.basename(os.path.dirname(os.path.abspath(path))) or stem
+    return default_name(stem, datetime.now().astimezone())
+
+
+def _document(path: str | None, given: dict[str, Any]) -> "Document":
+    from smlocal.contract.document import load_document
+    from smlocal.errors import JobFileMissingError
+
+    if path is None:
+        if not given["image"]:
+            raise click.UsageError("Give a job file, or describe the job with --image and other flags.")
+        return load_document("{}", name="command line", directory=os.getcwd())
+    if path == "-":
+        import sys
+
+        return load_document(sys.stdin.read(), name="stdin", directory=os.getcwd())
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+    except FileNotFoundError as error:
+        raise JobFileMissingError(f"the job file {path} does not exist", remedy=_similar(path)) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise JobFileMissingError(f"the job file {path} cannot be read: {error}") from error
+    return load_document(text, name=path, directory=os.path.dirname(os.path.abspath(path)))
+
+
+def _similar(path: str) -> list[str]:
+    from difflib import get_close_matches
+
+    folder = os.path.dirname(path) or "."
+    names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+    meant = get_close_matches(os.path.basename(path), names, n=1)
+    return [f"Did you mean {os.path.join(os.path.dirname(path), meant[0])} ?"] if meant else []
+
+
+_PLACES = {
+    "image": ("AlgorithmSpecification", "TrainingImage"),
+    "name": ("TrainingJobName",),
+    "input_mode": ("AlgorithmSpecification", "TrainingInputMode"),
+    "instance_type": ("ResourceConfig", "InstanceType"),
+    "instance_count": ("ResourceConfig", "InstanceCount"),
+    "max_run": ("StoppingCondition", "MaxRuntimeInSeconds"),
+    "role": ("RoleArn",),
+    "staging": ("Local", "Staging"),
+    "pull": ("Local", "Pull"),
+}
+
+
+def _apply(document: "Document", given: dict[str, Any]) -> None:
+    """Let flags override the file; a job of flags alone gets what every request needs."""
+    for option, place in _PLACES.items():
+        if given.get(option) is not None:
+            document.set(place, given[option])
+    if given["allow_cpu"]:
+        document.set(("Local", "AllowCpu"), True)
+    if given["code"] is not None:
+        document.set(("Local", "Code"), os.path.abspath(given["code"]))
+    if given["output"] is not None:
+        _apply_output(document, given["output"])
+    _apply_maps(document, given)
+    for name, path in _pairs(given["channels"], "--channel"):
+        _apply_channel(document, name, path)
+    if given["job"] is None:
+        _fill(document)
+
+
+def _apply_maps(document: "Document", given: dict[str, Any]) -> None:
+    for key, value in _pairs(given["hyperparameters"], "--hyperparameter"):
+        document.set(("HyperParameters", key), value)
+    for key, value in _pairs(given["environment"], "--env"):
+        document.set(("Environment", key), value)
+    for prefix, folder in _pairs(given["sources"], "--source"):
+        document.set(("Local", "Sources", prefix), os.path.abspath(folder))
+
+
+def _apply_output(document: "Document", output: str) -> None:
+    """An output folder replaces a local path of the file, and is where an s3:// one goes."""
+    asked = document.data.get("OutputDataConfig")
+    uri = asked.get("S3OutputPath") if isinstance(asked, dict) else None
+    remote = isinstance(uri, str) and uri.startswith(("s3://", "https://"))
+    place = ("Local", "Output") if remote else ("OutputDataConfig", "S3OutputPath")
+    document.set(place, output if output.startswith(_REMOTE) else os.path.abspath(output))
+
+
+def _apply_channel(document: "Document", name: str, path: str) -> None:
+    uri = path if path.startswith(_REMOTE) else os.path.join(os.getcwd(), path)
+    channels = document.data.get("InputDataConfig")
+    if not isinstance(channels, list):
+        channels = []
+        document.set(("InputDataConfig",), channels)
+    index = next(
+        (i for i, c in enumerate(channels) if isinstance(c, dict) and c.get("ChannelName") == name), len(channels)
+    )
+    if index == len(channels):
+        channels.append({"ChannelName": name, "DataSource": {"S3DataSource": {"S3DataType": "S3Prefix"}}})
+    document.set(("InputDataConfig", index, "DataSource", "S3DataSource", "S3Uri"), uri)
+
+
+def _fill(document: "Document") -> None:
+    for place, value in (
+        (("AlgorithmSpecification", "TrainingInputMode"), "File"),
+        (("ResourceConfig", "InstanceType"), DEFAULT_INSTANCE_TYPE),
+        (("ResourceConfig", "InstanceCount"), 1),
+        (("ResourceConfig", "VolumeSizeInGB"), 30),
+        (("OutputDataConfig", "S3OutputPath"), os.path.abspath("smlocal-output")),
+    ):
+        section = document.data.get(place[0]) or {}
+        if place[1] not in section:
+            document.set(place, value)
+
+
+def _pairs(given: tuple[str, ...], option: str) -> list[tuple[str, str]]:
+    pairs = []
+    for text in given:
+        key, separator, value = text.partition("=")
+        if not separator or not key:
+            raise click.UsageError(f"{option} {text}: write KEY=VALUE.")
+        pairs.append((key, value))
+    return pairs

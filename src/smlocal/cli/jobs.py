@@ -1,0 +1,79 @@
+"""`smlocal jobs`: what was run here."""
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from smlocal.store.records import JobRecord
+
+_REASON_WIDTH = 40
+_MINUTE, _HOUR, _DAY = 60, 3600, 86400
+_HEAD = ("NAME", "STATUS", "REASON / PHASE", "TRAINED", "WHEN")
+
+
+@click.command("jobs")
+@click.option("--limit", "-n", type=click.IntRange(min=1), default=50, show_default=True, help="The newest N.")
+@click.option("--all", "everything", is_flag=True, help="All of them.")
+@click.option("--json", "as_json", is_flag=True, help="As one JSON document, TrainingJobSummaries of the service.")
+def command(*, limit: int, everything: bool, as_json: bool) -> None:
+    """List the jobs that were run here, newest first."""
+    from smlocal.store.home import home_directory
+    from smlocal.store.jobs import Store
+
+    with Store.open(home_directory()) as store:
+        records = store.list(limit=None if everything else limit)
+    if as_json:
+        import json
+
+        click.echo(json.dumps({"TrainingJobSummaries": [_document(record) for record in records]}, indent=2))
+        return
+    if not records:
+        click.echo("No jobs yet. smlocal run makes one.", err=True)
+        return
+    now = time.time()
+    rows = [_HEAD, *(_row(record, now) for record in records)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
+    for row in rows:
+        click.echo("   ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _row(record: "JobRecord", now: float) -> tuple[str, str, str, str, str]:
+    if record.status.terminal:
+        reason = record.failure_reason or ("" if record.secondary_status == record.status else record.secondary_status)
+    else:
+        reason = record.secondary_status
+    reason = " ".join(reason.split())
+    if len(reason) > _REASON_WIDTH:
+        reason = reason[: _REASON_WIDTH - 1] + "…"
+    trained = "" if record.started is None else f"{(record.ended or now) - record.started:.0f} s"
+    return (
+        record.name,
+        record.status,
+        reason,
+        trained,
+        "now" if not record.status.terminal else _ago(now - record.modified),
+    )
+
+
+def _ago(seconds: float) -> str:
+    if seconds < _MINUTE:
+        return "just now"
+    for size, unit in ((_DAY, "days"), (_HOUR, "h"), (_MINUTE, "min")):
+        if seconds >= size:
+            return f"{seconds // size:.0f} {unit} ago"
+    raise AssertionError
+
+
+def _document(record: "JobRecord") -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "TrainingJobName": record.name,
+        "CreationTime": record.created,
+        "TrainingEndTime": record.ended,
+        "LastModifiedTime": record.modified,
+        "TrainingJobStatus": record.status,
+        "SecondaryStatus": record.secondary_status,
+        "FailureReason": record.failure_reason,
+    }
+    return {name: value for name, value in document.items() if value is not None}

@@ -1,0 +1,99 @@
+"""The command line: which commands there are, and what becomes of errors."""
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+from smlocal.cli.trouble import show_error
+from smlocal.errors import SmlocalError
+
+_COMMANDS = ("run", "plan", "jobs", "describe", "logs", "rm", "coverage", "schema")
+_INTERRUPTED = 130
+_WRONG_USAGE = 2
+_READER_GONE = 1
+
+
+class Commands(click.Group):
+    """Each command lives in a module of its name, imported when it is needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order in which people need them."""
+        del ctx
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command's module."""
+        del ctx
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = import_module(f"smlocal.cli.{cmd_name}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Know what was probably meant."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from difflib import get_close_matches
+
+            meant = get_close_matches(args[0], _COMMANDS, n=1)
+            if meant:
+                error.message += f" Did you mean '{meant[0]}'?"
+            raise
+
+
+@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.option("--debug", is_flag=True, help="Show a traceback with an error.")
+@click.version_option(None, "--version", package_name="smlocal", message="smlocal %(version)s")
+@click.pass_context
+def cli(ctx: click.Context, *, debug: bool) -> None:
+    """Run SageMaker training containers on this machine exactly as the service would.
+
+    \b
+      smlocal run job.yaml      run a training job, described as CreateTrainingJob wants it
+      smlocal plan job.yaml     show what that would do, and how it differs from the service
+      smlocal run --image my-image --channel train=./data --hyperparameter epochs=3
+
+    Exit codes: 0 Completed, 1 Failed, 2 refused request, 3 this machine is not ready, 4 Stopped.
+    """  # noqa: D301 - \b is click's mark for text not to be wrapped
+    ctx.obj = {"debug": debug}
+
+
+def run_command_line(arguments: list[str] | None = None) -> int:
+    """Run one command and return the exit code of the process."""
+    words = sys.argv[1:] if arguments is None else arguments
+    debug, as_json = "--debug" in words, "--json" in words
+    try:
+        return _run(arguments)
+    except SmlocalError as error:
+        show_error(error, debug=debug, as_json=as_json)
+        return error.exit_code
+    except Exception as error:
+        if debug:
+            raise
+        defect = SmlocalError(
+            f"smlocal met something it does not know: {type(error).__name__}: {error}",
+            remedy=["This is a defect. smlocal --debug … shows where it happened."],
+        )
+        show_error(defect, debug=False, as_json=as_json)
+        return defect.exit_code
+
+
+def _run(arguments: list[str] | None) -> int:
+    try:
+        code = cli.main(arguments, prog_name="smlocal", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        return _WRONG_USAGE
+    except (click.Abort, KeyboardInterrupt):
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has had enough; nothing may be written at interpreter shutdown either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _READER_GONE
+    return code if isinstance(code, int) else 0

@@ -1,0 +1,61 @@
+"""`smlocal run`: carry a job out and wait for its end."""
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from smlocal.cli.job_options import job_options, read_job_options
+
+if TYPE_CHECKING:
+    from smlocal.job.supervisor import Result
+
+EXIT_CODES = {"Completed": 0, "Failed": 1, "Stopped": 4}
+_SIGNALLED = 128
+
+
+@click.command("run")
+@job_options
+@click.option("--pull", type=click.Choice(["missing", "always", "never"]), help="When to pull the image; else missing.")
+@click.option("--replace", is_flag=True, help="Remove a finished job of the same name first.")
+@click.option("--json", "as_json", is_flag=True, help="Print the final describe answer; output goes to stderr.")
+@click.option("--quiet", "-q", is_flag=True, help="Print only what the containers write.")
+def command(*, replace: bool, as_json: bool, quiet: bool, **given: Any) -> int:
+    """Run a training job and wait for its end.
+
+    JOB is a CreateTrainingJob request in YAML or JSON ("-" reads it from standard input). Flags override it;
+    --image alone describes a job without a file.
+    """
+    job, name = read_job_options(given)
+
+    from smlocal.cli.screen import Screen
+    from smlocal.engine.docker import connect
+    from smlocal.job.names import check_name, make_room
+    from smlocal.job.prepare import prepare
+    from smlocal.job.supervisor import supervise
+    from smlocal.store.home import home_directory
+    from smlocal.store.jobs import Store
+
+    screen = Screen(output_to=(sys.stderr if as_json else sys.stdout).fileno(), quiet=quiet)
+    engine = connect()
+    with Store.open(home_directory()) as store:
+        check_name(store, name, replace=replace)
+        prepared = prepare(job, name=name, home=store.home, engine=engine, reporter=screen, strict=given["strict"])
+        if replace:
+            make_room(store, name)
+        result = supervise(prepared, engine=engine, store=store, reporter=screen)
+    return _finish(result, as_json=as_json, quiet=quiet)
+
+
+def _finish(result: "Result", *, as_json: bool, quiet: bool) -> int:
+    if as_json:
+        import json
+
+        print(json.dumps(result.answer, indent=2))  # noqa: T201 - this is the face
+    if not quiet:
+        from smlocal.cli.summary import summary
+
+        print(summary(result.answer), file=sys.stderr)  # noqa: T201 - likewise
+    if result.signal is not None and result.status == "Stopped":
+        return _SIGNALLED + (15 if result.signal == 1 else result.signal)
+    return EXIT_CODES[result.status]

@@ -1,0 +1,13 @@
+"""`smlocal schema`: the JSON Schema of a job file."""
+
+import click
+
+
+@click.command("schema")
+def command() -> None:
+    """Print the JSON Schema of a job file, so that an editor completes and checks it."""
+    import json
+
+    from smlocal.contract.schema import job_file_schema
+
+    click.echo(json.dumps(job_file_schema(), indent=2, ensure_ascii=False))

@@ -1,0 +1,86 @@
+"""How a run ended, in a few lines: the reason first, then where things are and what to do."""
+
+import os
+import textwrap
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from smlocal.cli.colour import BOLD, GREEN, RED, YELLOW, paint
+from smlocal.job.sizes import readable_bytes
+
+_COLOURS = {"Completed": GREEN, "Failed": RED, "Stopped": YELLOW}
+_LAST_LINES = 5
+_TAIL = 4096
+_NOTES = 3
+
+
+def summary(answer: Mapping[str, Any]) -> str:
+    """The end of a run, as text."""
+    return "\n".join(_lines(answer))
+
+
+def _lines(answer: Mapping[str, Any]) -> Iterator[str]:
+    status, local = answer["TrainingJobStatus"], answer["Local"]
+    seconds = answer["LastModifiedTime"] - answer["CreationTime"]
+    head = paint(status, _COLOURS.get(status, BOLD))
+    if status == "Failed":
+        yield f"{head}: {answer['FailureReason']}"
+        if local["Explanation"]:
+            yield _item("because", local["Explanation"])
+        for hint in local["Hints"]:
+            yield _item("hint", hint)
+        yield from _last_words(local)
+    else:
+        why = f" ({answer['SecondaryStatus']})" if answer["SecondaryStatus"] != status else ""
+        yield f"{head}{why} in {seconds:.1f} s"
+        for hint in local["Hints"]:
+            yield _item("hint", hint)
+    yield from _artifacts(local)
+    for left in local["Leftovers"]:
+        yield _item("left", left)
+    yield from _differences(local)
+    if status == "Failed":
+        name = answer["TrainingJobName"]
+        yield _item("more", f"smlocal logs {name} · smlocal describe {name}")
+
+
+def _item(name: str, text: str) -> str:
+    return f"  {name:<9} {text}"
+
+
+def _last_words(local: Mapping[str, Any]) -> Iterator[str]:
+    for host in local["Hosts"]:
+        if not host["ExitCode"] or host["Signalled"]:
+            continue
+        try:
+            with open(host["Log"], "rb") as log:
+                log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL))
+                lines = log.read().decode("utf-8", errors="replace").splitlines()[-_LAST_LINES:]
+        except OSError:
+            continue
+        if lines:
+            yield f"Last lines of {host['Name']}"
+            yield textwrap.indent("\n".join(lines), "  ")
+
+
+def _artifacts(local: Mapping[str, Any]) -> Iterator[str]:
+    artifacts = local["Artifacts"]
+    for name in ("Model", "Output"):
+        if artifacts[name]:
+            size = readable_bytes(artifacts[f"{name}Bytes"])
+            yield _item(name.lower(), f"{_shown(artifacts[name])}  {size}")
+    for note in artifacts["Notes"]:
+        yield _item("note", note)
+
+
+def _differences(local: Mapping[str, Any]) -> Iterator[str]:
+    notes = [note["Text"] for note in local["Notes"] if not note["Warning"]]
+    for index, note in enumerate(notes[:_NOTES]):
+        yield _item("differs" if index == 0 else "", note)
+    if len(notes) > _NOTES:
+        yield _item("", f"and {len(notes) - _NOTES} more: smlocal plan shows them all")
+
+
+def _shown(path: str) -> str:
+    relative = os.path.relpath(path)
+    return path if relative.startswith("..") else f"./{relative}"

@@ -1,0 +1,47 @@
+"""Leave nothing on the engine and nothing undeletable on disk; survive an engine that is gone."""
+
+import time
+
+from smlocal.engine.interface import Engine
+from smlocal.errors import EngineError, MachineNotReadyError
+from smlocal.removal import remove_tree
+
+_ENGINE_BACK_SECONDS = 20.0
+_ENGINE_POLL_SECONDS = 0.5
+
+
+def clear_engine(engine: Engine, job: str, *, engine_lost: bool) -> list[str]:
+    """Remove everything that carries the job's label; returns what could not be removed, in words.
+
+    An engine that was lost is often only restarting, so it gets a while to come back.
+    """
+    deadline = time.monotonic() + (_ENGINE_BACK_SECONDS if engine_lost else 0.0)
+    while True:
+        try:
+            return _clear(engine, job)
+        except (EngineError, MachineNotReadyError) as error:
+            if time.monotonic() >= deadline:
+                return [f"the engine does not answer ({error.sentence}); smlocal rm {job} removes what it keeps"]
+            time.sleep(_ENGINE_POLL_SECONDS)
+
+
+def clear_disk(job_directory: str) -> list[str]:
+    """Remove what was mounted; logs and documents stay. Returns what could not be removed."""
+    left = []
+    for folder in ("hosts", "staged"):
+        path = f"{job_directory}/{folder}"
+        try:
+            remove_tree(path)
+        except OSError as error:
+            left.append(f"{path} could not be removed: {error.strerror}")
+    return left
+
+
+def _clear(engine: Engine, job: str) -> list[str]:
+    left = []
+    for resource in engine.owned(job):
+        try:
+            engine.remove(resource)
+        except EngineError as error:
+            left.append(f"{resource.kind} {resource.id} could not be removed: {error.sentence}")
+    return left

@@ -1,0 +1,52 @@
+"""After the containers have ended: pack what they wrote, and make what they leave deletable."""
+
+from collections.abc import Iterable
+from typing import Literal, cast
+
+from smlocal.artifacts.collect import Artifacts, collect
+from smlocal.artifacts.fetch import host_tree
+from smlocal.artifacts.handback import hand_back
+from smlocal.artifacts.tree import HostTree
+from smlocal.contract import paths
+from smlocal.engine.interface import Engine
+from smlocal.errors import EngineError
+from smlocal.job.host_run import HostRun
+from smlocal.plan.document import host_directory
+from smlocal.plan.model import JobPlan
+
+
+def collect_artifacts(plan: JobPlan, runs: Iterable[HostRun], engine: Engine) -> Artifacts:
+    """Write the archives where the plan says."""
+    hosts = [run for run in runs if run.container]
+    return collect(
+        [_tree(plan, run, engine, paths.MODEL) for run in hosts],
+        [_tree(plan, run, engine, paths.OUTPUT_DATA) for run in hosts],
+        destination=f"{plan.output.directory}/output",
+        compression=cast("Literal['GZIP', 'NONE']", plan.output.compression),
+        merge_output=plan.output.merge_output,
+    )
+
+
+def give_back(runs: Iterable[HostRun], engine: Engine) -> list[str]:
+    """Make the folders that root wrote ours again; returns what did not work, in words."""
+    left = []
+    for run in runs:
+        if not run.container:
+            continue
+        try:
+            hand_back(engine, run.container, run.binds)
+        except (EngineError, OSError) as error:
+            left.append(f"some folders of {run.name} stay root's: {error}")
+    return left
+
+
+def _tree(plan: JobPlan, run: HostRun, engine: Engine, path: str) -> HostTree:
+    below = path.removeprefix(paths.ROOT)
+    return host_tree(
+        run.name,
+        host_directory(plan, run.host) + below,
+        engine=engine,
+        container=run.container,
+        path=path,
+        spool=f"{plan.job_directory}/staged/{run.name}{below.replace('/', '-')}",
+    )

@@ -1,0 +1,48 @@
+"""The describe answer of a remembered job, with what is only known here in its `Local` block."""
+
+from typing import TYPE_CHECKING, Any
+
+from smlocal.contract.describe import JobFacts, TransitionFacts, describe, request_only
+from smlocal.store.jobs import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+REQUEST = "request"
+PLAN = "plan"
+LOCAL = "local"
+
+
+def describe_job(store: Store, name: str, *, service: bool = False) -> dict[str, Any]:
+    """What `smlocal describe NAME` says; with `service`, only what the service would say."""
+    record = store.get(name)
+    request: Mapping[str, Any] = store.document(name, REQUEST)
+    plan: Mapping[str, Any] = store.document(name, PLAN)
+    answer = describe(
+        request,
+        JobFacts(
+            name=name,
+            arn=plan["TrainingJobArn"],
+            status=record.status,
+            secondary=record.secondary_status,
+            created=record.created,
+            modified=record.modified,
+            started=record.started,
+            ended=record.ended,
+            failure_reason=record.failure_reason,
+            transitions=[
+                TransitionFacts(status=t.status, started=t.started, ended=t.ended, message=t.message)
+                for t in store.transitions(name)
+            ],
+            model_uri=plan["Output"]["S3ModelArtifacts"],
+        ),
+    )
+    if not service:
+        answer["Local"] = {
+            "Version": 1,
+            "SupervisorPid": record.supervisor_pid,
+            "Directory": store.directory(name),
+            "Request": request_only(request),
+            **(store.document(name, LOCAL) or {}),
+        }
+    return answer

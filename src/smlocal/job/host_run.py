@@ -1,0 +1,171 @@
+"""One host of a running job: its container from staging to the last line of its log."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from threading import Thread
+
+from smlocal.artifacts.handback import take_over
+from smlocal.channels.interface import StagedChannel
+from smlocal.channels.overlay import is_overlay_refusal
+from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Engine, Mount, Output, Resource, ResourceKind
+from smlocal.errors import EngineError, EngineLostError, SmlocalError
+from smlocal.job.events import Events, HostExited, HostLost
+from smlocal.job.reporter import Reporter
+from smlocal.job.staging import MOUNTED, build_tree, stage_trees
+from smlocal.plan.model import HostPlan, JobPlan
+
+HOST_LABEL = "smlocal.host"
+_LOG_TAIL = 4096
+_DRAIN_SECONDS = 10.0
+"""After the container's end, this long for its last words: a grandchild may hold the streams open for ever."""
+
+
+@dataclass(kw_only=True, slots=True)
+class HostRun:
+    """What the supervisor holds of one host."""
+
+    plan: JobPlan
+    host: HostPlan
+    engine: Engine
+    events: Events
+    reporter: Reporter
+    container: str = ""
+    staged: tuple[StagedChannel, ...] = ()
+    fell_back: str | None = None
+    """Why the overlays of the plan had to be replaced by copies."""
+    _mounts: tuple[Mount, ...] = ()
+    _threads: list[Thread] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """`algo-1`."""
+        return self.host.host.name
+
+    @property
+    def log(self) -> str:
+        """Where the raw bytes of both streams are kept."""
+        return log_path(self.plan.job_directory, self.name)
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """What everything of this host carries on the engine."""
+        return {JOB_LABEL: self.plan.name, HOST_LABEL: self.name}
+
+    def prepare(self) -> None:
+        """Build the tree, bring the data and make the container, ready to start."""
+        self._mounts = build_tree(self.plan, self.host)
+        self.staged = stage_trees(self.plan, self.host, self.engine, self.labels)
+        self._create()
+        if os.geteuid() != 0:
+            self._give_to_root()
+
+    def start(self) -> None:
+        """Start PID 1 and watch it; an engine that cannot make overlays here gets copies instead."""
+        output = self.engine.attach(self.container)
+        try:
+            self.engine.start(self.container)
+        except EngineError as error:
+            output.close()
+            if not is_overlay_refusal(error):
+                raise
+            output = self._start_with_copies(error)
+        self._watch(output)
+
+    def join(self) -> None:
+        """Wait for the threads that watch; they end soon after the container."""
+        for thread in self._threads:
+            thread.join(_DRAIN_SECONDS)
+
+    def log_tail(self) -> str:
+        """The last words of the log, for finding out why the host ended."""
+        try:
+            with open(self.log, "rb") as log:
+                log.seek(max(0, log.seek(0, os.SEEK_END) - _LOG_TAIL))
+                return log.read().decode("utf-8", errors="replace")
+        except OSError:
+            return ""
+
+    def _create(self) -> None:
+        host, plan = self.host, self.plan
+        self.container = self.engine.create(
+            ContainerSpec(
+                name=host.container,
+                image=plan.image,
+                labels=self.labels,
+                entrypoint=plan.entrypoint,
+                command=plan.command,
+                environment=host.environment,
+                hostname=host.hostname,
+                mounts=(*self._mounts, *_mounts_of(self.staged)),
+                extra_hosts=host.extra_hosts,
+                network=plan.network,
+                aliases=host.aliases,
+                gpus=plan.gpus,
+            )
+        )
+
+    @property
+    def binds(self) -> tuple[tuple[str, str], ...]:
+        """The folders of this machine that the container sees: (here, there)."""
+        mounts = (*self._mounts, *_mounts_of(self.staged))
+        return tuple((mount.source, mount.target) for mount in mounts if not mount.volume)
+
+    def _give_to_root(self) -> None:
+        """On the service everything below `/opt/ml` is root's; only the engine can make it so for us."""
+        folders = [*dict.fromkeys((*MOUNTED, *self.host.directories))]
+        entries: list[tuple[str, int, bytes | None]] = [(path, 0o755, None) for path in folders]
+        take_over(self.engine, self.container, "/", [*entries, *((p, 0o644, c) for p, c in self.host.files.items())])
+
+    def _start_with_copies(self, refusal: EngineError) -> Output:
+        self.fell_back = refusal.sentence
+        self.reporter.warning(f"the engine cannot show data copy-on-write here; copying it ({refusal.sentence})")
+        self.engine.remove(Resource(kind=ResourceKind.CONTAINER, id=self.container))
+        self.staged = stage_trees(self.plan, self.host, self.engine, self.labels, staging="copy")
+        self._create()
+        output = self.engine.attach(self.container)
+        try:
+            self.engine.start(self.container)
+        except BaseException:
+            output.close()
+            raise
+        return output
+
+    def _watch(self, output: Output) -> None:
+        reader = Thread(target=self._read, args=(output,), name=f"{self.name}-output", daemon=True)
+        waiter = Thread(target=self._wait, args=(output, reader), name=f"{self.name}-wait", daemon=True)
+        self._threads = [reader, waiter]
+        reader.start()
+        waiter.start()
+
+    def _read(self, output: Output) -> None:
+        """Keep and show what the container writes; a broken stream is not the end of the job, the wait decides."""
+        os.makedirs(os.path.dirname(self.log), exist_ok=True)
+        with open(self.log, "ab", buffering=0) as log:
+            try:
+                for piece in output:
+                    log.write(piece)
+                    self.reporter.output(self.name, piece)
+            except EngineLostError as error:
+                self.reporter.warning(f"{self.name}: the log stream broke off ({error.sentence})")
+
+    def _wait(self, output: Output, reader: Thread) -> None:
+        try:
+            exit_code = self.engine.wait(self.container)
+            reader.join(_DRAIN_SECONDS)
+            output.close()
+            oom_killed = exit_code != 0 and self.engine.state(self.container).oom_killed
+        except SmlocalError as error:
+            output.close()
+            self.events.put(HostLost(host=self.name, why=error.sentence))
+        else:
+            self.events.put(HostExited(host=self.name, exit_code=exit_code, oom_killed=oom_killed))
+
+
+def log_path(job_directory: str, host: str) -> str:
+    """The raw log of one host."""
+    return f"{job_directory}/logs/{host}.log"
+
+
+def _mounts_of(staged: Sequence[StagedChannel]) -> tuple[Mount, ...]:
+    return tuple(mount for channel in staged for mount in channel.mounts)

@@ -1,0 +1,27 @@
+"""Job names are used once; `--replace` frees one that a finished job has."""
+
+from smlocal.errors import JobNotFinishedError, JobUnknownError
+from smlocal.store.jobs import Store, name_in_use
+
+
+def check_name(store: Store, name: str, *, replace: bool) -> None:
+    """Refuse a name that cannot be had, before anything is done for it."""
+    try:
+        record = store.get(name)
+    except JobUnknownError:
+        return
+    if not replace:
+        raise name_in_use(name)
+    if not record.status.terminal:
+        raise JobNotFinishedError(
+            f"The training job '{name}' is not finished: it is {record.status}.",
+            remedy=["--replace removes finished jobs only; choose another name with --name."],
+        )
+
+
+def make_room(store: Store, name: str) -> None:
+    """Remove the finished job that has the name, if there is one."""
+    try:
+        store.remove(name)
+    except JobUnknownError:
+        return

@@ -1,0 +1,210 @@
+"""Look at the machine once, so that the plan can be made without looking again."""
+
+import os
+from dataclasses import dataclass
+from typing import Literal
+
+from smlocal.contract import identity
+from smlocal.contract.job_file import JobFile
+from smlocal.contract.listing import Listing
+from smlocal.engine.interface import JOB_LABEL, Engine
+from smlocal.errors import (
+    GpuUnavailableError,
+    ImageArchitectureError,
+    ImageMissingError,
+    ImagePullError,
+    OutputUnusableError,
+)
+from smlocal.job.reporter import Reporter
+from smlocal.plan.build import build_plan, gpus_asked_for
+from smlocal.plan.facts import EngineFacts, Facts, ImageFacts
+from smlocal.plan.model import JobPlan
+from smlocal.sources.local import list_source
+
+Pull = Literal["missing", "always", "never"]
+DEFAULT_OUTPUT = "./smlocal-output"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Seen:
+    """What was looked at before the engine was asked for anything."""
+
+    region: str
+    account: str
+    listings: dict[str, Listing]
+    code: Listing | None
+    output: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prepared:
+    """A plan that can be executed, or the reason why the registry will not give its image."""
+
+    plan: JobPlan
+    pull_refused: str | None = None
+
+
+def prepare(job: JobFile, *, name: str, home: str, engine: Engine, reporter: Reporter, strict: bool) -> Prepared:
+    """Everything that must be right before a job is made; what is wrong is told by an error of `errors`."""
+    seen = _see(job, strict=strict)
+    facts = engine.facts()
+    image_name = _image_name(job)
+    image, refused = _image(engine, image_name, job.local.Pull, reporter)
+    _check_architecture(image_name, image, facts)
+    _check_gpus(job, engine, image_name if image is not None else None)
+    return Prepared(plan=_plan(job, seen, facts, image, name=name, home=home), pull_refused=refused)
+
+
+def look(job: JobFile, *, name: str, home: str, engine: Engine, strict: bool) -> JobPlan:
+    """The plan alone: nothing is pulled, and a missing GPU is no obstacle to reading it."""
+    seen = _see(job, strict=strict)
+    facts = engine.facts()
+    image = engine.image(_image_name(job))
+    _check_architecture(_image_name(job), image, facts)
+    return _plan(job, seen, facts, image, name=name, home=home)
+
+
+def _see(job: JobFile, *, strict: bool) -> _Seen:
+    image = _image_name(job)
+    region = identity.region(stated=job.local.Region, environment=os.environ, profile=_profile_region(), image=image)
+    listings, code = _listings(job, strict=strict, region=region)
+    return _Seen(
+        region=region,
+        account=identity.account(role=job.request.RoleArn, image=image),
+        listings=listings,
+        code=code,
+        output=_output(job),
+    )
+
+
+def _plan(job: JobFile, seen: _Seen, engine: EngineFacts, image: ImageFacts | None, *, name: str, home: str) -> JobPlan:
+    facts = Facts(
+        engine=engine,
+        image=image,
+        listings=seen.listings,
+        code=seen.code,
+        output=seen.output,
+        region=seen.region,
+        account=seen.account,
+        uid=os.getuid(),
+        gid=os.getgid(),
+        run_id=os.urandom(4).hex(),
+        job_directory=os.path.join(home, "jobs", name),
+    )
+    return build_plan(job, facts, name=name)
+
+
+def _image_name(job: JobFile) -> str:
+    specification = job.request.AlgorithmSpecification
+    return (specification.TrainingImage if specification is not None else None) or ""
+
+
+def _profile_region() -> str | None:
+    """The region of the AWS profile in use, read without the AWS library."""
+    path = os.path.expanduser(os.environ.get("AWS_CONFIG_FILE") or "~/.aws/config")
+    if not os.path.isfile(path):
+        return None
+    import configparser
+
+    parser = configparser.RawConfigParser()
+    try:
+        parser.read(path, encoding="utf-8")
+    except (configparser.Error, OSError, UnicodeDecodeError):
+        return None
+    profile = os.environ.get("AWS_PROFILE") or "default"
+    section = "default" if profile == "default" else f"profile {profile}"
+    return parser.get(section, "region", fallback=None)
+
+
+def _listings(job: JobFile, *, strict: bool, region: str) -> tuple[dict[str, Listing], Listing | None]:
+    local, document = job.local, job.document
+    listings = {}
+    for index, channel in enumerate(job.request.InputDataConfig or ()):
+        source = channel.DataSource.S3DataSource if channel.DataSource is not None else None
+        if source is None:
+            continue
+        line = document.line(("InputDataConfig", index, "DataSource", "S3DataSource", "S3Uri"))
+        listings[channel.ChannelName] = list_source(
+            source.S3Uri,
+            channel=channel.ChannelName,
+            directory=document.directory,
+            mapping=local.Sources,
+            strict=strict,
+            where=None if line is None else f"{document.name}:{line}",
+            region=region,
+            role=job.request.RoleArn or "",
+        )
+    code = None
+    if local.Code is not None:
+        code = list_source(local.Code, channel="code", directory=document.directory, mapping={}, region=region, role="")
+    return listings, code
+
+
+def _output(job: JobFile) -> str:
+    """The local folder for artifacts: the request's own path, else Local.Output, else one below the working folder."""
+    uri = job.request.OutputDataConfig.S3OutputPath
+    if uri.startswith(("s3://", "https://")):
+        uri = job.local.Output or os.path.abspath(DEFAULT_OUTPUT)
+    path = os.path.abspath(os.path.join(job.document.directory, uri.removeprefix("file://")))
+    existing = path
+    while not os.path.lexists(existing):
+        existing = os.path.dirname(existing)
+    if not os.path.isdir(existing):
+        raise OutputUnusableError(
+            f"the output path {uri} cannot be a folder: {existing} is a file",
+            remedy=["Choose another folder with --output or in OutputDataConfig.S3OutputPath."],
+        )
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise OutputUnusableError(
+            f"the output path {uri} cannot be written: you may not write in {existing}",
+            remedy=["Choose another folder with --output or in OutputDataConfig.S3OutputPath."],
+        )
+    return path
+
+
+def _image(engine: Engine, name: str, pull: Pull, reporter: Reporter) -> tuple[ImageFacts | None, str | None]:
+    """The image's facts after pulling by policy; instead of facts, why the registry refused."""
+    facts = engine.image(name)
+    if pull == "never" and facts is None:
+        raise ImageMissingError(
+            f"the image {name} is not here, and --pull never forbids to fetch it",
+            remedy=["Build or load it, or leave --pull never out.", "docker images lists what is here."],
+        )
+    if pull == "always" or facts is None:
+        from smlocal.engine.ecr import ecr_login
+
+        try:
+            engine.pull(name, ecr_login(name), reporter.progress)
+        except ImagePullError as error:
+            return None, error.sentence
+        facts = engine.image(name)
+    return facts, None
+
+
+def _check_architecture(name: str, image: ImageFacts | None, engine: EngineFacts) -> None:
+    if image is None or not image.architecture or not engine.architecture:
+        return
+    if image.architecture != engine.architecture:
+        raise ImageArchitectureError(
+            f"the image {name} is built for {image.operating_system}/{image.architecture}, "
+            f"the engine runs {engine.operating_system}/{engine.architecture}",
+            remedy=[f"Build it with --platform {engine.operating_system}/{engine.architecture}."],
+        )
+
+
+def _check_gpus(job: JobFile, engine: Engine, image: str | None) -> None:
+    """A GPU request never silently becomes a CPU run: ask the engine before anything is staged."""
+    resources = job.request.ResourceConfig
+    gpus = gpus_asked_for(resources) if resources is not None else 0
+    if not gpus or job.local.AllowCpu or image is None or resources is None:
+        return
+    missing = engine.probe_gpu(image, gpus, {JOB_LABEL: "gpu-probe"})
+    if missing is not None:
+        raise GpuUnavailableError(
+            f"{resources.InstanceType} has {gpus} GPUs and this engine gives none",
+            details=[missing],
+            remedy=[
+                "Install the NVIDIA driver and nvidia-container-toolkit, then restart the engine; or",
+                "run without a GPU: --allow-cpu (the result says so).",
+            ],
+        )

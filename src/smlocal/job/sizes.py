@@ -1,0 +1,13 @@
+"""Bytes and seconds as people read them."""
+
+_STEP = 1024
+
+
+def readable_bytes(count: int) -> str:
+    """`12 KiB`, `1.4 GiB`."""
+    size = float(count)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size < _STEP:
+            return f"{size:.0f} {unit}" if unit == "B" or size >= 10 else f"{size:.1f} {unit}"  # noqa: PLR2004 - two digits
+        size /= _STEP
+    return f"{size:.1f} TiB"

@@ -1,0 +1,80 @@
+"""Put a host's `/opt/ml` in place before its container is made."""
+
+import os
+from collections.abc import Mapping
+
+from smlocal.channels.file import prepare_channel
+from smlocal.channels.interface import StagedChannel
+from smlocal.contract import paths
+from smlocal.engine.interface import Engine, Mount
+from smlocal.plan.document import host_directory
+from smlocal.plan.model import HostPlan, JobPlan, TreePlan
+from smlocal.plan.staging import Staging
+
+MOUNTED = (paths.INPUT, paths.MODEL, paths.OUTPUT)
+"""Never `/opt/ml` itself: images keep code in `/opt/ml/code`, and toolkits write beside."""
+
+
+def build_tree(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
+    """Make the folders and config files of one host and say how they are mounted."""
+    base = host_directory(plan, host)
+    for directory in host.directories:
+        _make_directory(base + _below(directory))
+    for path, content in host.files.items():
+        _write(base + _below(path), content)
+    for tree in host.channels:
+        # The engine would make the mount point itself, owned by root and undeletable for the user.
+        _make_directory(base + _below(tree.target))
+    return tuple(Mount(source=base + _below(folder), target=folder) for folder in MOUNTED)
+
+
+def stage_trees(
+    plan: JobPlan, host: HostPlan, engine: Engine, labels: Mapping[str, str], staging: Staging | None = None
+) -> tuple[StagedChannel, ...]:
+    """Bring the channels and the code of one host into place; `staging` overrides what the plan says."""
+    return tuple(
+        prepare_channel(
+            tree.listing,
+            engine=engine,
+            staging=staging or tree.staging,
+            target=tree.target,
+            target_directory=f"{plan.job_directory}/staged/{host.host.name}/{_folder(tree)}",
+            volume_prefix=f"{host.container}-{_folder(tree)}",
+            labels=labels,
+        )
+        for tree in trees(plan, host)
+    )
+
+
+def trees(plan: JobPlan, host: HostPlan) -> tuple[TreePlan, ...]:
+    """The channels, and the code where the user gives some."""
+    return host.channels if plan.code is None else (*host.channels, plan.code)
+
+
+def _folder(tree: TreePlan) -> str:
+    return "code" if tree.target == paths.CODE else f"channel-{tree.name}"
+
+
+def _below(path: str) -> str:
+    return path.removeprefix(paths.ROOT)
+
+
+def _make_directory(path: str) -> None:
+    if os.path.isdir(path):
+        return
+    parent = os.path.dirname(path)
+    if not os.path.isdir(parent):
+        _make_directory(parent)
+    os.mkdir(path)
+    os.chmod(path, 0o755)  # noqa: S103 - what the service has, whatever the user's umask
+
+
+def _write(path: str, content: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+    try:
+        os.fchmod(descriptor, 0o644)
+        view = memoryview(content)
+        while view:
+            view = view[os.write(descriptor, view) :]
+    finally:
+        os.close(descriptor)

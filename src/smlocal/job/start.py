@@ -1,0 +1,29 @@
+"""Start all hosts side by side, so that no peer waits for another's start."""
+
+from collections.abc import Sequence
+from threading import Thread
+
+from smlocal.errors import EngineError
+from smlocal.job.host_run import HostRun
+
+
+def start_all(runs: Sequence[HostRun]) -> tuple[list[HostRun], EngineError | None]:
+    """The hosts that were started, and the first error of one that was not."""
+    errors: dict[str, EngineError] = {}
+    if len(runs) == 1:
+        _start(runs[0], errors)
+    else:
+        threads = [Thread(target=_start, args=(run, errors), name=f"{run.name}-start") for run in runs]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    started = [run for run in runs if run.name not in errors]
+    return started, next(iter(errors.values()), None)
+
+
+def _start(run: HostRun, errors: dict[str, EngineError]) -> None:
+    try:
+        run.start()
+    except EngineError as error:
+        errors[run.name] = error

@@ -1,0 +1,150 @@
+"""Request and facts, turned into the plan. Pure: nothing here looks at the machine."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from smlocal.contract import paths
+from smlocal.contract.config_files import config_files
+from smlocal.contract.describe import DEFAULT_MAX_RUNTIME
+from smlocal.contract.environment import container_environment
+from smlocal.contract.hosts import Host, homogeneous
+from smlocal.contract.identity import instance_hostname, training_job_arn
+from smlocal.contract.instance_types import instance_type
+from smlocal.contract.job_file import JobFile
+from smlocal.contract.listing import Listing
+from smlocal.contract.local_settings import LocalSettings
+from smlocal.contract.manifest import manifest
+from smlocal.contract.model.request import AlgorithmSpecification, CreateTrainingJobRequest, ResourceConfig
+from smlocal.plan.facts import Facts
+from smlocal.plan.model import HostPlan, JobPlan, OutputPlan, StopPlan, TreePlan
+from smlocal.plan.notes import notes
+from smlocal.plan.staging import choose_staging
+
+_MOUNTED = (paths.CONFIG, paths.DATA, paths.MODEL, paths.OUTPUT_DATA, paths.METRICS, paths.PROFILER)
+
+
+def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
+    """Say exactly what will be done for this request on this machine."""
+    request, local = job.request, job.local
+    resources, specification = request.ResourceConfig, request.AlgorithmSpecification
+    if resources is None or specification is None or specification.TrainingImage is None:
+        message = "validation lets no request pass without ResourceConfig and a training image"
+        raise AssertionError(message)
+    hosts = homogeneous(resources.InstanceCount or 1, resources.InstanceType or "")
+    arn = training_job_arn(name, region_name=facts.region, account_id=facts.account)
+    gpus = 0 if local.AllowCpu else gpus_asked_for(resources)
+    environment = container_environment(
+        request.Environment or {}, job_name=name, job_arn=arn, region=facts.region, gpus=gpus
+    )
+    channels = _channels(request, local, facts)
+    manifests = {paths.channel_manifest(channel.name): manifest(channel.listing) for channel in channels}
+    stem = f"smlocal-{name}-{facts.run_id}"
+    several = len(hosts) > 1
+    plan = JobPlan(
+        name=name,
+        run_id=facts.run_id,
+        arn=arn,
+        region=facts.region,
+        account=facts.account,
+        image=specification.TrainingImage,
+        image_facts=facts.image,
+        engine=facts.engine,
+        entrypoint=_words(specification.ContainerEntrypoint),
+        command=_command(specification),
+        gpus=gpus,
+        network=stem if several else None,
+        hosts=tuple(
+            HostPlan(
+                host=host,
+                container=f"{stem}-{host.name}",
+                hostname=instance_hostname(host.number, facts.region),
+                directories=_directories(request),
+                files={**_configuration(request, host, hosts, local), **manifests},
+                channels=channels,
+                environment=environment,
+                # A private network answers for every host; alone on the default one, a host must know its own name.
+                extra_hosts={} if several else {host.name: "127.0.0.1"},
+                aliases=(host.name,) if several else (),
+            )
+            for host in hosts
+        ),
+        code=_code(facts, local),
+        output=_output(request, local, facts, name),
+        stop=StopPlan(
+            max_runtime=(request.StoppingCondition and request.StoppingCondition.MaxRuntimeInSeconds)
+            or DEFAULT_MAX_RUNTIME,
+            grace=local.StopGraceSeconds,
+            peer_grace=local.PeerGraceSeconds,
+        ),
+        job_directory=facts.job_directory,
+        request={"TrainingJobName": name, **job.raw},
+    )
+    return replace(plan, notes=notes(plan, job))
+
+
+def gpus_asked_for(resources: ResourceConfig) -> int:
+    """GPUs of the requested instance type; none for a type that is newer than our table."""
+    size = instance_type(resources.InstanceType or "")
+    return size.gpus if size is not None else 0
+
+
+def _command(specification: AlgorithmSpecification) -> tuple[str, ...] | None:
+    """`train`, unless the request says otherwise; an entrypoint of the request stands alone."""
+    if specification.ContainerArguments is not None:
+        return tuple(specification.ContainerArguments)
+    return None if specification.ContainerEntrypoint is not None else ("train",)
+
+
+def _words(given: list[str] | None) -> tuple[str, ...] | None:
+    return None if given is None else tuple(given)
+
+
+def _channels(request: CreateTrainingJobRequest, local: LocalSettings, facts: Facts) -> tuple[TreePlan, ...]:
+    planned = []
+    for channel in request.InputDataConfig or ():
+        source = channel.DataSource.S3DataSource if channel.DataSource is not None else None
+        uri = source.S3Uri if source is not None else ""
+        target = paths.channel(channel.ChannelName)
+        planned.append(_tree(channel.ChannelName, uri, target, facts.listings[channel.ChannelName], local))
+    return tuple(planned)
+
+
+def _code(facts: Facts, local: LocalSettings) -> TreePlan | None:
+    return None if facts.code is None else _tree("code", local.Code or "", paths.CODE, facts.code, local)
+
+
+def _tree(name: str, uri: str, target: str, listing: Listing, local: LocalSettings) -> TreePlan:
+    staging, reason = choose_staging(listing, local.Staging)
+    return TreePlan(name=name, uri=uri, target=target, listing=listing, staging=staging, reason=reason)
+
+
+def _directories(request: CreateTrainingJobRequest) -> tuple[str, ...]:
+    """What the service makes empty: always the mounted ones, and one for each collector that is configured."""
+    collectors = (
+        (request.DebugHookConfig, paths.TENSORS),
+        (request.TensorBoardOutputConfig, paths.TENSORBOARD),
+    )
+    asked = [config.LocalPath or default for config, default in collectors if config is not None]
+    return (*_MOUNTED, *(path.rstrip("/") for path in asked if path.startswith(f"{paths.OUTPUT}/")))
+
+
+def _configuration(
+    request: CreateTrainingJobRequest, host: Host, hosts: tuple[Host, ...], local: LocalSettings
+) -> Mapping[str, bytes]:
+    written = config_files(request, host, hosts, topology=local.Topology)
+    return {f"{paths.CONFIG}/{name}": content for name, content in written.items()}
+
+
+def _output(request: CreateTrainingJobRequest, local: LocalSettings, facts: Facts, name: str) -> OutputPlan:
+    asked = request.OutputDataConfig
+    compression = asked.CompressionType or "GZIP"
+    remote = asked.S3OutputPath.startswith(("s3://", "https://"))
+    base = asked.S3OutputPath.rstrip("/") if remote else f"file://{facts.output}"
+    end = "model.tar.gz" if compression == "GZIP" else "model/"
+    return OutputPlan(
+        uri=asked.S3OutputPath,
+        model_uri=f"{base}/{name}/output/{end}",
+        directory=f"{facts.output.rstrip('/')}/{name}",
+        compression=compression,
+        merge_output=local.MergeOutput,
+    )

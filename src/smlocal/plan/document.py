@@ -1,0 +1,114 @@
+"""A plan as one JSON document; long files are shown as head, count and digest."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from smlocal.contract import paths
+from smlocal.plan.model import HostPlan, JobPlan, TreePlan
+
+_WHOLE_FILE = 4096
+_HEAD_LINES = 5
+
+
+def plan_document(plan: JobPlan) -> dict[str, Any]:
+    """Everything that `smlocal plan --json` prints."""
+    return {
+        "Version": 1,
+        "TrainingJobName": plan.name,
+        "TrainingJobArn": plan.arn,
+        "Region": plan.region,
+        "Account": plan.account,
+        "Request": dict(plan.request),
+        "Image": {"Name": plan.image, **_image(plan)},
+        "Engine": {"Address": plan.engine.address, "Version": plan.engine.version},
+        "Entrypoint": plan.entrypoint,
+        "Command": plan.command,
+        "GpusPerHost": plan.gpus,
+        "Network": plan.network,
+        "Hosts": [_host(plan, host) for host in plan.hosts],
+        "Output": {
+            "Requested": plan.output.uri,
+            "Directory": f"{plan.output.directory}/output",
+            "S3ModelArtifacts": plan.output.model_uri,
+            "CompressionType": plan.output.compression,
+            "MergeOutput": plan.output.merge_output,
+        },
+        "Stop": {
+            "MaxRuntimeInSeconds": plan.stop.max_runtime,
+            "GraceSeconds": plan.stop.grace,
+            "PeerGraceSeconds": plan.stop.peer_grace,
+        },
+        "Notes": note_documents(plan),
+    }
+
+
+def note_documents(plan: JobPlan) -> list[dict[str, Any]]:
+    """The notes that apply, as data."""
+    return [{"Id": note.id, "Text": note.text, "Warning": note.warning} for note in plan.notes]
+
+
+def file_document(content: bytes) -> dict[str, Any]:
+    """The whole text of a short file; head, line count and digest of a long one."""
+    if len(content) <= _WHOLE_FILE:
+        return {"Bytes": len(content), "Content": content.decode("utf-8", errors="replace")}
+    from hashlib import sha256
+
+    head = content[:_WHOLE_FILE].split(b"\n")[:_HEAD_LINES]
+    return {
+        "Bytes": len(content),
+        "Head": [line.decode("utf-8", errors="replace") for line in head],
+        "Lines": content.count(b"\n"),
+        "Sha256": sha256(content).hexdigest(),
+    }
+
+
+def host_directory(plan: JobPlan, host: HostPlan) -> str:
+    """Where the mounted folders of one host lie on this machine while the job runs."""
+    return f"{plan.job_directory}/hosts/{host.host.name}"
+
+
+def _image(plan: JobPlan) -> Mapping[str, Any]:
+    facts = plan.image_facts
+    if facts is None:
+        return {"Here": False}
+    return {
+        "Here": True,
+        "Id": facts.id,
+        "Platform": f"{facts.operating_system}/{facts.architecture}",
+        "Size": facts.size,
+        "Entrypoint": facts.entrypoint,
+        "User": facts.user,
+        "WorkingDirectory": facts.working_directory,
+    }
+
+
+def _host(plan: JobPlan, host: HostPlan) -> dict[str, Any]:
+    below = host_directory(plan, host)
+    folders = (paths.INPUT, paths.MODEL, paths.OUTPUT)
+    return {
+        "Name": host.host.name,
+        "InstanceType": host.host.instance_type,
+        "Container": host.container,
+        "Hostname": host.hostname,
+        "ExtraHosts": dict(host.extra_hosts),
+        "Aliases": host.aliases,
+        "Environment": dict(host.environment),
+        "Directories": host.directories,
+        "Files": {path: file_document(content) for path, content in host.files.items()},
+        "Mounts": [
+            *({"Target": f, "Kind": "bind", "Source": f"{below}/{f.removeprefix('/opt/ml/')}"} for f in folders),
+            *(_tree(tree) for tree in (*host.channels, *([plan.code] if plan.code is not None else []))),
+        ],
+    }
+
+
+def _tree(tree: TreePlan) -> dict[str, Any]:
+    return {
+        "Target": tree.target,
+        "Kind": tree.staging,
+        "Source": tree.listing.root,
+        "Uri": tree.uri,
+        "Files": len(tree.listing.paths),
+        "Bytes": tree.listing.total_bytes,
+        **({} if tree.reason is None else {"Reason": tree.reason}),
+    }

@@ -1,0 +1,102 @@
+"""What exactly will be done: the one object that `smlocal plan` shows and `smlocal run` executes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from smlocal.contract.hosts import Host
+from smlocal.contract.listing import Listing
+from smlocal.plan.facts import EngineFacts, ImageFacts
+from smlocal.plan.staging import Staging
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TreePlan:
+    """A local tree that appears in the container, writable, while the user's own files stay as they are."""
+
+    name: str
+    uri: str
+    """As the request says it."""
+    target: str
+    listing: Listing
+    staging: Staging
+    reason: str | None
+    """Why it is copied, where it is."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HostPlan:
+    """One container and what it finds."""
+
+    host: Host
+    container: str
+    """Its name on the engine."""
+    hostname: str
+    directories: tuple[str, ...]
+    """Made empty before the start, as paths in the container."""
+    files: Mapping[str, bytes]
+    """Config files and manifests, by path in the container."""
+    channels: tuple[TreePlan, ...]
+    environment: Mapping[str, str]
+    extra_hosts: Mapping[str, str]
+    aliases: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OutputPlan:
+    """Where results go."""
+
+    uri: str
+    """What the request asked for."""
+    model_uri: str
+    """What ModelArtifacts will say."""
+    directory: str
+    """The local folder that receives `output/`."""
+    compression: str
+    merge_output: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StopPlan:
+    """When and how the job is stopped."""
+
+    max_runtime: int
+    grace: int
+    peer_grace: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Note:
+    """A difference from the service that applies to this job, or a warning about it."""
+
+    id: str
+    text: str
+    warning: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JobPlan:
+    """Everything that will be done for one job."""
+
+    name: str
+    run_id: str
+    arn: str
+    region: str
+    account: str
+    image: str
+    image_facts: ImageFacts | None
+    engine: EngineFacts
+    entrypoint: tuple[str, ...] | None
+    command: tuple[str, ...] | None
+    gpus: int
+    """Devices asked for, per host."""
+    network: str | None
+    """Name of the job's own network, None for the engine's default."""
+    hosts: tuple[HostPlan, ...]
+    code: TreePlan | None
+    output: OutputPlan
+    stop: StopPlan
+    job_directory: str
+    request: Mapping[str, Any]
+    """The effective request: what was given, with the name."""
+    notes: tuple[Note, ...] = ()

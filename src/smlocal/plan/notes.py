@@ -1,0 +1,258 @@
+"""Where this job differs from the service, and what may go wrong there: each note has an id and a predicate.
+
+`docs/fidelity.md` has one row for each id.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from smlocal.contract.instance_types import instance_type
+from smlocal.contract.job_file import JobFile
+from smlocal.plan.model import JobPlan, Note, TreePlan
+
+_SHOWN = 3
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NoteRule:
+    """One possible note: the sentence when it applies, None when it does not."""
+
+    id: str
+    says: Callable[[JobPlan, JobFile], str | None]
+    warning: bool = False
+
+
+def notes(plan: JobPlan, job: JobFile) -> tuple[Note, ...]:
+    """Every note that applies to this job, warnings first."""
+    found = [(rule, rule.says(plan, job)) for rule in RULES]
+    applying = [Note(id=rule.id, text=text, warning=rule.warning) for rule, text in found if text is not None]
+    return tuple(sorted(applying, key=lambda note: not note.warning))
+
+
+def _instance_size(plan: JobPlan, job: JobFile) -> str | None:
+    size = instance_type(_type(plan))
+    if size is None:
+        return None
+    return f"CPU and memory of {size.name} ({size.vcpus} vCPU, {size.memory_mib // 1024} GiB) are not enforced here"
+
+
+def _instance_unknown(plan: JobPlan, job: JobFile) -> str | None:
+    if instance_type(_type(plan)) is not None:
+        return None
+    return f"the size of {_type(plan)} is not known here: it gets no GPU and no limits"
+
+
+def _type(plan: JobPlan) -> str:
+    return plan.hosts[0].host.instance_type
+
+
+def _allow_cpu(plan: JobPlan, job: JobFile) -> str | None:
+    size = instance_type(_type(plan))
+    if not job.local.AllowCpu or size is None or not size.gpus:
+        return None
+    return f"{size.name} has {size.gpus} GPUs; this run has none, as allowed by --allow-cpu"
+
+
+def _role(plan: JobPlan, job: JobFile) -> str | None:
+    return "RoleArn is recorded; the container gets no credentials" if job.request.RoleArn else None
+
+
+def _relaxed_name(plan: JobPlan, job: JobFile) -> str | None:
+    return None if "TrainingJobName" in job.raw else "TrainingJobName is left out; the service needs one"
+
+
+def _relaxed_role(plan: JobPlan, job: JobFile) -> str | None:
+    return None if job.request.RoleArn else "RoleArn is left out; the service needs one"
+
+
+def _relaxed_uri(plan: JobPlan, job: JobFile) -> str | None:
+    uris = [*(channel.uri for channel in _channels(plan)), plan.output.uri]
+    local = [uri for uri in uris if not uri.startswith(("s3://", "https://"))]
+    return f"local paths stand where the service needs s3:// ({_some(local)})" if local else None
+
+
+def _mapped_sources(plan: JobPlan, job: JobFile) -> str | None:
+    mapped = [f"{c.uri} from {c.listing.root}" for c in _channels(plan) if c.uri.startswith(("s3://", "https://"))]
+    return f"read from this machine through Local.Sources: {_some(mapped)}" if mapped else None
+
+
+def _output(plan: JobPlan, job: JobFile) -> str | None:
+    if not plan.output.uri.startswith(("s3://", "https://")):
+        return None
+    prefix = f"{plan.output.uri.rstrip('/')}/{plan.name}/output/"
+    return f"nothing is written to {prefix}; artifacts go to {plan.output.directory}/output"
+
+
+def _volume(plan: JobPlan, job: JobFile) -> str | None:
+    resources = job.request.ResourceConfig
+    given = resources is not None and resources.VolumeSizeInGB is not None
+    return "VolumeSizeInGB is recorded, not enforced here" if given else None
+
+
+def _encryption(plan: JobPlan, job: JobFile) -> str | None:
+    request = job.request
+    keys = [
+        name
+        for name, value in (
+            ("OutputDataConfig.KmsKeyId", request.OutputDataConfig.KmsKeyId),
+            ("ResourceConfig.VolumeKmsKeyId", request.ResourceConfig and request.ResourceConfig.VolumeKmsKeyId),
+            ("EnableInterContainerTrafficEncryption", request.EnableInterContainerTrafficEncryption),
+        )
+        if value
+    ]
+    return f"nothing is encrypted here: {', '.join(keys)} recorded" if keys else None
+
+
+def _vpc(plan: JobPlan, job: JobFile) -> str | None:
+    given = job.request.VpcConfig is not None
+    return "VpcConfig is recorded; the container is on a network of this engine" if given else None
+
+
+def _metrics(plan: JobPlan, job: JobFile) -> str | None:
+    specification = job.request.AlgorithmSpecification
+    given = specification is not None and bool(specification.MetricDefinitions)
+    return "MetricDefinitions reach the container; values are not yet taken from the log" if given else None
+
+
+def _collectors(plan: JobPlan, job: JobFile) -> str | None:
+    names = [
+        name
+        for name in ("DebugHookConfig", "TensorBoardOutputConfig", "ProfilerConfig")
+        if getattr(job.request, name) is not None
+    ]
+    if not names:
+        return None
+    return f"{', '.join(names)}: the config file is written; nothing is copied to the S3 path"
+
+
+def _rules(plan: JobPlan, job: JobFile) -> str | None:
+    given = job.request.DebugRuleConfigurations or job.request.ProfilerRuleConfigurations
+    return "debugger and profiler rules are recorded, not evaluated" if given else None
+
+
+def _recorded(plan: JobPlan, job: JobFile) -> str | None:
+    members = (
+        "Tags",
+        "ExperimentConfig",
+        "RemoteDebugConfig",
+        "InfraCheckConfig",
+        "SessionChainingConfig",
+        "MlflowConfig",
+        "ModelPackageConfig",
+    )
+    given = [name for name in members if getattr(job.request, name) is not None]
+    return f"recorded, without effect here: {', '.join(given)}" if given else None
+
+
+def _modes(plan: JobPlan, job: JobFile) -> str | None:
+    trees = [tree.name for tree in _channels(plan) if tree.staging == "overlay" and tree.listing.unlike_service_modes]
+    if not trees:
+        return None
+    return f"files in {_some(trees)} keep their owner and mode; on the service they are root's, mode 0644"
+
+
+def _empty_directories(plan: JobPlan, job: JobFile) -> str | None:
+    trees = [tree.name for tree in _channels(plan) if tree.staging == "overlay" and tree.listing.directories]
+    return f"empty folders in {_some(trees)} are visible; S3 knows none" if trees else None
+
+
+def _skipped(plan: JobPlan, job: JobFile) -> str | None:
+    skipped = [f"{tree.name}: {reason}" for tree in _trees(plan) for reason in tree.listing.skipped]
+    return f"not objects, as an upload would leave them out: {_some(skipped)}" if skipped else None
+
+
+def _copied(plan: JobPlan, job: JobFile) -> str | None:
+    copied = [f"{tree.name} ({tree.reason})" for tree in _trees(plan) if tree.staging == "copy" and tree.reason]
+    return f"copied before the start instead of shown copy-on-write: {_some(copied)}" if copied else None
+
+
+def _code(plan: JobPlan, job: JobFile) -> str | None:
+    if plan.code is None:
+        return None
+    return f"/opt/ml/code is filled from {plan.code.listing.root}; on the service the toolkit fetches it itself"
+
+
+def _submit_directory(plan: JobPlan, job: JobFile) -> str | None:
+    given = (job.request.HyperParameters or {}).get("sagemaker_submit_directory", "").strip('"')
+    if not given.startswith("s3://") or plan.code is not None or _mapped(given, job):
+        return None
+    return f"the toolkit will fetch its code from {given}: give --code DIR (Local.Code) to run without S3"
+
+
+def _mapped(uri: str, job: JobFile) -> bool:
+    return any(uri.startswith(prefix) for prefix in job.local.Sources)
+
+
+def _shell_entrypoint(plan: JobPlan, job: JobFile) -> str | None:
+    if plan.image_facts is None or plan.entrypoint is not None or not plan.image_facts.swallows_arguments:
+        return None
+    return 'ENTRYPOINT is in shell form: it swallows "train" and the stop signals; write it as a JSON list'
+
+
+def _stop_signal(plan: JobPlan, job: JobFile) -> str | None:
+    signal = plan.image_facts.stop_signal if plan.image_facts is not None else None
+    if signal in {None, "", "SIGTERM", "TERM", "15"}:
+        return None
+    return f"the image asks to be stopped with {signal}; training containers are sent SIGTERM"
+
+
+def _peer_grace(plan: JobPlan, job: JobFile) -> str | None:
+    if len(plan.hosts) == 1:
+        return None
+    return f"when a host fails, its peers get {plan.stop.peer_grace} s after SIGTERM (inferred; Local.PeerGraceSeconds)"
+
+
+def _merged_output(plan: JobPlan, job: JobFile) -> str | None:
+    if len(plan.hosts) == 1 or not plan.output.merge_output:
+        return None
+    return "output.tar.gz holds the files of all hosts; the service was seen to keep algo-1's only"
+
+
+def _image_absent(plan: JobPlan, job: JobFile) -> str | None:
+    return f"{plan.image} is not here; a run pulls it first" if plan.image_facts is None else None
+
+
+def _channels(plan: JobPlan) -> tuple[TreePlan, ...]:
+    return plan.hosts[0].channels
+
+
+def _trees(plan: JobPlan) -> Iterator[TreePlan]:
+    yield from _channels(plan)
+    if plan.code is not None:
+        yield plan.code
+
+
+def _some(items: list[str]) -> str:
+    more = len(items) - _SHOWN
+    return ", ".join(items[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+RULES = (
+    NoteRule(id="entrypoint-shell-form", says=_shell_entrypoint, warning=True),
+    NoteRule(id="stop-signal", says=_stop_signal, warning=True),
+    NoteRule(id="submit-directory", says=_submit_directory, warning=True),
+    NoteRule(id="image-absent", says=_image_absent),
+    NoteRule(id="allow-cpu", says=_allow_cpu),
+    NoteRule(id="instance-size", says=_instance_size),
+    NoteRule(id="instance-unknown", says=_instance_unknown),
+    NoteRule(id="volume-size", says=_volume),
+    NoteRule(id="relaxed-name", says=_relaxed_name),
+    NoteRule(id="relaxed-role", says=_relaxed_role),
+    NoteRule(id="relaxed-uri", says=_relaxed_uri),
+    NoteRule(id="role", says=_role),
+    NoteRule(id="mapped-sources", says=_mapped_sources),
+    NoteRule(id="output-local", says=_output),
+    NoteRule(id="code-filled", says=_code),
+    NoteRule(id="staging-copied", says=_copied),
+    NoteRule(id="channel-modes", says=_modes),
+    NoteRule(id="channel-empty-folders", says=_empty_directories),
+    NoteRule(id="channel-skipped", says=_skipped),
+    NoteRule(id="peer-grace", says=_peer_grace),
+    NoteRule(id="output-merged", says=_merged_output),
+    NoteRule(id="encryption", says=_encryption),
+    NoteRule(id="vpc", says=_vpc),
+    NoteRule(id="metric-definitions", says=_metrics),
+    NoteRule(id="collectors", says=_collectors),
+    NoteRule(id="rules", says=_rules),
+    NoteRule(id="recorded", says=_recorded),
+)

@@ -1,0 +1,168 @@
+"""The plan as a shell script that does the same by hand: to paste, to read, to send to a colleague."""
+
+import re
+from collections.abc import Iterator
+
+from smlocal.contract import paths
+from smlocal.plan.model import HostPlan, JobPlan, TreePlan
+
+_SECRET = re.compile(r"key|token|secret|passw|credential|auth", re.IGNORECASE)
+_LISTED = 20
+"""A longer manifest is made by `find` instead of being written out."""
+_PLAIN = re.compile(r"[\w@%+=:,./-]+", re.ASCII)
+
+
+def shell_script(plan: JobPlan) -> str:
+    """A script for `sh`; its working folder is `$W`, results go where the run would put them."""
+    lines = [
+        "set -eu",
+        f"J={quote(plan.name)} L={quote(f'smlocal.job={plan.name}')}",
+        "W=$(mktemp -d)",
+    ]
+    if plan.network is not None:
+        lines.append('docker network create --label "$L" "by-hand-$J"')
+    for host in plan.hosts:
+        lines += ["", f"# {host.host.name}", *_tree_of(plan, host)]
+        lines.append(_run(plan, host))
+    if len(plan.hosts) > 1:
+        names = " ".join(_container(host) for host in plan.hosts)
+        lines += [f"docker wait {names}", *(f"docker logs {_container(host)}" for host in plan.hosts)]
+    lines += ["", "# what the service would upload", *_collect(plan), "", "# nothing stays on the engine"]
+    lines += [
+        'docker ps -aq --filter "label=$L" | xargs -r docker rm -f >/dev/null',
+        'docker volume ls -q --filter "label=$L" | xargs -r docker volume rm >/dev/null',
+    ]
+    if plan.network is not None:
+        lines.append('docker network rm "by-hand-$J" >/dev/null')
+    lines.append('rm -rf "$W"')
+    return "\n".join(lines) + "\n"
+
+
+def quote(text: str) -> str:
+    """One word for `sh`, bare where that is safe."""
+    return text if _PLAIN.fullmatch(text) else "'" + text.replace("'", "'\\''") + "'"
+
+
+def _container(host: HostPlan) -> str:
+    return f'"by-hand-$J-{host.host.name}"'
+
+
+def _here(host: HostPlan, path: str = "") -> str:
+    below = f"{host.host.name}{path.removeprefix('/opt/ml')}"
+    return f'"$W"/{quote(below)}'
+
+
+def _tree_of(plan: JobPlan, host: HostPlan) -> Iterator[str]:
+    yield "mkdir -p " + " ".join(_here(host, folder) for folder in host.directories)
+    manifests = {paths.channel_manifest(tree.name): tree for tree in host.channels}
+    for path, content in host.files.items():
+        tree = manifests.get(path)
+        if tree is not None and tree.listing.whole_tree and len(tree.listing.paths) > _LISTED:
+            yield from _long_manifest(tree, _here(host, path))
+        else:
+            text = content.decode("utf-8", errors="surrogateescape")
+            yield f"printf %s {quote(text)} >{_here(host, path)}"
+    for tree in host.channels:
+        yield from _staged(tree, host)
+    if plan.code is not None:
+        yield from _staged(plan.code, host)
+
+
+def _long_manifest(tree: TreePlan, target: str) -> Iterator[str]:
+    listing = tree.listing
+    uri = listing.uri("").replace("%", "%%").replace("\\", "\\\\")
+    yield (
+        f"{{ printf '%s\\n' {quote(listing.prefix)}; (cd {quote(listing.root)} && "
+        f"find -L . -type f -printf {quote(uri + '%P' + chr(92) + 'n')} | LC_ALL=C sort); }} >{target}"
+    )
+
+
+def _staged(tree: TreePlan, host: HostPlan) -> Iterator[str]:
+    """An overlay of the whole tree where the plan says so, else a copy: the user's files stay as they are."""
+    listing = tree.listing
+    if tree.staging == "overlay" and listing.whole_tree:
+        volume = _volume(tree, host)
+        yield f"mkdir -p {_here(host, tree.target)}"
+        for part in ("upper", "work"):
+            yield f'docker volume create --label "$L" {volume}-{part} >/dev/null'
+        lower = re.sub(r"([\\:,])", r"\\\1", listing.root)
+        yield (
+            f"""docker volume create --label "$L" --opt type=overlay --opt device=overlay --opt "o=lowerdir="{quote(lower)}"""
+            f""",upperdir="$(docker volume inspect -f '{{{{.Mountpoint}}}}' {volume}-upper)\""""
+            f""",workdir="$(docker volume inspect -f '{{{{.Mountpoint}}}}' {volume}-work)" {volume} >/dev/null"""
+        )
+        return
+    here = _here(host, tree.target)
+    yield f"mkdir -p {here}"
+    if listing.whole_tree:
+        yield f"cp -RL {quote(listing.root)}/. {here}/"
+        return
+    for path in listing.paths:
+        folder, _, _ = path.rpartition("/")
+        if folder:
+            yield f"mkdir -p {here}/{quote(folder)}"
+        yield f"cp -L {quote(f'{listing.root}/{path}')} {here}/{quote(path)}"
+
+
+def _volume(tree: TreePlan, host: HostPlan) -> str:
+    return f'"by-hand-$J-{host.host.name}"-{quote(tree.name)}'
+
+
+def _run(plan: JobPlan, host: HostPlan) -> str:
+    # A failing container must not end the script: what it wrote is collected all the same.
+    words = ["docker run", "-d" if len(plan.hosts) > 1 else "--rm", f"--name {_container(host)}", '--label "$L"']
+    words.append(f"--hostname {quote(host.hostname)}")
+    words += [f"--add-host {quote(f'{name}:{address}')}" for name, address in host.extra_hosts.items()]
+    if plan.network is not None:
+        words += ['--network "by-hand-$J"', *(f"--network-alias {alias}" for alias in host.aliases)]
+    if plan.gpus:
+        words.append(f"--gpus {plan.gpus}")
+    for folder in (paths.INPUT, paths.MODEL, paths.OUTPUT):
+        words.append(f"-v {_here(host, folder)}:{folder}")
+    for tree in (*host.channels, *([plan.code] if plan.code is not None else [])):
+        if tree.staging == "overlay" and tree.listing.whole_tree:
+            words.append(f"--mount type=volume,volume-nocopy,source={_volume(tree, host)},target={quote(tree.target)}")
+        elif tree.target == paths.CODE:
+            words.append(f"-v {_here(host, tree.target)}:{paths.CODE}")
+    words += [f"-e {_variable(name, value)}" for name, value in host.environment.items()]
+    words += _image_and_command(plan)
+    end = "" if len(plan.hosts) > 1 else ' || echo "exit code $?"'
+    return " \\\n  ".join(words) + end
+
+
+def _image_and_command(plan: JobPlan) -> list[str]:
+    words = []
+    arguments = list(plan.command or ())
+    if plan.entrypoint is not None:
+        words.append(f"--entrypoint {quote(plan.entrypoint[0])}")
+        arguments = [*plan.entrypoint[1:], *arguments]
+    return [*words, " ".join([quote(plan.image), *(quote(argument) for argument in arguments)])]
+
+
+def _variable(name: str, value: str) -> str:
+    """A secret is taken from the environment of whoever runs the script, so that it can be shown around."""
+    return name if _SECRET.search(name) else quote(f"{name}={value}")
+
+
+def _collect(plan: JobPlan) -> Iterator[str]:
+    target = quote(f"{plan.output.directory}/output")
+    yield f"mkdir -p {target}"
+    models = [_here(host, paths.MODEL) for host in plan.hosts]
+    if plan.output.compression == "NONE":
+        for model in models:
+            yield f"mkdir -p {target}/model && cp -a {model}/. {target}/model/"
+    else:
+        yield from _archive(models, f"{target}/model.tar.gz")
+    outputs = plan.hosts if plan.output.merge_output else plan.hosts[:1]
+    yield from _archive([_here(host, paths.OUTPUT_DATA) for host in outputs], f"{target}/output.tar.gz")
+
+
+def _archive(folders: list[str], target: str) -> Iterator[str]:
+    folder = folders[0]
+    for other in folders[1:]:
+        yield f"cp -a {other}/. {folder}/"
+    # Like the service's archive: entries relative to the folder, no archive when nothing was written.
+    yield (
+        f"[ -z \"$(ls -A {folder})\" ] || (cd {folder} && find . -mindepth 1 -printf '%P\\0' | LC_ALL=C sort -z | "
+        f"tar --null --no-recursion -T - --owner=0 --group=0 -cz) >{target}"
+    )

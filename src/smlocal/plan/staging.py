@@ -1,0 +1,24 @@
+"""How a tree gets into the container: shown in place copy-on-write, or copied first."""
+
+from typing import Literal
+
+from smlocal.contract.listing import Listing
+
+Staging = Literal["overlay", "copy"]
+
+_REASONS_SHOWN = 2
+
+
+def choose_staging(listing: Listing, requested: Staging | None) -> tuple[Staging, str | None]:
+    """Return the staging and, where the tree itself rules out what was asked for or is the default, why.
+
+    A copy that was asked for needs no reason. A selection that is not a whole tree is gathered in a folder of its own
+    first, as regular files, so that links and mounts around it do not matter.
+    """
+    if requested == "copy":
+        return "copy", None
+    if listing.whole_tree and listing.copy_reasons:
+        shown = "; ".join(listing.copy_reasons[:_REASONS_SHOWN])
+        more = len(listing.copy_reasons) - _REASONS_SHOWN
+        return "copy", f"{shown}; and {more} more" if more > 0 else shown
+    return "overlay", None
