@@ -189,3 +189,9 @@ class ArtifactError(SmlocalError):
     """The artifacts of a job cannot be written; the sentence is the reason as the service words it."""
 
     id = "artifact-write"
+
+
+class StagingError(SmlocalError):
+    """A channel's data cannot be put in place; the sentence is the reason as the service words it."""
+
+    id = "staging"

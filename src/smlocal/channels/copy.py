@@ -1,0 +1,86 @@
+"""Folders made from a listing: independent copies, or links that only ever serve as the lower layer of an overlay."""
+
+import os
+from collections.abc import Callable
+from errno import EACCES, EDQUOT, ENOENT, ENOSPC, EPERM
+
+from smlocal.channels.duplicate import Duplicator
+from smlocal.channels.interface import Means
+from smlocal.contract.failure import client_error
+from smlocal.contract.listing import Listing
+from smlocal.errors import StagingError
+
+_DIRECTORY_MODE = 0o755
+_WORDS = {
+    ENOENT: "NoSuchKey: The specified key does not exist.",
+    EACCES: "AccessDenied: Access Denied",
+    EPERM: "AccessDenied: Access Denied",
+}
+
+
+def copy_tree(listing: Listing, target: str) -> tuple[Means, int]:
+    """Copy every object below the new folder `target`; say how, and how many bytes moved.
+
+    Never by hard link: the container may write into these files.
+    """
+    duplicator = Duplicator()
+    _fill(listing, target, duplicator.duplicate)
+    cloned = duplicator.reflinked > 0 and duplicator.bytes_copied == 0
+    return Means.REFLINK if cloned else Means.COPY, duplicator.bytes_copied
+
+
+def gather(listing: Listing, target: str) -> int:
+    """Bring a selection together in the new folder `target`, by hard link where possible; return the bytes copied.
+
+    Its files may be the user's own: nothing may ever write, chmod or chown there. An overlay above it never does.
+    """
+    duplicator = Duplicator()
+
+    def link_or_duplicate(source: str, place: str) -> None:
+        try:
+            # A link is followed by hand: link(2) would make a second name for the link itself.
+            os.link(os.path.realpath(source) if os.path.islink(source) else source, place)
+        except FileNotFoundError:
+            raise
+        except OSError:  # another device, too many links, or a file of somebody else that may not be linked to
+            duplicator.duplicate(source, place)
+
+    _fill(listing, target, link_or_duplicate)
+    return duplicator.bytes_copied
+
+
+def _fill(listing: Listing, target: str, put: Callable[[str, str], None]) -> None:
+    made = {""}
+    path = ""
+    try:
+        _make_folder(target)
+        for path in listing.paths:
+            below = path.rpartition("/")[0]
+            if below not in made:
+                _make_folders(target, below, made)
+            put(f"{listing.root}/{path}", f"{target}/{path}")
+    except OSError as error:
+        raise _failed(listing, path, error) from error
+
+
+def _make_folders(target: str, below: str, made: set[str]) -> None:
+    parts = below.split("/")
+    for depth in range(1, len(parts) + 1):
+        folder = "/".join(parts[:depth])
+        if folder not in made:
+            _make_folder(f"{target}/{folder}")
+            made.add(folder)
+
+
+def _make_folder(path: str) -> None:
+    os.mkdir(path)
+    os.chmod(path, _DIRECTORY_MODE)  # whatever the umask
+
+
+def _failed(listing: Listing, path: str, error: OSError) -> StagingError:
+    if error.errno in {ENOSPC, EDQUOT}:
+        reason = "Insufficient disk space"
+    else:
+        words = _WORDS.get(error.errno or 0, f"InternalError: {error.strerror}")
+        reason = f"Unable to download object {listing.uri(path)} ({words})"
+    return StagingError(client_error(f"Data download failed:{reason}"), details=(str(error),))

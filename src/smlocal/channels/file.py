@@ -1,0 +1,42 @@
+"""File mode: the whole channel lies in its folder before the container starts, and the container may write there."""
+
+import os
+from collections.abc import Mapping
+
+from smlocal.channels.copy import copy_tree, gather
+from smlocal.channels.interface import Means, StagedChannel
+from smlocal.channels.overlay import overlay_volume
+from smlocal.contract.listing import Listing
+from smlocal.engine.interface import Engine, Mount
+from smlocal.plan.staging import Staging
+
+
+def prepare_channel(
+    listing: Listing,
+    *,
+    engine: Engine,
+    staging: Staging,
+    target: str,
+    target_directory: str,
+    volume_prefix: str,
+    labels: Mapping[str, str],
+) -> StagedChannel:
+    """Put a channel in place for one host; the container finds it at `target`.
+
+    `target_directory` is a private folder of this channel and host, which need not exist. When the engine refuses an
+    overlay at the start, the same call with `staging="copy"` works in the same folder.
+    """
+    if staging == "overlay":
+        copied = 0
+        lower = os.path.realpath(listing.root)
+        if not listing.whole_tree:
+            os.makedirs(target_directory, exist_ok=True)
+            lower = os.path.join(os.path.realpath(target_directory), "lower")
+            copied = gather(listing, lower)
+        volume = overlay_volume(lower, engine=engine, name=volume_prefix, labels=labels)
+        mount = Mount(source=volume, target=target, volume=True)
+        return StagedChannel(mounts=(mount,), means=Means.OVERLAY, bytes_copied=copied)
+    os.makedirs(target_directory, exist_ok=True)
+    folder = os.path.join(target_directory, "copy")
+    means, copied = copy_tree(listing, folder)
+    return StagedChannel(mounts=(Mount(source=folder, target=target),), means=means, bytes_copied=copied)

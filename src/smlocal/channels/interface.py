@@ -1,0 +1,26 @@
+"""What putting a channel in place results in."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from smlocal.engine.interface import Mount
+
+
+class Means(StrEnum):
+    """How the bytes got there."""
+
+    OVERLAY = "overlay"
+    """Shown copy-on-write where they lie."""
+    REFLINK = "reflink"
+    """Copied by the file system without moving a byte."""
+    COPY = "copy"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StagedChannel:
+    """A channel that is ready for one container."""
+
+    mounts: tuple[Mount, ...]
+    means: Means
+    bytes_copied: int
+    """Moved for real; links and reflinks move none."""

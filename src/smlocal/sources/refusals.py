@@ -1,0 +1,138 @@
+"""The ways in which a source can be wrong, each as an error that says where and what to do."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from smlocal.errors import SourceEmptyError, SourceMissingError, SourceUnmappedError, SourceUnreadableError
+
+_NAMED = 5
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """Who asked for which source, for the words of an error."""
+
+    subject: str
+    """`channel "train"`"""
+    member: str
+    """The member of the job file that names it: `S3Uri`."""
+    uri: str
+    where: str | None
+    """`job.yaml:14`"""
+    directory: str
+
+    @property
+    def details(self) -> tuple[str, ...]:
+        """The line that shows where."""
+        told = f"{self.member}: {self.uri}"
+        return (told if self.where is None else f"{self.where}   {told}",)
+
+
+def missing(asked: Asked, written: str | None = None) -> SourceMissingError:
+    """No such path; `written` is what a mapping said instead of the URI itself."""
+    path = asked.uri if written is None else written
+    details = asked.details if written is None else (*asked.details, f"Local.Sources maps it to {written}")
+    near = similar_path(path, asked.directory)
+    remedy = () if near is None else (f"Did you mean {near} ?",)
+    return SourceMissingError(f"{asked.subject}: {path} does not exist", details=details, remedy=remedy)
+
+
+def unmapped(asked: Asked, bucket_uri: str, key: str) -> SourceUnmappedError:
+    """An S3 location without a local stand-in."""
+    folder = bucket_uri + key[: key.rfind("/") + 1]
+    return SourceUnmappedError(
+        f"{asked.subject}: no local data stands for {asked.uri}",
+        details=asked.details,
+        remedy=(
+            f'Map it in the job file: Local: {{Sources: {{"{folder}": ./some/folder}}}}',
+            "This version reads nothing from S3.",
+        ),
+    )
+
+
+def strict_path(asked: Asked) -> SourceUnmappedError:
+    """A local path where only what the service takes is allowed."""
+    return SourceUnmappedError(
+        f"{asked.subject}: {asked.uri} is a local path, and --strict takes only what the service takes",
+        details=asked.details,
+        remedy=("Name the s3:// location and map it in Local.Sources, or leave --strict out.",),
+    )
+
+
+def renamed_object(asked: Asked, written: str) -> SourceUnmappedError:
+    """A mapping from one object to a file of another name."""
+    return SourceUnmappedError(
+        f"{asked.subject}: {written} cannot stand for {asked.uri}, which has another name",
+        details=asked.details,
+        remedy=("Give the file the object's name, or map the folder that the object lies in.",),
+    )
+
+
+def not_a_folder(asked: Asked) -> SourceMissingError:
+    """A file or something odder where only a folder will do."""
+    return SourceMissingError(f"{asked.subject}: {asked.uri} is not a folder", details=asked.details)
+
+
+def not_data(asked: Asked) -> SourceUnreadableError:
+    """A FIFO, socket or device as the whole source."""
+    return SourceUnreadableError(
+        f"{asked.subject}: {asked.uri} is neither a folder nor a regular file", details=asked.details
+    )
+
+
+def unreadable(asked: Asked, paths: Sequence[str]) -> SourceUnreadableError:
+    """Paths this user has no right to read."""
+    named = list(paths[:_NAMED])
+    if len(paths) > _NAMED:
+        named.append(f"… and {len(paths) - _NAMED} more")
+    which = paths[0] if len(paths) == 1 else f"{len(paths)} paths below {asked.uri}"
+    return SourceUnreadableError(
+        f"{asked.subject}: this user may not read {which}",
+        details=(*asked.details, *(named if len(paths) > 1 else ())),
+        remedy=("Make it readable, for example: chmod -R u+rX PATH as its owner.",),
+    )
+
+
+def broken(asked: Asked, error: OSError) -> SourceUnreadableError:
+    """Anything else the system says on the way to the data."""
+    return SourceUnreadableError(
+        f"{asked.subject}: cannot read {asked.uri}: {error.strerror or error}", details=asked.details
+    )
+
+
+def empty(asked: Asked, *, bucket: str, region: str, role: str, near: str | None = None) -> SourceEmptyError:
+    """Nothing there, in the words of the service."""
+    return SourceEmptyError(
+        f'No S3 objects found under S3 URL "{asked.uri}" given in input data source. Please ensure that the bucket '
+        f"exists in the selected region ({region}), that objects exist under that S3 prefix, and that the role "
+        f'"{role}" has "s3:ListBucket" permissions on bucket "{bucket}".',
+        details=(asked.subject, *asked.details),
+        remedy=() if near is None else (f"Did you mean {near} ?",),
+    )
+
+
+def similar_path(text: str, directory: str) -> str | None:
+    """The path with its first wrong component replaced by the most similar name that is there."""
+    scheme = "file://" if text.startswith("file://") else ""
+    parts = text.removeprefix(scheme).split("/")
+    for number, name in enumerate(parts):
+        if name in {"", ".", ".."}:
+            continue
+        above = os.path.join(directory, os.path.expanduser("/".join([*parts[:number], ""])))
+        if os.path.lexists(os.path.join(above, os.path.expanduser(name) if number == 0 else name)):
+            continue
+        near = similar_name(name, above)
+        return None if near is None else scheme + "/".join([*parts[:number], near])
+    return None
+
+
+def similar_name(name: str, folder: str) -> str | None:
+    """The most similar name in a folder."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only on the way to an error
+
+    try:
+        names = os.listdir(folder)
+    except (OSError, ValueError):
+        return None
+    return next(iter(get_close_matches(name, names, n=1)), None)

@@ -1,0 +1,109 @@
+"""Everything below a folder, read once and as an upload would see it."""
+
+import os
+import stat
+from dataclasses import dataclass, field
+
+_KINDS = (
+    (stat.S_ISFIFO, "a FIFO"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+@dataclass(kw_only=True, slots=True)
+class Tree:
+    """What was found, as paths below the folder."""
+
+    files: list[str] = field(default_factory=list)
+    """In the byte order of their UTF-8 keys."""
+    empty_directories: list[str] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
+    whole: bool = True
+    """False when a name at the top was left out because it does not start with the prefix."""
+
+
+def scan(root: str, name_prefix: str = "") -> Tree:
+    """Read the tree below `root`; at the top only names that start with `name_prefix`."""
+    tree = Tree()
+    pending = [""]
+    while pending:
+        below = pending.pop()
+        try:
+            with os.scandir(f"{root}/{below}") as entries:
+                found = _chosen(entries, name_prefix, tree) if name_prefix and not below else entries
+                empty = True
+                for entry in found:
+                    empty = False
+                    # By the directory's own type byte: no system call for a file or a folder.
+                    if entry.is_file(follow_symlinks=False):
+                        tree.files.append(below + entry.name)
+                    elif entry.is_dir(follow_symlinks=False):
+                        pending.append(f"{below}{entry.name}/")
+                    elif entry.is_symlink():
+                        _follow(root, below + entry.name, tree, pending)
+                    else:
+                        _skip(tree, below + entry.name, entry.stat(follow_symlinks=False).st_mode)
+        except PermissionError:
+            tree.unreadable.append(below or ".")
+            continue
+        if empty and below:
+            tree.empty_directories.append(below[:-1])
+    sort_by_key(tree.files)
+    for names in (tree.empty_directories, tree.links, tree.skipped, tree.unreadable):
+        names.sort()
+    return tree
+
+
+def sort_by_key(paths: list[str]) -> None:
+    """Sort as S3 lists: by UTF-8 bytes, which is code point order unless a name is not UTF-8."""
+    joined = "".join(paths)
+    if not joined.isascii():
+        try:
+            joined.encode()
+        except UnicodeEncodeError:
+            paths.sort(key=os.fsencode)
+            return
+    paths.sort()
+
+
+def _chosen(entries: "os._ScandirIterator[str]", name_prefix: str, tree: Tree) -> list[os.DirEntry[str]]:
+    found = list(entries)
+    chosen = [entry for entry in found if entry.name.startswith(name_prefix)]
+    tree.whole = len(chosen) == len(found)
+    return chosen
+
+
+def _follow(root: str, path: str, tree: Tree, pending: list[str]) -> None:
+    """A link counts as what it leads to."""
+    tree.links.append(path)
+    try:
+        target = os.stat(f"{root}/{path}")
+    except PermissionError:
+        tree.unreadable.append(path)
+        return
+    except OSError:
+        tree.skipped.append(f"{path} is a link that leads nowhere")
+        return
+    if stat.S_ISREG(target.st_mode):
+        tree.files.append(path)
+    elif not stat.S_ISDIR(target.st_mode):
+        _skip(tree, path, target.st_mode)
+    elif (target.st_dev, target.st_ino) in _folders_above(root, path):
+        tree.skipped.append(f"{path} is a link to a folder that it lies in")
+    else:
+        pending.append(f"{path}/")
+
+
+def _folders_above(root: str, path: str) -> set[tuple[int, int]]:
+    parts = path.split("/")[:-1]
+    folders = [root, *("/".join([root, *parts[: depth + 1]]) for depth in range(len(parts)))]
+    return {(status.st_dev, status.st_ino) for status in map(os.stat, folders)}
+
+
+def _skip(tree: Tree, path: str, mode: int) -> None:
+    kind = next((words for is_kind, words in _KINDS if is_kind(mode)), "not a regular file")
+    tree.skipped.append(f"{path} is {kind}")
