@@ -92,7 +92,7 @@ class DockerEngine:
 
     def pull(self, name: str, login: RegistryLogin | None, progress: Callable[[str], None]) -> None:
         """Have the engine pull an image."""
-        from smlocal.engine.pull import pull  # noqa: PLC0415  most runs find the image here
+        from smlocal.engine.pull import pull  # most runs find the image here
 
         pull(self._client, name, login, progress)
 

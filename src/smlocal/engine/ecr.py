@@ -23,8 +23,8 @@ def ecr_login(image: str) -> RegistryLogin | None:
 
 def _token(image: str, region: str) -> str:
     # No types are published; and 127 ms that only a missing ECR image costs.
-    import boto3  # type: ignore[import-untyped]  # noqa: PLC0415
-    from botocore.exceptions import (  # type: ignore[import-untyped]  # noqa: PLC0415
+    import boto3  # type: ignore[import-untyped]
+    from botocore.exceptions import (  # type: ignore[import-untyped]
         BotoCoreError,
         ClientError,
         EndpointConnectionError,
@@ -32,7 +32,7 @@ def _token(image: str, region: str) -> str:
     )
 
     try:
-        client: Any = boto3.client("ecr", region_name=region)
+        client: Any = boto3.Session().client("ecr", region_name=region)
         answer = client.get_authorization_token()
         return str(answer["authorizationData"][0]["authorizationToken"])
     except (EndpointConnectionError, HTTPClientError) as error:

@@ -116,7 +116,7 @@ def docker_config() -> dict[str, Any]:
 
 
 def _from_context(name: str) -> Endpoint:
-    import hashlib  # noqa: PLC0415  only contexts need it
+    import hashlib  # only contexts need it
 
     digest = hashlib.sha256(name.encode()).hexdigest()
     folder = f"{docker_folder()}/contexts"
@@ -151,7 +151,7 @@ def _network(address: str, authority: str, tls: Tls | None) -> Endpoint:
 
 
 def _wrap(connection: socket.socket, host: str, tls: Tls) -> socket.socket:
-    import ssl  # noqa: PLC0415  20 ms that only engines behind TLS pay
+    import ssl  # 20 ms that only engines behind TLS pay
 
     authority = f"{tls.folder}/ca.pem"
     context = ssl.create_default_context(cafile=authority if os.path.exists(authority) else None)

@@ -37,7 +37,7 @@ def _from_file(logins: dict[str, Any], host: str, server: str) -> RegistryLogin 
 
 
 def _ask(helper: str, server: str) -> RegistryLogin | None:
-    import subprocess  # noqa: PLC0415  only users of a helper pay for it
+    import subprocess  # only users of a helper pay for it
 
     try:
         answer = subprocess.run(

@@ -38,14 +38,19 @@ def root() -> Path:
 
 
 @pytest.fixture(scope="session")
-def import_image(root: Path) -> Callable[..., str]:
+def import_image(root: Path) -> Iterator[Callable[..., str]]:
+    made: list[str] = []
+
     def make(name: str, *changes: str) -> str:
         packed = subprocess.run(["tar", "-C", str(root), "-c", "."], check=True, capture_output=True).stdout
         options = [option for change in changes for option in ("-c", change)]
         subprocess.run(["docker", "import", *options, "-", name], input=packed, check=True, capture_output=True)
+        made.append(name)
         return name
 
-    return make
+    yield make
+    for name in set(made) - {IMAGE}:  # that one is kept for the next time
+        subprocess.run(["docker", "rmi", "-f", name], check=True, capture_output=True)
 
 
 def write_tar(files: dict[str, bytes]) -> bytes:

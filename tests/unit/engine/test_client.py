@@ -1,0 +1,206 @@
+"""What answers at the address: another program, an engine that drops us, one behind TLS."""
+
+import socket
+import ssl
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from smlocal.engine.client import Client
+from smlocal.engine.docker import DockerEngine
+from smlocal.engine.endpoint import Endpoint, Tls
+from smlocal.errors import EngineError, EngineLostError, EngineUnreachableError
+
+PING = b"HTTP/1.1 200 OK\r\nApi-Version: 1.41\r\nServer: Docker/20.10.24 (linux)\r\nContent-Length: 2\r\n\r\nOK"
+Serve = Callable[..., str]
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Serve]:
+    """Answer each connection in turn with the next of these; then close the door."""
+    threads: list[threading.Thread] = []
+    requests: list[bytes] = []
+
+    def start(*answers: bytes, seen: list[bytes] = requests) -> str:
+        path = tmp_path / f"{len(threads)}.sock"
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(str(path))
+        listener.listen()
+
+        def work() -> None:
+            with listener:
+                for answer in answers:
+                    with listener.accept()[0] as connection:
+                        seen.append(connection.recv(65536))
+                        connection.sendall(answer)
+
+        threads.append(threading.Thread(target=work))
+        threads[-1].start()
+        return str(path)
+
+    yield start
+    for thread in threads:
+        thread.join()
+
+
+def at(path: str) -> Endpoint:
+    return Endpoint(address=f"unix://{path}", path=path)
+
+
+def answer(status: int, body: bytes) -> bytes:
+    return f"HTTP/1.1 {status} X\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+@pytest.mark.parametrize(
+    ("sent", "reason"),
+    [
+        (b"", "the connection was closed early"),
+        (b"220 mail ready\r\n", "an answer begins with b'220 mail ready'"),
+        (b"\x00\xff" * 100, "the connection was closed early"),
+        (answer(200, b"<html>a web server</html>"), "status 200 without an API version"),
+        (PING[:-30], "the connection was closed early"),
+    ],
+)
+def test_something_else_answers(serve: Serve, sent: bytes, reason: str) -> None:
+    with pytest.raises(EngineUnreachableError, match="no Docker engine answers at unix://") as caught:
+        DockerEngine(at(serve(sent))).facts()
+    assert caught.value.details[0].startswith(reason)
+
+
+def test_what_accepts_but_never_answers_is_given_up(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "mute.sock"))
+        listener.listen()
+        with pytest.raises(EngineUnreachableError) as caught:
+            Client(at(str(tmp_path / "mute.sock")), patience=0.05).greet()
+    assert caught.value.details == ("timed out",)
+
+
+def test_an_engine_that_worked_and_drops_us_is_lost(serve: Serve) -> None:
+    engine = DockerEngine(at(serve(PING, b"", answer(200, b"[")[:-1])))
+    assert engine.facts().version == "20.10.24"
+    with pytest.raises(EngineLostError, match="stopped answering"):
+        engine.state("x")
+    with pytest.raises(EngineLostError, match="closed early"):
+        engine.state("x")
+
+
+def test_an_engine_that_worked_and_is_gone_is_lost(serve: Serve) -> None:
+    path = serve(PING)
+    engine = DockerEngine(at(path))
+    engine.facts()
+    Path(path).unlink()
+    with pytest.raises(EngineLostError, match="No such file"):
+        engine.owned()
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b'{"message": "its own words"}', "its own words"),
+        (b"plain words\n", "plain words"),
+        (b"", "the engine answered with status 500"),
+        (b"[1]", r"\[1\]"),
+        (b"\xff", "\N{REPLACEMENT CHARACTER}"),
+    ],
+)
+def test_an_error_keeps_the_engines_words(serve: Serve, body: bytes, message: str) -> None:
+    with pytest.raises(EngineError, match=f"^{message}$") as caught:
+        DockerEngine(at(serve(PING, answer(500, body)))).start("x")
+    assert caught.value.status == 500
+
+
+def test_an_engine_that_is_ill_says_so(serve: Serve) -> None:
+    ill = b'HTTP/1.1 500 X\r\nApi-Version: 1.41\r\nContent-Length: 18\r\n\r\n{"message": "ill"}'
+    with pytest.raises(EngineError, match=r"^ill$"):
+        DockerEngine(at(serve(ill))).facts()
+
+
+@pytest.mark.parametrize(("own", "spoken"), [(b"1.41", b"/v1.41/"), (b"1.99", b"/v1.47/"), (b"new", b"/v1.47/")])
+def test_the_api_is_spoken_in_a_version_both_know(serve: Serve, own: bytes, spoken: bytes) -> None:
+    seen: list[bytes] = []
+    path = serve(PING.replace(b"1.41", own), answer(204, b""), seen=seen)
+    DockerEngine(at(path)).start("x")
+    assert seen[0].startswith(b"GET /_ping HTTP/1.1\r\n")
+    assert seen[1].startswith(b"POST " + spoken + b"containers/x/start HTTP/1.1\r\n")
+
+
+def test_an_engine_of_another_make_is_asked_for_everything(serve: Serve) -> None:
+    version = b'{"Version": "4.3.1", "Arch": "arm64", "Os": "linux"}'
+    info = b'{"Driver": "overlay", "SecurityOptions": ["name=seccomp", "name=rootless"]}'
+    facts = DockerEngine(
+        at(serve(PING.replace(b"Docker/", b"Libpod/"), answer(200, version), answer(200, info)))
+    ).facts()
+    assert (facts.version, facts.architecture, facts.storage_driver, facts.rootless) == (
+        "4.3.1",
+        "arm64",
+        "overlay",
+        True,
+    )
+
+
+def test_a_wait_that_ends_with_an_error_of_the_engine(serve: Serve) -> None:
+    running = answer(200, b'{"State": {"Status": "running"}}')
+    ended = answer(200, b'{"StatusCode": 125, "Error": {"Message": "lost track of it"}}')
+    with pytest.raises(EngineError, match="lost track of it"):
+        DockerEngine(at(serve(PING, running, ended))).wait("x")
+
+
+@pytest.fixture
+def certificates(tmp_path: Path) -> Path:
+    subprocess.run(
+        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost"
+        " -addext subjectAltName=DNS:localhost -keyout key.pem -out cert.pem",
+        shell=True,
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+    )
+    (tmp_path / "ca.pem").write_bytes((tmp_path / "cert.pem").read_bytes())
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("authority", "verify", "works"), [(True, True, True), (False, False, True), (False, True, False)]
+)
+def test_an_engine_behind_tls(certificates: Path, *, authority: bool, verify: bool, works: bool) -> None:
+    if not authority:
+        (certificates / "ca.pem").unlink()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificates / "cert.pem", certificates / "key.pem")
+    if works:
+        context.verify_mode = ssl.CERT_REQUIRED
+        context.load_verify_locations(certificates / "cert.pem")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def work() -> None:
+            try:
+                with context.wrap_socket(listener.accept()[0], server_side=True) as connection:
+                    connection.recv(65536)
+                    connection.sendall(PING)
+            except OSError:
+                assert not works
+
+        server = threading.Thread(target=work)
+        server.start()
+        tls = Tls(folder=str(certificates), verify=verify)
+        address = Endpoint(address="tcp://localhost", host="localhost", port=listener.getsockname()[1], tls=tls)
+        if works:
+            assert Client(address).greet()["api-version"] == "1.41"
+        else:
+            with pytest.raises(EngineUnreachableError) as caught:
+                Client(address).greet()
+            assert "CERTIFICATE_VERIFY_FAILED" in caught.value.details[0]
+        server.join()
+
+
+def test_nothing_listens_on_the_network() -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+        with pytest.raises(EngineUnreachableError) as caught:
+            Client(Endpoint(address=f"tcp://127.0.0.1:{port}", host="127.0.0.1", port=port)).greet()
+    assert caught.value.details == ("Connection refused",)
