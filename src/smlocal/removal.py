@@ -43,7 +43,12 @@ def _remove_directory(path: str) -> None:
         while True:
             level = levels[-1]
             if level.directories:
-                below, lower = _enter(level.directories.pop(), current)
+                child = level.directories.pop()
+                try:
+                    below, lower = _enter(child, current)
+                except PermissionError:
+                    os.rmdir(child, dir_fd=current)  # somebody else's, but empty: the parent's owner may
+                    continue
                 os.close(current)
                 current = below
                 levels.append(lower)

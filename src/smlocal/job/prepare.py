@@ -19,7 +19,7 @@ from smlocal.job.reporter import Reporter
 from smlocal.plan.build import build_plan, gpus_asked_for
 from smlocal.plan.facts import EngineFacts, Facts, ImageFacts
 from smlocal.plan.model import JobPlan
-from smlocal.sources.local import list_source
+from smlocal.sources.local import list_folder, list_source
 
 Pull = Literal["missing", "always", "never"]
 DEFAULT_OUTPUT = "./smlocal-output"
@@ -136,7 +136,14 @@ def _listings(job: JobFile, *, strict: bool, region: str) -> tuple[dict[str, Lis
         )
     code = None
     if local.Code is not None:
-        code = list_source(local.Code, channel="code", directory=document.directory, mapping={}, region=region, role="")
+        line = document.line(("Local", "Code"))
+        code = list_folder(
+            local.Code,
+            subject="the code",
+            member="Local.Code",
+            directory=document.directory,
+            where=None if line is None else f"{document.name}:{line}",
+        )
     return listings, code
 
 

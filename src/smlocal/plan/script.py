@@ -80,28 +80,34 @@ def _long_manifest(tree: TreePlan, target: str) -> Iterator[str]:
 def _staged(tree: TreePlan, host: HostPlan) -> Iterator[str]:
     """An overlay of the whole tree where the plan says so, else a copy: the user's files stay as they are."""
     listing = tree.listing
-    if tree.staging == "overlay" and listing.whole_tree:
-        volume = _volume(tree, host)
-        yield f"mkdir -p {_here(host, tree.target)}"
-        for part in ("upper", "work"):
-            yield f'docker volume create --label "$L" {volume}-{part} >/dev/null'
-        lower = re.sub(r"([\\:,])", r"\\\1", listing.root)
-        yield (
-            f"""docker volume create --label "$L" --opt type=overlay --opt device=overlay --opt "o=lowerdir="{quote(lower)}"""
-            f""",upperdir="$(docker volume inspect -f '{{{{.Mountpoint}}}}' {volume}-upper)\""""
-            f""",workdir="$(docker volume inspect -f '{{{{.Mountpoint}}}}' {volume}-work)" {volume} >/dev/null"""
-        )
-        return
     here = _here(host, tree.target)
     yield f"mkdir -p {here}"
-    if listing.whole_tree:
+    if _shown_in_place(tree):
+        yield from _overlay(listing.root, _volume(tree, host))
+    elif listing.whole_tree:
         yield f"cp -RL {quote(listing.root)}/. {here}/"
-        return
-    for path in listing.paths:
-        folder, _, _ = path.rpartition("/")
-        if folder:
-            yield f"mkdir -p {here}/{quote(folder)}"
-        yield f"cp -L {quote(f'{listing.root}/{path}')} {here}/{quote(path)}"
+    else:
+        for path in listing.paths:
+            folder, _, _ = path.rpartition("/")
+            if folder:
+                yield f"mkdir -p {here}/{quote(folder)}"
+            yield f"cp -L {quote(f'{listing.root}/{path}')} {here}/{quote(path)}"
+
+
+def _shown_in_place(tree: TreePlan) -> bool:
+    return tree.staging == "overlay" and tree.listing.whole_tree
+
+
+def _overlay(lower: str, volume: str) -> Iterator[str]:
+    for part in ("upper", "work"):
+        yield f'docker volume create --label "$L" {volume}-{part} >/dev/null'
+    data = "docker volume inspect -f '{{.Mountpoint}}'"
+    escaped = re.sub(r"([\\:,])", r"\\\1", lower)
+    options = f'"lowerdir="{quote(escaped)}",upperdir=$({data} {volume}-upper),workdir=$({data} {volume}-work)"'
+    yield (
+        'docker volume create --label "$L" --opt type=overlay --opt device=overlay '
+        f"--opt o={options} {volume} >/dev/null"
+    )
 
 
 def _volume(tree: TreePlan, host: HostPlan) -> str:
@@ -120,7 +126,7 @@ def _run(plan: JobPlan, host: HostPlan) -> str:
     for folder in (paths.INPUT, paths.MODEL, paths.OUTPUT):
         words.append(f"-v {_here(host, folder)}:{folder}")
     for tree in (*host.channels, *([plan.code] if plan.code is not None else [])):
-        if tree.staging == "overlay" and tree.listing.whole_tree:
+        if _shown_in_place(tree):
             words.append(f"--mount type=volume,volume-nocopy,source={_volume(tree, host)},target={quote(tree.target)}")
         elif tree.target == paths.CODE:
             words.append(f"-v {_here(host, tree.target)}:{paths.CODE}")

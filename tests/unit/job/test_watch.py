@@ -1,0 +1,131 @@
+"""The state machine of a running job, driven by hand and by random orders of events."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from smlocal.contract.statuses import StopCause, TrainingJobStatus
+from smlocal.job.events import Event, HostExited, HostLost, StopAsked
+from smlocal.job.outcome import Story, ending
+from smlocal.job.watch import Action, Kill, RecordStop, Terminate, Watch
+from smlocal.plan.model import StopPlan
+
+LIMITS = StopPlan(max_runtime=1000, grace=120, peer_grace=10)
+
+
+def watch(*hosts: str) -> Watch:
+    return Watch(running=set(hosts), limits=LIMITS, deadline=1000.0, story=Story())
+
+
+def exited(host: str, exit_code: int) -> HostExited:
+    return HostExited(host=host, exit_code=exit_code)
+
+
+def status(of: Watch) -> TrainingJobStatus:
+    return ending(of.story, b"")[0].status
+
+
+def test_a_host_that_ends_well_ends_nothing_else() -> None:
+    it = watch("algo-1", "algo-2")
+    assert it.hear(exited("algo-1", 0), 1.0) == []
+    assert it.running == {"algo-2"}
+    assert it.hear(exited("algo-2", 0), 2.0) == []
+    assert status(it) == "Completed"
+
+
+def test_the_first_failure_stops_the_peers_and_decides() -> None:
+    it = watch("algo-1", "algo-2", "algo-3")
+    assert it.hear(exited("algo-2", 17), 1.0) == [Terminate(hosts=("algo-1", "algo-3"))]
+    assert it.wake_at == 11.0
+    assert it.hear(exited("algo-1", 1), 2.0) == []
+    assert it.tick(11.0) == [Kill(hosts=("algo-3",))]
+    it.hear(exited("algo-3", 137), 11.1)
+    assert ending(it.story, b"")[1] == "AlgorithmError: , exit code: 17"
+    assert [end.killed for end in it.story.ends] == [False, False, True]
+
+
+def test_a_stop_is_recorded_before_the_signal() -> None:
+    it = watch("algo-1")
+    assert it.hear(StopAsked(cause=StopCause.REQUEST), 5.0) == [
+        RecordStop(cause=StopCause.REQUEST),
+        Terminate(hosts=("algo-1",)),
+    ]
+    assert it.tick(124.9) == []
+    assert it.tick(125.0) == [Kill(hosts=("algo-1",))]
+
+
+def test_asking_twice_kills_at_once() -> None:
+    it = watch("algo-1", "algo-2")
+    it.hear(StopAsked(cause=StopCause.REQUEST), 5.0)
+    assert it.hear(StopAsked(cause=StopCause.REQUEST), 6.0) == [Kill(hosts=("algo-1", "algo-2"))]
+    assert it.hear(StopAsked(cause=StopCause.REQUEST), 7.0) == []
+
+
+def test_the_runtime_is_a_stop_of_its_own_kind() -> None:
+    it = watch("algo-1")
+    assert it.tick(999.0) == []
+    assert it.tick(1000.0) == [RecordStop(cause=StopCause.MAX_RUNTIME), Terminate(hosts=("algo-1",))]
+    it.hear(exited("algo-1", 0), 1001.0)
+    assert ending(it.story, b"")[0].secondary == "MaxRuntimeExceeded"
+
+
+def test_exit_code_and_failure_file_do_not_matter_after_a_stop() -> None:
+    it = watch("algo-1")
+    it.hear(StopAsked(cause=StopCause.REQUEST), 5.0)
+    it.hear(exited("algo-1", 1), 6.0)
+    assert ending(it.story, b"something went wrong")[0].status == "Stopped"
+    assert ending(it.story, b"something went wrong")[1] is None
+
+
+def test_memory_is_told_by_the_engine_and_not_by_137() -> None:
+    killed, starved = watch("algo-1"), watch("algo-1")
+    killed.hear(HostExited(host="algo-1", exit_code=137), 1.0)
+    starved.hear(HostExited(host="algo-1", exit_code=137, oom_killed=True), 1.0)
+    assert ending(killed.story, b"")[1] == "AlgorithmError: , exit code: 137"
+    reason = ending(starved.story, b"")[1]
+    assert reason is not None
+    assert reason.startswith("ClientError: Please use an instance type with more memory")
+
+
+HOSTS = ("algo-1", "algo-2", "algo-3")
+EVENTS = st.lists(
+    st.one_of(
+        st.builds(HostExited, host=st.sampled_from(HOSTS), exit_code=st.sampled_from([0, 1, 137, 143])),
+        st.builds(HostLost, host=st.sampled_from(HOSTS), why=st.just("gone")),
+        st.builds(StopAsked, cause=st.sampled_from(StopCause)),
+        st.just(None),
+    ),
+    max_size=30,
+)
+
+
+@given(EVENTS, st.lists(st.floats(min_value=0, max_value=400), min_size=30, max_size=30))
+def test_in_any_order_a_decision_stands_and_nothing_waits_for_ever(
+    events: list[Event | None], pauses: list[float]
+) -> None:
+    it = watch(*HOSTS)
+    now = 0.0
+    decided: TrainingJobStatus | None = None
+    done: list[Action] = []
+    for event, pause in zip(events, pauses, strict=False):
+        now += pause
+        if event is None or (isinstance(event, HostExited | HostLost) and event.host not in it.running):
+            actions = it.tick(now)
+        else:
+            actions = it.hear(event, now)
+        done += actions
+        if decided is not None:
+            assert status(it) == decided
+        elif it.story.decided:
+            decided = status(it)
+        # Whoever still runs after a decision has been signalled and will be killed, or has been killed.
+        if it.story.decided:
+            assert it.running <= it.signalled
+            assert it.running <= it.killed or it.kill_at is not None
+    assert sum(isinstance(action, RecordStop) for action in done) <= 1
+    recorded = [index for index, action in enumerate(done) if isinstance(action, RecordStop)]
+    signalled = [index for index, action in enumerate(done) if isinstance(action, Terminate | Kill)]
+    if recorded and it.story.first_failure is None and it.lost is None:
+        assert all(index > recorded[0] for index in signalled)
+    for action in done:
+        if isinstance(action, Terminate | Kill):
+            assert action.hosts
