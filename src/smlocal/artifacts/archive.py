@@ -1,0 +1,120 @@
+"""`model.tar.gz` and `output.tar.gz`: same tree, same bytes, and never half of one where somebody looks."""
+
+import os
+import stat
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, BinaryIO
+
+from smlocal.artifacts.tar_header import END, header, padding
+from smlocal.artifacts.tree import Clash, Entry, HostTree, merge
+from smlocal.artifacts.writing import explained, make_folder, sync_folder
+
+if TYPE_CHECKING:
+    from smlocal.artifacts.gzip_stream import GzipStream
+
+Progress = Callable[[int, int], None]
+"""Called now and then with the bytes done and the bytes in all."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ArchiveReport:
+    """What went into an archive."""
+
+    path: str
+    bytes_in: int
+    bytes_out: int
+    members: int
+    notes: tuple[str, ...]
+    clashes: tuple[Clash, ...]
+
+
+def write_archive(
+    sources: Sequence[HostTree], destination: str, *, progress: Progress | None = None
+) -> ArchiveReport | None:
+    """Pack the contents of the hosts' directories into `destination`; None, and no file, when there is nothing.
+
+    `ArtifactError` when it cannot be written; nothing half-written stays.
+    """
+    members, clashes = merge(sources)
+    notes = [note for source in sources for note in source.skipped]
+    if not members:
+        return None
+    folder, name = os.path.split(os.path.abspath(destination))
+    draft = os.path.join(folder, f".{name}-{os.urandom(4).hex()}.partial")
+    with explained():
+        make_folder(folder)
+        try:
+            with open(draft, "xb") as file:
+                bytes_in, count = _write(members, file, notes, progress)
+                file.flush()
+                os.fsync(file.fileno())
+                bytes_out = file.tell()
+            os.rename(draft, destination)
+        except BaseException:
+            with suppress(FileNotFoundError):
+                os.unlink(draft)
+            raise
+        sync_folder(folder)
+    return ArchiveReport(
+        path=destination,
+        bytes_in=bytes_in,
+        bytes_out=bytes_out,
+        members=count,
+        notes=tuple(notes),
+        clashes=tuple(clashes),
+    )
+
+
+def _write(
+    members: Sequence[tuple[HostTree, Entry]], file: BinaryIO, notes: list[str], progress: Progress | None
+) -> tuple[int, int]:
+    from smlocal.artifacts.gzip_stream import GzipStream  # isal only when a job wrote something
+
+    total = sum(entry.size for _, entry in members)
+    count = 0
+    with GzipStream(file) as stream:
+        for tree, entry in members:
+            if entry.is_file:
+                count += _write_file(tree, entry, stream, notes)
+            else:
+                stream.write(header(path=entry.path, mode=entry.mode, mtime=entry.mtime, target=entry.target))
+                count += 1
+            if progress is not None:
+                progress(min(stream.bytes_in, total), total)
+        stream.write(END)
+        stream.finish()
+        return stream.bytes_in, count
+
+
+def _write_file(tree: HostTree, entry: Entry, stream: "GzipStream", notes: list[str]) -> bool:
+    """Append one file with exactly the size its header says, whatever happens to the file meanwhile."""
+    shown = f"{tree.host}: {os.fsdecode(entry.path)}"
+    try:
+        source = os.open(tree.location(entry), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        notes.append(f"{shown} vanished before it could be archived")
+        return False
+    try:
+        status = os.fstat(source)
+        if not stat.S_ISREG(status.st_mode):
+            notes.append(f"{shown} was replaced by something else before it could be archived")
+            return False
+        size = status.st_size
+        stream.write(header(path=entry.path, mode=entry.mode, mtime=entry.mtime, size=size))
+        rest = size
+        while rest:
+            count = os.readv(source, [stream.space()[:rest]])
+            if not count:
+                notes.append(f"{shown} shrank while it was archived; the archive has zeros in place of {rest} bytes")
+                stream.zeros(rest)
+                break
+            stream.advance(count)
+            rest -= count
+        if not rest and os.fstat(source).st_size > size:
+            notes.append(f"{shown} grew while it was archived; the archive has its first {size} bytes")
+    finally:
+        os.close(source)
+    stream.zeros(padding(size))
+    return True

@@ -1,0 +1,73 @@
+"""All artifacts of a job that has ended, in the service's layout."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from smlocal.artifacts.archive import Progress, write_archive
+from smlocal.artifacts.publish import publish
+from smlocal.artifacts.tree import Clash, HostTree
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Artifacts:
+    """What was written, and what the user should know about it."""
+
+    model: str | None
+    """`model.tar.gz`, or the folder `model` without compression; None when no host wrote a model."""
+    model_bytes: int
+    """Size of the archive, or of the files together."""
+    output: str | None
+    output_bytes: int
+    notes: tuple[str, ...]
+    clashes: tuple[Clash, ...]
+
+
+def collect(
+    model: Sequence[HostTree],
+    output: Sequence[HostTree],
+    *,
+    destination: str,
+    compression: Literal["GZIP", "NONE"] = "GZIP",
+    merge_output: bool = False,
+    progress: Progress | None = None,
+) -> Artifacts:
+    """Write the artifacts of all hosts, given in host order, into the folder `destination` (`<output>/<job>/output`).
+
+    The model is every host's; `output.tar.gz` is the first host's alone, as seen on the service, unless `merge_output`.
+    """
+    notes: list[str] = []
+    clashes: list[Clash] = []
+    model_path: str | None = None
+    model_bytes = 0
+    if compression == "GZIP":
+        if archive := write_archive(model, os.path.join(destination, "model.tar.gz"), progress=progress):
+            model_path, model_bytes = archive.path, archive.bytes_out
+            notes += archive.notes
+            clashes += archive.clashes
+    elif published := publish(model, os.path.join(destination, "model"), progress=progress):
+        model_path, model_bytes = published.path, published.bytes_in
+        notes += published.notes
+        clashes += published.clashes
+    if model_path is None:
+        notes += [note for tree in model for note in tree.skipped]
+
+    kept = output if merge_output else output[:1]
+    notes += [
+        f"{tree.host}: what it wrote to /opt/ml/output/data is not in output.tar.gz; the service keeps only"
+        f" {output[0].host}'s"
+        for tree in output[len(kept) :]
+        if tree.entries
+    ]
+    data = write_archive(kept, os.path.join(destination, "output.tar.gz"), progress=progress)
+    notes += data.notes if data else [note for tree in kept for note in tree.skipped]
+    clashes += data.clashes if data else ()
+    return Artifacts(
+        model=model_path,
+        model_bytes=model_bytes,
+        output=data.path if data else None,
+        output_bytes=data.bytes_out if data else 0,
+        notes=tuple(notes),
+        clashes=tuple(clashes),
+    )

@@ -1,0 +1,156 @@
+"""A host's directory that this user may not read, brought here through the engine.
+
+Nothing is unpacked under the names the container chose: the bytes of each file go into a private folder under a number,
+and names, modes and links stay what they are in the stream, facts about an entry. So no name can lead anywhere, and a
+file of mode 000 is no obstacle.
+"""
+
+import io
+import os
+import posixpath
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from smlocal.artifacts.tree import Entry, HostTree, in_order, left_out, walk
+from smlocal.artifacts.writing import explained
+from smlocal.errors import ArtifactError
+
+if TYPE_CHECKING:
+    import tarfile
+
+    from _typeshed import WriteableBuffer
+
+    from smlocal.engine.interface import Engine
+
+_PIECE = 1 << 20
+
+
+def host_tree(host: str, directory: str, *, engine: "Engine", container: str, path: str, spool: str) -> HostTree:
+    """The tree of `directory`, read in place, or fetched as the container's `path` into `spool` where denied."""
+    try:
+        return walk(host, directory)
+    except PermissionError:
+        return fetch(host, engine.get_archive(container, path), spool)
+    except OSError as error:
+        raise ArtifactError(f"Artifact upload failed:{error.strerror}", details=[directory]) from error
+
+
+def fetch(host: str, archive: Iterator[bytes], spool: str) -> HostTree:
+    """The tree of a tar stream whose members all lie below one top directory; file contents go into `spool`."""
+    import tarfile  # only where reading in place is denied
+
+    found = _Found(host=host, spool=os.fsencode(spool))
+    with explained():
+        os.makedirs(spool, mode=0o700, exist_ok=True)
+        try:
+            # errors: names that are not UTF-8 come back as the bytes they were
+            with tarfile.open(
+                fileobj=io.BufferedReader(_Stream(iter(archive)), _PIECE),
+                mode="r|",
+                bufsize=_PIECE,
+                encoding="utf-8",
+                errors="surrogateescape",
+            ) as members:
+                for member in members:
+                    _keep(member, members, found)
+        except tarfile.TarError as error:
+            raise ArtifactError(
+                "Artifact upload failed:the engine's copy of the files is broken", details=[f"{host}: {error}"]
+            ) from error
+    return HostTree(
+        host=host,
+        root=found.spool,
+        entries=in_order(list(found.entries.values())),
+        skipped=tuple(sorted(found.skipped)),
+    )
+
+
+@dataclass(kw_only=True, slots=True)
+class _Found:
+    """What the stream has held so far."""
+
+    host: str
+    spool: bytes
+    entries: dict[bytes, Entry] = field(default_factory=dict)
+    skipped: list[str] = field(default_factory=list)
+
+
+def _keep(member: "tarfile.TarInfo", members: "tarfile.TarFile", found: _Found) -> None:
+    host, entries, skipped = found.host, found.entries, found.skipped
+    path = _below_top(member.name)
+    if path == b"":
+        return
+    if path is None:
+        skipped.append(f"{host}: {member.name!r} has a name that leads elsewhere and was left out")
+        return
+    mtime = int(member.mtime // 1)
+    if member.isdir():
+        entries[path] = Entry(path=path, mode=stat.S_IFDIR | member.mode, mtime=mtime)
+    elif member.issym():
+        entries[path] = Entry(path=path, mode=stat.S_IFLNK | 0o777, mtime=mtime, target=os.fsencode(member.linkname))
+    elif member.islnk():
+        first = entries.get(_below_top(member.linkname) or b"")
+        if first is None:
+            skipped.append(f"{host}: {os.fsdecode(path)} is a hard link to something unknown and was left out")
+        else:
+            entries[path] = Entry(
+                path=path, mode=first.mode, mtime=first.mtime, size=first.size, target=first.target, data=first.data
+            )
+    elif member.isreg():
+        data = b"%d" % len(entries)
+        _spool_file(members, member, os.path.join(found.spool, data))
+        entries[path] = Entry(path=path, mode=stat.S_IFREG | member.mode, mtime=mtime, size=member.size, data=data)
+    else:
+        kind = "a FIFO" if member.isfifo() else "a device"
+        skipped.append(left_out(host, path, kind))
+
+
+def _below_top(name: str) -> bytes | None:
+    """The name below the stream's top directory; None for one that leads out of it."""
+    parts = name.rstrip("/").split("/")
+    if posixpath.isabs(name) or any(part in {"", ".", ".."} for part in parts):
+        return None
+    return os.fsencode("/".join(parts[1:]))
+
+
+def _spool_file(members: "tarfile.TarFile", member: "tarfile.TarInfo", path: bytes) -> None:
+    source = members.extractfile(member)
+    if source is None:
+        raise ArtifactError("Artifact upload failed:the engine's copy of the files is broken", details=[member.name])
+    with source, open(path, "xb", buffering=0, opener=_private) as file:
+        while piece := source.read(_PIECE):
+            rest = memoryview(piece)
+            while rest:
+                rest = rest[file.write(rest) :]
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+class _Stream(io.RawIOBase):
+    """The pieces of an archive as a file to read."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        super().__init__()
+        self._pieces = pieces
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        """For the buffer around it."""
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        """What is left of a piece, or the next one."""
+        while not self._rest:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._rest = memoryview(piece)
+        room = memoryview(buffer)
+        count = min(len(room), len(self._rest))
+        room[:count] = self._rest[:count]
+        self._rest = self._rest[count:]
+        return count

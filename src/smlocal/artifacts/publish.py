@@ -1,0 +1,130 @@
+"""`CompressionType: NONE`: the model's files as they are, in `output/model/`, all there or not at all."""
+
+import errno
+import os
+import stat
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from smlocal.artifacts.archive import Progress
+from smlocal.artifacts.tree import Clash, Entry, HostTree, merge
+from smlocal.artifacts.writing import explained, make_folder, sync_folder
+from smlocal.removal import remove_tree
+
+_PIECE = 8 << 20
+_OWNER_FILE, _OWNER_DIRECTORY = 0o600, 0o700
+_NO_COPY_RANGE = {errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PublishReport:
+    """What was copied."""
+
+    path: str
+    bytes_in: int
+    members: int
+    notes: tuple[str, ...]
+    clashes: tuple[Clash, ...]
+
+
+def publish(sources: Sequence[HostTree], destination: str, *, progress: Progress | None = None) -> PublishReport | None:
+    """Copy the contents of the hosts' directories to the folder `destination`, in place of an earlier one.
+
+    None, and no folder, when there is nothing; `ArtifactError` when it cannot be written. Links stay links. Modes are
+    kept but for this: the owner may always read and delete what a job left, and nothing is setuid.
+    """
+    members, clashes = merge(sources)
+    notes = [note for source in sources for note in source.skipped]
+    if not members:
+        return None
+    folder, name = os.path.split(os.path.abspath(destination))
+    unique = os.urandom(4).hex()
+    draft = os.path.join(folder, f".{name}-{unique}.partial")
+    with explained():
+        make_folder(folder)
+        try:
+            os.mkdir(draft)
+            bytes_in, count = _copy_all(members, os.fsencode(draft), notes, progress)
+            _put_in_place(draft, destination, os.path.join(folder, f".{name}-{unique}.old"))
+        except BaseException:
+            with suppress(OSError):
+                remove_tree(draft)
+            raise
+        sync_folder(folder)
+    return PublishReport(path=destination, bytes_in=bytes_in, members=count, notes=tuple(notes), clashes=tuple(clashes))
+
+
+def _put_in_place(draft: str, destination: str, aside: str) -> None:
+    with suppress(FileNotFoundError):
+        os.rename(destination, aside)
+    os.rename(draft, destination)
+    remove_tree(aside)
+
+
+def _copy_all(
+    members: Sequence[tuple[HostTree, Entry]], root: bytes, notes: list[str], progress: Progress | None
+) -> tuple[int, int]:
+    total = sum(entry.size for _, entry in members)
+    done = count = 0
+    directories: list[tuple[bytes, Entry]] = []
+    for tree, entry in members:
+        target = root + b"/" + entry.path
+        if entry.is_directory:
+            os.mkdir(target)
+            directories.append((target, entry))
+        elif entry.is_file:
+            copied = _copy_file(tree, entry, target, notes)
+            if copied is None:
+                continue
+            done += copied
+        else:
+            os.symlink(entry.target, target)
+            os.utime(target, (entry.mtime, entry.mtime), follow_symlinks=False)
+        count += 1
+        if progress is not None:
+            progress(min(done, total), total)
+    for target, entry in reversed(directories):  # last, for what is put inside changes a directory's time
+        os.chmod(target, entry.mode & 0o777 | _OWNER_DIRECTORY)
+        os.utime(target, (entry.mtime, entry.mtime))
+    return done, count
+
+
+def _copy_file(tree: HostTree, entry: Entry, target: bytes, notes: list[str]) -> int | None:
+    """Copy one file inside the kernel, sharing its blocks where the file system can."""
+    shown = f"{tree.host}: {os.fsdecode(entry.path)}"
+    try:
+        source = os.open(tree.location(entry), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        notes.append(f"{shown} vanished before it could be copied")
+        return None
+    try:
+        if not stat.S_ISREG(os.fstat(source).st_mode):
+            notes.append(f"{shown} was replaced by something else before it could be copied")
+            return None
+        copy = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            done = _copy_bytes(source, copy)
+            os.fchmod(copy, entry.mode & 0o777 | _OWNER_FILE)
+            os.utime(copy, (entry.mtime, entry.mtime))
+        finally:
+            os.close(copy)
+    finally:
+        os.close(source)
+    return done
+
+
+def _copy_bytes(source: int, copy: int) -> int:
+    done = 0
+    try:
+        while count := os.copy_file_range(source, copy, _PIECE):
+            done += count
+    except OSError as error:
+        if done or error.errno not in _NO_COPY_RANGE:
+            raise
+    while piece := os.read(source, _PIECE):  # also after a kernel that copied nothing from an odd file system
+        rest = memoryview(piece)
+        while rest:
+            rest = rest[os.write(copy, rest) :]
+        done += len(piece)
+    return done

@@ -1,0 +1,38 @@
+"""What all writers of artifacts share: how their errors read, and folders that last."""
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from smlocal.errors import ArtifactError
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Word an error of the file system as the service words a failed upload."""
+    try:
+        yield
+    except OSError as error:
+        full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+        reason = "Insufficient disk space" if full else error.strerror or str(error)
+        raise ArtifactError(
+            f"Artifact upload failed:{reason}",
+            details=[os.fsdecode(error.filename)] if error.filename else (),
+            remedy=["Free some space there or choose another output folder."] if full else (),
+        ) from error
+
+
+def make_folder(folder: str) -> None:
+    """Make the folder that artifacts go to."""
+    os.makedirs(folder, exist_ok=True)
+
+
+def sync_folder(folder: str) -> None:
+    """See to it that a rename in `folder` survives a power cut, where the file system can."""
+    with suppress(OSError):
+        directory = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
