@@ -47,6 +47,13 @@ class RequestInvalidError(RequestRefusedError):
 
     id = "request-invalid"
 
+    def __init__(
+        self, sentence: str, *, details: Sequence[str] = (), remedy: Sequence[str] = (), service_message: str = ""
+    ) -> None:
+        """Keep also what the service itself would answer, where it has words for it."""
+        super().__init__(sentence, details=details, remedy=remedy)
+        self.service_message = service_message
+
 
 class FieldRefusedError(RequestRefusedError):
     """A member or value that smlocal neither emulates nor may ignore."""

@@ -9,6 +9,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
+from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, SchemaValidator, core_schema
 
 from smlocal.contract.model.constraints import Items, Structure, Text, Whole
@@ -54,6 +55,12 @@ def _schema(annotation: Any) -> CoreSchema:
     return schema
 
 
+def _default(field: FieldInfo) -> dict[str, Any]:
+    if field.default_factory is not None:
+        return {"default_factory": field.default_factory}
+    return {"default": field.default}
+
+
 @cache
 def _structure(model: type[Structure]) -> CoreSchema:
     fields = {}
@@ -64,7 +71,7 @@ def _structure(model: type[Structure]) -> CoreSchema:
             annotation = Annotated[annotation, constraint]
         schema = _schema(annotation)
         if not field.is_required():
-            schema = core_schema.with_default_schema(schema, default=field.default)
+            schema = core_schema.with_default_schema(schema, **_default(field))
         fields[name] = core_schema.model_field(schema)
     inner = core_schema.model_fields_schema(fields, model_name=model.__name__)
     return core_schema.model_schema(model, inner, config=_CONFIG, strict=False, frozen=True)

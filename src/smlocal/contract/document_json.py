@@ -1,0 +1,117 @@
+"""Job files in JSON."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from smlocal.errors import JobFileSyntaxError
+
+if TYPE_CHECKING:
+    from smlocal.contract.document import Path
+
+_TOKENS = re.compile(r'\n|"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
+
+
+class NotJsonError(Exception):
+    """The text is not JSON; it may still be YAML."""
+
+    def __init__(self, name: str, line: int, column: int, problem: str, shown: str) -> None:
+        """Keep where and why."""
+        super().__init__(problem)
+        self.where = f"{name}:{line}:{column}"
+        self.name = name
+        self.shown = shown
+
+    def refusal(self) -> JobFileSyntaxError:
+        """The error to show when it was meant to be JSON."""
+        return JobFileSyntaxError(f"{self.name} is not JSON", details=[f"{self.where}   {self}", f"  {self.shown}"])
+
+
+class _RepeatedError(Exception):
+    def __init__(self, key: str) -> None:
+        self.key = key
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    data = dict(pairs)
+    if len(data) != len(pairs):
+        keys = [key for key, _ in pairs]
+        raise _RepeatedError(next(key for key in keys if keys.count(key) > 1))
+    return data
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def parse(text: str, name: str) -> tuple[Any, "JsonPlaces"]:
+    """Data and places; `NotJsonError` when it is something else."""
+    places = JsonPlaces(text)
+    try:
+        return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant), places
+    except _RepeatedError as error:
+        first, second = places.repeated(error.key)
+        raise JobFileSyntaxError(
+            f"{name} has the key {error.key} twice in one object",
+            details=[f"{name}:{second}   {error.key}", f"{name}:{first}   first here"],
+        ) from None
+    except json.JSONDecodeError as error:
+        shown = text.splitlines()[error.lineno - 1] if text.splitlines()[error.lineno - 1 :] else ""
+        raise NotJsonError(name, error.lineno, error.colno, error.msg, shown[:200]) from error
+    except (ValueError, RecursionError) as error:
+        raise NotJsonError(name, 1, 1, str(error) or "nested too deeply", "") from error
+
+
+class JsonPlaces:
+    """Finds lines by reading the tokens again; the text is known to be JSON."""
+
+    def __init__(self, text: str) -> None:
+        """Keep the text; reading waits until something is wrong."""
+        self._text = text
+
+    def _tokens(self) -> Iterator[tuple[str, int]]:
+        line = 1
+        for match in _TOKENS.finditer(self._text):
+            if match.group() == "\n":
+                line += 1
+            else:
+                yield match.group(), line
+
+    def _keys(self) -> Iterator[tuple["Path", int]]:
+        """Each part with its line, in the order of the text; a repeated key comes twice."""
+        path: list[str | int] = []
+        awaits_key = False
+        for word, line in self._tokens():
+            in_list = bool(path) and isinstance(path[-1], int)
+            if word in "}]":
+                path.pop()
+                awaits_key = False
+            elif word == ",":
+                awaits_key = not in_list
+                if in_list:
+                    path[-1] = int(path[-1]) + 1
+            elif word == ":":
+                awaits_key = False
+            elif awaits_key:
+                path[-1] = json.loads(word)
+                yield tuple(path), line
+            else:
+                if in_list or not path:
+                    yield tuple(path), line
+                if word in "{[":
+                    awaits_key = word == "{"
+                    path.append("" if awaits_key else 0)
+
+    def lines(self) -> dict["Path", int]:
+        """Path to line."""
+        return dict(self._keys())
+
+    def repeated(self, key: str) -> tuple[int, int]:
+        """The lines of a key that stands twice in one object."""
+        seen: dict[Path, int] = {}
+        for path, line in self._keys():
+            if path in seen and path[-1:] == (key,):
+                return seen[path], line
+            seen[path] = line
+        return 1, 1

@@ -1,0 +1,52 @@
+"""From a job file to a valid request with its local settings, or to one error that says everything."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from smlocal.contract.document import Document
+from smlocal.contract.local_settings import LocalSettings
+from smlocal.contract.model.request import CreateTrainingJobRequest
+from smlocal.contract.validation import Violation, refusal, validate
+from smlocal.contract.validation_rules import broken_rules
+
+LOCAL = "Local"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JobFile:
+    """What was asked for."""
+
+    request: CreateTrainingJobRequest
+    local: LocalSettings
+    raw: dict[str, Any] = field(repr=False)
+    """The request as it was given, without `Local` and without members that are null."""
+    document: Document = field(repr=False)
+
+
+def read_job(document: Document, *, strict: bool) -> JobFile:
+    """Validate a document; `strict` asks for what the service asks for."""
+    asked = {name: value for name, value in document.data.items() if name != LOCAL}
+    request, violations = validate(CreateTrainingJobRequest, asked, strict=strict)
+    raw = _given(asked)
+    local, in_local = _local(document)
+    violations += in_local
+    violations += broken_rules(raw, strict=strict)
+    if violations or request is None or local is None:
+        raise refusal(document, violations)
+    return JobFile(request=request, local=local, raw=raw, document=document)
+
+
+def _local(document: Document) -> tuple[LocalSettings | None, list[Violation]]:
+    data = document.data.get(LOCAL)
+    if data is None:
+        return LocalSettings.model_construct(), []
+    return validate(LocalSettings, data, strict=False, path=(LOCAL,))
+
+
+def _given(value: Any) -> Any:
+    """Without null members: an empty key says nothing, and the answer must not echo it."""
+    if isinstance(value, dict):
+        return {name: _given(item) for name, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [_given(item) for item in value]
+    return value

@@ -1,0 +1,17 @@
+"""What somebody who wrote an unknown word probably meant."""
+
+from collections.abc import Iterable
+
+
+def closest(word: str, known: Iterable[str]) -> str | None:
+    """The known word this one is a misspelling of, if there is one that is near enough."""
+    words = list(known)
+    folded = word.casefold()
+    for candidate in words:
+        if candidate.casefold() == folded:
+            return candidate
+    from difflib import get_close_matches  # only after a mistake
+
+    by_folded = {candidate.casefold(): candidate for candidate in words}
+    found = get_close_matches(folded, by_folded, n=1, cutoff=0.6)
+    return by_folded[found[0]] if found else None

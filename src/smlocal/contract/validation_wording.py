@@ -1,0 +1,108 @@
+"""The service's own sentences about a value that breaks a constraint."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, get_args, get_origin
+
+from smlocal.contract.model.constraints import Items, Text, Whole
+
+NOT_NULL = "Member must not be null"
+_LONGEST_VALUE = 80
+_MOST_NAMES = 12
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Broken:
+    """One constraint that a value breaks."""
+
+    constraint: str
+    """`Member must have length less than or equal to 63`"""
+    names: tuple[str, ...] = ()
+    """The values an enumeration allows."""
+
+    @property
+    def full(self) -> str:
+        """As the service words it."""
+        return f"{self.constraint}: [{', '.join(self.names)}]" if self.names else self.constraint
+
+    @property
+    def short(self) -> str:
+        """With a long enumeration cut."""
+        if len(self.names) <= _MOST_NAMES:
+            return self.full
+        return f"{self.constraint}: [{', '.join(self.names[:_MOST_NAMES])}, … {len(self.names) - _MOST_NAMES} more]"
+
+
+def member_name(name: str) -> str:
+    """`TrainingJobName` to `trainingJobName`."""
+    return name[:1].lower() + name[1:]
+
+
+def java(value: Any) -> str:
+    """How the service's own language prints a value."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}={java(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(java(item) for item in value) + "]"
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return str(value).encode("utf-8", "backslashreplace").decode()
+
+
+def sentence(value: Any, place: str, constraint: str, *, shown: int | None = None) -> str:
+    """`Value 'x' at 'a.b' failed to satisfy constraint: …`."""
+    text = java(value)
+    if shown is not None and len(text) > shown:
+        text = text[:shown] + "…"
+    quoted = "null" if value is None else f"'{text}'"
+    return f"Value {quoted} at '{place}' failed to satisfy constraint: {constraint}"
+
+
+def short_sentence(value: Any, place: str, constraint: str) -> str:
+    """The same on one line of a screen."""
+    return sentence(value, place, constraint, shown=_LONGEST_VALUE).replace("\n", "\\n").replace("\r", "\\r")
+
+
+def _most(maximum: int | None) -> Iterator[str]:
+    if maximum is not None:
+        yield f"Member must have length less than or equal to {maximum}"
+
+
+def _least(minimum: int | None) -> Iterator[str]:
+    if minimum is not None:
+        yield f"Member must have length greater than or equal to {minimum}"
+
+
+def constraints(kind: Any, constraint: Any) -> list[str]:
+    """Everything the service demands of a list's or map's member, broken or not."""
+    if get_origin(kind) is Literal:
+        return [f"Member must satisfy enum value set: [{', '.join(get_args(kind))}]"]
+    words = [*_most(constraint.maximum), *_least(constraint.minimum)] if isinstance(constraint, Text | Items) else []
+    if isinstance(constraint, Text) and constraint.pattern is not None:
+        words.append(f"Member must satisfy regular expression pattern: {constraint.pattern}")
+    return words or [NOT_NULL]
+
+
+def broken_size(constraint: Items | Text, size: int) -> Iterator[Broken]:
+    """Too long or too short."""
+    if constraint.maximum is not None and size > constraint.maximum:
+        yield from (Broken(constraint=text) for text in _most(constraint.maximum))
+    if constraint.minimum is not None and size < constraint.minimum:
+        yield from (Broken(constraint=text) for text in _least(constraint.minimum))
+
+
+def broken_text(constraint: Text, value: str, *, strict: bool) -> Iterator[Broken]:
+    """What a string breaks."""
+    if not constraint.allows(value, strict=strict):
+        yield Broken(constraint=f"Member must satisfy regular expression pattern: {constraint.pattern}")
+    yield from broken_size(constraint, len(value))
+
+
+def broken_number(constraint: Whole, value: int) -> Iterator[Broken]:
+    """What an integer breaks."""
+    most = constraint.limit - 1 if constraint.maximum is None else constraint.maximum
+    least = -constraint.limit if constraint.minimum is None else constraint.minimum
+    if value > most:
+        yield Broken(constraint=f"Member must have value less than or equal to {most}")
+    if value < least:
+        yield Broken(constraint=f"Member must have value greater than or equal to {least}")
