@@ -105,7 +105,6 @@ def test_a_selection_is_gathered_as_files_so_links_do_not_matter(fill: Filler, l
 
 
 def test_mounts_inside_are_reasons() -> None:
-    assert "proc is a mount point" in copy_reasons("/", []) or len(copy_reasons("/", [])) == 6
     assert any(reason.endswith("is a mount point") for reason in copy_reasons("/", []))
 
 
@@ -117,9 +116,11 @@ def test_a_bind_mount_of_the_same_disk_is_noticed_whatever_its_name(fill: Filler
     script = (
         "import sys; from smlocal.sources.confinement import copy_reasons; print(ascii(copy_reasons(sys.argv[1], [])))"
     )
+    private = ("unshare", "--mount", "--propagation", "private")
+    mounted = ("sh", "-c", 'mount --bind "$1" "$2" && shift 2 && exec "$@"', "sh")
+    command = (sys.executable, "-c", script, folder)
     done = subprocess.run(
-        ["unshare", "--mount", "--propagation", "private", "sh", "-c", 'mount --bind "$1" "$2" && shift 2 && exec "$@"']
-        + ["sh", tmp_path / "elsewhere", folder / "sub" / name, sys.executable, "-c", script, folder],
+        [*private, *mounted, tmp_path / "elsewhere", folder / "sub" / name, *command],
         capture_output=True,
         text=True,
         check=True,

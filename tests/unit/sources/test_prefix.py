@@ -34,7 +34,7 @@ SOME = {"s3://b/some/": "./data"}
         ("s3://b/some/val/y", "some/val/", ("y",), "val", False),
     ],
 )
-def test_prefixes(
+def test_prefixes(  # noqa: PLR0917 - a table's columns
     fill: Filler,
     listing_of: Lister,
     uri: str,
@@ -103,7 +103,7 @@ def without_clashes(paths: list[str]) -> list[str]:
 def model(keys: list[str], prefix: str) -> tuple[str, list[str]]:
     """S3, naively: the base that is cut off, and what remains of each selected key."""
     selected = sorted((key for key in keys if key.startswith(prefix)), key=os.fsencode)
-    folder = prefix if prefix in {""} or prefix.endswith("/") else f"{prefix}/"
+    folder = prefix if not prefix or prefix.endswith("/") else f"{prefix}/"
     if not all(key.startswith(folder) for key in selected):
         folder = prefix[: prefix.rfind("/") + 1]
     return folder, [key[len(folder) :] for key in selected]

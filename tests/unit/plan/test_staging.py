@@ -1,0 +1,33 @@
+import pytest
+
+from smlocal.contract.listing import Listing
+from smlocal.plan.staging import Staging, choose_staging
+
+
+def listing(*reasons: str, whole_tree: bool = True) -> Listing:
+    return Listing(
+        root="/d",
+        bucket_uri="file:///",
+        prefix="d/",
+        key_base="d/",
+        paths=("x",),
+        total_bytes=1,
+        whole_tree=whole_tree,
+        copy_reasons=reasons,
+    )
+
+
+@pytest.mark.parametrize("requested", [None, "overlay"])
+def test_a_tree_is_shown_in_place_unless_something_leads_out(requested: Staging | None) -> None:
+    assert choose_staging(listing(), requested) == ("overlay", None)
+    assert choose_staging(listing("l leads out"), requested) == ("copy", "l leads out")
+    assert choose_staging(listing("a", "b", "c", "d"), requested) == ("copy", "a; b; and 2 more")
+
+
+def test_a_selection_is_gathered_first_so_that_nothing_leads_out() -> None:
+    assert choose_staging(listing("l leads out", whole_tree=False), None) == ("overlay", None)
+
+
+def test_a_copy_that_was_asked_for_needs_no_reason() -> None:
+    assert choose_staging(listing("l leads out"), "copy") == ("copy", None)
+    assert choose_staging(listing(), "copy") == ("copy", None)
