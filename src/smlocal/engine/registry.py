@@ -23,7 +23,7 @@ def saved_login(host: str) -> RegistryLogin | None:
 def _from_file(logins: dict[str, Any], host: str, server: str) -> RegistryLogin | None:
     for key, entry in logins.items():
         bare = key.removeprefix("https://").removeprefix("http://").partition("/")[0]
-        if key != server and bare != host:
+        if (key != server and bare != host) or not isinstance(entry, dict):
             continue
         if token := entry.get("identitytoken"):
             return RegistryLogin(username="<token>", password=token, server=server)

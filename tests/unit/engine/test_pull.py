@@ -66,7 +66,7 @@ def packed(text: str) -> str:
 
 def test_no_login_is_saved(config: Path) -> None:
     assert saved_login("reg.io") is None
-    config.write_text(json.dumps({"auths": {"other.io": {"auth": packed("a:b")}, "reg.io": {}}}))
+    config.write_text(json.dumps({"auths": {"other.io": {"auth": packed("a:b")}, "reg.io": None}}))
     assert saved_login("reg.io") is None
     config.write_text(json.dumps({"auths": {"reg.io": {"auth": "not base 64 at all"}}}))
     assert saved_login("reg.io") is None
