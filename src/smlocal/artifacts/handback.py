@@ -63,7 +63,10 @@ def hand_back(
         closed: list[tuple[bytes, bytes]] = []
         while pending:
             here, there = pending.pop()
-            status = os.lstat(here)
+            try:
+                status = os.lstat(here)
+            except FileNotFoundError:
+                continue
             if status.st_uid != uid:
                 piece = header(
                     path=there.strip(b"/"),

@@ -155,7 +155,7 @@ def _apply_output(document: "Document", output: str) -> None:
 
 
 def _apply_channel(document: "Document", name: str, path: str) -> None:
-    uri = path if path.startswith(_REMOTE) else os.path.join(os.getcwd(), path)
+    uri = path if path.startswith(_REMOTE) else os.path.abspath(path)
     channels = document.data.get("InputDataConfig")
     if not isinstance(channels, list):
         channels = []
@@ -173,7 +173,6 @@ def _fill(document: "Document") -> None:
         (("AlgorithmSpecification", "TrainingInputMode"), "File"),
         (("ResourceConfig", "InstanceType"), DEFAULT_INSTANCE_TYPE),
         (("ResourceConfig", "InstanceCount"), 1),
-        (("ResourceConfig", "VolumeSizeInGB"), 30),
         (("OutputDataConfig", "S3OutputPath"), os.path.abspath("smlocal-output")),
     ):
         section = document.data.get(place[0]) or {}

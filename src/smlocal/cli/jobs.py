@@ -41,7 +41,9 @@ def command(*, limit: int, everything: bool, as_json: bool) -> None:
 
 def _row(record: "JobRecord", now: float) -> tuple[str, str, str, str, str]:
     if record.status.terminal:
-        reason = record.failure_reason or ("" if record.secondary_status == record.status else record.secondary_status)
+        reason = record.failure_reason or (
+            "" if record.secondary_status.value == record.status.value else record.secondary_status
+        )
     else:
         reason = record.secondary_status
     reason = " ".join(reason.split())

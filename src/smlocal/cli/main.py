@@ -41,9 +41,9 @@ class Commands(click.Group):
             from difflib import get_close_matches
 
             meant = get_close_matches(args[0], _COMMANDS, n=1)
-            if meant:
-                error.message += f" Did you mean '{meant[0]}'?"
-            raise
+            if not meant:
+                raise
+            raise click.UsageError(f"{error.message} Did you mean '{meant[0]}'?", ctx) from error
 
 
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

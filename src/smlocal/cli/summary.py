@@ -12,6 +12,8 @@ _COLOURS = {"Completed": GREEN, "Failed": RED, "Stopped": YELLOW}
 _LAST_LINES = 5
 _TAIL = 4096
 _NOTES = 3
+_SELF_EVIDENT = "relaxed-"
+"""What was left out of the job file is said by the plan, not after each run."""
 
 
 def summary(answer: Mapping[str, Any]) -> str:
@@ -74,7 +76,8 @@ def _artifacts(local: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _differences(local: Mapping[str, Any]) -> Iterator[str]:
-    notes = [note["Text"] for note in local["Notes"] if not note["Warning"]]
+    shown = (note for note in local["Notes"] if not note["Warning"] and not note["Id"].startswith(_SELF_EVIDENT))
+    notes = [note["Text"] for note in shown]
     for index, note in enumerate(notes[:_NOTES]):
         yield _item("differs" if index == 0 else "", note)
     if len(notes) > _NOTES:

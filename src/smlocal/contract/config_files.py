@@ -79,7 +79,7 @@ def compact(document: Any) -> bytes:
 
 
 def _channel(channel: Channel, request: CreateTrainingJobRequest) -> dict[str, str]:
-    source = channel.DataSource.S3DataSource if channel.DataSource is not None else None
+    source = channel.DataSource.S3DataSource
     content_type = {} if channel.ContentType is None else {"ContentType": channel.ContentType}
     return {
         **content_type,
@@ -109,7 +109,7 @@ def _init_config(request: CreateTrainingJobRequest, host: Host, hosts: Sequence[
 
 
 def _init_channel(channel: Channel, request: CreateTrainingJobRequest) -> Mapping[str, Any]:
-    source = channel.DataSource.S3DataSource if channel.DataSource is not None else None
+    source = channel.DataSource.S3DataSource
     distribution = source.S3DataDistributionType if source is not None else None
     return {
         "s3DataSource": None

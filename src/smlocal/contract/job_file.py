@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from smlocal.contract import coverage
 from smlocal.contract.document import Document
 from smlocal.contract.local_settings import LocalSettings
 from smlocal.contract.model.request import CreateTrainingJobRequest
@@ -24,15 +25,18 @@ class JobFile:
 
 
 def read_job(document: Document, *, strict: bool) -> JobFile:
-    """Validate a document; `strict` asks for what the service asks for."""
+    """Validate a document; `strict` asks for what the service asks for. All that is wrong is told in one error."""
     asked = {name: value for name, value in document.data.items() if name != LOCAL}
     request, violations = validate(CreateTrainingJobRequest, asked, strict=strict)
     raw = _given(asked)
     local, in_local = _local(document)
     violations += in_local
     violations += broken_rules(raw, strict=strict)
+    not_done = coverage.refused(raw)
     if violations or request is None or local is None:
-        raise refusal(document, violations)
+        raise refusal(document, violations + [violation for _, violation in not_done])
+    if not_done:
+        raise coverage.refusal(document, not_done)
     return JobFile(request=request, local=local, raw=raw, document=document)
 
 

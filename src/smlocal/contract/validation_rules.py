@@ -71,9 +71,6 @@ def _instances(request: dict[str, Any]) -> _Found:
     if not isinstance(resources, dict):
         return
     path = ("ResourceConfig",)
-    for name in ("SelectedInstanceType", "SelectedInstanceCount"):
-        if name in resources:
-            yield _says((*path, name), "is read-only and not accepted in a request")
     instead = next((name for name in ("InstanceGroups", "InstancePreferences") if resources.get(name)), None)
     if instead is None:
         yield from (missing((*path, name)) for name in ("InstanceType", "InstanceCount") if name not in resources)

@@ -12,7 +12,7 @@ from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Engine, Mount, Ou
 from smlocal.errors import EngineError, EngineLostError, SmlocalError
 from smlocal.job.events import Events, HostExited, HostLost
 from smlocal.job.reporter import Reporter
-from smlocal.job.staging import MOUNTED, build_tree, stage_trees
+from smlocal.job.staging import build_tree, stage_trees
 from smlocal.plan.model import HostPlan, JobPlan
 
 HOST_LABEL = "smlocal.host"
@@ -113,9 +113,13 @@ class HostRun:
 
     def _give_to_root(self) -> None:
         """On the service everything below `/opt/ml` is root's; only the engine can make it so for us."""
-        folders = [*dict.fromkeys((*MOUNTED, *self.host.directories))]
-        entries: list[tuple[str, int, bytes | None]] = [(path, 0o755, None) for path in folders]
-        take_over(self.engine, self.container, "/", [*entries, *((p, 0o644, c) for p, c in self.host.files.items())])
+        entries: list[tuple[str, int, bytes | None]] = [(path, 0o755, None) for path in self._folders()]
+        entries += [(path, 0o644, content) for path, content in self.host.files.items()]
+        take_over(self.engine, self.container, "/", entries)
+
+    def _folders(self) -> list[str]:
+        """Every folder that we made for the container, parents first, as paths in the container."""
+        return sorted(there + folder.removeprefix(here) for here, there in self.binds for folder, _, _ in os.walk(here))
 
     def _start_with_copies(self, refusal: EngineError) -> Output:
         self.fell_back = refusal.sentence

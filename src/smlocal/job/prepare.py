@@ -17,7 +17,7 @@ from smlocal.errors import (
 )
 from smlocal.job.reporter import Reporter
 from smlocal.plan.build import build_plan, gpus_asked_for
-from smlocal.plan.facts import EngineFacts, Facts, ImageFacts
+from smlocal.plan.facts import EngineFacts, Facts, ImageFacts, MachineFacts
 from smlocal.plan.model import JobPlan
 from smlocal.sources.local import list_folder, list_source
 
@@ -80,18 +80,22 @@ def _see(job: JobFile, *, strict: bool) -> _Seen:
 def _plan(job: JobFile, seen: _Seen, engine: EngineFacts, image: ImageFacts | None, *, name: str, home: str) -> JobPlan:
     facts = Facts(
         engine=engine,
+        machine=_machine(),
         image=image,
         listings=seen.listings,
         code=seen.code,
         output=seen.output,
         region=seen.region,
         account=seen.account,
-        uid=os.getuid(),
-        gid=os.getgid(),
         run_id=os.urandom(4).hex(),
         job_directory=os.path.join(home, "jobs", name),
     )
     return build_plan(job, facts, name=name)
+
+
+def _machine() -> MachineFacts:
+    pages, size = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
+    return MachineFacts(cpus=os.cpu_count() or 1, memory_mib=pages * size // 2**20)
 
 
 def _image_name(job: JobFile) -> str:
@@ -120,7 +124,7 @@ def _listings(job: JobFile, *, strict: bool, region: str) -> tuple[dict[str, Lis
     local, document = job.local, job.document
     listings = {}
     for index, channel in enumerate(job.request.InputDataConfig or ()):
-        source = channel.DataSource.S3DataSource if channel.DataSource is not None else None
+        source = channel.DataSource.S3DataSource
         if source is None:
             continue
         line = document.line(("InputDataConfig", index, "DataSource", "S3DataSource", "S3Uri"))

@@ -49,6 +49,7 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
         image=specification.TrainingImage,
         image_facts=facts.image,
         engine=facts.engine,
+        machine=facts.machine,
         entrypoint=_words(specification.ContainerEntrypoint),
         command=_command(specification),
         gpus=gpus,
@@ -83,9 +84,8 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
 
 
 def gpus_asked_for(resources: ResourceConfig) -> int:
-    """GPUs of the requested instance type; none for a type that is newer than our table."""
-    size = instance_type(resources.InstanceType or "")
-    return size.gpus if size is not None else 0
+    """GPUs of the requested instance type."""
+    return instance_type(resources.InstanceType or "").gpus
 
 
 def _command(specification: AlgorithmSpecification) -> tuple[str, ...] | None:
@@ -102,7 +102,7 @@ def _words(given: list[str] | None) -> tuple[str, ...] | None:
 def _channels(request: CreateTrainingJobRequest, local: LocalSettings, facts: Facts) -> tuple[TreePlan, ...]:
     planned = []
     for channel in request.InputDataConfig or ():
-        source = channel.DataSource.S3DataSource if channel.DataSource is not None else None
+        source = channel.DataSource.S3DataSource
         uri = source.S3Uri if source is not None else ""
         target = paths.channel(channel.ChannelName)
         planned.append(_tree(channel.ChannelName, uri, target, facts.listings[channel.ChannelName], local))

@@ -44,10 +44,19 @@ class ImageFacts:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class MachineFacts:
+    """The size of the machine in front of you."""
+
+    cpus: int
+    memory_mib: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Facts:
     """Everything about here and now that decides how a request is carried out."""
 
     engine: EngineFacts
+    machine: MachineFacts
     image: ImageFacts | None
     """None when the image is not here (a plan is still possible, a run pulls first)."""
     listings: Mapping[str, Listing]
@@ -57,8 +66,6 @@ class Facts:
     """Absolute local folder that artifacts go below."""
     region: str
     account: str
-    uid: int
-    gid: int
     run_id: str
     """Eight hex digits that keep two runs' engine resources apart."""
     job_directory: str

@@ -6,7 +6,7 @@ from typing import Any
 
 from smlocal.contract.hosts import Host
 from smlocal.contract.listing import Listing
-from smlocal.plan.facts import EngineFacts, ImageFacts
+from smlocal.plan.facts import EngineFacts, ImageFacts, MachineFacts
 from smlocal.plan.staging import Staging
 
 
@@ -86,6 +86,7 @@ class JobPlan:
     image: str
     image_facts: ImageFacts | None
     engine: EngineFacts
+    machine: MachineFacts
     entrypoint: tuple[str, ...] | None
     command: tuple[str, ...] | None
     gpus: int

@@ -30,16 +30,14 @@ def notes(plan: JobPlan, job: JobFile) -> tuple[Note, ...]:
 
 
 def _instance_size(plan: JobPlan, job: JobFile) -> str | None:
-    size = instance_type(_type(plan))
-    if size is None:
+    size, machine = instance_type(_type(plan)), plan.machine
+    # A machine has a little less memory than its type says: the kernel and the firmware keep some.
+    if size.vcpus == machine.cpus and 0 <= size.memory_mib - machine.memory_mib <= size.memory_mib // 10:
         return None
-    return f"CPU and memory of {size.name} ({size.vcpus} vCPU, {size.memory_mib // 1024} GiB) are not enforced here"
-
-
-def _instance_unknown(plan: JobPlan, job: JobFile) -> str | None:
-    if instance_type(_type(plan)) is not None:
-        return None
-    return f"the size of {_type(plan)} is not known here: it gets no GPU and no limits"
+    return (
+        f"CPU and memory of {size.name} ({size.vcpus} vCPU, {size.memory_mib // 1024} GiB) are not enforced: "
+        f"this machine has {machine.cpus} CPUs and {machine.memory_mib // 1024} GiB"
+    )
 
 
 def _type(plan: JobPlan) -> str:
@@ -48,7 +46,7 @@ def _type(plan: JobPlan) -> str:
 
 def _allow_cpu(plan: JobPlan, job: JobFile) -> str | None:
     size = instance_type(_type(plan))
-    if not job.local.AllowCpu or size is None or not size.gpus:
+    if not job.local.AllowCpu or not size.gpus:
         return None
     return f"{size.name} has {size.gpus} GPUs; this run has none, as allowed by --allow-cpu"
 
@@ -234,7 +232,6 @@ RULES = (
     NoteRule(id="image-absent", says=_image_absent),
     NoteRule(id="allow-cpu", says=_allow_cpu),
     NoteRule(id="instance-size", says=_instance_size),
-    NoteRule(id="instance-unknown", says=_instance_unknown),
     NoteRule(id="volume-size", says=_volume),
     NoteRule(id="relaxed-name", says=_relaxed_name),
     NoteRule(id="relaxed-role", says=_relaxed_role),

@@ -7,6 +7,7 @@ import sys
 from smlocal.errors import HomeUnusableError
 
 _SET_HOME = "Set SMLOCAL_HOME to a folder of your own on a local disk."
+_LEAST_FREE_BYTES = 256 << 10
 
 
 def home_directory() -> str:
@@ -54,7 +55,7 @@ def home_unusable(home: str, cause: Exception) -> HomeUnusableError:
     """Say why the home cannot be used, and what helps."""
     why = cause.strerror if isinstance(cause, OSError) and cause.strerror else str(cause)
     number = cause.errno if isinstance(cause, OSError) else None
-    if number in {errno.ENOSPC, errno.EDQUOT} or "disk is full" in why:
+    if number in {errno.ENOSPC, errno.EDQUOT} or "disk is full" in why or ("disk I/O" in why and _full(home)):
         return HomeUnusableError(
             f"The folder smlocal remembers jobs in is on a full disk: {home}",
             details=[why],
@@ -63,3 +64,12 @@ def home_unusable(home: str, cause: Exception) -> HomeUnusableError:
     return HomeUnusableError(
         f"The folder smlocal remembers jobs in cannot be used: {home}", details=[why], remedy=[_SET_HOME]
     )
+
+
+def _full(home: str) -> bool:
+    """True where SQLite cannot even make its small shared files, which it reports as an I/O error."""
+    try:
+        disk = os.statvfs(home)
+    except OSError:
+        return False
+    return disk.f_bavail * disk.f_frsize < _LEAST_FREE_BYTES

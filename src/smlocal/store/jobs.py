@@ -73,7 +73,7 @@ class Store:
         message: str = StatusMessage.STARTING,
     ) -> None:
         """Remember a new job, `InProgress`/`Starting`, and make its folder; of two creators exactly one wins."""
-        if os.path.basename(name) != name or name.startswith("."):
+        if not name or os.path.basename(name) != name or name.startswith("."):
             raise ValueError(name)  # validated long before; a folder is going to bear it
         created = round(created, 3)
         with self._write() as connection:

@@ -1,0 +1,197 @@
+"""The plan of a job, byte for byte where the service's bytes are known."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from smlocal.contract.listing import Listing
+from smlocal.plan.document import plan_document
+from smlocal.plan.model import JobPlan
+
+Planner = Callable[..., JobPlan]
+CONFIG = "/opt/ml/input/config"
+
+
+def channel(name: str, **more: Any) -> dict[str, Any]:
+    source = {"S3DataSource": {"S3DataType": "S3Prefix", "S3Uri": "s3://bucket/train/"}}
+    return {"ChannelName": name, "DataSource": source, **more}
+
+
+def specification(**more: Any) -> dict[str, Any]:
+    return {"AlgorithmSpecification": {"TrainingImage": "i", "TrainingInputMode": "File", **more}}
+
+
+def test_one_plain_channel_gives_the_107_bytes_that_were_seen(plan: Planner, listing: Listing) -> None:
+    made = plan({"InputDataConfig": [channel("training")]}, listings={"training": listing})
+    content = made.hosts[0].files[f"{CONFIG}/inputdataconfig.json"]
+    assert len(content) == 107
+    assert content == (
+        b'{"training":{"TrainingInputMode":"File","S3DistributionType":"FullyReplicated","RecordWrapperType":"None"}}'
+    )
+
+
+def test_a_content_type_comes_first_and_only_when_given(plan: Planner) -> None:
+    made = plan({"InputDataConfig": [channel("train", ContentType="text/csv")]})
+    (entry,) = json.loads(made.hosts[0].files[f"{CONFIG}/inputdataconfig.json"]).values()
+    assert list(entry) == ["ContentType", "TrainingInputMode", "S3DistributionType", "RecordWrapperType"]
+
+
+def test_nothing_asked_for_gives_the_five_files_all_empty(plan: Planner) -> None:
+    made = plan({"InputDataConfig": None})
+    files = {path.removeprefix(f"{CONFIG}/"): content for path, content in made.hosts[0].files.items()}
+    assert sorted(files) == [
+        "hyperparameters.json",
+        "init-config.json",
+        "inputdataconfig.json",
+        "metric-definition-regex.json",
+        "resourceconfig.json",
+    ]
+    assert files["hyperparameters.json"] == b"{}"
+    assert files["inputdataconfig.json"] == b"{}"
+    assert files["metric-definition-regex.json"] == b"[]"
+
+
+def test_hyperparameters_are_the_requests_strings(plan: Planner) -> None:
+    made = plan({"HyperParameters": {"arg2": '"hello"', "name": "Zoë", "n": "5"}})
+    content = made.hosts[0].files[f"{CONFIG}/hyperparameters.json"]
+    assert content == '{"arg2":"\\"hello\\"","name":"Zoë","n":"5"}'.encode()
+
+
+def test_the_manifest_lists_the_prefix_and_every_object(plan: Planner) -> None:
+    content = plan().hosts[0].files["/opt/ml/input/data/train-manifest"]
+    assert content == b"train/\ns3://bucket/train/a.csv\ns3://bucket/train/b/c.csv\n"
+
+
+@pytest.mark.parametrize(
+    ("member", "file", "content"),
+    [
+        (
+            {"DebugHookConfig": {"S3OutputPath": "s3://b/d"}},
+            "debughookconfig.json",
+            (
+                '{"S3OutputPath":"s3://b/d","LocalPath":"/opt/ml/output/tensors","HookParameters":null,'
+                '"CollectionConfigurations":null}'
+            ),
+        ),
+        (
+            {"TensorBoardOutputConfig": {"S3OutputPath": "s3://b/t"}},
+            "tensorboardoutputconfig.json",
+            '{"S3OutputPath":"s3://b/t","LocalPath":"/opt/ml/output/tensorboard/"}',
+        ),
+        (
+            {"ProfilerConfig": {"S3OutputPath": "s3://b/p", "ProfilingIntervalInMilliseconds": 500}},
+            "profilerconfig.json",
+            '{"ProfilingIntervalInMilliseconds":500,"ProfilingParameters":null,"S3OutputPath":"s3://b/p"}',
+        ),
+        (
+            specification(MetricDefinitions=[{"Name": "loss", "Regex": "loss=(.*)"}]),
+            "metric-definition-regex.json",
+            '[{"Name":"loss","Regex":"loss=(.*)"}]',
+        ),
+    ],
+)
+def test_what_is_configured_has_its_file(plan: Planner, member: dict[str, Any], file: str, content: str) -> None:
+    assert plan(member).hosts[0].files[f"{CONFIG}/{file}"].decode() == content
+
+
+def test_a_disabled_profiler_has_no_file(plan: Planner) -> None:
+    made = plan({"ProfilerConfig": {"DisableProfiler": True}})
+    assert f"{CONFIG}/profilerconfig.json" not in made.hosts[0].files
+
+
+def test_collectors_have_their_folders(plan: Planner) -> None:
+    made = plan(
+        {"DebugHookConfig": {"S3OutputPath": "s3://b/d"}, "TensorBoardOutputConfig": {"S3OutputPath": "s3://b/t"}}
+    )
+    assert {"/opt/ml/output/tensors", "/opt/ml/output/tensorboard"} <= set(made.hosts[0].directories)
+    assert not {"/opt/ml/output/tensors", "/opt/ml/output/tensorboard"} & set(plan().hosts[0].directories)
+
+
+@pytest.mark.parametrize(
+    ("more", "entrypoint", "command"),
+    [
+        ({}, None, ("train",)),
+        ({"ContainerEntrypoint": ["a", "b"]}, ("a", "b"), None),
+        ({"ContainerArguments": ["c"]}, None, ("c",)),
+        ({"ContainerEntrypoint": ["a"], "ContainerArguments": ["c", "d"]}, ("a",), ("c", "d")),
+    ],
+)
+def test_the_four_ways_to_start(
+    plan: Planner, more: dict[str, Any], entrypoint: tuple[str, ...] | None, command: tuple[str, ...] | None
+) -> None:
+    made = plan(specification(**more))
+    assert (made.entrypoint, made.command) == (entrypoint, command)
+
+
+def test_the_environment_is_the_services_and_the_requests(plan: Planner) -> None:
+    made = plan({"Environment": {"MINE": "1"}})
+    assert dict(made.hosts[0].environment) == {
+        "TRAINING_JOB_NAME": "job-1",
+        "TRAINING_JOB_ARN": "arn:aws:sagemaker:us-east-1:000000000000:training-job/job-1",
+        "AWS_REGION": "us-east-1",
+        "DMLC_INTERFACE": "eth0",
+        "SAGEMAKER_METRICS_DIRECTORY": "/opt/ml/output/metrics/sagemaker",
+        "NVIDIA_VISIBLE_DEVICES": "void",
+        "MINE": "1",
+    }
+
+
+def test_one_host_knows_its_own_name_without_a_network(plan: Planner) -> None:
+    made = plan()
+    assert made.network is None
+    assert dict(made.hosts[0].extra_hosts) == {"algo-1": "127.0.0.1"}
+
+
+def test_several_hosts_share_a_network_and_differ_in_resourceconfig(plan: Planner) -> None:
+    made = plan({"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 3}})
+    assert made.network == "smlocal-job-1-0123abcd"
+    assert [host.aliases for host in made.hosts] == [("algo-1",), ("algo-2",), ("algo-3",)]
+    current = [json.loads(host.files[f"{CONFIG}/resourceconfig.json"])["current_host"] for host in made.hosts]
+    assert current == ["algo-1", "algo-2", "algo-3"]
+    assert len({host.container for host in made.hosts}) == 3
+
+
+def test_gpus_come_from_the_instance_type(plan: Planner) -> None:
+    gpu = {"ResourceConfig": {"InstanceType": "ml.g4dn.12xlarge", "InstanceCount": 1}}
+    assert plan(gpu).gpus == 4
+    assert "NVIDIA_VISIBLE_DEVICES" not in plan(gpu).hosts[0].environment
+    assert plan(gpu, {"AllowCpu": True}).gpus == 0
+    assert plan().gpus == 0
+
+
+@pytest.mark.parametrize(
+    ("asked", "uri"),
+    [
+        ({"S3OutputPath": "s3://bucket/out/"}, "s3://bucket/out/job-1/output/model.tar.gz"),
+        ({"S3OutputPath": "s3://bucket/out", "CompressionType": "NONE"}, "s3://bucket/out/job-1/output/model/"),
+        ({"S3OutputPath": "./out"}, "file:///results/job-1/output/model.tar.gz"),
+    ],
+)
+def test_the_models_place(plan: Planner, asked: dict[str, str], uri: str) -> None:
+    made = plan({"OutputDataConfig": asked})
+    assert made.output.model_uri == uri
+    assert made.output.directory == "/results/job-1"
+
+
+def test_a_long_file_is_shown_as_head_count_and_digest(plan: Planner, listing: Listing) -> None:
+    many = replace(listing, paths=tuple(f"{number:06}" for number in range(1000)))
+    document = plan_document(plan(listings={"train": many}))
+    shown = document["Hosts"][0]["Files"]["/opt/ml/input/data/train-manifest"]
+    assert shown["Lines"] == 1001
+    assert shown["Head"][:2] == ["train/", "s3://bucket/train/000000"]
+    assert len(shown["Sha256"]) == 64
+    assert "Content" not in shown
+
+
+def test_the_document_is_json_and_tells_how_each_mount_is_made(plan: Planner) -> None:
+    document = json.loads(json.dumps(plan_document(plan({}, {"Staging": "copy"}))))
+    kinds = {mount["Target"]: mount["Kind"] for mount in document["Hosts"][0]["Mounts"]}
+    assert kinds == {
+        "/opt/ml/input": "bind",
+        "/opt/ml/model": "bind",
+        "/opt/ml/output": "bind",
+        "/opt/ml/input/data/train": "copy",
+    }

@@ -1,0 +1,105 @@
+"""Each note appears for one job and not for another."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from smlocal.contract.listing import Listing
+from smlocal.plan.facts import Facts
+from smlocal.plan.model import JobPlan
+from smlocal.plan.notes import RULES
+
+Planner = Callable[..., JobPlan]
+S3 = {"S3OutputPath": "s3://bucket/x"}
+IMAGE = {"TrainingImage": "i", "TrainingInputMode": "File"}
+TWO = {"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 2}}
+GPU = {"ResourceConfig": {"InstanceType": "ml.g4dn.xlarge", "InstanceCount": 1}}
+
+# Note id: (members, Local settings, changes of the listing, changes of the image) that bring it about, and those of a
+# job that does not have it.
+Change = tuple[Mapping[str, Any], Mapping[str, Any], Mapping[str, Any], Mapping[str, Any] | None]
+NOTHING: Change = ({}, {}, {}, {})
+CASES: dict[str, tuple[Change, Change]] = {
+    "entrypoint-shell-form": (({}, {}, {}, {"entrypoint": ("/bin/sh", "-c", "python t.py")}), NOTHING),
+    "stop-signal": (({}, {}, {}, {"stop_signal": "SIGINT"}), ({}, {}, {}, {"stop_signal": "SIGTERM"})),
+    "submit-directory": (
+        ({"HyperParameters": {"sagemaker_submit_directory": '"s3://b/source.tar.gz"'}}, {}, {}, {}),
+        ({"HyperParameters": {"sagemaker_submit_directory": '"s3://b/source.tar.gz"'}}, {"Code": "./src"}, {}, {}),
+    ),
+    "image-absent": (({}, {}, {}, None), NOTHING),
+    "allow-cpu": ((GPU, {"AllowCpu": True}, {}, {}), (GPU, {}, {}, {})),
+    "instance-size": (NOTHING, ({"ResourceConfig": {"InstanceType": "ml.m5.4xlarge", "InstanceCount": 1}}, {}, {}, {})),
+    "volume-size": (
+        ({"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 10}}, {}, {}, {}),
+        NOTHING,
+    ),
+    "relaxed-name": (({"TrainingJobName": None}, {}, {}, {}), NOTHING),
+    "relaxed-role": (({"RoleArn": None}, {}, {}, {}), NOTHING),
+    "relaxed-uri": (({"OutputDataConfig": {"S3OutputPath": "./out"}}, {}, {}, {}), NOTHING),
+    "role": (NOTHING, ({"RoleArn": None}, {}, {}, {})),
+    "mapped-sources": (NOTHING, ({"InputDataConfig": None}, {}, {}, {})),
+    "output-local": (NOTHING, ({"OutputDataConfig": {"S3OutputPath": "./out"}}, {}, {}, {})),
+    "code-filled": (({}, {"Code": "./src"}, {}, {}), NOTHING),
+    "staging-copied": (({}, {}, {"copy_reasons": ("a link leads out",)}, {}), NOTHING),
+    "channel-modes": (
+        ({}, {}, {"unlike_service_modes": 1}, {}),
+        ({}, {"Staging": "copy"}, {"unlike_service_modes": 1}, {}),
+    ),
+    "channel-empty-folders": (({}, {}, {"directories": ("empty",)}, {}), NOTHING),
+    "channel-skipped": (({}, {}, {"skipped": ("s is a socket",)}, {}), NOTHING),
+    "peer-grace": ((TWO, {}, {}, {}), NOTHING),
+    "output-merged": ((TWO, {"MergeOutput": True}, {}, {}), (TWO, {}, {}, {})),
+    "encryption": (({"EnableInterContainerTrafficEncryption": True}, {}, {}, {}), NOTHING),
+    "vpc": (({"VpcConfig": {"SecurityGroupIds": ["sg-1"], "Subnets": ["subnet-1"]}}, {}, {}, {}), NOTHING),
+    "metric-definitions": (
+        (
+            {"AlgorithmSpecification": {**IMAGE, "MetricDefinitions": [{"Name": "loss", "Regex": "loss=(.*)"}]}},
+            {},
+            {},
+            {},
+        ),
+        NOTHING,
+    ),
+    "collectors": (({"TensorBoardOutputConfig": S3}, {}, {}, {}), NOTHING),
+    "rules": (
+        ({"ProfilerRuleConfigurations": [{"RuleConfigurationName": "r", "RuleEvaluatorImage": "i"}]}, {}, {}, {}),
+        NOTHING,
+    ),
+    "recorded": (({"Tags": [{"Key": "a", "Value": "b"}]}, {}, {}, {}), NOTHING),
+}
+
+
+def test_every_note_has_its_cases() -> None:
+    assert set(CASES) == {rule.id for rule in RULES}
+    assert len({rule.id for rule in RULES}) == len(RULES)
+
+
+@pytest.mark.parametrize("note", CASES)
+def test_a_note_is_there_when_it_applies_and_only_then(
+    note: str, plan: Planner, listing: Listing, facts: Facts
+) -> None:
+    with_it, without = CASES[note]
+    assert note in _ids(plan, with_it, listing, facts)
+    assert note not in _ids(plan, without, listing, facts)
+
+
+def test_warnings_come_first(plan: Planner, facts: Facts) -> None:
+    assert facts.image is not None
+    made = plan(image=replace(facts.image, entrypoint=("/bin/sh", "-c", "x")))
+    assert [note.warning for note in made.notes] == sorted((note.warning for note in made.notes), reverse=True)
+    assert made.notes[0].id == "entrypoint-shell-form"
+
+
+def _ids(plan: Planner, change: Change, listing: Listing, facts: Facts) -> set[str]:
+    members, local, of_listing, of_image = change
+    assert facts.image is not None
+    made = plan(
+        members,
+        local,
+        listings={"train": replace(listing, **of_listing)},
+        image=None if of_image is None else replace(facts.image, **of_image),
+        code=listing if "Code" in local else None,
+    )
+    return {note.id for note in made.notes}
