@@ -1,0 +1,156 @@
+from itertools import pairwise
+from uuid import uuid4
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from smlocal.contract.statuses import SecondaryStatus, TrainingJobStatus
+from smlocal.errors import JobFinishedError, JobUnknownError
+from smlocal.store.jobs import Store
+from smlocal.store.records import JobRecord, Transition
+
+GOING = TrainingJobStatus.IN_PROGRESS
+PHASES = [
+    SecondaryStatus.STARTING,
+    SecondaryStatus.DOWNLOADING,
+    SecondaryStatus.TRAINING,
+    SecondaryStatus.INTERRUPTED,
+    SecondaryStatus.UPLOADING,
+]
+
+
+def move(store: Store, job: str, secondary: SecondaryStatus, at: float, message: str = "m") -> JobRecord:
+    return store.transition(job, status=GOING, secondary_status=secondary, message=message, at=at)
+
+
+def test_a_new_job_is_starting(store: Store, job: str) -> None:
+    assert store.get(job) == JobRecord(
+        name=job,
+        status=GOING,
+        secondary_status=SecondaryStatus.STARTING,
+        created=1000.0,
+        modified=1000.0,
+        started=None,
+        ended=None,
+        failure_reason=None,
+        supervisor_pid=42,
+        run_id="0123abcd",
+    )
+    assert store.transitions(job) == [
+        Transition(status=SecondaryStatus.STARTING, started=1000.0, ended=None, message="Starting the training job")
+    ]
+
+
+def test_a_whole_life_as_describe_shows_it(store: Store, job: str) -> None:
+    move(store, job, SecondaryStatus.STARTING, 1001.0, "Preparing the instances for training")
+    store.transition(
+        job,
+        status=GOING,
+        secondary_status=SecondaryStatus.DOWNLOADING,
+        message="Downloading input data",
+        at=1002.0004,
+        start_training=True,
+    )
+    move(store, job, SecondaryStatus.DOWNLOADING, 1003.0, "Downloading the training image")
+    move(store, job, SecondaryStatus.TRAINING, 1004.0)
+    move(store, job, SecondaryStatus.UPLOADING, 1005.0)
+    final = store.transition(
+        job,
+        status=TrainingJobStatus.COMPLETED,
+        secondary_status=SecondaryStatus.COMPLETED,
+        message="Training job completed",
+        at=1006.0,
+    )
+    assert [(t.status, t.started, t.ended, t.message) for t in store.transitions(job)] == [
+        ("Starting", 1000.0, 1002.0, "Preparing the instances for training"),
+        ("Downloading", 1002.0, 1004.0, "Downloading the training image"),
+        ("Training", 1004.0, 1005.0, "m"),
+        ("Uploading", 1005.0, 1006.0, "m"),
+        ("Completed", 1006.0, 1006.0, "Training job completed"),
+    ]
+    assert (final.started, final.ended, final.modified) == (1002.0, 1006.0, 1006.0)
+    assert store.get(job) == final
+
+
+def test_a_status_that_comes_again_is_a_new_element(store: Store, job: str) -> None:
+    for at, secondary in enumerate(
+        [SecondaryStatus.TRAINING, SecondaryStatus.INTERRUPTED, SecondaryStatus.STARTING, SecondaryStatus.TRAINING]
+    ):
+        move(store, job, secondary, 1001.0 + at)
+    assert [t.status for t in store.transitions(job)] == [
+        "Starting",
+        "Training",
+        "Interrupted",
+        "Starting",
+        "Training",
+    ]
+
+
+def test_the_end_of_a_failure_is_when_it_was_noticed(store: Store, job: str) -> None:
+    store.transition(
+        job,
+        status=GOING,
+        secondary_status=SecondaryStatus.UPLOADING,
+        message="m",
+        at=1005.0,
+        ended=True,
+        failure_reason="AlgorithmError: , exit code: 1",
+    )
+    final = store.transition(
+        job,
+        status=TrainingJobStatus.FAILED,
+        secondary_status=SecondaryStatus.FAILED,
+        message="Training job failed",
+        at=1009.0,
+    )
+    assert (final.ended, final.modified, final.failure_reason) == (1005.0, 1009.0, "AlgorithmError: , exit code: 1")
+
+
+@pytest.mark.parametrize("status", [s for s in TrainingJobStatus if s.terminal])
+def test_a_finished_job_never_changes(store: Store, job: str, status: TrainingJobStatus) -> None:
+    final = store.transition(job, status=status, secondary_status=SecondaryStatus(status.value), message="m", at=1001.0)
+    with pytest.raises(JobFinishedError, match=f"because the training job is in status {status}"):
+        move(store, job, SecondaryStatus.TRAINING, 1002.0)
+    assert store.get(job) == final
+    assert len(store.transitions(job)) == 2
+
+
+def test_a_recorded_stop_is_not_forgotten_by_a_phase_that_comes_late(store: Store, job: str) -> None:
+    store.transition(
+        job,
+        status=TrainingJobStatus.STOPPING,
+        secondary_status=SecondaryStatus.STOPPING,
+        message="Stopping the training job",
+        at=1001.0,
+    )
+    assert move(store, job, SecondaryStatus.TRAINING, 1002.0).status is TrainingJobStatus.STOPPING
+
+
+def test_an_unknown_job(store: Store) -> None:
+    with pytest.raises(JobUnknownError) as caught:
+        move(store, "nobody", SecondaryStatus.TRAINING, 1.0)
+    assert caught.value.sentence == "Requested resource not found."
+
+
+@given(
+    steps=st.lists(st.tuples(st.sampled_from(PHASES), st.floats(min_value=0, max_value=2e9)), min_size=1, max_size=12),
+    created=st.floats(min_value=0, max_value=2e9),
+)
+def test_no_clock_makes_time_run_backwards(
+    steps: list[tuple[SecondaryStatus, float]], created: float, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    job = uuid4().hex
+    with Store.open(str(tmp_path_factory.getbasetemp() / "shared-home")) as store:
+        store.create(job, run_id="0" * 8, created=created, documents={}, supervisor_pid=1)
+        for secondary, at in steps:
+            move(store, job, secondary, at)
+        elements = store.transitions(job)
+        record = store.get(job)
+    for element, following in pairwise(elements):
+        assert element.ended == following.started >= element.started
+        assert element.status != following.status
+    assert elements[0].started == record.created
+    assert elements[-1].ended is None
+    assert elements[-1].started <= record.modified
+    assert elements[-1].status == record.secondary_status == steps[-1][0]
