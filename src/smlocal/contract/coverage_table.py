@@ -1,0 +1,276 @@
+"""What becomes of every leaf member of CreateTrainingJob. Data, not prose: the documents are made from it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Support(StrEnum):
+    """What smlocal does with a member."""
+
+    EMULATED = "emulated"
+    """It has the effect it has on the service."""
+    RECORDED = "recorded"
+    """It is kept and echoed, and has no effect here."""
+    REFUSED = "refused"
+    """A request that has it is not run."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Value:
+    """One value that fares differently from its member."""
+
+    support: Support
+    note: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Row:
+    """One member."""
+
+    support: Support
+    note: str
+    test: str | None = None
+    """Of an emulated member: the test that fails without it."""
+    values: Mapping[str, Value] = field(default_factory=dict)
+
+
+_CASE = "tests/integration/test_cases.py::test_case"
+_PLAN = "tests/unit/contract/test_effects.py"
+
+
+def _emulated(note: str, test: str, values: Mapping[str, Value] | None = None) -> Row:
+    return Row(support=Support.EMULATED, note=note, test=test, values=values or {})
+
+
+def _recorded(note: str) -> Row:
+    return Row(support=Support.RECORDED, note=note)
+
+
+def _refused(note: str, values: Mapping[str, Value] | None = None) -> Row:
+    return Row(support=Support.REFUSED, note=note, values=values or {})
+
+
+def _works(note: str) -> Value:
+    return Value(support=Support.EMULATED, note=note)
+
+
+def _fails(note: str) -> Value:
+    return Value(support=Support.REFUSED, note=note)
+
+
+_MODES = {
+    "File": _works("Every object is a file before the container starts."),
+    "Pipe": _fails("FIFOs are not made yet."),
+    "FastFile": _fails("Files are not streamed yet."),
+}
+_RULES = "Rules are not evaluated here."
+_SERVERLESS = "Serverless jobs have no container that could run here."
+_FILE_SYSTEM = "File systems are not mounted yet; name a folder with S3DataSource instead."
+_GROUPS = "Heterogeneous clusters are not run yet; use InstanceType and InstanceCount."
+_PREFERENCES = "No instance is chosen here; use InstanceType and InstanceCount."
+_CHECKPOINTS = "Checkpoints are not kept yet."
+_TENSORS = "Written to debughookconfig.json; nothing is copied to S3OutputPath yet."
+_BOARD = "Written to tensorboardoutputconfig.json; nothing is copied to S3OutputPath yet."
+_PROFILER = "Written to profilerconfig.json; nothing is profiled."
+_NETWORK = "Containers are on a network of this engine."
+_EXPERIMENT = "No experiment is tracked here."
+_MLFLOW = "No MLflow server is told."
+_PACKAGE = "No model package is registered."
+_PLACEMENT = "There is no UltraServer here."
+_NO_ENCRYPTION = "Nothing is encrypted here."
+
+TABLE: dict[str, Row] = {
+    "TrainingJobName": _emulated(
+        "Names the job, its ARN and its artifacts; left out, it is made from the file's name and the time.",
+        f"{_CASE}[environment]",
+    ),
+    "HyperParameters": _emulated("Written to hyperparameters.json.", f"{_CASE}[hello]"),
+    "AlgorithmSpecification.TrainingImage": _emulated("The image that is run.", f"{_CASE}[baked]"),
+    "AlgorithmSpecification.AlgorithmName": _refused(
+        "Algorithm resources live in an account; give their image as TrainingImage."
+    ),
+    "AlgorithmSpecification.TrainingInputMode": _emulated(
+        "How channels without an InputMode of their own are delivered.", f"{_CASE}[two-channels]", _MODES
+    ),
+    "AlgorithmSpecification.MetricDefinitions[].Name": _recorded(
+        "Written to metric-definition-regex.json; values are not taken from the log yet."
+    ),
+    "AlgorithmSpecification.MetricDefinitions[].Regex": _recorded(
+        "Written to metric-definition-regex.json; values are not taken from the log yet."
+    ),
+    "AlgorithmSpecification.EnableSageMakerMetricsTimeSeries": _recorded("No time series is made here."),
+    "AlgorithmSpecification.ContainerEntrypoint[]": _emulated(
+        "Replaces the image's ENTRYPOINT.", f"{_CASE}[command-entrypoint]"
+    ),
+    "AlgorithmSpecification.ContainerArguments[]": _emulated(
+        "Replaces the argument train.", f"{_CASE}[command-arguments]"
+    ),
+    "AlgorithmSpecification.TrainingImageConfig.TrainingRepositoryAccessMode": _recorded(
+        "The engine of this machine pulls the image as it is set up to."
+    ),
+    (
+        "AlgorithmSpecification.TrainingImageConfig.TrainingRepositoryAuthConfig"
+        ".TrainingRepositoryCredentialsProviderArn"
+    ): _recorded("No function is called; the engine's own login is used."),
+    "RoleArn": _recorded("Gives the account in the job's ARN; no role is assumed, and it may be left out."),
+    "InputDataConfig[].ChannelName": _emulated(
+        "The channel's folder below /opt/ml/input/data.", f"{_CASE}[two-channels]"
+    ),
+    "InputDataConfig[].DataSource.S3DataSource.S3DataType": _emulated(
+        "What S3Uri names.",
+        f"{_CASE}[channel-mapped]",
+        {
+            "S3Prefix": _works("Every object whose key begins with the prefix."),
+            "Converse": _works("Read as S3Prefix."),
+            "ManifestFile": _fails("Manifests are not read yet."),
+            "AugmentedManifestFile": _fails("Augmented manifests need Pipe mode, which is not here yet."),
+        },
+    ),
+    "InputDataConfig[].DataSource.S3DataSource.S3Uri": _emulated(
+        "A local path or file:// URI, or an s3:// URI that Local.Sources maps to a folder.",
+        f"{_CASE}[channel-mapped]",
+    ),
+    "InputDataConfig[].DataSource.S3DataSource.S3DataDistributionType": _emulated(
+        "Which objects each host gets.",
+        f"{_CASE}[two-hosts]",
+        {
+            "FullyReplicated": _works("Every host gets all of them."),
+            "ShardedByS3Key": _fails("Objects are not dealt out to hosts yet."),
+        },
+    ),
+    "InputDataConfig[].DataSource.S3DataSource.AttributeNames[]": _refused("Augmented manifests are not read yet."),
+    "InputDataConfig[].DataSource.S3DataSource.InstanceGroupNames[]": _refused(_GROUPS),
+    "InputDataConfig[].DataSource.S3DataSource.ModelAccessConfig.AcceptEula": _recorded(
+        "Nothing is fetched that asks for it."
+    ),
+    "InputDataConfig[].DataSource.S3DataSource.HubAccessConfig.HubContentArn": _refused(
+        "Content of a hub cannot be fetched here."
+    ),
+    "InputDataConfig[].DataSource.FileSystemDataSource.FileSystemId": _refused(_FILE_SYSTEM),
+    "InputDataConfig[].DataSource.FileSystemDataSource.FileSystemAccessMode": _refused(_FILE_SYSTEM),
+    "InputDataConfig[].DataSource.FileSystemDataSource.FileSystemType": _refused(_FILE_SYSTEM),
+    "InputDataConfig[].DataSource.FileSystemDataSource.DirectoryPath": _refused(_FILE_SYSTEM),
+    "InputDataConfig[].DataSource.DatasetSource.DatasetArn": _refused("Data sets of a hub cannot be fetched here."),
+    "InputDataConfig[].ContentType": _emulated("Written to inputdataconfig.json.", f"{_CASE}[two-channels]"),
+    "InputDataConfig[].CompressionType": _emulated(
+        "Whether objects are decompressed on the way.",
+        f"{_PLAN}::test_channel_compression",
+        {
+            "None": _works("Objects arrive as they are."),
+            "Gzip": _fails("Only Pipe mode decompresses; it is not here yet."),
+        },
+    ),
+    "InputDataConfig[].RecordWrapperType": _emulated(
+        "Whether objects are wrapped as RecordIO; written to inputdataconfig.json.",
+        f"{_CASE}[two-channels]",
+        {
+            "None": _works("Objects arrive as they are."),
+            "RecordIO": _fails("Wrapping needs Pipe mode, which is not here yet."),
+        },
+    ),
+    "InputDataConfig[].InputMode": _emulated(
+        "How this channel is delivered.", f"{_PLAN}::test_input_mode_of_a_channel", _MODES
+    ),
+    "InputDataConfig[].ShuffleConfig.Seed": _refused("Nothing is shuffled yet."),
+    "OutputDataConfig.KmsKeyId": _recorded(_NO_ENCRYPTION),
+    "OutputDataConfig.S3OutputPath": _emulated(
+        "Where artifacts go when it is a local path; output meant for s3:// goes to Local.Output.", f"{_CASE}[hello]"
+    ),
+    "OutputDataConfig.CompressionType": _emulated(
+        "Whether the model is packed.",
+        f"{_CASE}[compression-none]",
+        {"GZIP": _works("model.tar.gz and output.tar.gz."), "NONE": _works("Plain files.")},
+    ),
+    "ResourceConfig.InstanceType": _emulated(
+        "Decides whether GPUs are asked for, and stands in resourceconfig.json; CPU and memory are not limited.",
+        f"{_CASE}[config-sizes]",
+    ),
+    "ResourceConfig.InstanceCount": _emulated("The number of hosts, algo-1 to algo-N.", f"{_CASE}[two-hosts]"),
+    "ResourceConfig.VolumeSizeInGB": _recorded("Disk space is not limited here."),
+    "ResourceConfig.VolumeKmsKeyId": _recorded(_NO_ENCRYPTION),
+    "ResourceConfig.KeepAlivePeriodInSeconds": _recorded("There is no pool to keep warm."),
+    "ResourceConfig.InstanceGroups[].InstanceType": _refused(_GROUPS),
+    "ResourceConfig.InstanceGroups[].InstanceCount": _refused(_GROUPS),
+    "ResourceConfig.InstanceGroups[].InstanceGroupName": _refused(_GROUPS),
+    "ResourceConfig.TrainingPlanArn": _recorded("No capacity is reserved here."),
+    "ResourceConfig.InstancePlacementConfig.EnableMultipleJobs": _recorded(_PLACEMENT),
+    "ResourceConfig.InstancePlacementConfig.PlacementSpecifications[].UltraServerId": _recorded(_PLACEMENT),
+    "ResourceConfig.InstancePlacementConfig.PlacementSpecifications[].InstanceCount": _recorded(_PLACEMENT),
+    "ResourceConfig.InstancePreferences[].InstanceType": _refused(_PREFERENCES),
+    "ResourceConfig.InstancePreferences[].InstanceCount": _refused(_PREFERENCES),
+    "ResourceConfig.InstancePreferences[].TrainingPlanArns[]": _refused(_PREFERENCES),
+    "ResourceConfig.SelectedInstanceType": _refused("Read-only: the service does not accept it in a request."),
+    "ResourceConfig.SelectedInstanceCount": _refused("Read-only: the service does not accept it in a request."),
+    "VpcConfig.SecurityGroupIds[]": _recorded(_NETWORK),
+    "VpcConfig.Subnets[]": _recorded(_NETWORK),
+    "StoppingCondition.MaxRuntimeInSeconds": _emulated(
+        "Stops the job with SIGTERM when the time is up; 86400 when left out.", f"{_CASE}[max-runtime]"
+    ),
+    "StoppingCondition.MaxWaitTimeInSeconds": _refused("Spot training is not emulated yet."),
+    "StoppingCondition.MaxPendingTimeInSeconds": _recorded("A job does not wait for capacity here."),
+    "Tags[].Key": _recorded("DescribeTrainingJob has no place for tags; they are shown under Local."),
+    "Tags[].Value": _recorded("DescribeTrainingJob has no place for tags; they are shown under Local."),
+    "EnableNetworkIsolation": _refused(
+        "Containers are not cut off from the network yet.",
+        {"false": _works("Containers reach the network."), "true": _fails("Containers are not cut off yet.")},
+    ),
+    "EnableInterContainerTrafficEncryption": _recorded(_NO_ENCRYPTION),
+    "EnableManagedSpotTraining": _refused(
+        "Interruptions are not emulated yet.",
+        {"false": _works("Nothing interrupts the job."), "true": _fails("Interruptions are not emulated yet.")},
+    ),
+    "CheckpointConfig.S3Uri": _refused(_CHECKPOINTS),
+    "CheckpointConfig.LocalPath": _refused(_CHECKPOINTS),
+    "DebugHookConfig.LocalPath": _recorded(_TENSORS),
+    "DebugHookConfig.S3OutputPath": _recorded(_TENSORS),
+    "DebugHookConfig.HookParameters": _recorded(_TENSORS),
+    "DebugHookConfig.CollectionConfigurations[].CollectionName": _recorded(_TENSORS),
+    "DebugHookConfig.CollectionConfigurations[].CollectionParameters": _recorded(_TENSORS),
+    "DebugRuleConfigurations[].RuleConfigurationName": _recorded(_RULES),
+    "DebugRuleConfigurations[].LocalPath": _recorded(_RULES),
+    "DebugRuleConfigurations[].S3OutputPath": _recorded(_RULES),
+    "DebugRuleConfigurations[].RuleEvaluatorImage": _recorded(_RULES),
+    "DebugRuleConfigurations[].InstanceType": _recorded(_RULES),
+    "DebugRuleConfigurations[].VolumeSizeInGB": _recorded(_RULES),
+    "DebugRuleConfigurations[].RuleParameters": _recorded(_RULES),
+    "TensorBoardOutputConfig.LocalPath": _recorded(_BOARD),
+    "TensorBoardOutputConfig.S3OutputPath": _recorded(_BOARD),
+    "ExperimentConfig.ExperimentName": _recorded(_EXPERIMENT),
+    "ExperimentConfig.TrialName": _recorded(_EXPERIMENT),
+    "ExperimentConfig.TrialComponentDisplayName": _recorded(_EXPERIMENT),
+    "ExperimentConfig.RunName": _recorded(_EXPERIMENT),
+    "ProfilerConfig.S3OutputPath": _recorded(_PROFILER),
+    "ProfilerConfig.ProfilingIntervalInMilliseconds": _recorded(_PROFILER),
+    "ProfilerConfig.ProfilingParameters": _recorded(_PROFILER),
+    "ProfilerConfig.DisableProfiler": _recorded(_PROFILER),
+    "ProfilerRuleConfigurations[].RuleConfigurationName": _recorded(_RULES),
+    "ProfilerRuleConfigurations[].LocalPath": _recorded(_RULES),
+    "ProfilerRuleConfigurations[].S3OutputPath": _recorded(_RULES),
+    "ProfilerRuleConfigurations[].RuleEvaluatorImage": _recorded(_RULES),
+    "ProfilerRuleConfigurations[].InstanceType": _recorded(_RULES),
+    "ProfilerRuleConfigurations[].VolumeSizeInGB": _recorded(_RULES),
+    "ProfilerRuleConfigurations[].RuleParameters": _recorded(_RULES),
+    "Environment": _emulated("Environment variables of every container.", f"{_CASE}[environment]"),
+    "RetryStrategy.MaximumRetryAttempts": _refused("A job is not tried again yet."),
+    "RemoteDebugConfig.EnableRemoteDebug": _recorded("Systems Manager is not involved; use docker exec."),
+    "InfraCheckConfig.EnableInfraCheck": _recorded("The machine is not checked."),
+    "SessionChainingConfig.EnableSessionTagChaining": _recorded(
+        "No session is made; DescribeTrainingJob has no place for it, so it is shown under Local."
+    ),
+    "ServerlessJobConfig.BaseModelArn": _refused(_SERVERLESS),
+    "ServerlessJobConfig.AcceptEula": _refused(_SERVERLESS),
+    "ServerlessJobConfig.JobType": _refused(_SERVERLESS),
+    "ServerlessJobConfig.CustomizationTechnique": _refused(_SERVERLESS),
+    "ServerlessJobConfig.Peft": _refused(_SERVERLESS),
+    "ServerlessJobConfig.EvaluationType": _refused(_SERVERLESS),
+    "ServerlessJobConfig.EvaluatorArn": _refused(_SERVERLESS),
+    "ServerlessJobConfig.SequenceLength": _refused(_SERVERLESS),
+    "MlflowConfig.MlflowResourceArn": _recorded(_MLFLOW),
+    "MlflowConfig.MlflowExperimentName": _recorded(_MLFLOW),
+    "MlflowConfig.MlflowRunName": _recorded(_MLFLOW),
+    "ModelPackageConfig.ModelPackageGroupArn": _recorded(_PACKAGE),
+    "ModelPackageConfig.SourceModelPackageArn": _recorded(_PACKAGE),
+}
+UNECHOED = ("Tags", "SessionChainingConfig")
+"""Members of the request that DescribeTrainingJob's answer has no place for."""
