@@ -5,9 +5,6 @@
 # hash of what they are made from, so that a changed recipe is built again and an unchanged one costs nothing.
 
 suite=bookworm
-# A change that asks for every base to be built again.
-recipe_version=1
-
 # The public name that a Dockerfile of this project gives as its BASE, and the base that stands in for it.
 base_for() {
     case $1 in
@@ -21,8 +18,10 @@ base_for() {
 base_tag() {
     local name=$1 digest
     digest=$({
-        echo "$recipe_version $name $suite $(dpkg --print-architecture)"
+        echo "$name $suite $(dpkg --print-architecture)"
         cat "$root/scripts/bases/$name"
+        # How it is made is part of the recipe, comments are not.
+        declare -f "fill_$name" fill_debian variables_of import_base
     } | sha256sum | cut -c 1-16)
     echo "smlocal-base/$name:$digest"
 }
@@ -91,6 +90,15 @@ variables_of() {
     [[ $1 != python ]] || echo PIP_NO_INDEX=1 PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSION_CHECK=1
 }
 
+import_base() {
+    local name=$1 archive=$2 tag=$3
+    docker import \
+        --change "LABEL smlocal.base=$name" \
+        --change "ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin $(variables_of "$name")" \
+        --change 'CMD ["/bin/sh"]' \
+        "$archive" "$tag" >/dev/null
+}
+
 # see_to_base NAME: have the base image NAME on the engine; prints its tag.
 see_to_base() {
     local name=$1 tag archive work
@@ -113,11 +121,7 @@ see_to_base() {
         fi
         discard "$work"
     fi
-    docker import \
-        --change "LABEL smlocal.base=$name" \
-        --change "ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin $(variables_of "$name")" \
-        --change 'CMD ["/bin/sh"]' \
-        "$archive" "$tag" >/dev/null || return
+    import_base "$name" "$archive" "$tag" || return
     echo "$tag"
 }
 
@@ -136,8 +140,9 @@ see_to_requirements() {
     local base=$1 file=$2 tag work platform
     local platforms=()
     tag=smlocal-base/python-with:$({
-        echo "$recipe_version $base"
+        echo "$base"
         cat "$file"
+        declare -f see_to_requirements
     } | sha256sum | cut -c 1-16)
     if docker image inspect "$tag" >/dev/null 2>&1; then
         echo "$tag"

@@ -1,0 +1,66 @@
+"""The examples, as the documentation tells people to run them."""
+
+import json
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def example(tmp_path: Path) -> Callable[[str], Path]:
+    """Builds an example's image under the name its job file has, and copies the example to where it may write."""
+
+    def make(name: str) -> Path:
+        subprocess.run([ROOT / "scripts" / "image", EXAMPLES / name / "image", f"smlocal-example-{name}"], check=True)
+        shutil.copytree(EXAMPLES / name, tmp_path / name, ignore=shutil.ignore_patterns("out"))
+        return tmp_path / name
+
+    return make
+
+
+def model_of(folder: Path, answer: dict[str, Any]) -> dict[str, bytes]:
+    with tarfile.open(folder / "out" / answer["TrainingJobName"] / "output" / "model.tar.gz") as archive:
+        return {entry.name: file.read() for entry in archive if (file := archive.extractfile(entry)) is not None}
+
+
+def test_hello(example: Callable[[str], Path], smlocal_run: Run, assert_nothing_left: Callable[[str], None]) -> None:
+    folder = example("hello")
+    done = smlocal_run("run", "job.yaml", "--json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert model_of(folder, answer) == {"greetings.txt": b"Hello, Ada!\nHello, Grace!\nHello, Katherine!\n"}
+    assert f"3 people greeted by {answer['TrainingJobName']}" in done.stderr
+    assert_nothing_left(answer["TrainingJobName"])
+
+
+def test_decision_tree(
+    example: Callable[[str], Path], smlocal_run: Run, assert_nothing_left: Callable[[str], None]
+) -> None:
+    folder = example("decision-tree")
+    done = smlocal_run("run", "job.yaml", "--json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert list(model_of(folder, answer)) == ["decision-tree-model.pkl"]
+    assert "rows=150 leaves=5 accuracy=0.9800" in done.stderr
+    assert_nothing_left(answer["TrainingJobName"])
+
+
+def test_decision_tree_says_why_it_fails(example: Callable[[str], Path], smlocal_run: Run) -> None:
+    folder = example("decision-tree")
+    done = smlocal_run("run", "job.yaml", "--json", "--hyperparameter", "max_leaf_nodes=five", cwd=folder)
+    assert done.returncode == 1, done.stderr
+    reason = json.loads(done.stdout)["FailureReason"]
+    start, _, traceback = reason.partition("\n")
+    assert start == "AlgorithmError: Exception during training: invalid literal for int() with base 10: 'five'"
+    assert traceback.startswith("Traceback (most recent call last):\n")
+    assert reason.endswith(", exit code: 255")

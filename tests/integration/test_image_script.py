@@ -1,0 +1,76 @@
+"""`scripts/image`: by content, from no registry, and nothing left of what fails."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = sorted(
+    path
+    for folder in ("scripts", "scripts/lib", ".ci")
+    for path in (ROOT / folder).iterdir()
+    if path.is_file() and (path.suffix == ".sh" or path.read_bytes().startswith(b"#!/usr/bin/env bash"))
+)
+
+
+def build(folder: Path, *tag: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([ROOT / "scripts" / "image", folder, *tag], capture_output=True, text=True, check=False)
+
+
+def write(folder: Path, *lines: str, base: str = "busybox:stable") -> None:
+    text = [f"ARG BASE={base}", "FROM ${BASE}", *lines, "COPY . /here"]
+    (folder / "Dockerfile").write_text("\n".join(text) + "\n")
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_script_parses(script: Path) -> None:
+    checked = subprocess.run(["bash", "-n", script], capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_same_content_is_built_once_and_other_content_anew(tmp_path: Path, docker: Callable[..., str]) -> None:
+    write(tmp_path)
+    (tmp_path / "content").write_text(str(tmp_path))
+    first = build(tmp_path, "smlocal-test-image-script:latest")
+    again = build(tmp_path)
+    assert first.stdout == "smlocal-test-image-script:latest\n"
+    assert "building" in first.stderr
+    assert again.stderr == ""
+    assert docker("run", "--rm", again.stdout.strip(), "cat", "/here/content") == str(tmp_path)
+    (tmp_path / "content").write_text("other")
+    other = build(tmp_path)
+    assert other.stdout != again.stdout
+    assert docker("run", "--rm", other.stdout.strip(), "cat", "/here/content") == "other"
+    docker("image", "rm", "--force", again.stdout.strip(), other.stdout.strip(), first.stdout.strip())
+
+
+def test_failed_build_leaves_nothing(tmp_path: Path, docker: Callable[..., str]) -> None:
+    def images() -> set[str]:
+        return set(
+            docker("image", "ls", "--quiet", "--filter", "label=smlocal.base", "--filter", "dangling=true").split()
+        )
+
+    write(tmp_path)
+    kept = build(tmp_path).stdout.strip()
+    before = images()
+    write(tmp_path, "RUN echo first >/first", "RUN echo the reason; exit 9")
+    failed = build(tmp_path)
+    assert failed.returncode != 0
+    assert failed.stdout == ""
+    assert "the reason" in failed.stderr
+    assert images() == before
+    docker("image", "rm", "--force", kept)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [((), "usage:"), (("/nowhere",), "has no Dockerfile"), (("FOLDER",), "no base stands in for")],
+)
+def test_wrong_use_is_explained(tmp_path: Path, arguments: tuple[str, ...], says: str) -> None:
+    write(tmp_path, base="no-such:image")
+    given = [str(tmp_path) if each == "FOLDER" else each for each in arguments]
+    done = subprocess.run([ROOT / "scripts" / "image", *given], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert says in done.stderr
