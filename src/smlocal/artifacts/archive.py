@@ -1,7 +1,6 @@
 """`model.tar.gz` and `output.tar.gz`: same tree, same bytes, and never half of one where somebody looks."""
 
 import os
-import stat
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from smlocal.artifacts.tar_header import END, header, padding
 from smlocal.artifacts.tree import Clash, Entry, HostTree, merge
-from smlocal.artifacts.writing import explained, make_folder, sync_folder
+from smlocal.artifacts.writing import explained, make_folder, open_file, sync_folder
 
 if TYPE_CHECKING:
     from smlocal.artifacts.gzip_stream import GzipStream
@@ -75,33 +74,31 @@ def _write(
     total = sum(entry.size for _, entry in members)
     count = 0
     with GzipStream(file) as stream:
+
+        def tick() -> None:
+            if progress is not None:
+                progress(min(stream.bytes_in, total), total)
+
         for tree, entry in members:
             if entry.is_file:
-                count += _write_file(tree, entry, stream, notes)
+                count += _write_file(tree, entry, stream, notes, tick)
             else:
                 stream.write(header(path=entry.path, mode=entry.mode, mtime=entry.mtime, target=entry.target))
                 count += 1
-            if progress is not None:
-                progress(min(stream.bytes_in, total), total)
+        tick()
         stream.write(END)
         stream.finish()
         return stream.bytes_in, count
 
 
-def _write_file(tree: HostTree, entry: Entry, stream: "GzipStream", notes: list[str]) -> bool:
+def _write_file(tree: HostTree, entry: Entry, stream: "GzipStream", notes: list[str], tick: Callable[[], None]) -> bool:
     """Append one file with exactly the size its header says, whatever happens to the file meanwhile."""
+    source = open_file(tree, entry, notes)
+    if source is None:
+        return False
     shown = f"{tree.host}: {os.fsdecode(entry.path)}"
     try:
-        source = os.open(tree.location(entry), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except FileNotFoundError:
-        notes.append(f"{shown} vanished before it could be archived")
-        return False
-    try:
-        status = os.fstat(source)
-        if not stat.S_ISREG(status.st_mode):
-            notes.append(f"{shown} was replaced by something else before it could be archived")
-            return False
-        size = status.st_size
+        size = os.fstat(source).st_size
         stream.write(header(path=entry.path, mode=entry.mode, mtime=entry.mtime, size=size))
         rest = size
         while rest:
@@ -112,6 +109,7 @@ def _write_file(tree: HostTree, entry: Entry, stream: "GzipStream", notes: list[
                 break
             stream.advance(count)
             rest -= count
+            tick()
         if not rest and os.fstat(source).st_size > size:
             notes.append(f"{shown} grew while it was archived; the archive has its first {size} bytes")
     finally:

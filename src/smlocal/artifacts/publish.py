@@ -2,17 +2,17 @@
 
 import errno
 import os
-import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from smlocal.artifacts.archive import Progress
 from smlocal.artifacts.tree import Clash, Entry, HostTree, merge
-from smlocal.artifacts.writing import explained, make_folder, sync_folder
+from smlocal.artifacts.writing import explained, make_folder, open_file, sync_folder
 from smlocal.removal import remove_tree
 
 _PIECE = 8 << 20
+_READ = 1 << 20
 _OWNER_FILE, _OWNER_DIRECTORY = 0o600, 0o700
 _NO_COPY_RANGE = {errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM}
 
@@ -67,6 +67,13 @@ def _copy_all(
 ) -> tuple[int, int]:
     total = sum(entry.size for _, entry in members)
     done = count = 0
+
+    def tick(more: int) -> None:
+        nonlocal done
+        done += more
+        if progress is not None:
+            progress(min(done, total), total)
+
     directories: list[tuple[bytes, Entry]] = []
     for tree, entry in members:
         target = root + b"/" + entry.path
@@ -74,57 +81,48 @@ def _copy_all(
             os.mkdir(target)
             directories.append((target, entry))
         elif entry.is_file:
-            copied = _copy_file(tree, entry, target, notes)
-            if copied is None:
+            if not _copy_file(tree, entry, target, notes, tick):
                 continue
-            done += copied
         else:
             os.symlink(entry.target, target)
             os.utime(target, (entry.mtime, entry.mtime), follow_symlinks=False)
         count += 1
-        if progress is not None:
-            progress(min(done, total), total)
+    tick(0)
     for target, entry in reversed(directories):  # last, for what is put inside changes a directory's time
         os.chmod(target, entry.mode & 0o777 | _OWNER_DIRECTORY)
         os.utime(target, (entry.mtime, entry.mtime))
     return done, count
 
 
-def _copy_file(tree: HostTree, entry: Entry, target: bytes, notes: list[str]) -> int | None:
+def _copy_file(tree: HostTree, entry: Entry, target: bytes, notes: list[str], tick: Callable[[int], None]) -> bool:
     """Copy one file inside the kernel, sharing its blocks where the file system can."""
-    shown = f"{tree.host}: {os.fsdecode(entry.path)}"
+    source = open_file(tree, entry, notes)
+    if source is None:
+        return False
     try:
-        source = os.open(tree.location(entry), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except FileNotFoundError:
-        notes.append(f"{shown} vanished before it could be copied")
-        return None
-    try:
-        if not stat.S_ISREG(os.fstat(source).st_mode):
-            notes.append(f"{shown} was replaced by something else before it could be copied")
-            return None
         copy = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
-            done = _copy_bytes(source, copy)
+            _copy_bytes(source, copy, tick)
             os.fchmod(copy, entry.mode & 0o777 | _OWNER_FILE)
             os.utime(copy, (entry.mtime, entry.mtime))
         finally:
             os.close(copy)
     finally:
         os.close(source)
-    return done
+    return True
 
 
-def _copy_bytes(source: int, copy: int) -> int:
+def _copy_bytes(source: int, copy: int, tick: Callable[[int], None]) -> None:
     done = 0
     try:
         while count := os.copy_file_range(source, copy, _PIECE):
             done += count
+            tick(count)
     except OSError as error:
         if done or error.errno not in _NO_COPY_RANGE:
             raise
-    while piece := os.read(source, _PIECE):  # also after a kernel that copied nothing from an odd file system
+    while piece := os.read(source, _READ):  # also after a kernel that copied nothing from an odd file system
         rest = memoryview(piece)
         while rest:
             rest = rest[os.write(copy, rest) :]
-        done += len(piece)
-    return done
+        tick(len(piece))

@@ -2,10 +2,14 @@
 
 import errno
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+from smlocal.artifacts.tree import Entry, HostTree
 from smlocal.errors import ArtifactError
+
+_NO_FILE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO}
 
 
 @contextmanager
@@ -21,6 +25,22 @@ def explained() -> Iterator[None]:
             details=[os.fsdecode(error.filename)] if error.filename else (),
             remedy=["Free some space there or choose another output folder."] if full else (),
         ) from error
+
+
+def open_file(tree: HostTree, entry: Entry, notes: list[str]) -> int | None:
+    """Open the bytes of a file for reading; None, with a note, when there is no file by now."""
+    shown = f"{tree.host}: {os.fsdecode(entry.path)}"
+    try:
+        source = os.open(tree.location(entry), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno not in _NO_FILE:
+            raise
+    else:
+        if stat.S_ISREG(os.fstat(source).st_mode):
+            return source
+        os.close(source)
+    notes.append(f"{shown} vanished before it could be kept")
+    return None
 
 
 def make_folder(folder: str) -> None:

@@ -1,0 +1,86 @@
+import os
+import stat
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from smlocal.artifacts.publish import publish
+from smlocal.artifacts.tree import walk
+from smlocal.errors import ArtifactError
+
+Look = Callable[[Path], dict[bytes, tuple[int, int, bytes]]]
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_the_copy_is_the_tree_and_its_owner_can_read_it(
+    data: st.DataObject,
+    tmp_path: Path,
+    plant: Callable[..., Path],
+    look: Look,
+    any_plan: st.SearchStrategy[Mapping[Any, Any]],
+) -> None:
+    place = tmp_path / uuid4().hex
+    tree = plant(place / "tree", data.draw(any_plan.filter(bool)))
+    report = publish([walk("algo-1", str(tree))], str(place / "out" / "model"))
+    assert report is not None
+    expected = look(tree)
+    copied = look(place / "out" / "model")
+    assert report.members == len(expected)
+    assert {path: (mtime, body) for path, (_, mtime, body) in copied.items()} == {
+        path: (mtime, body) for path, (_, mtime, body) in expected.items()
+    }
+    for path, (mode, _, _) in copied.items():
+        if stat.S_ISLNK(mode):
+            continue
+        assert mode & 0o600 == 0o600
+        assert mode & 0o7000 == 0
+        assert mode & 0o077 == expected[path][0] & 0o077
+
+
+def test_nothing_gives_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    assert publish([walk("algo-1", str(tmp_path / "tree"))], str(tmp_path / "out" / "model")) is None
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_earlier_model_is_replaced_whole(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    (out / "model" / "old").mkdir(parents=True)
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "new").write_text("x")
+    seen: list[tuple[int, int]] = []
+    report = publish(
+        [walk("algo-1", str(tmp_path / "tree"))],
+        str(out / "model"),
+        progress=lambda done, total: seen.append((done, total)),
+    )
+    assert report is not None
+    assert report.bytes_in == 1
+    assert seen[-1] == (1, 1)
+    assert [path.name for path in out.iterdir()] == ["model"]
+    assert [path.name for path in (out / "model").iterdir()] == ["new"]
+
+
+def test_a_full_disk_leaves_nothing(tmp_path: Path, small_disk: Path) -> None:
+    (tmp_path / "tree" / "a").mkdir(parents=True)
+    (tmp_path / "tree" / "a" / "f").write_bytes(os.urandom(6_000_000))
+    (small_disk / "model").mkdir()
+    with pytest.raises(ArtifactError, match=r"^Artifact upload failed:Insufficient disk space$"):
+        publish([walk("algo-1", str(tmp_path / "tree"))], str(small_disk / "model"))
+    assert [path.name for path in small_disk.iterdir()] == ["model"]
+
+
+def test_a_copy_that_the_kernel_does_not_make_itself(tmp_path: Path) -> None:
+    """Files of /proc have no size, and copy_file_range refuses them."""
+    tree = walk("algo-1", "/proc/sys/fs/epoll") if Path("/proc/sys/fs/epoll").exists() else None
+    if tree is None or not tree.entries:
+        pytest.skip("no such files here")
+    publish([tree], str(tmp_path / "model"))
+    name = os.fsdecode(tree.entries[0].path)
+    assert (tmp_path / "model" / name).read_bytes() == (Path("/proc/sys/fs/epoll") / name).read_bytes()
