@@ -1,4 +1,4 @@
-"""Whether a tree can be shown as it is: links that lead out of it and mounts inside it cannot come along."""
+"""Whether a tree can be shown where it lies: links that lead out of it and mounts inside it cannot come along."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -11,10 +11,17 @@ _HOPS = 40
 def copy_reasons(root: str, links: Iterable[str]) -> tuple[str, ...]:
     """Why the tree has to be copied, a sentence each, and a count where there are many."""
     real = os.path.realpath(root)
-    reasons = [*_mounts(real), *_links(real, links)]
+    reasons = [*_unspeakable(real), *_mounts(real), *_links(real, links)]
     if len(reasons) <= _REASONS:
         return tuple(reasons)
     return (*reasons[:_REASONS], f"{len(reasons) - _REASONS} more links or mounts like these")
+
+
+def _unspeakable(real: str) -> Iterator[str]:
+    try:
+        real.encode()
+    except UnicodeEncodeError:
+        yield "the folder's path is not UTF-8, and the engine takes no other"
 
 
 def _links(real: str, links: Iterable[str]) -> Iterator[str]:

@@ -129,7 +129,7 @@ def similar_path(text: str, directory: str) -> str | None:
 
 def similar_name(name: str, folder: str) -> str | None:
     """The most similar name in a folder."""
-    from difflib import get_close_matches  # noqa: PLC0415 - only on the way to an error
+    from difflib import get_close_matches  # only on the way to an error
 
     try:
         names = os.listdir(folder)

@@ -5,6 +5,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from smlocal.channels.copy import copy_tree, gather
 from smlocal.channels.interface import Means
 from smlocal.contract.listing import Listing
 from smlocal.errors import StagingError
+from smlocal.sources.local import list_source
 
 Lister = Callable[[Path], Listing]
 PRIVATE = ("unshare", "--mount", "--propagation", "private")
@@ -66,6 +68,25 @@ def test_gathering_links_and_moves_nothing(data: Path, listing_of: Lister, tmp_p
     assert (target / "private").samefile(data / "private")
     assert (target / "link").samefile(data / "a" / "b" / "deep")
     assert not (target / "link").is_symlink()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs a file of somebody else")
+def test_a_file_that_may_not_be_linked_to_is_copied() -> None:
+    """Linux lets an ordinary user make hard links only to files that he may write."""
+    protected = Path("/proc/sys/fs/protected_hardlinks").read_text(encoding="ascii").strip() == "1"
+    with tempfile.TemporaryDirectory(prefix="smlocal-test-") as name:
+        folder = Path(name)
+        folder.chmod(0o777)
+        (folder / "x").write_bytes(b"somebody's")
+        listing = list_source(name + "/x", channel="c", directory="/", mapping={}, region="r", role="a")
+        os.seteuid(65534)
+        try:
+            assert gather(listing, f"{name}/lower") == (10 if protected else 0)
+        finally:
+            os.seteuid(0)
+        gathered = folder / "lower" / "x"
+        assert gathered.read_bytes() == b"somebody's"
+        assert gathered.samefile(folder / "x") is not protected
 
 
 @pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="needs a second file system")
