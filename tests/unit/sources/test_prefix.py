@@ -34,7 +34,7 @@ SOME = {"s3://b/some/": "./data"}
         ("s3://b/some/val/y", "some/val/", ("y",), "val", False),
     ],
 )
-def test_prefixes(  # noqa: PLR0917 - a table's columns
+def test_prefixes(
     fill: Filler,
     listing_of: Lister,
     uri: str,
