@@ -9,6 +9,7 @@ from smlocal.contract.job_file import JobFile
 from smlocal.contract.listing import Listing
 from smlocal.engine.interface import JOB_LABEL, Engine
 from smlocal.errors import (
+    EngineRemoteError,
     GpuUnavailableError,
     ImageArchitectureError,
     ImageMissingError,
@@ -47,7 +48,7 @@ class Prepared:
 def prepare(job: JobFile, *, name: str, home: str, engine: Engine, reporter: Reporter, strict: bool) -> Prepared:
     """Everything that must be right before a job is made; what is wrong is told by an error of `errors`."""
     seen = _see(job, strict=strict)
-    facts = engine.facts()
+    facts = _engine_here(engine)
     image_name = _image_name(job)
     image, refused = _image(engine, image_name, job.local.Pull, reporter)
     _check_architecture(image_name, image, facts)
@@ -62,6 +63,17 @@ def look(job: JobFile, *, name: str, home: str, engine: Engine, strict: bool) ->
     image = engine.image(_image_name(job))
     _check_architecture(_image_name(job), image, facts)
     return _plan(job, seen, facts, image, name=name, home=home)
+
+
+def _engine_here(engine: Engine) -> EngineFacts:
+    """The engine's facts, if its containers can see this machine's folders."""
+    facts = engine.facts()
+    if not facts.local:
+        raise EngineRemoteError(
+            f"the engine at {facts.address} runs elsewhere and cannot see the folders of this machine",
+            remedy=["Use an engine of this machine: docker context use default, or unset DOCKER_HOST."],
+        )
+    return facts
 
 
 def _see(job: JobFile, *, strict: bool) -> _Seen:

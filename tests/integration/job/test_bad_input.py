@@ -1,0 +1,255 @@
+"""Bad input gets a clear answer, the right exit code, and leaves no job behind."""
+
+import hashlib
+import io
+import json
+import os
+import socket
+import subprocess
+import tarfile
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def job(tmp_path: Path, image: Callable[[str], str]) -> dict[str, Any]:
+    """A good request, to be spoilt by each test; written by `save`."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "a.csv").write_text("1\n")
+    return {
+        "TrainingJobName": "bad-input",
+        "AlgorithmSpecification": {"TrainingImage": image("sh"), "TrainingInputMode": "File"},
+        "HyperParameters": {},
+        "Environment": {"SCRIPT": "true"},
+        "InputDataConfig": [
+            {"ChannelName": "train", "DataSource": {"S3DataSource": {"S3DataType": "S3Prefix", "S3Uri": "./data"}}}
+        ],
+        "OutputDataConfig": {"S3OutputPath": "./out"},
+        "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1},
+    }
+
+
+@pytest.fixture
+def refused(
+    tmp_path: Path, smlocal_run: Run, assert_nothing_left: Callable[[str], None]
+) -> Callable[..., "subprocess.CompletedProcess[str]"]:
+    """Runs what must be refused: the id and the words are on stderr, no job was made, nothing was left."""
+
+    def run(job: dict[str, Any] | str, *words: str, error: str, code: int = 2, flags: tuple[str, ...] = ()) -> Any:
+        (tmp_path / "job.yaml").write_text(job if isinstance(job, str) else yaml.safe_dump(job, sort_keys=False))
+        done = smlocal_run("run", "job.yaml", *flags, cwd=tmp_path)
+        assert done.returncode == code, done.stderr
+        assert f"[{error}]" in done.stderr
+        assert "Traceback" not in done.stderr
+        for word in words:
+            assert word in done.stderr
+        assert smlocal_run("jobs", "--json").stdout.strip() == '{\n  "TrainingJobSummaries": []\n}'
+        assert_nothing_left("bad-input")
+        return done
+
+    return run
+
+
+def test_yaml_that_does_not_parse(refused: Any) -> None:
+    refused("TrainingJobName: [unclosed\n", "job.yaml:", error="job-file-syntax")
+
+
+def test_an_unknown_key(refused: Any, job: dict[str, Any]) -> None:
+    job["HyperParamters"] = {}
+    refused(job, "HyperParamters", "HyperParameters", "job.yaml:", error="request-invalid")
+
+
+def test_a_name_with_an_underscore(refused: Any, job: dict[str, Any]) -> None:
+    job["TrainingJobName"] = "my_job"
+    refused(job, "job.yaml:1", "'my_job' at 'trainingJobName'", error="request-invalid")
+
+
+def test_too_many_hyperparameters(refused: Any, job: dict[str, Any]) -> None:
+    job["HyperParameters"] = {f"p{n}": "1" for n in range(101)}
+    refused(job, "hyperParameters", "less than or equal to 100", error="request-invalid")
+
+
+@pytest.mark.parametrize("value", [3, 0.5, True, {"nested": "1"}, ["1"]])
+def test_a_hyperparameter_that_is_not_a_string(refused: Any, job: dict[str, Any], value: object) -> None:
+    job["HyperParameters"] = {"epochs": value}
+    refused(job, "epochs", error="request-invalid")
+
+
+def test_two_channels_of_one_name(refused: Any, job: dict[str, Any]) -> None:
+    job["InputDataConfig"] *= 2
+    refused(job, "train", error="request-invalid")
+
+
+def test_several_problems_are_told_together(refused: Any, job: dict[str, Any]) -> None:
+    job["TrainingJobName"] = "my_job"
+    job["ResourceConfig"]["InstanceType"] = "ml.m5.larg"
+    done = refused(job, "my_job", "ml.m5.larg", "ml.m5.large", error="request-invalid")
+    assert "2 problems" in done.stderr
+
+
+def test_a_channel_path_that_does_not_exist(refused: Any, job: dict[str, Any]) -> None:
+    job["InputDataConfig"][0]["DataSource"]["S3DataSource"]["S3Uri"] = "./dataa"
+    refused(job, 'channel "train"', "./dataa does not exist", "./data", error="source-missing")
+
+
+def test_an_empty_channel(refused: Any, job: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "data" / "a.csv").unlink()
+    refused(job, 'No S3 objects found under S3 URL "./data" given in input data source', error="source-empty")
+
+
+def test_an_unmapped_s3_channel(refused: Any, job: dict[str, Any]) -> None:
+    job["InputDataConfig"][0]["DataSource"]["S3DataSource"]["S3Uri"] = "s3://bucket/train"
+    refused(job, "s3://bucket/train", "Sources", error="source-unmapped")
+
+
+def test_an_output_path_that_is_a_file(refused: Any, job: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("")
+    refused(job, "./out", error="output-unusable")
+
+
+def test_a_member_that_is_refused(refused: Any, job: dict[str, Any]) -> None:
+    job["CheckpointConfig"] = {"S3Uri": "s3://bucket/checkpoints"}
+    refused(job, "CheckpointConfig", error="field-refused")
+
+
+def test_strict_refuses_what_is_only_good_here(refused: Any, job: dict[str, Any]) -> None:
+    refused(job, "roleArn", error="request-invalid", flags=("--strict",))
+
+
+def test_an_image_that_is_not_here(refused: Any, job: dict[str, Any]) -> None:
+    job["AlgorithmSpecification"]["TrainingImage"] = "smlocal-never-made:latest"
+    refused(job, "smlocal-never-made:latest", error="image-missing", code=3, flags=("--pull", "never"))
+
+
+def test_an_image_for_another_processor(
+    refused: Any, job: dict[str, Any], docker: Callable[..., str], tmp_path: Path
+) -> None:
+    other = "arm64" if os.uname().machine == "x86_64" else "amd64"
+    docker("load", "--input", str(_image_for(other, tmp_path)))
+    job["AlgorithmSpecification"]["TrainingImage"] = "smlocal-image:other-processor"
+    refused(job, f"linux/{other}", "--platform", error="image-architecture", code=3)
+
+
+def _image_for(architecture: str, folder: Path) -> Path:
+    """An empty image that says it is for `architecture`, as `docker save` writes it."""
+    layer = io.BytesIO()
+    tarfile.open(fileobj=layer, mode="w").close()
+    config = {
+        "architecture": architecture,
+        "os": "linux",
+        "config": {},
+        "rootfs": {"type": "layers", "diff_ids": [f"sha256:{hashlib.sha256(layer.getvalue()).hexdigest()}"]},
+    }
+    manifest = [{"Config": "config.json", "RepoTags": ["smlocal-image:other-processor"], "Layers": ["layer.tar"]}]
+    path = folder / "image.tar"
+    with tarfile.open(path, "w") as archive:
+        for name, content in (
+            ("manifest.json", json.dumps(manifest).encode()),
+            ("config.json", json.dumps(config).encode()),
+            ("layer.tar", layer.getvalue()),
+        ):
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return path
+
+
+def test_a_gpu_instance_on_an_engine_without_gpus(refused: Any, job: dict[str, Any]) -> None:
+    job["ResourceConfig"]["InstanceType"] = "ml.g4dn.xlarge"
+    refused(job, "ml.g4dn.xlarge", "--allow-cpu", "could not select device driver", error="gpu-unavailable", code=3)
+
+
+def test_allow_cpu_runs_it_and_stands_in_the_result(job: dict[str, Any], tmp_path: Path, smlocal_run: Run) -> None:
+    job["ResourceConfig"]["InstanceType"] = "ml.g4dn.xlarge"
+    (tmp_path / "job.yaml").write_text(yaml.safe_dump(job))
+    done = smlocal_run("run", "job.yaml", "--allow-cpu", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["Local"]["AllowCpu"] is True
+
+
+def test_a_name_is_used_once(job: dict[str, Any], tmp_path: Path, smlocal_run: Run) -> None:
+    (tmp_path / "job.yaml").write_text(yaml.safe_dump(job))
+    assert smlocal_run("run", "job.yaml", cwd=tmp_path).returncode == 0
+    again = smlocal_run("run", "job.yaml", cwd=tmp_path)
+    assert again.returncode == 2
+    for word in ("[name-in-use]", "ResourceInUse", "--name", "--replace"):
+        assert word in again.stderr
+    replaced = smlocal_run("run", "job.yaml", "--replace", "--json", cwd=tmp_path)
+    assert replaced.returncode == 0, replaced.stderr
+    assert len(json.loads(smlocal_run("jobs", "--json").stdout)["TrainingJobSummaries"]) == 1
+
+
+def test_a_job_that_nobody_made(smlocal_run: Run) -> None:
+    for command in ("describe", "logs", "rm"):
+        done = smlocal_run(command, "never-made")
+        assert done.returncode == 2
+        assert "Requested resource not found." in done.stderr
+
+
+def test_an_error_is_one_document_where_documents_are_expected(smlocal_run: Run) -> None:
+    done = smlocal_run("describe", "never-made", "--json")
+    assert json.loads(done.stdout)["Error"]["Id"] == "job-unknown"
+
+
+def test_no_engine(job: dict[str, Any], tmp_path: Path, smlocal_run: Run) -> None:
+    (tmp_path / "job.yaml").write_text(yaml.safe_dump(job))
+    done = smlocal_run("run", "job.yaml", cwd=tmp_path, env={"DOCKER_HOST": f"unix://{tmp_path}/none.sock"})
+    assert done.returncode == 3
+    assert "[engine-unreachable]" in done.stderr
+    assert "none.sock" in done.stderr
+
+
+def test_an_engine_elsewhere(job: dict[str, Any], tmp_path: Path, smlocal_run: Run, relay: Callable[[], int]) -> None:
+    (tmp_path / "job.yaml").write_text(yaml.safe_dump(job))
+    done = smlocal_run("run", "job.yaml", cwd=tmp_path, env={"DOCKER_HOST": f"tcp://127.0.0.1:{relay()}"})
+    assert done.returncode == 3, done.stderr
+    assert "[engine-remote]" in done.stderr
+
+
+def test_a_home_that_cannot_be_used(job: dict[str, Any], tmp_path: Path, smlocal_run: Run) -> None:
+    (tmp_path / "job.yaml").write_text(yaml.safe_dump(job))
+    (tmp_path / "file").write_text("")
+    done = smlocal_run("run", "job.yaml", cwd=tmp_path, env={"SMLOCAL_HOME": f"{tmp_path}/file/home"})
+    assert done.returncode == 3
+    assert "[home-unusable]" in done.stderr
+
+
+def test_wrong_flags(smlocal_run: Run) -> None:
+    for arguments in (("run",), ("run", "--nonsense"), ("rum",), ("run", "--image", "i", "--channel", "x")):
+        assert smlocal_run(*arguments).returncode == 2
+
+
+@pytest.fixture
+def relay() -> Iterator[Callable[[], int]]:
+    """A port on this machine that leads to the engine's socket, as a remote engine would look."""
+    server = socket.create_server(("127.0.0.1", 0))
+
+    def pump(source: socket.socket, target: socket.socket) -> None:
+        with source, target:
+            while data := source.recv(65536):
+                target.sendall(data)
+
+    def serve() -> None:
+        while True:
+            try:
+                client, _ = server.accept()
+            except OSError:
+                return
+            engine = socket.socket(socket.AF_UNIX)
+            engine.connect("/var/run/docker.sock")
+            for pair in ((client.dup(), engine.dup()), (engine, client)):
+                threading.Thread(target=pump, args=pair, daemon=True).start()
+
+    def start() -> int:
+        threading.Thread(target=serve, daemon=True).start()
+        return int(server.getsockname()[1])
+
+    yield start
+    server.close()

@@ -1,0 +1,113 @@
+"""Somebody in the docker group who is not root: all that a job leaves is theirs to read and to delete."""
+
+import grp
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import smlocal
+
+USER = "smlocal-test"
+NASTY = """
+umask 077
+mkdir -p /opt/ml/model/a/b/c /opt/ml/input/data/train/new/deep /opt/ml/output/data/x /opt/ml/checkpoints
+echo model >/opt/ml/model/a/b/c/file
+chmod 000 /opt/ml/model/a/b /opt/ml/model/a/b/c/file
+echo reason >/opt/ml/output/failure
+chmod 600 /opt/ml/output/failure
+echo changed >/opt/ml/input/data/train/a.csv
+ls -ln /opt/ml /opt/ml/input /opt/ml/input/config /opt/ml/output
+exit 7
+"""
+
+
+@pytest.fixture(scope="module")
+def user() -> Iterator[str]:
+    if os.getuid() != 0:
+        pytest.fail("the suite runs as root, to be able to become somebody else")
+    subprocess.run(["useradd", "--create-home", "--groups", "docker", USER], check=True, capture_output=True)
+    yield USER
+    subprocess.run(["userdel", "--remove", USER], check=True, capture_output=True)
+
+
+@pytest.fixture
+def interpreter() -> list[str]:
+    """A Python that this user may run: ours lies in root's home on some machines."""
+    packages = [str(Path(smlocal.__file__).parents[1]), *(path for path in sys.path if path.endswith("site-packages"))]
+    for candidate in (os.path.realpath(sys.executable), "/usr/bin/python3"):
+        run = ["runuser", "-u", USER, "--", "env", f"PYTHONPATH={os.pathsep.join(packages)}", candidate]
+        if (
+            subprocess.run([*run, "-c", "import smlocal, pydantic, yaml"], capture_output=True, check=False).returncode
+            == 0
+        ):
+            return run
+    pytest.fail("no Python that another user may run has what smlocal needs")
+
+
+@pytest.mark.parametrize("staging", ["overlay", "copy"])
+def test_nothing_is_left_that_needs_root(
+    staging: str,
+    user: str,
+    interpreter: list[str],
+    image: Callable[[str], str],
+    assert_nothing_left: Callable[[str], None],
+) -> None:
+    assert user in grp.getgrnam("docker").gr_mem
+    place = Path(f"/tmp/smlocal-other-user-{os.getpid()}-{staging}")
+    (place / "data").mkdir(parents=True)
+    (place / "data" / "a.csv").write_text("1\n")
+    shutil.chown(place, user)
+    for path in place.rglob("*"):
+        shutil.chown(path, user)
+    name = f"other-user-{staging}"
+    try:
+        done = subprocess.run(
+            [
+                *interpreter,
+                "-m",
+                "smlocal",
+                "run",
+                "--image",
+                image("sh"),
+                "--name",
+                name,
+                "--channel",
+                "train=./data",
+                "--env",
+                f"SCRIPT={NASTY}",
+                "--output",
+                "./out",
+                "--staging",
+                staging,
+            ],
+            cwd=place,
+            env={**os.environ, "SMLOCAL_HOME": str(place / "home"), "HOME": f"/home/{user}"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 1, done.stderr
+        assert "AlgorithmError: reason\n, exit code: 7" in done.stderr
+        # All folders and config files are root's inside, whoever runs smlocal.
+        listed = [line.split() for line in done.stdout.splitlines() if line.startswith(("d", "-"))]
+        assert listed
+        assert {(fields[2], fields[3]) for fields in listed} == {("0", "0")}
+        with tarfile.open(place / "out" / name / "output" / "model.tar.gz") as archive:
+            modes = {member.name: member.mode for member in archive}
+        assert modes == {"a": 0o700, "a/b": 0, "a/b/c": 0o700, "a/b/c/file": 0}
+        assert (place / "data" / "a.csv").read_text() == "1\n"
+        owners = {path.owner() for path in (place / "home").rglob("*")} | {
+            path.owner() for path in (place / "out").rglob("*")
+        }
+        assert owners == {user}
+        removed = subprocess.run(["runuser", "-u", user, "--", "rm", "-r", place / "home", place / "out"], check=False)
+        assert removed.returncode == 0
+        assert_nothing_left(name)
+    finally:
+        shutil.rmtree(place)
