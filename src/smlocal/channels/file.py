@@ -1,7 +1,8 @@
 """File mode: the whole channel lies in its folder before the container starts, and the container may write there."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import count
 
 from smlocal.channels.copy import copy_tree, gather
 from smlocal.channels.interface import Means, StagedChannel
@@ -24,7 +25,7 @@ def prepare_channel(
     """Put a channel in place for one host; the container finds it at `target`.
 
     `target_directory` is a private folder of this channel and host, which need not exist. When the engine refuses an
-    overlay at the start, the same call with `staging="copy"` works in the same folder.
+    overlay at the start, the same call with `staging="copy"` works in the same folder, also for what was a copy before.
     """
     if staging == "overlay":
         copied = 0
@@ -37,6 +38,11 @@ def prepare_channel(
         mount = Mount(source=volume, target=target, volume=True)
         return StagedChannel(mounts=(mount,), means=Means.OVERLAY, bytes_copied=copied)
     os.makedirs(target_directory, exist_ok=True)
-    folder = os.path.join(target_directory, "copy")
+    # A copy from a start that failed may be root's by now, and not ours to remove: begin beside it.
+    folder = next(path for path in _places(target_directory) if not os.path.lexists(path))
     means, copied = copy_tree(listing, folder)
     return StagedChannel(mounts=(Mount(source=folder, target=target),), means=means, bytes_copied=copied)
+
+
+def _places(target_directory: str) -> Iterator[str]:
+    return (os.path.join(target_directory, f"copy-{number}") for number in count(1))

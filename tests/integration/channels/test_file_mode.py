@@ -242,7 +242,8 @@ def test_a_place_that_no_overlay_can_show_is_recognised_and_copied(
     with pytest.raises(EngineError) as caught:
         host.run(staged, "ls")
     assert is_overlay_refusal(caught.value)
-    assert host.run(host.stage(listing, "copy"), "cat two") == "two"
+    for _ in range(2):  # what was copied already is staged again when another channel's overlay is refused
+        assert host.run(host.stage(listing, "copy"), "cat two; rm two") == "two"
 
 
 @pytest.fixture
