@@ -180,7 +180,7 @@ TABLE: dict[str, Row] = {
     "OutputDataConfig.CompressionType": _emulated(
         "Whether the model is packed.",
         f"{_CASE}[compression-none]",
-        {"GZIP": _works("model.tar.gz and output.tar.gz."), "NONE": _works("Plain files.")},
+        {"GZIP": _works("Packed as model.tar.gz and output.tar.gz."), "NONE": _works("Left as plain files.")},
     ),
     "ResourceConfig.InstanceType": _emulated(
         "Decides whether GPUs are asked for, and stands in resourceconfig.json; CPU and memory are not limited.",

@@ -41,6 +41,17 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return data
 
 
+class _HalfError(Exception):
+    pass
+
+
+def _refuse_halves(data: Any) -> None:
+    try:
+        json.dumps(data, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise _HalfError from None
+
+
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not a JSON number")
 
@@ -49,7 +60,9 @@ def parse(text: str, name: str) -> tuple[Any, "JsonPlaces"]:
     """Data and places; `NotJsonError` when it is something else."""
     places = JsonPlaces(text)
     try:
-        return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant), places
+        data = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+        if "\\ud" in text.casefold():
+            _refuse_halves(data)
     except _RepeatedError as error:
         first, second = places.repeated(error.key)
         raise JobFileSyntaxError(
@@ -60,7 +73,11 @@ def parse(text: str, name: str) -> tuple[Any, "JsonPlaces"]:
         shown = text.splitlines()[error.lineno - 1] if text.splitlines()[error.lineno - 1 :] else ""
         raise NotJsonError(name, error.lineno, error.colno, error.msg, shown[:200]) from error
     except (ValueError, RecursionError) as error:
-        raise NotJsonError(name, 1, 1, str(error) or "nested too deeply", "") from error
+        problem = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise NotJsonError(name, 1, 1, problem, "") from error
+    except _HalfError:
+        raise JobFileSyntaxError(f"{name} holds half of a surrogate pair, which is no character") from None
+    return data, places
 
 
 class JsonPlaces:

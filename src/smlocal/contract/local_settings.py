@@ -11,24 +11,22 @@ _Grace = Annotated[int, Whole(minimum=0, maximum=120)]
 
 
 class LocalSettings(Structure):
-    """The `Local` block; relative paths in it are relative to the job file."""
+    """Settings for this machine alone; relative paths are relative to the job file."""
 
-    Sources: Annotated[dict[_Path, _Path], Items()] = Field(default_factory=dict)
-    """Local folder for each `s3://` prefix or file-system id."""
-    Output: _Path | None = None
-    """Where output meant for `s3://` goes."""
-    Code: _Path | None = None
-    """Folder that fills `/opt/ml/code`."""
-    Staging: Literal["overlay", "copy"] | None = None
-    Region: _Path | None = None
-    PeerGraceSeconds: _Grace = 10
-    """How long the other hosts get once one has failed; inferred, the service does not say."""
-    StopGraceSeconds: _Grace = 120
-    """Between SIGTERM and SIGKILL."""
-    Topology: bool = False
-    """Write `topology` (null) into resourceconfig.json, as the service has since 2025."""
-    MergeOutput: bool = False
-    """Make output.tar.gz of the output of all hosts."""
-    AllowCpu: bool = False
-    """Run a GPU instance type without a GPU."""
-    Pull: Literal["missing", "always", "never"] = "missing"
+    Sources: Annotated[dict[_Path, _Path], Items()] = Field(
+        default_factory=dict, description="Local folder for each s3:// prefix or file-system id."
+    )
+    Output: _Path | None = Field(default=None, description="Folder for output that is meant for s3://.")
+    Code: _Path | None = Field(default=None, description="Folder that fills /opt/ml/code, copy-on-write.")
+    Staging: Literal["overlay", "copy"] | None = Field(
+        default=None, description="How channels get into the container; else whatever works, fastest first."
+    )
+    Region: _Path | None = Field(default=None, description="AWS region the job claims to run in.")
+    PeerGraceSeconds: _Grace = Field(
+        default=10, description="Seconds the other hosts get once one has failed; inferred, the service does not say."
+    )
+    StopGraceSeconds: _Grace = Field(default=120, description="Seconds between SIGTERM and SIGKILL.")
+    Topology: bool = Field(default=False, description="Write topology (null) into resourceconfig.json.")
+    MergeOutput: bool = Field(default=False, description="Make output.tar.gz of the output of all hosts.")
+    AllowCpu: bool = Field(default=False, description="Run a GPU instance type without a GPU.")
+    Pull: Literal["missing", "always", "never"] = Field(default="missing", description="When to pull the image.")

@@ -1,0 +1,31 @@
+"""Members whose effect is a line of a config file and no more."""
+
+import json
+from typing import Any
+
+import pytest
+
+from smlocal.contract.config_files import config_files
+from smlocal.contract.hosts import homogeneous
+from smlocal.errors import SmlocalError
+
+
+def _channel(job: Any) -> Any:
+    hosts = homogeneous(1, "ml.m5.large")
+    files = config_files(job.request, hosts[0], hosts, topology=False)
+    return json.loads(files["inputdataconfig.json"])["train"]
+
+
+def test_input_mode_of_a_channel(request_with: Any, read: Any) -> None:
+    assert _channel(read(request_with("InputDataConfig[].InputMode", "File")))["TrainingInputMode"] == "File"
+    with pytest.raises(SmlocalError, match="InputMode"):
+        read(request_with("InputDataConfig[].InputMode", "FastFile"))
+
+
+def test_channel_compression(request_with: Any, read: Any) -> None:
+    plain = _channel(read(request_with("InputDataConfig[].ChannelName", "train")))
+    assert _channel(read(request_with("InputDataConfig[].CompressionType", "None"))) == plain
+    request = request_with("InputDataConfig[].CompressionType", "Gzip")
+    request["InputDataConfig"][0]["InputMode"] = "Pipe"
+    with pytest.raises(SmlocalError, match="CompressionType"):
+        read(request)
