@@ -1,0 +1,60 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HEAVY = {"docker", "boto3", "botocore", "requests", "urllib3", "pydantic", "yaml", "rich", "isal"}
+
+
+def imported(home: Path, *arguments: str) -> set[str]:
+    """The top-level modules that a command has loaded when it ends."""
+    code = """
+import sys
+from smlocal.cli.main import run_command_line
+code = run_command_line(sys.argv[1:])
+print(code, *{name.partition(".")[0] for name in sys.modules}, file=sys.stderr)
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"SMLOCAL_HOME": str(home)},
+    )
+    exit_code, *modules = ended.stderr.splitlines()[-1].split()
+    assert exit_code == "0", ended.stderr
+    return set(modules)
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("-h",), ("--version",), ("run", "--help")], ids=" ".join)
+def test_help_imports_click_and_little_else(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    modules = imported(tmp_path, *arguments)
+    assert "click" in modules
+    assert not modules & {*HEAVY, "sqlite3"}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home that remembers a finished job."""
+    from smlocal.contract.statuses import COMPLETED
+    from smlocal.store.jobs import Store
+
+    with Store.open(str(tmp_path)) as store:
+        plan = {"TrainingJobArn": "arn:…", "Output": {"S3ModelArtifacts": "file:///out/model.tar.gz"}}
+        store.create("done", run_id="0" * 8, created=1.0, documents={"request": {}, "plan": plan}, supervisor_pid=None)
+        store.transition(
+            "done", status=COMPLETED.status, secondary_status=COMPLETED.secondary, message=COMPLETED.message, at=2.0
+        )
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("jobs",), ("jobs", "--json"), ("describe", "done"), ("describe", "done", "--json"), ("logs", "done")],
+    ids=" ".join,
+)
+def test_looking_at_jobs_imports_nothing_heavy(arguments: tuple[str, ...], home: Path) -> None:
+    modules = imported(home, *arguments)
+    assert "sqlite3" in modules
+    assert not modules & HEAVY

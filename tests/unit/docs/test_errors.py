@@ -1,0 +1,28 @@
+from collections.abc import Callable, Iterator
+
+from smlocal import errors
+
+
+def classes(base: type[errors.SmlocalError] = errors.SmlocalError) -> Iterator[type[errors.SmlocalError]]:
+    yield base
+    for below in base.__subclasses__():
+        if below.__module__ == errors.__name__:
+            yield from classes(below)
+
+
+def test_every_error_has_a_row_with_its_exit_code_and_every_row_is_an_error(
+    page: Callable[[str], str], rows: Callable[[str], list[list[str]]]
+) -> None:
+    table = rows(page("errors.md"))
+    # The classes that only group others have no id of their own and are never raised as such.
+    groups = {errors.RequestRefusedError, errors.MachineNotReadyError}
+    known = sorted((error.id, str(error.exit_code)) for error in classes() if error not in groups)
+    assert sorted((row[0].strip("`"), row[1]) for row in table) == known
+
+
+def test_every_row_says_what_why_and_what_to_do(
+    page: Callable[[str], str], rows: Callable[[str], list[list[str]]]
+) -> None:
+    for row in rows(page("errors.md")):
+        assert len(row) == 5, row
+        assert all(row), row

@@ -1,0 +1,23 @@
+from collections.abc import Callable
+
+from smlocal.plan.notes import RULES
+
+
+def test_every_note_has_a_row_and_every_row_is_a_note(
+    page: Callable[[str], str],
+    sections: Callable[[str], dict[str, str]],
+    rows: Callable[[str], list[list[str]]],
+) -> None:
+    table = rows(sections(page("fidelity.md"))["Notes that a job gets"])
+    assert sorted(row[0].strip("`") for row in table) == sorted(rule.id for rule in RULES)
+    assert all(row[1] and row[2] for row in table)
+
+
+def test_warnings_are_called_warnings(
+    page: Callable[[str], str],
+    sections: Callable[[str], dict[str, str]],
+    rows: Callable[[str], list[list[str]]],
+) -> None:
+    table = rows(sections(page("fidelity.md"))["Notes that a job gets"])
+    called = {row[0].strip("`") for row in table if row[2].startswith("Warning.")}
+    assert called == {rule.id for rule in RULES if rule.warning}

@@ -1,0 +1,29 @@
+import json
+from collections.abc import Callable
+
+from smlocal.contract.local_settings import LocalSettings
+
+HEADING = "`Local`: settings of this machine"
+
+
+def test_every_setting_has_a_row_and_every_row_is_a_setting(
+    page: Callable[[str], str],
+    sections: Callable[[str], dict[str, str]],
+    rows: Callable[[str], list[list[str]]],
+) -> None:
+    table = rows(sections(page("job-file.md"))[HEADING])
+    assert [row[0].strip("`") for row in table] == list(LocalSettings.model_fields)
+
+
+def test_the_defaults_are_those_of_the_code(
+    page: Callable[[str], str],
+    sections: Callable[[str], dict[str, str]],
+    rows: Callable[[str], list[list[str]]],
+) -> None:
+    for name, default, meaning in rows(sections(page("job-file.md"))[HEADING]):
+        field = LocalSettings.model_fields[name.strip("`")]
+        actual = field.get_default(call_default_factory=True)
+        assert meaning
+        if actual is not None:
+            shown = actual if isinstance(actual, str) else json.dumps(actual)
+            assert default == f"`{shown}`", name

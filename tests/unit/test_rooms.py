@@ -1,0 +1,123 @@
+"""Who may import whom. `docs/architecture.md` has the same table for people."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "smlocal"
+MODULES = sorted(SOURCE.rglob("*.py"))
+LONGEST = 600
+NAMES_THAT_SAY_NOTHING = {"utils", "util", "helpers", "helper", "common", "misc", "manager"}
+
+BELOW = {"errors", "removal"}
+MAY_IMPORT: dict[str, set[str]] = {
+    "errors": set(),
+    "removal": set(),
+    "contract": {"errors"},
+    "plan": {"contract", "errors"},
+    "sources": {"contract", "errors"},
+    "engine": {"contract", "plan", "errors"},
+    "channels": {"contract", "plan", "sources", "engine"} | BELOW,
+    "artifacts": {"contract", "plan", "sources", "engine"} | BELOW,
+    "store": {"contract"} | BELOW,
+    "job": {"contract", "plan", "sources", "engine", "channels", "artifacts", "store"} | BELOW,
+    "cli": {"contract", "plan", "engine", "store", "job", "errors"},
+}
+DOORS = {
+    ("channels", "engine"): "smlocal.engine.interface",
+    ("artifacts", "engine"): "smlocal.engine.interface",
+    ("engine", "plan"): "smlocal.plan.facts",
+}
+"""Of these rooms, only this module may be imported by those."""
+STARTERS = {"__init__": set[str](), "__main__": {"cli"}}
+
+
+def room_of(module: str) -> str:
+    """`smlocal.engine.http` to `engine`."""
+    return module.split(".")[1]
+
+
+def dotted(path: Path) -> str:
+    parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+    return ".".join(parts if parts[-1] != "__init__" or len(parts) == 2 else parts[:-1])
+
+
+def is_module(name: str) -> bool:
+    path = SOURCE.parent.joinpath(*name.split("."))
+    return path.with_suffix(".py").exists() or path.is_dir()
+
+
+def imports(tree: ast.AST) -> Iterator[str]:
+    """Every module of ours that is imported, anywhere in the text: in functions and under TYPE_CHECKING too."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            module = node.module or ""
+            inner = [f"{module}.{alias.name}" for alias in node.names]
+            names = [name if name.startswith("smlocal.") and is_module(name) else module for name in inner]
+        else:
+            continue
+        yield from (name for name in names if name.startswith("smlocal."))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=dotted)
+def test_a_room_imports_only_what_it_may(path: Path) -> None:
+    module = dotted(path)
+    room = room_of(module) if module.count(".") else "__init__"
+    allowed = {**MAY_IMPORT, **STARTERS}[room]
+    wrong = []
+    for imported in imports(ast.parse(path.read_text(encoding="utf-8"))):
+        target = room_of(imported)
+        if target == room:
+            continue
+        door = DOORS.get((room, target), imported)
+        if target not in allowed or imported != door:
+            wrong.append(imported)
+    assert wrong == []
+
+
+def test_the_reader_of_imports_sees_lazy_ones_and_those_for_types() -> None:
+    text = """
+from typing import TYPE_CHECKING
+if TYPE_CHECKING:
+    from smlocal.plan.model import JobPlan
+def f():
+    from smlocal import errors
+    import smlocal.engine.docker
+"""
+    assert list(imports(ast.parse(text))) == ["smlocal.plan.model", "smlocal.errors", "smlocal.engine.docker"]
+
+
+def test_every_room_has_a_row() -> None:
+    there = {entry.stem for entry in SOURCE.iterdir() if entry.suffix == ".py" or (entry / "__init__.py").exists()}
+    assert there == {*MAY_IMPORT, *STARTERS}
+
+
+def test_a_room_imports_only_rooms_above_it_in_the_table() -> None:
+    order = list(MAY_IMPORT)
+    for room, allowed in MAY_IMPORT.items():
+        assert all(order.index(other) < order.index(room) for other in allowed), room
+
+
+def test_the_page_says_the_same() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    table = text.partition("\n## The rooms\n")[2].partition("\n## ")[0]
+    said = {
+        room: set(re.findall(r"`(\w+)`", allowed))
+        for room, allowed in re.findall(r"^\| `(\w+)` \|[^|]*\|([^|]*)\|$", table, flags=re.MULTILINE)
+    }
+    assert said == MAY_IMPORT
+    for door in DOORS.values():
+        assert f"`{door.removeprefix('smlocal.')}`" in table
+
+
+@pytest.mark.parametrize("path", MODULES, ids=dotted)
+def test_modules_are_small_and_named_for_what_they_do(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST
+    assert not NAMES_THAT_SAY_NOTHING & {*path.stem.split("_"), path.parent.name}
