@@ -27,7 +27,7 @@ def remove_tree(path: str) -> None:
         # EISDIR on Linux, EPERM on macOS for a directory; anything else that refuses is told as it is.
         if os.path.islink(path) or not os.path.isdir(path):
             raise
-        _remove_directory(os.path.abspath(path))
+        _remove_directory(path)
 
 
 def _remove_directory(path: str) -> None:

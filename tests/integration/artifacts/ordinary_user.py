@@ -1,0 +1,109 @@
+"""The life of one container as a user who is in the engine's group and nothing more; run by the tests as root.
+
+Everything is imported first: a Python in root's home is out of that user's sight.
+"""
+
+import json
+import os
+import resource
+import stat
+import sys
+import tarfile
+from pathlib import Path
+
+from smlocal.artifacts import gzip_stream
+from smlocal.artifacts.collect import collect
+from smlocal.artifacts.fetch import host_tree
+from smlocal.artifacts.handback import hand_back, take_over
+from smlocal.artifacts.tree import walk
+from smlocal.engine.docker import connect
+from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Mount, Resource, ResourceKind
+from smlocal.removal import remove_tree
+
+UID = 54321
+LOADED = (gzip_stream, tarfile, resource)
+
+
+def main(place: str, image: str, job: str, script: str) -> None:
+    os.setgroups([os.stat("/var/run/docker.sock").st_gid])
+    os.setgid(UID)
+    os.setuid(UID)
+    os.umask(0o022)
+    host = f"{place}/host"
+    binds = [(f"{host}/{name}", f"/opt/ml/{name}") for name in ("input", "model", "output")]
+    for here, _ in binds:
+        os.makedirs(here)
+    os.makedirs(f"{host}/output/data")
+    os.makedirs(f"{host}/input/config")
+    Path(f"{host}/input/config/a.json").write_text("{}", encoding="utf-8")
+
+    engine = connect()
+    container = engine.create(
+        ContainerSpec(
+            name=job,
+            image=image,
+            labels={JOB_LABEL: job},
+            entrypoint=None,
+            command=("train",),
+            environment={"SCRIPT": script},
+            hostname="algo-1",
+            network="none",
+            mounts=tuple(Mount(source=here, target=there) for here, there in binds),
+        )
+    )
+    entries: list[tuple[str, int, bytes | None]] = [(there, 0o755, None) for _, there in binds]
+    entries += [("/opt/ml/output/data", 0o755, None), ("/opt/ml/input/config", 0o755, None)]
+    take_over(engine, container, "/", [*entries, ("/opt/ml/input/config/a.json", 0o644, b'{"a":1}')])
+    output = engine.attach(container)
+    engine.start(container)
+    written = b"".join(output).decode()
+    code = engine.wait(container)
+
+    try:
+        walk("algo-1", f"{host}/model")
+    except PermissionError:
+        readable = False
+    else:
+        readable = True
+    trees = [
+        host_tree("algo-1", f"{host}/{name}", engine=engine, container=container, path=f"/opt/ml/{name}", spool=spool)
+        for name, spool in (("model", f"{place}/spool-model"), ("output/data", f"{place}/spool-output"))
+    ]
+    done = collect(trees[:1], trees[1:], destination=f"{place}/out")
+
+    refused = ""
+    try:
+        remove_tree(host)
+    except PermissionError as error:
+        refused = str(error)
+    calls = []
+    put = engine.put_archive
+
+    def counting_put(container: str, path: str, data: bytes) -> None:
+        calls.append(path)
+        put(container, path, data)
+
+    engine.put_archive = counting_put  # type: ignore[method-assign]  # only counts, and sends it on
+    hand_back(engine, container, [*binds, (f"{host}/nowhere", "/opt/ml/nowhere")])
+    owners = {os.stat(folder).st_uid for folder, _, _ in os.walk(host)}
+    modes = {oct(stat.S_IMODE(os.stat(folder).st_mode) & 0o700) for folder, _, _ in os.walk(host)}
+    hand_back(engine, container, binds)
+    engine.remove(Resource(kind=ResourceKind.CONTAINER, id=container))
+    remove_tree(host)
+    answer = {
+        "written": written,
+        "code": code,
+        "readable": readable,
+        "refused": refused,
+        "calls": len(calls),
+        "owners": sorted(owners),
+        "modes": sorted(modes),
+        "model": done.model,
+        "output": done.output,
+        "notes": done.notes,
+        "left": os.path.lexists(host),
+    }
+    print(json.dumps(answer))  # noqa: T201 - the answer to the test
+
+
+main(*sys.argv[1:])
