@@ -6,6 +6,7 @@ from typing import Any
 from smlocal.contract.coverage_table import TABLE, UNECHOED, Row, Support
 from smlocal.contract.document import Document, Path, dotted
 from smlocal.contract.validation import Violation
+from smlocal.contract.validation_wording import one_line
 from smlocal.errors import FieldRefusedError
 
 
@@ -38,6 +39,8 @@ def refused(request: dict[str, Any]) -> list[tuple[str, Violation]]:
         row = TABLE[name]
         word = _value_name(value)
         special = row.values.get(word) if word is not None else None
+        if row.values and special is None:
+            continue  # no value of this member; validation says so
         if (special or row).support is Support.REFUSED:
             said = f"{dotted(path)}: {word}" if special is not None else dotted(path)
             found.append((name, Violation(path=path, text=f"{said} is refused: {(special or row).note}")))
@@ -47,7 +50,7 @@ def refused(request: dict[str, Any]) -> list[tuple[str, Violation]]:
 def refusal(document: Document, found: list[tuple[str, Violation]]) -> FieldRefusedError:
     """One error for everything that is refused."""
     names = list(dict.fromkeys(name for name, _ in found))
-    places = [(document.where(violation.path), violation.text) for _, violation in found]
+    places = [(document.where(violation.path), one_line(violation.text)) for _, violation in found]
     width = max(len(where) for where, _ in places)
     return FieldRefusedError(
         f"{document.name} asks for what smlocal does not do: {', '.join(names)}",

@@ -24,6 +24,7 @@ from smlocal.contract.validation_wording import (
     constraints,
     java,
     member_name,
+    one_line,
     sentence,
     short_sentence,
 )
@@ -88,7 +89,7 @@ def refusal(document: Document, violations: list[Violation]) -> RequestInvalidEr
         message = f"{len(service)} validation error{'s' if len(service) > 1 else ''} detected: {'; '.join(service)}"
     return RequestInvalidError(
         f"{number} problem{'s' if number > 1 else ''} in {document.name}",
-        details=[f"{where:<{width}}   {violation.text}" for where, violation in described],
+        details=[f"{where:<{width}}   {one_line(violation.text)}" for where, violation in described],
         service_message=message,
     )
 
@@ -264,7 +265,7 @@ class _Whole:
 
 
 def _quoted(value: Any) -> str:
-    text = java(value).replace("\n", "\\n").replace("\r", "\\r")
+    text = one_line(java(value))
     size = f" ({len(text)} characters)" if len(text) > 40 else ""  # noqa: PLR2004 - what fits on a line
     return f"'{text[:40]}…'{size}" if size else f"'{text}'"
 

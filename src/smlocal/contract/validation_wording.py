@@ -60,7 +60,14 @@ def sentence(value: Any, place: str, constraint: str, *, shown: int | None = Non
 
 def short_sentence(value: Any, place: str, constraint: str) -> str:
     """The same on one line of a screen."""
-    return sentence(value, place, constraint, shown=_LONGEST_VALUE).replace("\n", "\\n").replace("\r", "\\r")
+    return one_line(sentence(value, place, constraint, shown=_LONGEST_VALUE))
+
+
+def one_line(text: str) -> str:
+    """What a terminal can show: line ends, control characters and broken Unicode are written as escapes."""
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
 
 
 def _most(maximum: int | None) -> Iterator[str]:

@@ -1,0 +1,109 @@
+from typing import Any
+
+import pytest
+
+from smlocal.contract.document import Document, load_document
+from smlocal.contract.job_file import JobFile, read_job
+from smlocal.contract.local_settings import LocalSettings
+from smlocal.errors import RequestInvalidError
+
+TEXT = """\
+TrainingJobName: a
+RoleArn:
+HyperParameters:
+AlgorithmSpecification: {TrainingImage: image, TrainingInputMode: File, ContainerArguments: }
+OutputDataConfig: {S3OutputPath: ./out}
+ResourceConfig: {InstanceType: ml.m5.large, InstanceCount: 2}
+"""
+
+
+def read(text: str, *, strict: bool = False) -> JobFile:
+    return read_job(load_document(text, name="job.yaml", directory="/jobs"), strict=strict)
+
+
+def test_the_request_is_typed_and_kept_as_given() -> None:
+    job = read(TEXT + "Local: {Sources: {s3://bucket/: ./data}, Pull: never, PeerGraceSeconds: 0}")
+    assert job.request.ResourceConfig is not None
+    assert job.request.ResourceConfig.InstanceCount == 2
+    assert job.document.directory == "/jobs"
+    assert job.local == LocalSettings(Sources={"s3://bucket/": "./data"}, Pull="never", PeerGraceSeconds=0)
+    # An empty key says nothing: it is neither in the request nor echoed.
+    assert job.raw == {
+        "TrainingJobName": "a",
+        "AlgorithmSpecification": {"TrainingImage": "image", "TrainingInputMode": "File"},
+        "OutputDataConfig": {"S3OutputPath": "./out"},
+        "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 2},
+    }
+
+
+def test_defaults_of_local() -> None:
+    local = read(TEXT).local
+    assert local.model_dump() == {
+        "Sources": {},
+        "Output": None,
+        "Code": None,
+        "Staging": None,
+        "Region": None,
+        "PeerGraceSeconds": 10,
+        "StopGraceSeconds": 120,
+        "Topology": False,
+        "MergeOutput": False,
+        "AllowCpu": False,
+        "Pull": "missing",
+    }
+    assert read(TEXT + "Local:").local == local
+
+
+@pytest.mark.parametrize(
+    "uri", ["./out", "/abs/out", "out", "file:///out", "file://out", "s3://b/p", "https://h/p", "a:b"]
+)
+def test_paths_stand_where_locations_would(uri: str) -> None:
+    assert read(TEXT.replace("./out", f'"{uri}"')).request.OutputDataConfig.S3OutputPath == uri
+
+
+@pytest.mark.parametrize("uri", ["", "file://", "s3://", "s3:/b", "https:x", "gs://b/k", "a\\0b"])
+def test_what_is_neither_a_location_nor_a_path_is_refused(uri: str) -> None:
+    with pytest.raises(RequestInvalidError) as caught:
+        read(TEXT.replace("./out", f'"{uri}"'))
+    assert "(https|s3)://([^/]+)/?(.*)" in caught.value.service_message
+
+
+@pytest.mark.parametrize("uri", ["./out", "/abs/out", "file:///out"])
+def test_strict_takes_no_path(uri: str) -> None:
+    with pytest.raises(RequestInvalidError, match="2 problems"):
+        read(TEXT.replace("./out", uri), strict=True)
+
+
+def test_strict_asks_for_what_the_service_asks_for() -> None:
+    with pytest.raises(RequestInvalidError) as caught:
+        read(TEXT.replace("TrainingJobName: a\n", "").replace("./out", "s3://bucket/"), strict=True)
+    assert caught.value.service_message == (
+        "2 validation errors detected: Value null at 'trainingJobName' failed to satisfy constraint: Member must not "
+        "be null; Value null at 'roleArn' failed to satisfy constraint: Member must not be null"
+    )
+    job = read(
+        TEXT.replace("RoleArn:", "RoleArn: arn:aws:iam::123456789012:role/r").replace("./out", "s3://b"), strict=True
+    )
+    assert job.request.TrainingJobName == "a"
+
+
+def test_flags_are_named_as_such() -> None:
+    document = load_document(TEXT, name="job.yaml", directory="/")
+    document.set(("TrainingJobName",), "a_b")
+    with pytest.raises(RequestInvalidError) as caught:
+        read_job(document, strict=False)
+    assert caught.value.details[0].startswith("command line   Value 'a_b' at 'trainingJobName'")
+
+
+def test_an_empty_document_asks_for_what_every_job_needs() -> None:
+    with pytest.raises(RequestInvalidError) as caught:
+        read("{}")
+    places = ["algorithmSpecification", "outputDataConfig", "resourceConfig"]
+    assert sorted(detail.split("'")[1] for detail in caught.value.details) == places
+
+
+def test_raw_is_what_is_printed_again(request_with: Any) -> None:
+    request = request_with("Tags[].Key")
+    job = read_job(Document(request, name="x", directory="/"), strict=False)
+    assert job.raw == request
+    assert job.raw is not request

@@ -1,0 +1,141 @@
+"""The models, and the validator that is built for them without pydantic's own machinery."""
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from smlocal.contract import validation
+from smlocal.contract.coverage_table import TABLE
+from smlocal.contract.document import Document
+from smlocal.contract.job_file import read_job
+from smlocal.contract.local_settings import LocalSettings
+from smlocal.contract.model.describe import DescribeTrainingJobResponse
+from smlocal.contract.model.fast import validator
+from smlocal.contract.model.request import CreateTrainingJobRequest
+from smlocal.errors import SmlocalError
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20)
+ANYTHING = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+KNOWN = st.sampled_from(["File", "Pipe", "S3Prefix", "None", "Gzip", "ml.m5.large", "./data", "s3://b/k", "a_b", "a"])
+
+
+@st.composite
+def damaged(draw: st.DrawFn, request_with: Any) -> dict[str, Any]:
+    """A valid request in which a member or two are something else."""
+    request: dict[str, Any] = request_with(draw(st.sampled_from(list(TABLE))))
+    for _ in range(draw(st.integers(min_value=1, max_value=2))):
+        target: Any = request
+        for _ in range(draw(st.integers(min_value=0, max_value=4))):
+            inner = [part for part in (target.values() if isinstance(target, dict) else target) if part]
+            containers = [part for part in inner if isinstance(part, dict | list)]
+            if containers:
+                target = draw(st.sampled_from(containers))
+        key: Any = (
+            draw(st.sampled_from([*target, "New"]))
+            if isinstance(target, dict)
+            else draw(st.integers(0, len(target) - 1))
+        )
+        target[key] = draw(ANYTHING | KNOWN)
+    return request
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data(), strict=st.booleans())
+def test_both_validators_and_the_wording_decide_alike(request_with: Any, data: st.DataObject, *, strict: bool) -> None:
+    request = data.draw(damaged(request_with))
+    context = {"strict": True} if strict else None
+    try:
+        expected = CreateTrainingJobRequest.model_validate(request, context=context)
+    except ValidationError:
+        expected = None
+    valid, violations = validation.validate(CreateTrainingJobRequest, request, strict=strict)
+    assert valid == expected
+    assert (valid is None) == bool(violations)
+    place = validation._Place(strict=strict)
+    assert (valid is None) == bool(list(validation._structure(CreateTrainingJobRequest, request, place)))
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data(), strict=st.booleans())
+def test_no_request_makes_anything_but_an_error_of_ours(
+    request_with: Any, data: st.DataObject, *, strict: bool
+) -> None:
+    request = data.draw(damaged(request_with) | st.dictionaries(st.text(max_size=8), ANYTHING, max_size=4))
+    if data.draw(st.booleans()):
+        request["Local"] = data.draw(ANYTHING | st.fixed_dictionaries({"Sources": ANYTHING, "Pull": KNOWN}))
+    document = Document(request, name="job.yaml", directory="/")
+    details: tuple[str, ...] = ("fine",)
+    try:
+        read_job(document, strict=strict)
+    except SmlocalError as error:
+        details = error.details
+    assert details
+    assert "".join(details).isprintable()
+
+
+def test_a_model_is_frozen_and_closed(read: Any, request_with: Any) -> None:
+    job = read(request_with("StoppingCondition.MaxRuntimeInSeconds", 60))
+    with pytest.raises(ValidationError):
+        job.request.TrainingJobName = "other"
+    assert job.request.StoppingCondition.model_dump(exclude_none=True) == {"MaxRuntimeInSeconds": 60}
+    assert job.request.model_fields_set == {"StoppingCondition", *request_with()}
+
+
+def test_defaults_of_local_are_not_shared() -> None:
+    first = validator(LocalSettings).validate_python({})
+    second = validator(LocalSettings).validate_python({})
+    assert first == second == LocalSettings()
+    assert first.Sources is not second.Sources
+
+
+def test_an_answer_of_the_service_is_a_valid_describe_model() -> None:
+    answer = {
+        "TrainingJobName": "a",
+        "TrainingJobArn": "arn:aws:sagemaker:us-east-1:123456789012:training-job/a",
+        "ModelArtifacts": {"S3ModelArtifacts": "s3://bucket/a/output/model.tar.gz"},
+        "TrainingJobStatus": "Completed",
+        "SecondaryStatus": "Completed",
+        "StoppingCondition": {"MaxRuntimeInSeconds": 86400},
+        "CreationTime": 1795000000.123,
+        "SecondaryStatusTransitions": [{"Status": "Starting", "StartTime": 1795000000, "StatusMessage": "x"}],
+        "FinalMetricDataList": [{"MetricName": "loss", "Value": 0.1, "Timestamp": 1795000000.5}],
+    }
+    valid = validator(DescribeTrainingJobResponse).validate_python(answer)
+    assert valid == DescribeTrainingJobResponse.model_validate(answer)
+    with pytest.raises(ValidationError):
+        validator(DescribeTrainingJobResponse).validate_python(answer | {"TrainingJobStatus": "Done"})
+
+
+def test_reading_a_job_imports_nothing_that_costs_much() -> None:
+    code = """
+import sys
+from smlocal.contract.document import load_document
+from smlocal.contract.job_file import read_job
+text = (
+    '{"AlgorithmSpecification": {"TrainingImage": "i", "TrainingInputMode": "File"}, '
+    '"OutputDataConfig": {"S3OutputPath": "out"}, '
+    '"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1}}'
+)
+read_job(load_document(text, name="job.json", directory="/"), strict=False)
+print(*sorted(sys.modules), sep="\\n")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    expensive = {
+        "boto3",
+        "difflib",
+        "importlib.metadata",
+        "pydantic.plugin._loader",
+        "smlocal.contract.model.describe",
+        "yaml",
+    }
+    assert not loaded & expensive
