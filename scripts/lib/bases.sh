@@ -148,7 +148,7 @@ see_to_requirements() {
         echo "$tag"
         return
     fi
-    step "fetching what $(basename "$(dirname "$file")")/$(basename "$file") asks for (once)"
+    step "fetching what ${file#"$root/"} asks for (once)"
     mkdir -p "$cache/bases"
     work=$(mktemp -d "$cache/bases/making.XXXXXX")
     for platform in 2_17 2_24 2_26 2_27 2_28 2_31 2_34 2_35 2_36; do
@@ -182,7 +182,7 @@ build() {
     shift 2
     log=$(mktemp "$cache/build.XXXXXX")
     if ! DOCKER_BUILDKIT=0 docker build --pull=false --rm --force-rm "$@" --tag "$tag" "$folder" >"$log" 2>&1; then
-        say "error: docker build of $folder failed:"
+        say "error: docker build of ${folder#"$root/"} failed:"
         tail -n 25 "$log" >&2
         rm -f "$log"
         # The layers before the one that failed carry the label of their base, and no name.

@@ -67,7 +67,7 @@ see_to_engine() {
     # It runs, and this user may not talk to it. A group for one command changes nothing on the account.
     if [[ -z ${SMLOCAL_REGROUPED:-} ]] && sudo -n -g docker true 2>/dev/null; then
         step "using the engine through sudo -g docker (for good: sudo usermod -aG docker $USER, then log in again)"
-        exec sudo -n -g docker --preserve-env=CI,PYTHON SMLOCAL_REGROUPED=yes "$0" "$@"
+        exec sudo -n -g docker --preserve-env SMLOCAL_REGROUPED=yes "$0" "$@"
     fi
     give_up "the Docker engine runs, but $(id -un) may not use it" \
         "sudo usermod -aG docker $(id -un), then log in again and run this again"
