@@ -6,7 +6,6 @@ from typing import Any
 from smlocal.contract.coverage_table import TABLE, UNECHOED, Row, Support
 from smlocal.contract.document import Document, Path, dotted
 from smlocal.contract.validation import Violation
-from smlocal.contract.validation_wording import one_line
 from smlocal.errors import FieldRefusedError
 
 
@@ -49,6 +48,8 @@ def refused(request: dict[str, Any]) -> list[tuple[str, Violation]]:
 
 def refusal(document: Document, found: list[tuple[str, Violation]]) -> FieldRefusedError:
     """One error for everything that is refused."""
+    from smlocal.contract.validation_wording import one_line  # only after a mistake
+
     names = list(dict.fromkeys(name for name, _ in found))
     places = [(document.where(violation.path), one_line(violation.text)) for _, violation in found]
     width = max(len(where) for where, _ in places)

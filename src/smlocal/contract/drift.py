@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from typing import Any, Literal, get_args, get_origin
 
-from smlocal.contract.model.constraints import Items, Structure, Text, Whole
+from smlocal.contract.model.constraints import Items, Structure, Text, Whole, member_types, split
 from smlocal.contract.model.describe import DescribeTrainingJobResponse
 from smlocal.contract.model.exceptions import OPTIONAL_HERE, PATHS_HERE
 from smlocal.contract.model.request import CreateTrainingJobRequest
-from smlocal.contract.validation import member_types
 
 _Json = dict[str, Any]
 _TIMESTAMP = {"timestamp": "float"}
@@ -53,7 +52,7 @@ class _Comparison:
 
     def shape(self, name: str, annotation: Any, where: str) -> Iterator[str]:
         shape = self.shapes[name]
-        kind, constraint = _split(annotation)
+        kind, constraint = split(annotation)
         if shape["type"] == "structure":
             if isinstance(kind, type) and issubclass(kind, Structure):
                 yield from self.structure(name, kind)
@@ -78,12 +77,6 @@ class _Comparison:
         elif stated["type"] == shape["type"] == "map":
             for part, inner in zip(("key", "value"), get_args(kind), strict=True):
                 yield from self.shape(shape[part]["shape"], inner, f"{where} {part}")
-
-
-def _split(annotation: Any) -> tuple[Any, Any]:
-    if hasattr(annotation, "__metadata__"):
-        return get_args(annotation)[:2]
-    return annotation, None
 
 
 def _said(stated: _Json, key: str) -> str:

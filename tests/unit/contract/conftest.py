@@ -11,9 +11,8 @@ import pytest
 
 from smlocal.contract.document import Document
 from smlocal.contract.job_file import JobFile, read_job
-from smlocal.contract.model.constraints import Structure, Text, Whole
+from smlocal.contract.model.constraints import Structure, Text, Whole, member_types
 from smlocal.contract.model.request import CreateTrainingJobRequest
-from smlocal.contract.validation import member_types
 
 RequestWith = Callable[..., dict[str, Any]]
 Read = Callable[..., JobFile]

@@ -17,6 +17,7 @@ from smlocal.contract.local_settings import LocalSettings
 from smlocal.contract.model.describe import DescribeTrainingJobResponse
 from smlocal.contract.model.fast import validator
 from smlocal.contract.model.request import CreateTrainingJobRequest
+from smlocal.contract.validation_walk import violations as walked
 from smlocal.errors import SmlocalError
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20)
@@ -60,8 +61,7 @@ def test_both_validators_and_the_wording_decide_alike(request_with: Any, data: s
     valid, violations = validation.validate(CreateTrainingJobRequest, request, strict=strict)
     assert valid == expected
     assert (valid is None) == bool(violations)
-    place = validation._Place(strict=strict)
-    assert (valid is None) == bool(list(validation._structure(CreateTrainingJobRequest, request, place)))
+    assert (valid is None) == bool(walked(CreateTrainingJobRequest, request, strict=strict))
 
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -135,6 +135,7 @@ print(*sorted(sys.modules), sep="\\n")
         "difflib",
         "importlib.metadata",
         "pydantic.plugin._loader",
+        "smlocal.contract.validation_walk",
         "smlocal.contract.model.describe",
         "yaml",
     }

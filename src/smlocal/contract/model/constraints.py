@@ -1,7 +1,8 @@
 """What the generated models are made of: a base class and one constraint class for each kind of shape."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from types import NoneType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict
 from pydantic_core import PydanticCustomError, core_schema
@@ -10,6 +11,7 @@ from smlocal.contract.model.patterns import matches
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+    from pydantic.fields import FieldInfo
     from pydantic.json_schema import JsonSchemaValue
     from pydantic_core import CoreSchema
 
@@ -36,7 +38,7 @@ def is_local_path(value: str) -> bool:
     return bool(value) and "\0" not in value and not value.startswith(("s3:", "https:")) and "://" not in value
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Text:
     """A string: its length in characters, its pattern, and whether a local path may stand instead."""
 
@@ -73,7 +75,7 @@ class Text:
         return schema
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Whole:
     """An integer of 32 bits, or of 64 where the service says long."""
 
@@ -98,7 +100,7 @@ class Whole:
         return self.core()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Items:
     """How many members a list or a map may have."""
 
@@ -116,3 +118,31 @@ class Items:
     def __get_pydantic_core_schema__(self, source: Any, handler: "GetCoreSchemaHandler") -> "CoreSchema":
         schema: CoreSchema = self.bound(handler(source))
         return schema
+
+
+def split(annotation: Any) -> tuple[Any, Any]:
+    """Type and constraint of an annotation."""
+    if get_origin(annotation) is Annotated:
+        kind, constraint = get_args(annotation)[:2]
+        return kind, constraint
+    return annotation, None
+
+
+def annotation_of(field: "FieldInfo") -> Any:
+    """A member's annotation, its constraint put back where pydantic took it off."""
+    annotation: Any = field.annotation
+    for constraint in field.metadata:
+        annotation = Annotated[annotation, constraint]
+    return annotation
+
+
+def member_types(model: type[Structure]) -> dict[str, Any]:
+    """The annotation of each member of a structure, without its `| None`."""
+    return {name: _present(annotation_of(field)) for name, field in model.model_fields.items()}
+
+
+def _present(annotation: Any) -> Any:
+    arguments = get_args(annotation)
+    if get_origin(annotation) not in (Annotated, Literal) and NoneType in arguments:
+        return next(argument for argument in arguments if argument is not NoneType)
+    return annotation

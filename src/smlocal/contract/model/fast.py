@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, SchemaValidator, core_schema
 
-from smlocal.contract.model.constraints import Items, Structure, Text, Whole
+from smlocal.contract.model.constraints import Items, Structure, Text, Whole, annotation_of
 
 _CONFIG = core_schema.CoreConfig(extra_fields_behavior="forbid", strict=True)
 _PLAIN: dict[Any, CoreSchema] = {
@@ -65,11 +65,7 @@ def _default(field: FieldInfo) -> dict[str, Any]:
 def _structure(model: type[Structure]) -> CoreSchema:
     fields = {}
     for name, field in model.model_fields.items():
-        # Constraints on the outermost level of an annotation are moved to the field by pydantic.
-        annotation: Any = field.annotation
-        for constraint in field.metadata:
-            annotation = Annotated[annotation, constraint]
-        schema = _schema(annotation)
+        schema = _schema(annotation_of(field))
         if not field.is_required():
             schema = core_schema.with_default_schema(schema, **_default(field))
         fields[name] = core_schema.model_field(schema)

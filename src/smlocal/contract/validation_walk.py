@@ -1,0 +1,251 @@
+"""Walk a request that was refused, and say everything that is wrong with it as the service does.
+
+Pydantic's own errors are not used: it stops at the first broken constraint of a member, and the service tells them all.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin
+
+from smlocal.contract.document import Path, dotted, kind_of
+from smlocal.contract.model.constraints import Items, Structure, Text, Whole, member_types, split
+from smlocal.contract.suggestions import closest
+from smlocal.contract.validation import Violation
+from smlocal.contract.validation_wording import (
+    NOT_NULL,
+    Broken,
+    broken_number,
+    broken_size,
+    broken_text,
+    constraints,
+    java,
+    member_name,
+    one_line,
+    sentence,
+    short_sentence,
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Place:
+    """Where the walk is: in the file, and in the service's words."""
+
+    path: Path = ()
+    service: str = ""
+    strict: bool = False
+    ours: bool = False
+    """True in the `Local` block, which the service does not know."""
+
+    def member(self, name: str) -> "_Place":
+        spoken = name if self.ours else member_name(name)
+        inner = f"{self.service}.{spoken}" if self.service else spoken
+        return replace(self, path=(*self.path, name), service=inner)
+
+    def item(self, index: int) -> "_Place":
+        return replace(self, path=(*self.path, index), service=f"{self.service}.{index + 1}.member")
+
+    def key(self, key: str) -> "_Place":
+        return replace(self, path=(*self.path, key), service=f"{self.service}.{key}.member")
+
+
+def violations(model: type[Structure], data: Any, *, strict: bool, path: Path = ()) -> list[Violation]:
+    """Everything that is wrong with data that the model refuses; a `path` says that it is a block of our own."""
+    place = _Place(path=path, service=dotted(path), strict=strict, ours=bool(path))
+    found = list(_structure(model, data, place))
+    return [replace(violation, service=None) for violation in found] if place.ours else found
+
+
+def _structure(model: type[Structure], data: Any, place: _Place) -> Iterator[Violation]:
+    if not isinstance(data, dict):
+        yield _wrong_type(model, data, place)
+        return
+    types = member_types(model)
+    for name in data:
+        if name not in types:
+            yield _unknown(name, model, types, place)
+    for name, annotation in types.items():
+        inner = place.member(name)
+        if data.get(name) is not None:
+            yield from _value(annotation, data[name], inner)
+        elif model.model_fields[name].is_required() or (name in data and not _nullable(model, name)):
+            text = sentence(None, inner.service, NOT_NULL)
+            yield Violation(path=inner.path, text=text, service=text)
+
+
+def _nullable(model: type[Structure], name: str) -> bool:
+    return NoneType in get_args(model.model_fields[name].annotation)
+
+
+def _value(annotation: Any, value: Any, place: _Place) -> Iterator[Violation]:
+    kind, constraint = split(annotation)
+    if isinstance(kind, type) and issubclass(kind, Structure):
+        yield from _structure(kind, value, place)
+    elif not _fits(kind, value):
+        yield _wrong_type(kind, value, place)
+    elif get_origin(kind) is list:
+        yield from _sized(constraint, value, place)
+        yield from _list(get_args(kind)[0], value, place)
+    elif get_origin(kind) is dict:
+        yield from _sized(constraint, value, place)
+        yield from _map(kind, value, place)
+    else:
+        for broken in _broken(kind, constraint, value, strict=place.strict):
+            yield Violation(
+                path=place.path,
+                text=short_sentence(value, place.service, broken.short) + _meant(value, broken),
+                service=sentence(value, place.service, broken.full),
+            )
+
+
+def _fits(kind: Any, value: Any) -> bool:
+    origin = get_origin(kind)
+    if origin in (list, dict):
+        return isinstance(value, origin)
+    if origin is Literal or kind is str:
+        return isinstance(value, str) and _encodable(value)
+    if kind is float:
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    return type(value) is kind
+
+
+def _encodable(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _broken(kind: Any, constraint: Any, value: Any, *, strict: bool) -> Iterator[Broken]:
+    if get_origin(kind) is Literal:
+        if value not in get_args(kind):
+            yield Broken(constraint="Member must satisfy enum value set", names=get_args(kind))
+    elif isinstance(constraint, Text):
+        yield from broken_text(constraint, value, strict=strict)
+    elif isinstance(constraint, Whole):
+        yield from broken_number(constraint, value)
+
+
+def _meant(value: Any, broken: Broken) -> str:
+    meant = closest(value, broken.names) if broken.names else None
+    return f" - did you mean {meant}?" if meant else ""
+
+
+def _sized(constraint: Items | None, value: Any, place: _Place) -> Iterator[Violation]:
+    for broken in broken_size(constraint, len(value)) if constraint is not None else ():
+        yield Violation(
+            path=place.path,
+            text=f"{short_sentence(value, place.service, broken.short)} - it has {len(value)}",
+            service=sentence(value, place.service, broken.full),
+        )
+
+
+def _list(annotation: Any, values: list[Any], place: _Place) -> Iterator[Violation]:
+    kind, constraint = split(annotation)
+    if isinstance(kind, type) and issubclass(kind, Structure):
+        for index, value in enumerate(values):
+            yield from _structure(kind, value, place.item(index))
+        return
+    whole = _Whole(values=values, place=place, demands=_demands("Member", kind, constraint))
+    for index, value in enumerate(values):
+        which = f"member {index + 1} is {_quoted(value)}"
+        yield from whole.check(kind, constraint, value, place.item(index), which)
+
+
+def _map(annotation: Any, values: dict[str, Any], place: _Place) -> Iterator[Violation]:
+    for what, part in zip(("Map keys", "Map value"), get_args(annotation), strict=True):
+        kind, constraint = split(part)
+        whole = _Whole(values=values, place=place, demands=_demands(what, kind, constraint))
+        for key, value in values.items():
+            checked = key if what == "Map keys" else value
+            which = f"{'the key' if what == 'Map keys' else f'{key} is'} {_quoted(checked)}"
+            yield from whole.check(kind, constraint, checked, place.key(key), which)
+
+
+def _demands(what: str, kind: Any, constraint: Any) -> str:
+    return f"{what} must satisfy constraint: [{', '.join(constraints(kind, constraint))}]"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Whole:
+    """A list or map of plain values. The service blames it as a whole; the line for the screen names the part."""
+
+    values: Any
+    place: _Place
+    demands: str
+
+    def check(self, kind: Any, constraint: Any, value: Any, place: _Place, which: str) -> Iterator[Violation]:
+        if not _fits(kind, value):
+            yield _wrong_type(kind, value, place)
+        elif any(True for _ in _broken(kind, constraint, value, strict=place.strict)):
+            yield Violation(
+                path=place.path,
+                text=f"{short_sentence(self.values, self.place.service, self.demands)} - {which}",
+                service=sentence(self.values, self.place.service, self.demands),
+            )
+
+
+def _quoted(value: Any) -> str:
+    text = one_line(java(value))
+    size = f" ({len(text)} characters)" if len(text) > 40 else ""  # noqa: PLR2004 - what fits on a line
+    return f"'{text[:40]}…'{size}" if size else f"'{text}'"
+
+
+def _unknown(name: str, model: type[Structure], types: dict[str, Any], place: _Place) -> Violation:
+    known = [*types, "Local"] if not place.path else list(types)
+    shown = java(dotted((*place.path, name)))
+    text = f"unknown key {shown}"
+    meant = closest(name, known)
+    home = _home(name, model) if not place.path else None
+    if home is not None and (meant is None or meant.casefold() != name.casefold()):
+        text += f": it belongs in {home}"
+    elif meant is not None:
+        text += f": did you mean {meant}?"
+    else:
+        text += f" (known here: {', '.join(known)})"
+    return Violation(path=(*place.path, name), text=text)
+
+
+def _home(name: str, model: type[Structure]) -> str | None:
+    """The member of the request that has a member of this name."""
+    for member, annotation in member_types(model).items():
+        kind, _ = split(annotation)
+        if isinstance(kind, type) and issubclass(kind, Structure) and name in kind.model_fields:
+            return member
+    return None
+
+
+def _wrong_type(kind: Any, value: Any, place: _Place) -> Violation:
+    wanted = _wanted(kind)
+    shown = java(value)
+    if len(shown) > 40:  # noqa: PLR2004 - what fits on a line
+        shown = f"{shown[:40]}…"
+    shown = f'"{shown}"' if isinstance(value, str) else shown
+    what = "null" if value is None else f"{shown} ({kind_of(value)})"
+    if isinstance(value, str) and not _encodable(value):
+        what, wanted = "not valid Unicode", "text"
+    return Violation(
+        path=place.path,
+        text=f"{java(dotted(place.path)) or 'the request'} is {what} and must be {wanted}{_cure(wanted, value)}",
+    )
+
+
+def _wanted(kind: Any) -> str:
+    if isinstance(kind, type) and issubclass(kind, Structure):
+        return "a map"
+    named = {list: "a list", dict: "a map", int: "a whole number", float: "a number", bool: "true or false"}
+    return named.get(get_origin(kind) or kind, "a string")
+
+
+def _cure(wanted: str, value: Any) -> str:
+    if wanted == "a string":
+        if isinstance(value, bool | int | float):
+            return f': quote it, "{java(value)}"'
+        if isinstance(value, list | dict):
+            return ": quote it as JSON text, or flatten it"
+    if isinstance(value, str) and wanted in ("a whole number", "true or false"):
+        return ": write it without quotes" if wanted == "a whole number" else ": write true or false"
+    if wanted == "a list" and isinstance(value, str | dict):
+        return ": put it in a list"
+    return ""
