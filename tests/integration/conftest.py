@@ -74,6 +74,7 @@ def smlocal_run(smlocal_home: Path) -> Callable[..., subprocess.CompletedProcess
         cwd: Path | None = None,
         env: Mapping[str, str] | None = None,
         check: bool = False,
+        stdin: str = "",
         timeout: float = 120,
     ) -> subprocess.CompletedProcess[str]:
         kept = {key: value for key, value in os.environ.items() if not key.startswith(_FROM_OUTSIDE)}
@@ -81,7 +82,7 @@ def smlocal_run(smlocal_home: Path) -> Callable[..., subprocess.CompletedProcess
             [sys.executable, "-m", "smlocal", *arguments],
             cwd=cwd,
             env={**kept, "SMLOCAL_HOME": str(smlocal_home), **(env or {})},
-            stdin=subprocess.DEVNULL,
+            input=stdin,
             capture_output=True,
             text=True,
             # What a container writes need not be text.

@@ -66,7 +66,8 @@ def _local(local: Mapping[str, Any] | None) -> Iterator[str]:
         return
     for host in local.get("Hosts", ()):
         code = "did not run" if host["ExitCode"] is None else f"exit {host['ExitCode']}"
-        yield f"{host['Name']:<10}{code}   log {host['Log']}"
+        log = f"   log {host['Log']}" if host["Log"] else ""
+        yield f"{host['Name']:<10}{code}{log}"
     artifacts = local.get("Artifacts") or {}
     for name in ("Model", "Output"):
         if artifacts.get(name):

@@ -52,7 +52,7 @@ def _item(name: str, text: str) -> str:
 
 def _last_words(local: Mapping[str, Any]) -> Iterator[str]:
     for host in local["Hosts"]:
-        if not host["ExitCode"] or host["Signalled"]:
+        if not host["ExitCode"] or host["Signalled"] or not host["Log"]:
             continue
         try:
             with open(host["Log"], "rb") as log:

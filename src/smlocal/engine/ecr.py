@@ -23,8 +23,8 @@ def ecr_login(image: str) -> RegistryLogin | None:
 
 def _token(image: str, region: str) -> str:
     # No types are published; and 127 ms that only a missing ECR image costs.
-    import boto3  # type: ignore[import-untyped]
-    from botocore.exceptions import (  # type: ignore[import-untyped]
+    import boto3
+    from botocore.exceptions import (
         BotoCoreError,
         ClientError,
         EndpointConnectionError,

@@ -21,7 +21,7 @@ def clear_engine(engine: Engine, job: str, *, engine_lost: bool) -> list[str]:
             return _clear(engine, job)
         except (EngineError, MachineNotReadyError) as error:
             if time.monotonic() >= deadline:
-                return [f"the engine does not answer ({error.sentence}); smlocal rm {job} removes what it keeps"]
+                return [f"what the engine keeps of this job: it does not answer ({error.sentence})"]
             time.sleep(_ENGINE_POLL_SECONDS)
 
 

@@ -1,5 +1,6 @@
 """The `Local` block of a finished job: what is only known on this machine."""
 
+import os.path
 from typing import TYPE_CHECKING, Any
 
 from smlocal.plan.document import note_documents
@@ -41,7 +42,7 @@ def _host(job: "Supervisor", name: str) -> dict[str, Any]:
         "OomKilled": end is not None and end.oom_killed,
         "Signalled": end is not None and end.signalled,
         "Killed": end is not None and end.killed,
-        "Log": run.log,
+        "Log": run.log if os.path.exists(run.log) else None,
         "Staging": {mount.target: staged.means for staged in run.staged for mount in staged.mounts},
         "StagingFellBack": run.fell_back,
     }

@@ -42,6 +42,17 @@ class Phases:
         )
         self._set(phase)
 
+    def say(self, message: StatusMessage) -> None:
+        """Renew the message of the phase: the service shows the latest one."""
+        if self._current is not None:
+            self.store.transition(
+                self.job,
+                status=TrainingJobStatus.STOPPING if self.stopping else TrainingJobStatus.IN_PROGRESS,
+                secondary_status=self._current,
+                message=message,
+                at=time.time(),
+            )
+
     def leave(self, detail: str = "", *, good: bool = True) -> None:
         """End the current phase, if there is one that has not ended."""
         if self._current is None:

@@ -168,7 +168,7 @@ def _output(job: JobFile) -> str:
     uri = job.request.OutputDataConfig.S3OutputPath
     if uri.startswith(("s3://", "https://")):
         uri = job.local.Output or os.path.abspath(DEFAULT_OUTPUT)
-    path = os.path.abspath(os.path.join(job.document.directory, uri.removeprefix("file://")))
+    path = os.path.abspath(os.path.join(job.document.directory, os.path.expanduser(uri.removeprefix("file://"))))
     existing = path
     while not os.path.lexists(existing):
         existing = os.path.dirname(existing)

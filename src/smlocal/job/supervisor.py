@@ -11,13 +11,14 @@ from smlocal.artifacts.collect import Artifacts
 from smlocal.contract import failure
 from smlocal.contract.statuses import SecondaryStatus, StatusMessage, StopCause, TrainingJobStatus
 from smlocal.engine.interface import JOB_LABEL, Engine
-from smlocal.errors import ArtifactError, EngineError, EngineLostError
+from smlocal.errors import ArtifactError, EngineError, EngineLostError, StagingError
 from smlocal.job import details, hints
 from smlocal.job.cleanup import clear_disk, clear_engine
 from smlocal.job.collect import collect_artifacts, give_back
 from smlocal.job.describe import LOCAL, PLAN, REQUEST, describe_job
 from smlocal.job.events import Events, StopAsked
 from smlocal.job.failure_file import read_failure
+from smlocal.job.folder import keep
 from smlocal.job.host_run import HostRun
 from smlocal.job.ladder import send_signal
 from smlocal.job.local_block import local_block
@@ -31,6 +32,8 @@ from smlocal.job.watch import Action, Kill, RecordStop, Terminate, Watch
 from smlocal.plan.document import host_directory, plan_document
 from smlocal.plan.model import JobPlan
 from smlocal.store.jobs import Store
+
+_RUNTIME = "OCI runtime"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,15 +49,19 @@ class Result:
 def supervise(prepared: Prepared, *, engine: Engine, store: Store, reporter: Reporter) -> Result:
     """Record the job, run it to its end, and return the final describe answer."""
     plan = prepared.plan
+    documents: dict[str, Any] = {REQUEST: dict(plan.request), PLAN: plan_document(plan)}
     events = Events()
     with StopSignals(events) as signals:
         store.create(
             plan.name,
             run_id=plan.run_id,
             created=time.time(),
-            documents={REQUEST: dict(plan.request), PLAN: plan_document(plan)},
+            documents=documents,
             supervisor_pid=os.getpid(),
+            message=StatusMessage.PREPARING,
         )
+        for kind, document in documents.items():
+            keep(store.directory(plan.name), kind, document)
         reporter.planned(plan)
         Supervisor(
             prepared=prepared,
@@ -67,6 +74,7 @@ def supervise(prepared: Prepared, *, engine: Engine, store: Store, reporter: Rep
             phases=Phases(store=store, job=plan.name, reporter=reporter),
         ).run()
     answer = describe_job(store, plan.name)
+    keep(store.directory(plan.name), "describe", answer)
     return Result(answer=answer, status=TrainingJobStatus(answer["TrainingJobStatus"]), signal=signals.received)
 
 
@@ -126,9 +134,10 @@ class Supervisor:
             self._lost(error.sentence)
         except EngineError as error:
             self._cannot_start(error)
+        except StagingError as error:
+            self._staging_failed(error.sentence, "; ".join(error.details) or None)
         except OSError as error:
-            self.explanation = str(error)
-            self.story = replace(self.story, failure_reason=failure.client_error(_download_failure(error)))
+            self._staging_failed(failure.client_error(_download_failure(error)), str(error))
         self.phases.leave(details.downloaded(self.plan, self.runs.values()), good=not self.story.failed)
 
     def _make_hosts(self) -> None:
@@ -138,6 +147,7 @@ class Supervisor:
             run = HostRun(plan=self.plan, host=host, engine=self.engine, events=self.events, reporter=self.reporter)
             self.runs[run.name] = run
             run.prepare()
+        self.phases.say(StatusMessage.DOWNLOADING_IMAGE)
 
     def _train(self) -> None:
         self.phases.enter(SecondaryStatus.TRAINING, StatusMessage.TRAINING)
@@ -250,9 +260,18 @@ class Supervisor:
         self.explanation = f"the engine was lost while the job ran: {why}"
         self.story = replace(self.story, failure_reason=failure.INTERNAL_ERROR)
 
+    def _staging_failed(self, reason: str, explanation: str | None) -> None:
+        self.explanation = explanation
+        self.story = replace(self.story, failure_reason=reason)
+
     def _cannot_start(self, error: EngineError) -> None:
-        self.story = replace(self.story, start_error=error.sentence)
-        self.hints += hints.start_hints(error.sentence)
+        """The runtime's refusal is the image's fault; any other trouble is the machine's, as it is on the service."""
+        if _RUNTIME in error.sentence:
+            self.story = replace(self.story, start_error=error.sentence)
+            self.hints += hints.start_hints(error.sentence)
+        else:
+            self.story = replace(self.story, failure_reason=failure.INTERNAL_ERROR)
+            self.explanation = f"the engine could not start a container: {error.sentence}"
 
 
 def _download_failure(error: OSError) -> str:

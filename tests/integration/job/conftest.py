@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -71,19 +72,30 @@ class OwnEngine:
             if process is not None and process.poll() is None:
                 process.terminate()
                 process.wait()
-        here = str(self.folder).encode()
-        for entry in Path("/proc").iterdir():
-            if entry.name.isdigit() and entry.name != str(os.getpid()):
-                try:
-                    if here in (entry / "cmdline").read_bytes():
-                        os.kill(int(entry.name), signal.SIGKILL)
-                except (OSError, ProcessLookupError):
-                    continue
+        shims = set(self._processes())
+        for process_id in (*_children(shims), *shims):
+            with suppress(ProcessLookupError):
+                os.kill(process_id, signal.SIGKILL)
         time.sleep(0.2)
         for line in reversed(Path("/proc/mounts").read_text().splitlines()):
             if str(self.folder) in (path := line.split()[1]):
                 subprocess.run(["umount", "--lazy", path], check=False, capture_output=True)
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _processes(self) -> Iterator[int]:
+        """Everything that was started with one of our folders: what is left then are the containers' shims."""
+        here = str(self.folder).encode()
+        for entry in Path("/proc").iterdir():
+            with suppress(OSError):
+                if entry.name.isdigit() and int(entry.name) != os.getpid() and here in (entry / "cmdline").read_bytes():
+                    yield int(entry.name)
+
+
+def _children(parents: set[int]) -> Iterator[int]:
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError):
+            if entry.name.isdigit() and int((entry / "stat").read_text().rpartition(")")[2].split()[1]) in parents:
+                yield int(entry.name)
 
 
 @pytest.fixture

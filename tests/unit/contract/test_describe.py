@@ -14,7 +14,7 @@ JOB = JobFacts(
     started=1001.25,
     ended=1509.999,
     failure_reason=None,
-    transitions=[TransitionFacts(status="Completed", started=1509.999, ended=1509.999, message="Training job completed")],
+    transitions=[TransitionFacts(status="Completed", started=1509.999, ended=1509.999, message="Training job done")],
     model_uri="s3://bucket/prefix/Task1-ABC/output/model.tar.gz",
 )
 REQUEST: dict[str, Any] = {"TrainingJobName": "Task1-ABC", "Tags": [{"Key": "a", "Value": "b"}], "RoleArn": "r"}
@@ -32,7 +32,8 @@ def test_training_time_is_at_least_one_second() -> None:
 
 def test_a_job_that_never_had_its_instances_has_no_times() -> None:
     answer = describe(REQUEST, replace(JOB, started=None, ended=None))
-    assert not {"TrainingStartTime", "TrainingEndTime", "TrainingTimeInSeconds", "BillableTimeInSeconds"} & answer.keys()
+    times = {"TrainingStartTime", "TrainingEndTime", "TrainingTimeInSeconds", "BillableTimeInSeconds"}
+    assert not times & answer.keys()
 
 
 def test_a_running_job_has_a_start_and_no_end() -> None:
