@@ -20,6 +20,7 @@ from smlocal.errors import (
 from smlocal.removal import remove_tree
 from smlocal.store.database import explained, open_database
 from smlocal.store.home import prepare_home
+from smlocal.store.lease import Lease
 from smlocal.store.records import Event, JobRecord, Transition
 
 _COLUMNS = "name, status, secondary_status, created, modified, started, ended, failure_reason, supervisor_pid, run_id"
@@ -71,8 +72,11 @@ class Store:
         documents: Mapping[str, Any],
         supervisor_pid: int | None,
         message: str = StatusMessage.STARTING,
-    ) -> None:
-        """Remember a new job, `InProgress`/`Starting`, and make its folder; of two creators exactly one wins."""
+    ) -> Lease:
+        """Remember a new job, `InProgress`/`Starting`, and make its folder; of two creators exactly one wins.
+
+        The winner holds the lease before anybody else can see the job.
+        """
         if not name or os.path.basename(name) != name or name.startswith("."):
             raise ValueError(name)  # validated long before; a folder is going to bear it
         created = round(created, 3)
@@ -93,6 +97,48 @@ class Store:
                 [(job, kind, _encode(document)) for kind, document in documents.items()],
             )
             self._make_folder(name)
+            lease = Lease.take(self.directory(name))
+            if lease is None:  # the folder was made a moment ago, in this transaction
+                raise AssertionError(name)
+            return lease
+
+    def take_over(self, name: str, supervisor_pid: int) -> Lease | None:
+        """Become the supervisor of an unfinished job whose supervisor is gone; None when that is not so."""
+        lease = Lease.take(self.directory(name))
+        if lease is None:
+            return None
+        with self._write() as connection:
+            job, record = self._find(name)
+            if not record.status.terminal:
+                connection.execute("UPDATE jobs SET supervisor_pid = ? WHERE id = ?", (supervisor_pid, job))
+                return lease
+        lease.release()
+        return None
+
+    def ask(self, name: str, *, at: float, kind: str, data: Any, stopping: str | None = None) -> JobRecord:
+        """Leave word for the supervisor of an unfinished job; `stopping` records a stop with that message.
+
+        One transaction with the look at the status: word is never left with a job that has ended.
+        """
+        with self._write() as connection:
+            job, record = self._find(name)
+            if record.status.terminal:
+                raise _finished(record)
+            if stopping is not None and record.status is not TrainingJobStatus.STOPPING:
+                self._move(
+                    connection,
+                    job,
+                    record,
+                    status=TrainingJobStatus.STOPPING,
+                    secondary_status=SecondaryStatus.STOPPING,
+                    message=stopping,
+                    at=at,
+                )
+            connection.execute(
+                "INSERT INTO events (job, at, kind, data) VALUES (?, ?, ?, ?)",
+                (job, round(at, 3), kind, _encode(data)),
+            )
+            return self._find(name)[1]
 
     def remove(self, name: str) -> None:
         """Forget a finished job and delete its folder."""
@@ -139,42 +185,52 @@ class Store:
         with self._write() as connection:
             job, record = self._find(name)
             if record.status.terminal:
-                raise JobFinishedError(
-                    f"The request was rejected because the training job is in status {record.status}."
-                )
+                raise _finished(record)
             if record.status is TrainingJobStatus.STOPPING and status is TrainingJobStatus.IN_PROGRESS:
                 status = TrainingJobStatus.STOPPING
-            at = max(round(at, 3), record.modified)
-            position, current = connection.execute(
-                "SELECT position, status FROM transitions WHERE job = ? ORDER BY position DESC LIMIT 1", (job,)
-            ).fetchone()
-            if current == secondary_status:
-                connection.execute(
-                    "UPDATE transitions SET message = ?, ended = ? WHERE job = ? AND position = ?",
-                    (message, at if status.terminal else None, job, position),
-                )
-            else:
-                connection.execute(
-                    "UPDATE transitions SET ended = ? WHERE job = ? AND position = ?", (at, job, position)
-                )
-                connection.execute(
-                    "INSERT INTO transitions VALUES (?, ?, ?, ?, ?, ?)",
-                    (job, position + 1, secondary_status, at, at if status.terminal else None, message),
-                )
+            at = self._move(
+                connection, job, record, status=status, secondary_status=secondary_status, message=message, at=at
+            )
             connection.execute(
-                "UPDATE jobs SET status = ?, secondary_status = ?, modified = ?, started = COALESCE(started, ?),"
-                " ended = COALESCE(ended, ?), failure_reason = COALESCE(?, failure_reason) WHERE id = ?",
-                (
-                    status,
-                    secondary_status,
-                    at,
-                    at if start_training else None,
-                    at if ended or status.terminal else None,
-                    failure_reason,
-                    job,
-                ),
+                "UPDATE jobs SET started = COALESCE(started, ?), ended = COALESCE(ended, ?),"
+                " failure_reason = COALESCE(?, failure_reason) WHERE id = ?",
+                (at if start_training else None, at if ended or status.terminal else None, failure_reason, job),
             )
             return self._find(name)[1]
+
+    def _move(
+        self,
+        connection: sqlite3.Connection,
+        job: int,
+        record: JobRecord,
+        *,
+        status: TrainingJobStatus,
+        secondary_status: SecondaryStatus,
+        message: str,
+        at: float,
+    ) -> float:
+        """Close the current transition and begin the next, or renew its message; returns the time that was kept."""
+        at = max(round(at, 3), record.modified)
+        position, current = connection.execute(
+            "SELECT position, status FROM transitions WHERE job = ? ORDER BY position DESC LIMIT 1", (job,)
+        ).fetchone()
+        ended = at if status.terminal else None
+        if current == secondary_status:
+            connection.execute(
+                "UPDATE transitions SET message = ?, ended = ? WHERE job = ? AND position = ?",
+                (message, ended, job, position),
+            )
+        else:
+            connection.execute("UPDATE transitions SET ended = ? WHERE job = ? AND position = ?", (at, job, position))
+            connection.execute(
+                "INSERT INTO transitions VALUES (?, ?, ?, ?, ?, ?)",
+                (job, position + 1, secondary_status, at, ended, message),
+            )
+        connection.execute(
+            "UPDATE jobs SET status = ?, secondary_status = ?, modified = ? WHERE id = ?",
+            (status, secondary_status, at, job),
+        )
+        return at
 
     def put_document(self, name: str, kind: str, document: Any) -> None:
         """Keep a JSON document with a job, in place of an earlier one of that kind."""
@@ -304,6 +360,10 @@ class Store:
             if entry.startswith(_TRASH) and owner.isdigit() and not _alive(int(owner)):
                 with suppress(OSError):
                     remove_tree(os.path.join(folder, entry))
+
+
+def _finished(record: JobRecord) -> JobFinishedError:
+    return JobFinishedError(f"The request was rejected because the training job is in status {record.status}.")
 
 
 def name_in_use(name: str) -> NameInUseError:

@@ -1,0 +1,57 @@
+"""Who supervises a job: the one process that holds the lock on the job's folder, for as long as it lives."""
+
+import fcntl
+import os
+from types import TracebackType
+from typing import Self
+
+_OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class Lease:
+    """Held by one process at a time; the kernel takes it back from a process that dies, however it dies."""
+
+    def __init__(self, descriptor: int) -> None:
+        """Use `Lease.take`."""
+        self._descriptor = descriptor
+
+    @classmethod
+    def take(cls, directory: str) -> Self | None:
+        """The lease of the job in this folder, or None while another process has it."""
+        descriptor = os.open(directory, _OPEN)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+            return None
+        return cls(descriptor)
+
+    def release(self) -> None:
+        """Give it back."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def __del__(self) -> None:
+        """Give it back when it was dropped, as by a job whose record could not be committed."""
+        self.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.release()
+
+
+def supervised(directory: str) -> bool:
+    """True while a living process supervises the job in this folder."""
+    try:
+        lease = Lease.take(directory)
+    except OSError:  # no folder, nobody in it
+        return False
+    if lease is None:
+        return True
+    lease.release()
+    return False
