@@ -115,6 +115,12 @@ class JobFinishedError(RequestRefusedError):
     id = "job-finished"
 
 
+class JobNotInterruptibleError(RequestRefusedError):
+    """Only a job that trains on spot instances can be interrupted."""
+
+    id = "job-not-interruptible"
+
+
 class EngineUnreachableError(MachineNotReadyError):
     """No container engine answers."""
 

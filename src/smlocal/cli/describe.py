@@ -13,10 +13,12 @@ import click
 def command(*, name: str, as_json: bool, service: bool) -> None:
     """Show a job: its status, its reason, its times and where its artifacts are."""
     from smlocal.job.describe import describe_job
+    from smlocal.job.orphans import see_to
     from smlocal.store.home import home_directory
     from smlocal.store.jobs import Store
 
     with Store.open(home_directory()) as store:
+        see_to(store, name)
         answer = describe_job(store, name, service=service)
     if as_json:
         import json

@@ -21,31 +21,41 @@ def command(*, limit: int, everything: bool, as_json: bool) -> None:
     """List the jobs that were run here, newest first."""
     from smlocal.store.home import home_directory
     from smlocal.store.jobs import Store
+    from smlocal.store.lease import supervised
 
     with Store.open(home_directory()) as store:
         records = store.list(limit=None if everything else limit)
+        gone = {
+            record.name
+            for record in records
+            if not record.status.terminal and not supervised(store.directory(record.name))
+        }
     if as_json:
         import json
 
-        click.echo(json.dumps({"TrainingJobSummaries": [_document(record) for record in records]}, indent=2))
+        click.echo(
+            json.dumps(
+                {"TrainingJobSummaries": [_document(record, gone=record.name in gone) for record in records]}, indent=2
+            )
+        )
         return
     if not records:
         click.echo("No jobs yet. smlocal run makes one.", err=True)
         return
     now = time.time()
-    rows = [_HEAD, *(_row(record, now) for record in records)]
+    rows = [_HEAD, *(_row(record, now, gone=record.name in gone) for record in records)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
     for row in rows:
         click.echo("   ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
-def _row(record: "JobRecord", now: float) -> tuple[str, str, str, str, str]:
+def _row(record: "JobRecord", now: float, *, gone: bool) -> tuple[str, str, str, str, str]:
     if record.status.terminal:
         reason = record.failure_reason or (
             "" if record.secondary_status.value == record.status.value else record.secondary_status
         )
     else:
-        reason = record.secondary_status
+        reason = f"{record.secondary_status}, supervisor gone" if gone else record.secondary_status
     reason = " ".join(reason.split())
     if len(reason) > _REASON_WIDTH:
         reason = reason[: _REASON_WIDTH - 1] + "…"
@@ -68,7 +78,7 @@ def _ago(seconds: float) -> str:
     raise AssertionError
 
 
-def _document(record: "JobRecord") -> dict[str, Any]:
+def _document(record: "JobRecord", *, gone: bool) -> dict[str, Any]:
     document: dict[str, Any] = {
         "TrainingJobName": record.name,
         "CreationTime": record.created,
@@ -77,5 +87,6 @@ def _document(record: "JobRecord") -> dict[str, Any]:
         "TrainingJobStatus": record.status,
         "SecondaryStatus": record.secondary_status,
         "FailureReason": record.failure_reason,
+        "SupervisorGone": gone or None,
     }
     return {name: value for name, value in document.items() if value is not None}

@@ -9,7 +9,10 @@ import click
 from smlocal.cli.trouble import show_error
 from smlocal.errors import SmlocalError
 
-_COMMANDS = ("run", "plan", "jobs", "describe", "logs", "rm", "coverage", "schema")
+_COMMANDS = (
+    *("run", "plan", "jobs", "describe", "logs", "wait", "stop", "interrupt", "rm", "recover"),
+    *("coverage", "schema"),
+)
 _INTERRUPTED = 130
 _WRONG_USAGE = 2
 _READER_GONE = 1

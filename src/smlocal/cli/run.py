@@ -8,6 +8,9 @@ import click
 from smlocal.cli.job_options import job_options, read_job_options
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from smlocal.job.prepare import Prepared
     from smlocal.job.supervisor import Result
 
 EXIT_CODES = {"Completed": 0, "Failed": 1, "Stopped": 4}
@@ -19,8 +22,9 @@ _SIGNALLED = 128
 @click.option("--pull", type=click.Choice(["missing", "always", "never"]), help="When to pull the image; else missing.")
 @click.option("--replace", is_flag=True, help="Remove a finished job of the same name first.")
 @click.option("--json", "as_json", is_flag=True, help="Print the final describe answer; output goes to stderr.")
+@click.option("--detach", "-d", is_flag=True, help="Return as soon as the job has its supervisor; print its name.")
 @click.option("--quiet", "-q", is_flag=True, help="Print only what the containers write.")
-def command(*, replace: bool, as_json: bool, quiet: bool, **given: Any) -> int:
+def command(*, replace: bool, as_json: bool, detach: bool, quiet: bool, **given: Any) -> int:
     """Run a training job and wait for its end.
 
     JOB is a CreateTrainingJob request in YAML or JSON ("-" reads it from standard input). Flags override it;
@@ -43,8 +47,27 @@ def command(*, replace: bool, as_json: bool, quiet: bool, **given: Any) -> int:
         prepared = prepare(job, name=name, home=store.home, engine=engine, reporter=screen, strict=given["strict"])
         if replace:
             make_room(store, name)
-        result = supervise(prepared, engine=engine, store=store, reporter=screen)
+        if not detach:
+            result = supervise(prepared, engine=engine, store=store, reporter=screen)
+    if detach:
+        _detach(prepared, store.home)
+        click.echo(name)
+        return 0
     return _finish(result, as_json=as_json, quiet=quiet)
+
+
+def _detach(prepared: "Prepared", home: str) -> None:
+    from smlocal.engine.docker import connect
+    from smlocal.job.detach import leave_behind
+    from smlocal.job.reporter import Silent
+    from smlocal.job.supervisor import supervise
+    from smlocal.store.jobs import Store
+
+    def work(begun: "Callable[[], None]") -> None:
+        with Store.open(home) as store:
+            supervise(prepared, engine=connect(), store=store, reporter=Silent(), owned=begun)
+
+    leave_behind(work)
 
 
 def _finish(result: "Result", *, as_json: bool, quiet: bool) -> int:

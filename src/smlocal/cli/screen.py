@@ -9,7 +9,11 @@ from smlocal.contract.statuses import StopCause
 from smlocal.plan.model import JobPlan
 
 _NAME_WIDTH = 13
-_CAUSES = {StopCause.REQUEST: "SIGTERM sent", StopCause.MAX_RUNTIME: "MaxRuntimeInSeconds is over, SIGTERM sent"}
+_CAUSES = {
+    StopCause.REQUEST: "SIGTERM sent",
+    StopCause.MAX_RUNTIME: "MaxRuntimeInSeconds is over, SIGTERM sent",
+    StopCause.MAX_WAIT: "MaxWaitTimeInSeconds is over, SIGTERM sent",
+}
 
 
 class Screen:

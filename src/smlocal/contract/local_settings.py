@@ -10,6 +10,19 @@ _Path = Annotated[str, Text(minimum=1)]
 _Grace = Annotated[int, Whole(minimum=0, maximum=120)]
 
 
+class Fault(Structure):
+    """Something that goes wrong on the service and never here, staged."""
+
+    Kind: Literal["Interrupt", "InternalError"]
+    """A spot interruption, or a failure of the platform."""
+    When: Literal["Before", "During", "After"] = "During"
+    """Of the training; an interruption is always during it."""
+    AfterSeconds: Annotated[int, Whole(minimum=0, maximum=2_419_200)] = 0
+    """Of training, for one that is during it."""
+    Times: Annotated[int, Whole(minimum=1, maximum=100)] = 1
+    """How many of the job's attempts it strikes."""
+
+
 class LocalSettings(Structure):
     """Settings for this machine alone; relative paths are relative to the job file."""
 
@@ -30,3 +43,5 @@ class LocalSettings(Structure):
     MergeOutput: bool = Field(default=False, description="Make output.tar.gz of the output of all hosts.")
     AllowCpu: bool = Field(default=False, description="Run a GPU instance type without a GPU.")
     Pull: Literal["missing", "always", "never"] = Field(default="missing", description="When to pull the image.")
+    Faults: Annotated[list[Fault], Items(minimum=0, maximum=20)] = Field(default_factory=list)
+    """Interruptions and internal errors to be staged."""

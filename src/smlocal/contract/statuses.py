@@ -46,6 +46,8 @@ class StatusMessage(StrEnum):
     DOWNLOADING_IMAGE = "Downloading the training image"
     TRAINING = "Training image download completed. Training in progress."
     UPLOADING = "Uploading generated training model"
+    INTERRUPTED = "Training job interrupted"
+    """Not known of the service; ours."""
     STOPPING = "Stopping the training job"
     STOPPED = "Training job stopped"
     MAX_RUNTIME_EXCEEDED = "Training job runtime exceeded MaxRuntimeInSeconds provided"
@@ -59,6 +61,7 @@ class StopCause(StrEnum):
 
     REQUEST = "request"
     MAX_RUNTIME = "max-runtime"
+    MAX_WAIT = "max-wait"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,5 +85,10 @@ STOPPED = {
         status=TrainingJobStatus.STOPPED,
         secondary=SecondaryStatus.MAX_RUNTIME_EXCEEDED,
         message=StatusMessage.MAX_RUNTIME_EXCEEDED,
+    ),
+    StopCause.MAX_WAIT: Ending(
+        status=TrainingJobStatus.STOPPED,
+        secondary=SecondaryStatus.MAX_WAIT_TIME_EXCEEDED,
+        message=StatusMessage.MAX_WAIT_TIME_EXCEEDED,
     ),
 }

@@ -18,7 +18,7 @@ from smlocal.engine.interface import (
     Resource,
     ResourceKind,
 )
-from smlocal.engine.output import AttachedOutput
+from smlocal.engine.output import AttachedOutput, payloads
 from smlocal.errors import EngineError
 from smlocal.plan.facts import EngineFacts, ImageFacts
 
@@ -115,6 +115,12 @@ class DockerEngine:
         """Attach to both streams."""
         parameters = {"stream": "1", "stdout": "1", "stderr": "1"}
         return AttachedOutput(self._client.attach(f"/containers/{container}/attach", parameters=parameters))
+
+    def logs(self, container: str) -> Iterator[bytes]:
+        """Read the engine's own copy, never following it: that loses lines."""
+        parameters = {"stdout": "1", "stderr": "1"}
+        with self._client.ask("GET", f"/containers/{container}/logs", parameters=parameters) as answer:
+            yield from payloads(answer.pieces())
 
     def start(self, container: str) -> None:
         """Start a container; one that runs already is fine."""

@@ -1,9 +1,11 @@
 """Leave nothing on the engine and nothing undeletable on disk; survive an engine that is gone."""
 
 import time
+from contextlib import suppress
 
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError, MachineNotReadyError
+from smlocal.plan.model import JobPlan
 from smlocal.removal import remove_tree
 
 _ENGINE_BACK_SECONDS = 20.0
@@ -35,6 +37,13 @@ def clear_disk(job_directory: str) -> list[str]:
         except OSError as error:
             left.append(f"{path} could not be removed: {error.strerror}")
     return left
+
+
+def clear_attempt(engine: Engine, plan: JobPlan) -> None:
+    """Make room for another try at the same job; what cannot be removed now is told at the end."""
+    with suppress(EngineError, MachineNotReadyError):
+        _clear(engine, plan.name)
+    clear_disk(plan.job_directory)
 
 
 def _clear(engine: Engine, job: str) -> list[str]:

@@ -10,7 +10,13 @@ if TYPE_CHECKING:
 
 REQUEST = "request"
 PLAN = "plan"
+RECALL = "recall"
+"""The plan in the form that a later supervisor can use."""
+JOB = "job"
+"""The job file with its flags, for planning anew."""
 LOCAL = "local"
+DECISION = "Decision"
+"""Of the local block: how the job will have ended once everything is cleaned up."""
 
 
 def describe_job(store: Store, name: str, *, service: bool = False) -> dict[str, Any]:
@@ -43,6 +49,6 @@ def describe_job(store: Store, name: str, *, service: bool = False) -> dict[str,
             "SupervisorPid": record.supervisor_pid,
             "Directory": store.directory(name),
             "Request": request_only(request),
-            **(store.document(name, LOCAL) or {}),
+            **{key: value for key, value in (store.document(name, LOCAL) or {}).items() if key != DECISION},
         }
     return answer

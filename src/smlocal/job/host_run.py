@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Thread
 
@@ -12,7 +13,7 @@ from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Engine, Mount, Ou
 from smlocal.errors import EngineError, EngineLostError, SmlocalError
 from smlocal.job.events import Events, HostExited, HostLost
 from smlocal.job.reporter import Reporter
-from smlocal.job.staging import build_tree, stage_trees
+from smlocal.job.staging import build_tree, mounts, stage_trees
 from smlocal.plan.model import HostPlan, JobPlan
 
 HOST_LABEL = "smlocal.host"
@@ -71,6 +72,34 @@ class HostRun:
                 raise
             output = self._start_with_copies(error)
         self._watch(output)
+
+    def take_up(self, container: str) -> None:
+        """Go on with a container that an earlier supervisor started."""
+        self.container = container
+        self._mounts = mounts(self.plan, self.host)
+        self.complete_log()
+        waiter = Thread(target=self._wait, args=(None, None), name=f"{self.name}-wait", daemon=True)
+        self._threads = [waiter]
+
+    def tell_end(self) -> None:
+        """Say how a container ended that has ended already."""
+        state = self.engine.state(self.container)
+        self._threads = []
+        self.events.put(HostExited(host=self.name, exit_code=state.exit_code, oom_killed=state.oom_killed))
+
+    def watch_on(self) -> None:
+        """Wait for the end of a container that was taken up and still runs."""
+        for thread in self._threads:
+            thread.start()
+
+    def complete_log(self) -> None:
+        """Replace what an earlier supervisor read of the log by all that the engine kept of it."""
+        draft = f"{self.log}.partial"
+        with suppress(EngineError, OSError):
+            os.makedirs(os.path.dirname(self.log), exist_ok=True)
+            with open(draft, "wb") as log:
+                log.writelines(self.engine.logs(self.container))
+            os.replace(draft, self.log)
 
     def join(self) -> None:
         """Wait for the threads that watch; they end soon after the container."""
@@ -153,17 +182,19 @@ class HostRun:
             except EngineLostError as error:
                 self.reporter.warning(f"{self.name}: the log stream broke off ({error.sentence})")
 
-    def _wait(self, output: Output, reader: Thread) -> None:
+    def _wait(self, output: Output | None, reader: Thread | None) -> None:
         try:
             exit_code = self.engine.wait(self.container)
-            reader.join(_DRAIN_SECONDS)
-            output.close()
+            if reader is not None:
+                reader.join(_DRAIN_SECONDS)
             oom_killed = exit_code != 0 and self.engine.state(self.container).oom_killed
         except SmlocalError as error:
-            output.close()
             self.events.put(HostLost(host=self.name, why=error.sentence))
         else:
             self.events.put(HostExited(host=self.name, exit_code=exit_code, oom_killed=oom_killed))
+        finally:
+            if output is not None:
+                output.close()
 
 
 def log_path(job_directory: str, host: str) -> str:

@@ -3,38 +3,49 @@
 import os.path
 from typing import TYPE_CHECKING, Any
 
+from smlocal.contract.statuses import Ending
+from smlocal.job.describe import DECISION
 from smlocal.plan.document import note_documents
 
 if TYPE_CHECKING:
     from smlocal.job.supervisor import Supervisor
 
 
-def local_block(job: "Supervisor") -> dict[str, Any]:
+def local_block(job: "Supervisor", ended: Ending, reason: str | None) -> dict[str, Any]:
     """Everything a machine may want to know beside the service's answer."""
-    artifacts = job.artifacts
+    artifacts, attempt, plan = job.artifacts, job.attempt, job.plan
     return {
-        "Hosts": [_host(job, name) for name in job.runs],
+        DECISION: {
+            "Status": ended.status,
+            "Secondary": ended.secondary,
+            "Message": ended.message,
+            "Reason": reason,
+        },
+        "Hosts": [_host(job, name) for name in attempt.runs],
+        "Attempts": job.number,
+        "Interruptions": job.policy.interruptions,
+        "Retries": job.policy.used,
         "Artifacts": {
-            "Directory": f"{job.plan.output.directory}/output",
+            "Directory": f"{plan.output.directory}/output",
             "Model": artifacts and artifacts.model,
             "ModelBytes": artifacts.model_bytes if artifacts is not None else 0,
             "Output": artifacts and artifacts.output,
             "OutputBytes": artifacts.output_bytes if artifacts is not None else 0,
             "Notes": [*artifacts.notes, *map(str, artifacts.clashes)] if artifacts is not None else [],
         },
-        "Seconds": dict(job.phases.seconds),
-        "Notes": note_documents(job.plan),
-        "Image": job.plan.image_facts and job.plan.image_facts.id,
-        "AllowCpu": any(note.id == "allow-cpu" for note in job.plan.notes),
-        "Hints": list(dict.fromkeys(job.hints)),
-        "Explanation": job.explanation,
+        "Seconds": dict(job.context.phases.seconds),
+        "Notes": note_documents(plan),
+        "Image": plan.image_facts and plan.image_facts.id,
+        "AllowCpu": any(note.id == "allow-cpu" for note in plan.notes),
+        "Hints": list(dict.fromkeys(attempt.hints)),
+        "Explanation": attempt.explanation,
         "Leftovers": job.leftovers,
     }
 
 
 def _host(job: "Supervisor", name: str) -> dict[str, Any]:
-    run = job.runs[name]
-    end = next((end for end in job.story.ends if end.host == name), None)
+    run = job.attempt.runs[name]
+    end = next((end for end in job.attempt.story.ends if end.host == name), None)
     return {
         "Name": name,
         "Container": run.host.container,

@@ -2,19 +2,13 @@
 
 import os
 
+from smlocal.job.describe import PLAN
+from smlocal.job.host_run import log_path
 from smlocal.store.jobs import Store
 
 
 def host_logs(store: Store, name: str) -> list[tuple[str, str]]:
-    """Host and file of every log there is, in host order; an unknown job is an error."""
-    store.get(name)
-    folder = os.path.join(store.directory(name), "logs")
-    try:
-        hosts = [entry.removesuffix(".log") for entry in os.listdir(folder) if entry.endswith(".log")]
-    except FileNotFoundError:
-        return []
-    return [(host, os.path.join(folder, f"{host}.log")) for host in sorted(hosts, key=_number)]
-
-
-def _number(host: str) -> int:
-    return int(host.rpartition("-")[2])
+    """Host and file of every log, in host order; a file is there once its host has started. Unknown: an error."""
+    plan = store.document(name, PLAN)
+    directory = store.directory(name)
+    return [(host["Name"], os.path.join(log_path(directory, host["Name"]))) for host in plan["Hosts"]]

@@ -31,6 +31,8 @@ class Story:
     first_failure: str | None = None
     """The host whose non-zero exit came first, before anybody asked for a stop."""
     stopped: StopCause | None = None
+    interrupted: bool = False
+    """True when the spot instances were taken away: exit codes then do not matter."""
     start_error: str | None = None
     """The runtime's own words when a first process could not be started."""
     failure_reason: str | None = None

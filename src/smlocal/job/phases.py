@@ -25,6 +25,11 @@ class Phases:
         """The first phase, which the record of the job began."""
         self._set(SecondaryStatus.STARTING)
 
+    def take_up(self, phase: SecondaryStatus, *, stopping: bool) -> None:
+        """Go on in the phase in which an earlier supervisor died."""
+        self.stopping = stopping
+        self._set(phase)
+
     def enter(
         self, phase: SecondaryStatus, message: StatusMessage, *, started: bool = False, ended: bool = False
     ) -> None:

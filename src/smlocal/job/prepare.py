@@ -1,12 +1,17 @@
 """Look at the machine once, so that the plan can be made without looking again."""
 
 import os
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from smlocal.contract import identity
-from smlocal.contract.job_file import JobFile
+from smlocal.contract.checkpoints import unusable
+from smlocal.contract.coverage import refusal
+from smlocal.contract.document import Document
+from smlocal.contract.job_file import JobFile, read_job
 from smlocal.contract.listing import Listing
+from smlocal.contract.validation import Violation
 from smlocal.engine.interface import JOB_LABEL, Engine
 from smlocal.errors import (
     EngineRemoteError,
@@ -34,6 +39,7 @@ class _Seen:
     account: str
     listings: dict[str, Listing]
     code: Listing | None
+    checkpoints: Listing | None
     output: str
 
 
@@ -42,6 +48,8 @@ class Prepared:
     """A plan that can be executed, or the reason why the registry will not give its image."""
 
     plan: JobPlan
+    job: Mapping[str, Any]
+    """What was asked for, so that it can be planned again."""
     pull_refused: str | None = None
 
 
@@ -53,7 +61,18 @@ def prepare(job: JobFile, *, name: str, home: str, engine: Engine, reporter: Rep
     image, refused = _image(engine, image_name, job.local.Pull, reporter)
     _check_architecture(image_name, image, facts)
     _check_gpus(job, engine, image_name if image is not None else None)
-    return Prepared(plan=_plan(job, seen, facts, image, name=name, home=home), pull_refused=refused)
+    return Prepared(
+        plan=_plan(job, seen, facts, image, name=name, home=home),
+        job={"Data": job.document.data, "File": job.document.name, "Directory": job.document.directory},
+        pull_refused=refused,
+    )
+
+
+def plan_again(asked: Mapping[str, Any], old: JobPlan, *, home: str, engine: Engine) -> JobPlan:
+    """The whole plan of a job that was recorded earlier: its inputs are listed as they are now."""
+    document = Document(dict(asked["Data"]), name=asked["File"], directory=asked["Directory"])
+    plan = look(read_job(document, strict=False), name=old.name, home=home, engine=engine, strict=False)
+    return replace(plan, output=old.output)
 
 
 def look(job: JobFile, *, name: str, home: str, engine: Engine, strict: bool) -> JobPlan:
@@ -85,6 +104,7 @@ def _see(job: JobFile, *, strict: bool) -> _Seen:
         account=identity.account(role=job.request.RoleArn, image=image),
         listings=listings,
         code=code,
+        checkpoints=_checkpoints(job, strict=strict),
         output=_output(job),
     )
 
@@ -96,6 +116,7 @@ def _plan(job: JobFile, seen: _Seen, engine: EngineFacts, image: ImageFacts | No
         image=image,
         listings=seen.listings,
         code=seen.code,
+        checkpoints=seen.checkpoints,
         output=seen.output,
         region=seen.region,
         account=seen.account,
@@ -161,6 +182,28 @@ def _listings(job: JobFile, *, strict: bool, region: str) -> tuple[dict[str, Lis
             where=None if line is None else f"{document.name}:{line}",
         )
     return listings, code
+
+
+def _checkpoints(job: JobFile, *, strict: bool) -> Listing | None:
+    """What the checkpoint prefix holds, if the job has one that can be kept here."""
+    config, document = job.request.CheckpointConfig, job.document
+    if config is None:
+        return None
+    why = unusable(config.LocalPath, code=job.local.Code is not None)
+    if why is not None:
+        member, at = "CheckpointConfig.LocalPath", ("CheckpointConfig", "LocalPath")
+        text = f"{member}: {config.LocalPath} is refused: {why}"
+        raise refusal(document, [(member, Violation(path=at, text=text))])
+    from smlocal.sources.checkpoints import list_checkpoints
+
+    line = document.line(("CheckpointConfig", "S3Uri"))
+    return list_checkpoints(
+        config.S3Uri,
+        directory=document.directory,
+        mapping=job.local.Sources,
+        strict=strict,
+        where=None if line is None else f"{document.name}:{line}",
+    )
 
 
 def _output(job: JobFile) -> str:

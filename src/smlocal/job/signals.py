@@ -7,13 +7,15 @@ from types import FrameType, TracebackType
 from typing import Any, Self
 
 from smlocal.contract.statuses import StopCause
-from smlocal.job.events import Events, StopAsked
+from smlocal.job.events import Events, KillAsked, Poked, StopAsked
 
 _CAUGHT = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+POKE = signal.SIGUSR1
+"""What another process sends once it has left word in the store."""
 
 
-class StoppedEarlyError(Exception):
-    """A stop was asked for while no container ran yet: whatever was being staged is given up."""
+class BrokenOffError(Exception):
+    """Somebody wants something while no container runs yet: whatever was being staged is given up."""
 
 
 class StopSignals:
@@ -31,6 +33,7 @@ class StopSignals:
             # Somebody who ignores SIGHUP (nohup) means it.
             if signal.getsignal(number) is not signal.SIG_IGN:
                 self._before[number] = signal.signal(number, self._caught)
+        signal.signal(POKE, self._poked)
         return self
 
     def __exit__(
@@ -38,14 +41,16 @@ class StopSignals:
     ) -> None:
         for number, before in self._before.items():
             signal.signal(number, before)
+        # Somebody may have seen us at work a moment ago: a late poke must not end the process.
+        signal.signal(POKE, signal.SIG_IGN)
 
     @contextmanager
     def interruptible(self) -> Iterator[None]:
-        """Break off by `StoppedEarlyError`, also when the signal came a moment before."""
+        """Break off by `BrokenOffError`, also when the signal came a moment before."""
         self._armed = True
         try:
-            if self.received is not None:
-                raise StoppedEarlyError
+            if not self._events.empty():
+                raise BrokenOffError
             yield
         finally:
             self._armed = False
@@ -54,7 +59,17 @@ class StopSignals:
         del frame
         if self.received is None:
             self.received = number
-        self._events.put(StopAsked(cause=StopCause.REQUEST))
+            self._events.put(StopAsked(cause=StopCause.REQUEST))
+        else:
+            self._events.put(KillAsked())
+        self._break_off()
+
+    def _poked(self, number: int, frame: FrameType | None) -> None:
+        del number, frame
+        self._events.put(Poked())
+        self._break_off()
+
+    def _break_off(self) -> None:
         if self._armed:
             self._armed = False
-            raise StoppedEarlyError
+            raise BrokenOffError

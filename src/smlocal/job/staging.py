@@ -25,6 +25,12 @@ def build_tree(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
     for tree in host.channels:
         # The engine would make the mount point itself, owned by root and undeletable for the user.
         _make_directory(base + _below(tree.target))
+    return mounts(plan, host)
+
+
+def mounts(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
+    """The folders of this machine that the host's container sees."""
+    base = host_directory(plan, host)
     return tuple(Mount(source=base + _below(folder), target=folder) for folder in MOUNTED)
 
 

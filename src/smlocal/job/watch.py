@@ -1,9 +1,12 @@
 """What a running job does when something happens: a pure state machine over events and time."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import assert_never
 
+from smlocal.contract import failure
 from smlocal.contract.statuses import StopCause
-from smlocal.job.events import Event, HostExited, HostLost, StopAsked
+from smlocal.job.events import Event, HostExited, HostLost, Interrupted, KillAsked, PlatformFailed, StopAsked
 from smlocal.job.outcome import HostEnd, Story
 from smlocal.plan.model import StopPlan
 
@@ -13,6 +16,12 @@ class RecordStop:
     """Write down that the job is being stopped, before any signal is sent."""
 
     cause: StopCause
+    grace: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RecordInterruption:
+    """Write down that the instances are taken away, before any signal is sent."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,7 +38,7 @@ class Kill:
     hosts: tuple[str, ...]
 
 
-Action = RecordStop | Terminate | Kill
+Action = RecordStop | RecordInterruption | Terminate | Kill
 
 
 @dataclass(kw_only=True, slots=True)
@@ -38,8 +47,8 @@ class Watch:
 
     running: set[str]
     limits: StopPlan
-    deadline: float
-    """When MaxRuntimeInSeconds is over."""
+    deadlines: Mapping[StopCause, float]
+    """When MaxRuntimeInSeconds and MaxWaitTimeInSeconds are over."""
     story: Story
     lost: str | None = None
     """Why the engine no longer answers, where it does not."""
@@ -52,9 +61,15 @@ class Watch:
     @property
     def wake_at(self) -> float | None:
         """When something is due although nothing happens."""
-        if self.kill_at is not None:
-            return self.kill_at
-        return None if self.story.decided else self.deadline
+        clocks = [] if self.kill_at is None else [self.kill_at]
+        if self._open:
+            clocks += self.deadlines.values()
+        return min(clocks, default=None)
+
+    @property
+    def _open(self) -> bool:
+        """True while a stop can still change how the job ends."""
+        return not self.story.decided and self.lost is None
 
     def hear(self, event: Event, now: float) -> list[Action]:
         """Take in what happened and say what to do about it."""
@@ -65,19 +80,35 @@ class Watch:
                 self.running.discard(host)
                 self.lost = self.lost or why
                 return self._terminate(self.limits.peer_grace, now)
-            case StopAsked(cause=cause):
-                return self._kill() if self.story.decided or self.lost else self._stop(cause, now)
+            case StopAsked(cause=cause, grace=grace):
+                return self._stop(cause, grace, now)
+            case KillAsked():
+                return self._kill()
+            case Interrupted():
+                return self._interrupt(now)
+            case PlatformFailed():
+                return self._break()
+            case _:
+                assert_never(event)
 
     def give_up(self, now: float) -> list[Action]:
         """Some host could not be started: those that were have nothing to wait for."""
         return self._terminate(self.limits.peer_grace, now)
 
+    def terminate_rest(self) -> list[Action]:
+        """Signal those that an earlier supervisor did not come to signal."""
+        hosts = tuple(sorted(self.running - self.signalled))
+        self.signalled.update(hosts)
+        return [Terminate(hosts=hosts)] if hosts else []
+
     def tick(self, now: float) -> list[Action]:
         """Do what is due by the clock."""
         if self.kill_at is not None and now >= self.kill_at:
             return self._kill()
-        if not self.story.decided and self.lost is None and now >= self.deadline:
-            return self._stop(StopCause.MAX_RUNTIME, now)
+        if self._open:
+            for cause, deadline in sorted(self.deadlines.items(), key=lambda item: item[1]):
+                if now >= deadline:
+                    return self._stop(cause, None, now)
         return []
 
     def _exited(self, event: HostExited, now: float) -> list[Action]:
@@ -90,22 +121,44 @@ class Watch:
             killed=event.host in self.killed,
         )
         self.story = replace(self.story, ends=(*self.story.ends, end))
-        if event.exit_code == 0 or self.story.decided or self.lost is not None:
+        if event.exit_code == 0 or self.story.interrupted or not self._open:
             return []
         self.story = replace(self.story, first_failure=event.host)
         return self._terminate(self.limits.peer_grace, now)
 
-    def _stop(self, cause: StopCause, now: float) -> list[Action]:
+    def _stop(self, cause: StopCause, grace: float | None, now: float) -> list[Action]:
+        if not self._open:
+            # Decided already: who asks again can only make it end sooner.
+            if grace is not None and self.kill_at is not None:
+                self.kill_at = min(self.kill_at, now + grace)
+            return []
         self.story = replace(self.story, stopped=cause)
-        return [RecordStop(cause=cause), *self._terminate(self.limits.grace, now)]
+        given = self.limits.grace if grace is None else grace
+        return [RecordStop(cause=cause, grace=given), *self._terminate(given, now)]
+
+    def _interrupt(self, now: float) -> list[Action]:
+        if self.story.interrupted or not self._open:
+            return []
+        self.story = replace(self.story, interrupted=True)
+        return [RecordInterruption(), *self._terminate(self.limits.grace, now)]
+
+    def _break(self) -> list[Action]:
+        if not self._open:
+            return []
+        self.story = replace(self.story, failure_reason=failure.INTERNAL_ERROR)
+        return self._kill()
 
     def _terminate(self, grace: float, now: float) -> list[Action]:
-        hosts = tuple(sorted(self.running - self.signalled))
-        if not hosts:
+        """SIGTERM to all that have not had it; a later, shorter grace brings SIGKILL forward."""
+        if not self.running:
             return []
+        deadline = now + grace
+        self.grace = grace
+        if not self.killed:
+            self.kill_at = deadline if self.kill_at is None else min(self.kill_at, deadline)
+        hosts = tuple(sorted(self.running - self.signalled))
         self.signalled.update(hosts)
-        self.grace, self.kill_at = grace, now + grace
-        return [Terminate(hosts=hosts)]
+        return [Terminate(hosts=hosts)] if hosts else []
 
     def _kill(self) -> list[Action]:
         hosts = tuple(sorted(self.running - self.killed))

@@ -1,10 +1,12 @@
 """Request and facts, turned into the plan. Pure: nothing here looks at the machine."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 
 from smlocal.contract import paths
-from smlocal.contract.config_files import config_files
+from smlocal.contract.checkpoints import container_path, is_own_mount
+from smlocal.contract.config_files import compact, config_files
 from smlocal.contract.describe import DEFAULT_MAX_RUNTIME
 from smlocal.contract.environment import container_environment
 from smlocal.contract.hosts import Host, homogeneous
@@ -16,7 +18,7 @@ from smlocal.contract.local_settings import LocalSettings
 from smlocal.contract.manifest import manifest
 from smlocal.contract.model.request import AlgorithmSpecification, CreateTrainingJobRequest, ResourceConfig
 from smlocal.plan.facts import Facts
-from smlocal.plan.model import HostPlan, JobPlan, OutputPlan, StopPlan, TreePlan
+from smlocal.plan.model import CheckpointPlan, FaultPlan, HostPlan, JobPlan, OutputPlan, StopPlan, TreePlan
 from smlocal.plan.notes import notes
 from smlocal.plan.staging import choose_staging
 
@@ -38,6 +40,10 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
     )
     channels = _channels(request, local, facts)
     manifests = {paths.channel_manifest(channel.name): manifest(channel.listing) for channel in channels}
+    checkpoints = _checkpoints(request, facts)
+    if checkpoints is not None:
+        manifests.setdefault(paths.CHECKPOINTS_MANIFEST, manifest(checkpoints.listing))
+    stopping = request.StoppingCondition
     stem = f"smlocal-{name}-{facts.run_id}"
     several = len(hosts) > 1
     plan = JobPlan(
@@ -72,15 +78,32 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
         code=_code(facts, local),
         output=_output(request, local, facts, name),
         stop=StopPlan(
-            max_runtime=(request.StoppingCondition and request.StoppingCondition.MaxRuntimeInSeconds)
-            or DEFAULT_MAX_RUNTIME,
+            max_runtime=(stopping.MaxRuntimeInSeconds if stopping is not None else None) or DEFAULT_MAX_RUNTIME,
+            max_wait=stopping.MaxWaitTimeInSeconds if stopping is not None else None,
             grace=local.StopGraceSeconds,
             peer_grace=local.PeerGraceSeconds,
         ),
         job_directory=facts.job_directory,
+        checkpoints=checkpoints,
+        retries=request.RetryStrategy.MaximumRetryAttempts if request.RetryStrategy is not None else 0,
+        faults=tuple(
+            FaultPlan(interrupt=fault.Kind == "Interrupt", when=fault.When, after=fault.AfterSeconds, times=fault.Times)
+            for fault in local.Faults
+        ),
         request={"TrainingJobName": name, **job.raw},
     )
     return replace(plan, notes=notes(plan, job))
+
+
+def for_attempt(plan: JobPlan, number: int) -> JobPlan:
+    """The plan of a later attempt: all is as before but the run counter of the platform's own file."""
+    path = f"{paths.CONFIG}/init-config.json"
+    hosts = []
+    for host in plan.hosts:
+        document = json.loads(host.files[path])
+        document["jobRunInfo"]["jobRunNumber"] = number
+        hosts.append(replace(host, files={**host.files, path: compact(document)}))
+    return replace(plan, hosts=tuple(hosts))
 
 
 def gpus_asked_for(resources: ResourceConfig) -> int:
@@ -113,6 +136,15 @@ def _code(facts: Facts, local: LocalSettings) -> TreePlan | None:
     return None if facts.code is None else _tree("code", local.Code or "", paths.CODE, facts.code, local)
 
 
+def _checkpoints(request: CreateTrainingJobRequest, facts: Facts) -> CheckpointPlan | None:
+    config, listing = request.CheckpointConfig, facts.checkpoints
+    if config is None or listing is None:
+        return None
+    return CheckpointPlan(
+        uri=config.S3Uri, directory=listing.root, local_path=container_path(config.LocalPath), listing=listing
+    )
+
+
 def _tree(name: str, uri: str, target: str, listing: Listing, local: LocalSettings) -> TreePlan:
     staging, reason = choose_staging(listing, local.Staging)
     return TreePlan(name=name, uri=uri, target=target, listing=listing, staging=staging, reason=reason)
@@ -125,7 +157,12 @@ def _directories(request: CreateTrainingJobRequest) -> tuple[str, ...]:
         (request.TensorBoardOutputConfig, paths.TENSORBOARD),
     )
     asked = [config.LocalPath or default for config, default in collectors if config is not None]
-    return (*_MOUNTED, *(path.rstrip("/") for path in asked if path.startswith(f"{paths.OUTPUT}/")))
+    made = [path.rstrip("/") for path in asked if path.startswith(f"{paths.OUTPUT}/")]
+    if request.CheckpointConfig is not None:
+        path = container_path(request.CheckpointConfig.LocalPath)
+        # A folder of its own is made by who fills it; the others are part of a folder that is mounted.
+        made += [] if is_own_mount(path) else [path]
+    return (*_MOUNTED, *made)
 
 
 def _configuration(

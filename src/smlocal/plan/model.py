@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from smlocal.contract.checkpoints import is_own_mount
 from smlocal.contract.hosts import Host
 from smlocal.contract.listing import Listing
 from smlocal.plan.facts import EngineFacts, ImageFacts, MachineFacts
@@ -43,6 +44,25 @@ class HostPlan:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class CheckpointPlan:
+    """What every host finds of earlier work, and where its own is saved."""
+
+    uri: str
+    """As the request says it."""
+    directory: str
+    """The local folder that stands for the prefix; it need not exist."""
+    local_path: str
+    """Folder in the container, in its plainest spelling."""
+    listing: Listing
+    """What is restored; of nothing when there is nothing."""
+
+    @property
+    def own_mount(self) -> bool:
+        """False where LocalPath lies in a folder that is mounted anyway."""
+        return is_own_mount(self.local_path)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class OutputPlan:
     """Where results go."""
 
@@ -61,8 +81,23 @@ class StopPlan:
     """When and how the job is stopped."""
 
     max_runtime: int
+    max_wait: int | None = None
+    """From the job's creation, for spot instances."""
     grace: int
     peer_grace: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FaultPlan:
+    """Something to be staged, as `Local.Faults` says."""
+
+    interrupt: bool
+    """A spot interruption; else an internal error of the platform."""
+    when: str
+    """`Before`, `During` or `After` training."""
+    after: int
+    """Seconds of training."""
+    times: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -100,4 +135,8 @@ class JobPlan:
     job_directory: str
     request: Mapping[str, Any]
     """The effective request: what was given, with the name."""
+    retries: int = 0
+    """How often an internal error of the platform is followed by another attempt."""
+    faults: tuple[FaultPlan, ...] = ()
+    checkpoints: CheckpointPlan | None = None
     notes: tuple[Note, ...] = ()

@@ -51,6 +51,20 @@ class Store:
         with self._lock, explained(self.home):
             self._connection.close()
 
+    @contextmanager
+    def let_go(self) -> Iterator[None]:
+        """Close the database for a while: a process that is forked meanwhile can open it for itself.
+
+        SQLite keeps its idea of which locks the process holds in memory. A child would inherit the idea without the
+        locks, and its writes could be lost.
+        """
+        with self._lock:
+            self.close()
+            try:
+                yield
+            finally:
+                self._connection = open_database(self.home)
+
     def __enter__(self) -> Self:
         return self
 
@@ -291,6 +305,14 @@ class Store:
             rows = connection.execute(
                 f"SELECT {_COLUMNS} FROM jobs ORDER BY created DESC, id DESC LIMIT ? OFFSET ?",  # noqa: S608 - constant
                 (-1 if limit is None else limit, offset),
+            ).fetchall()
+        return [_record(row) for row in rows]
+
+    def unfinished(self) -> Records:
+        """Jobs that have not ended, oldest first."""
+        with self._read() as connection:
+            rows = connection.execute(
+                f"SELECT {_COLUMNS} FROM jobs WHERE status IN ('InProgress', 'Stopping') ORDER BY id"  # noqa: S608 - constant
             ).fetchall()
         return [_record(row) for row in rows]
 

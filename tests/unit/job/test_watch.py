@@ -4,16 +4,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smlocal.contract.statuses import StopCause, TrainingJobStatus
-from smlocal.job.events import Event, HostExited, HostLost, StopAsked
+from smlocal.job.events import Event, HostExited, HostLost, Interrupted, KillAsked, PlatformFailed, StopAsked
 from smlocal.job.outcome import Story, ending
-from smlocal.job.watch import Action, Kill, RecordStop, Terminate, Watch
+from smlocal.job.watch import Action, Kill, RecordInterruption, RecordStop, Terminate, Watch
 from smlocal.plan.model import StopPlan
 
 LIMITS = StopPlan(max_runtime=1000, grace=120, peer_grace=10)
 
 
 def watch(*hosts: str) -> Watch:
-    return Watch(running=set(hosts), limits=LIMITS, deadline=1000.0, story=Story())
+    return Watch(running=set(hosts), limits=LIMITS, deadlines={StopCause.MAX_RUNTIME: 1000.0}, story=Story())
 
 
 def exited(host: str, exit_code: int) -> HostExited:
@@ -46,24 +46,62 @@ def test_the_first_failure_stops_the_peers_and_decides() -> None:
 def test_a_stop_is_recorded_before_the_signal() -> None:
     it = watch("algo-1")
     assert it.hear(StopAsked(cause=StopCause.REQUEST), 5.0) == [
-        RecordStop(cause=StopCause.REQUEST),
+        RecordStop(cause=StopCause.REQUEST, grace=120),
         Terminate(hosts=("algo-1",)),
     ]
     assert it.tick(124.9) == []
     assert it.tick(125.0) == [Kill(hosts=("algo-1",))]
 
 
-def test_asking_twice_kills_at_once() -> None:
+def test_whoever_does_not_want_to_wait_kills_at_once() -> None:
     it = watch("algo-1", "algo-2")
     it.hear(StopAsked(cause=StopCause.REQUEST), 5.0)
-    assert it.hear(StopAsked(cause=StopCause.REQUEST), 6.0) == [Kill(hosts=("algo-1", "algo-2"))]
-    assert it.hear(StopAsked(cause=StopCause.REQUEST), 7.0) == []
+    assert it.hear(KillAsked(), 6.0) == [Kill(hosts=("algo-1", "algo-2"))]
+    assert it.hear(KillAsked(), 7.0) == []
+
+
+def test_a_second_stop_can_only_shorten_the_grace() -> None:
+    it = watch("algo-1")
+    it.hear(StopAsked(cause=StopCause.REQUEST, grace=60), 5.0)
+    assert it.hear(StopAsked(cause=StopCause.REQUEST), 6.0) == []
+    assert it.wake_at == 65.0
+    assert it.hear(StopAsked(cause=StopCause.REQUEST, grace=100), 7.0) == []
+    assert it.wake_at == 65.0
+    assert it.hear(StopAsked(cause=StopCause.REQUEST, grace=1), 8.0) == []
+    assert it.wake_at == 9.0
+
+
+def test_an_interruption_is_recorded_and_no_exit_after_it_is_a_failure() -> None:
+    it = watch("algo-1", "algo-2")
+    assert it.hear(Interrupted(), 5.0) == [RecordInterruption(), Terminate(hosts=("algo-1", "algo-2"))]
+    assert it.hear(Interrupted(), 6.0) == []
+    it.hear(exited("algo-1", 1), 7.0)
+    assert not it.story.decided
+    it.hear(StopAsked(cause=StopCause.REQUEST), 8.0)
+    it.hear(exited("algo-2", 1), 9.0)
+    assert status(it) == "Stopped"
+
+
+def test_a_broken_platform_kills_and_decides() -> None:
+    it = watch("algo-1")
+    assert it.hear(PlatformFailed(), 5.0) == [Kill(hosts=("algo-1",))]
+    it.hear(exited("algo-1", 137), 6.0)
+    assert ending(it.story, b"")[1] == "InternalServerError: We encountered an internal error. Please try again."
+
+
+def test_the_wait_for_spot_instances_has_a_clock_of_its_own() -> None:
+    it = watch("algo-1")
+    it.deadlines = {StopCause.MAX_RUNTIME: 1000.0, StopCause.MAX_WAIT: 900.0}
+    assert it.wake_at == 900.0
+    it.tick(900.0)
+    it.hear(exited("algo-1", 0), 901.0)
+    assert ending(it.story, b"")[0].secondary == "MaxWaitTimeExceeded"
 
 
 def test_the_runtime_is_a_stop_of_its_own_kind() -> None:
     it = watch("algo-1")
     assert it.tick(999.0) == []
-    assert it.tick(1000.0) == [RecordStop(cause=StopCause.MAX_RUNTIME), Terminate(hosts=("algo-1",))]
+    assert it.tick(1000.0) == [RecordStop(cause=StopCause.MAX_RUNTIME, grace=120), Terminate(hosts=("algo-1",))]
     it.hear(exited("algo-1", 0), 1001.0)
     assert ending(it.story, b"")[0].secondary == "MaxRuntimeExceeded"
 
@@ -91,7 +129,10 @@ EVENTS = st.lists(
     st.one_of(
         st.builds(HostExited, host=st.sampled_from(HOSTS), exit_code=st.sampled_from([0, 1, 137, 143])),
         st.builds(HostLost, host=st.sampled_from(HOSTS), why=st.just("gone")),
-        st.builds(StopAsked, cause=st.sampled_from(StopCause)),
+        st.builds(StopAsked, cause=st.sampled_from(StopCause), grace=st.none() | st.floats(min_value=0, max_value=200)),
+        st.builds(KillAsked),
+        st.builds(Interrupted),
+        st.builds(PlatformFailed),
         st.just(None),
     ),
     max_size=30,
@@ -118,13 +159,14 @@ def test_in_any_order_a_decision_stands_and_nothing_waits_for_ever(
         elif it.story.decided:
             decided = status(it)
         # Whoever still runs after a decision has been signalled and will be killed, or has been killed.
-        if it.story.decided:
+        if it.story.decided or it.story.interrupted:
             assert it.running <= it.signalled
             assert it.running <= it.killed or it.kill_at is not None
     assert sum(isinstance(action, RecordStop) for action in done) <= 1
     recorded = [index for index, action in enumerate(done) if isinstance(action, RecordStop)]
     signalled = [index for index, action in enumerate(done) if isinstance(action, Terminate | Kill)]
-    if recorded and it.story.first_failure is None and it.lost is None:
+    others = (it.story.first_failure, it.lost, it.story.failure_reason, it.story.interrupted or None)
+    if recorded and all(other is None for other in others) and not any(isinstance(e, KillAsked) for e in events):
         assert all(index > recorded[0] for index in signalled)
     for action in done:
         if isinstance(action, Terminate | Kill):

@@ -1,0 +1,35 @@
+"""`smlocal stop`: what StopTrainingJob does."""
+
+import click
+
+_LONGEST = 120
+
+
+@click.command("stop")
+@click.argument("name")
+@click.option("--grace", type=float, metavar="SECONDS", help="Between SIGTERM and SIGKILL; else as the job says (120).")
+@click.option("--force", is_flag=True, help=f"Allow a grace of more than the service's {_LONGEST} s.")
+@click.option("--wait", is_flag=True, help="Wait for the job's end, and exit as smlocal wait does.")
+def command(*, name: str, grace: float | None, force: bool, wait: bool) -> int:
+    """Stop a running job: SIGTERM, time to save its work, SIGKILL.
+
+    Returns once the stop is recorded; the job goes on to pack what it has.
+    """
+    if grace is not None and grace < 0:
+        raise click.UsageError("--grace: a time cannot be negative.")
+    if grace is not None and grace > _LONGEST and not force:
+        raise click.UsageError(f"--grace: the service gives {_LONGEST} s at most; --force allows more here.")
+    from smlocal.job.orphans import see_to
+    from smlocal.job.word import ask_to_stop
+    from smlocal.store.home import home_directory
+    from smlocal.store.jobs import Store
+
+    with Store.open(home_directory()) as store:
+        if not ask_to_stop(store, name, grace=grace):
+            see_to(store, name)
+        click.echo(f"stopping {name}", err=True)
+        if wait:
+            from smlocal.cli.wait import wait_for
+
+            return wait_for(store, (name,), None)
+    return 0

@@ -1,0 +1,170 @@
+"""Bring a job to its true end whose supervisor is gone: killed, or down with the machine."""
+
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+from smlocal.contract import failure
+from smlocal.contract.statuses import Ending, SecondaryStatus, StatusMessage, StopCause, TrainingJobStatus
+from smlocal.engine.interface import ContainerState, Engine, ResourceKind
+from smlocal.errors import EngineError, MachineNotReadyError
+from smlocal.job.attempt import Attempt
+from smlocal.job.cleanup import clear_disk, clear_engine
+from smlocal.job.context import Context
+from smlocal.job.describe import DECISION, JOB, LOCAL, RECALL, describe_job
+from smlocal.job.events import Events
+from smlocal.job.folder import keep
+from smlocal.job.host_run import HOST_LABEL, HostRun
+from smlocal.job.ladder import SIGNAL
+from smlocal.job.outcome import Story
+from smlocal.job.prepare import plan_again
+from smlocal.job.reporter import Silent
+from smlocal.job.signals import StopSignals
+from smlocal.job.supervisor import Supervisor, end_job, make_context
+from smlocal.job.word import STOP
+from smlocal.plan.recall import recall
+from smlocal.store.jobs import Store
+
+_RUNNING = {"running", "paused", "restarting"}
+_RAN = {*_RUNNING, "exited", "dead"}
+
+
+def adopt(store: Store, name: str, connect: Callable[[], Engine], owned: Callable[[], None] = lambda: None) -> bool:
+    """Supervise an orphan to its end; False when it needs nobody (any more)."""
+    events = Events()
+    with StopSignals(events) as signals:
+        lease = store.take_over(name, os.getpid())
+        if lease is None:
+            return False
+        with lease:
+            owned()
+            engine = connect()
+            if not _only_cleaning_was_left(store, name, engine):
+                _bring_to_its_end(store, name, engine, events, signals)
+            keep(store.directory(name), "describe", describe_job(store, name))
+    return True
+
+
+def _only_cleaning_was_left(store: Store, name: str, engine: Engine) -> bool:
+    """The dead supervisor had decided already: what is left is to clean up and to say so."""
+    local = store.document(name, LOCAL)
+    if local is None or DECISION not in local:
+        return False
+    decision = local[DECISION]
+    left = [*clear_engine(engine, name, engine_lost=True), *clear_disk(store.directory(name))]
+    if left:
+        store.put_document(name, LOCAL, {**local, "Leftovers": [*local["Leftovers"], *left]})
+    ended = Ending(
+        status=TrainingJobStatus(decision["Status"]),
+        secondary=SecondaryStatus(decision["Secondary"]),
+        message=StatusMessage(decision["Message"]),
+    )
+    end_job(store, name, ended, decision["Reason"])
+    return True
+
+
+def _bring_to_its_end(store: Store, name: str, engine: Engine, events: Events, signals: StopSignals) -> None:
+    record = store.get(name)
+    plan = recall(store.document(name, RECALL))
+    context = make_context(name, engine=engine, store=store, reporter=Silent(), events=events, signals=signals)
+    supervisor = Supervisor(
+        context=context,
+        plan=plan,
+        renew=lambda: plan_again(store.document(name, JOB), plan, home=store.home, engine=engine),
+    )
+    _count_the_past(supervisor)
+    context.phases.take_up(record.secondary_status, stopping=record.status is TrainingJobStatus.STOPPING)
+    supervisor.guarded(lambda: _resume(supervisor, record.secondary_status))
+
+
+def _count_the_past(supervisor: Supervisor) -> None:
+    """Earlier attempts of this job, and how long they trained."""
+    context = supervisor.context
+    for event in context.store.events(context.job):
+        data = event.data if isinstance(event.data, dict) else {}
+        if event.kind == "restart":
+            supervisor.number = int(data["Number"])
+            supervisor.policy.used += data["Why"] == "retry"
+            supervisor.policy.interruptions += data["Why"] == "interruption"
+    now = time.time()
+    context.spent["training"] = sum(
+        (now if transition.ended is None else transition.ended) - transition.started
+        for transition in context.store.transitions(context.job)
+        if transition.status is SecondaryStatus.TRAINING
+    )
+
+
+def _resume(supervisor: Supervisor, phase: SecondaryStatus) -> None:
+    """Take up the attempt where its containers are."""
+    attempt = supervisor.attempt
+    states = _containers(supervisor)
+    ran = {host: state for host, state in states.items() if state[1].status in _RAN and state[1].started_at > "0002"}
+    stopping, grace = _recorded_story(attempt.context)
+    if len(ran) < len(supervisor.plan.hosts):
+        # It never came to training, or what it trained on is gone: nothing can be brought to an end.
+        attempt.story = stopping
+        if not attempt.over:
+            attempt.story = Story(failure_reason=failure.INTERNAL_ERROR)
+            attempt.explanation = f"smlocal was killed or the machine went down in the phase {phase}"
+        supervisor.after_training()
+        return
+    _take_up_hosts(attempt, ran)
+    attempt.story = stopping
+    # In the order in which they ended, which decides whose failure came first.
+    for host, (_, state) in sorted(ran.items(), key=lambda item: item[1][1].finished_at):
+        if state.status not in _RUNNING:
+            attempt.runs[host].tell_end()
+    attempt.resume_watching(_signals_sent(attempt.context), grace)
+    for run in attempt.runs.values():
+        run.complete_log()
+    supervisor.after_training()
+
+
+def _containers(supervisor: Supervisor) -> dict[str, tuple[str, ContainerState]]:
+    """Id and state of each host's container that the engine still has."""
+    engine = supervisor.context.engine
+    found = {}
+    with suppress(EngineError, MachineNotReadyError):
+        for resource in engine.owned(supervisor.plan.name):
+            host = resource.labels.get(HOST_LABEL)
+            if resource.kind is ResourceKind.CONTAINER and host is not None:
+                found[host] = (resource.id, engine.state(resource.id))
+    return found
+
+
+def _take_up_hosts(attempt: Attempt, containers: dict[str, tuple[str, ContainerState]]) -> None:
+    context = attempt.context
+    for host in attempt.plan.hosts:
+        run = HostRun(
+            plan=attempt.plan, host=host, engine=context.engine, events=context.events, reporter=context.reporter
+        )
+        run.take_up(containers[run.name][0])
+        attempt.runs[run.name] = run
+
+
+def _recorded_story(context: Context) -> tuple[Story, float | None]:
+    """A stop or an interruption that was written down for this attempt before the supervisor died, and its grace."""
+    story, grace = Story(), None
+    for event in context.store.events(context.job):
+        context.ear.heard += 1
+        data = event.data if isinstance(event.data, dict) else {}
+        if event.kind == STOP:
+            story, grace = Story(stopped=StopCause(data["Cause"])), data.get("Grace", grace)
+        elif event.kind == "interruption" and story.stopped is None:
+            story = Story(interrupted=True)
+        elif event.kind == "restart":
+            story = Story()
+    return story, grace
+
+
+def _signals_sent(context: Context) -> dict[str, float]:
+    """When each host was sent SIGTERM in this attempt, by the wall clock."""
+    sent: dict[str, float] = {}
+    for event in context.store.events(context.job):
+        data = event.data if isinstance(event.data, dict) else {}
+        if event.kind == SIGNAL and data.get("Signal") == "SIGTERM":
+            sent[data["Host"]] = event.at
+        elif event.kind == "restart":
+            sent = {}
+    return sent

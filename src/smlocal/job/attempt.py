@@ -1,0 +1,240 @@
+"""One attempt of a job: its data, its containers, and how they ended. A job has several when it is restarted."""
+
+import errno
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from smlocal.contract import failure
+from smlocal.contract.statuses import SecondaryStatus, StatusMessage
+from smlocal.engine.interface import JOB_LABEL
+from smlocal.errors import EngineError, EngineLostError, StagingError
+from smlocal.job import details, hints
+from smlocal.job.cleanup import clear_attempt
+from smlocal.job.context import Context
+from smlocal.job.events import Event, Poked
+from smlocal.job.faults import Faults
+from smlocal.job.host_run import HostRun
+from smlocal.job.ladder import send_signal
+from smlocal.job.outcome import Story
+from smlocal.job.signals import BrokenOffError
+from smlocal.job.start import start_all
+from smlocal.job.watch import Action, Kill, RecordInterruption, RecordStop, Terminate, Watch
+from smlocal.plan.model import JobPlan
+
+_RUNTIME = "OCI runtime"
+
+
+@dataclass(kw_only=True, slots=True)
+class Attempt:
+    """The containers of one attempt and what became of them."""
+
+    context: Context
+    plan: JobPlan
+    faults: Faults
+    story: Story = field(default_factory=Story)
+    runs: dict[str, HostRun] = field(default_factory=dict)
+    ran: bool = False
+    """True once a container has run: there may be something to upload."""
+    engine_lost: bool = False
+    explanation: str | None = None
+    """What really happened, where the service would only speak of an internal error."""
+    hints: list[str] = field(default_factory=list)
+
+    @property
+    def over(self) -> bool:
+        """True when there is nothing to wait for any more."""
+        return self.story.decided or self.story.interrupted
+
+    def download(self, pull_refused: str | None) -> None:
+        """Bring the data and make the containers; what fails here fails the job."""
+        phases = self.context.phases
+        with_data = pull_refused is None and bool(self.plan.hosts[0].channels)
+        message = StatusMessage.DOWNLOADING_DATA if with_data else StatusMessage.DOWNLOADING_IMAGE
+        phases.enter(SecondaryStatus.DOWNLOADING, message, started=True)
+        if pull_refused is not None:
+            self._failed(failure.CANNOT_PULL, pull_refused)
+        elif self.faults.strikes("Before"):
+            self._failed(failure.INTERNAL_ERROR, "staged by Local.Faults before training")
+        else:
+            self._stage()
+        phases.leave(details.downloaded(self.plan, self.runs.values()), good=not self.story.failed)
+
+    def _stage(self) -> None:
+        staged = False
+        while not staged and not self.over:
+            try:
+                with self.context.signals.interruptible():
+                    self._make_hosts()
+                staged = True
+            except BrokenOffError:
+                self._hear_waiting()
+                if not self.over:
+                    clear_attempt(self.context.engine, self.plan)
+            except StagingError as error:
+                self._failed(error.sentence, "; ".join(error.details) or None)
+            except EngineLostError as error:
+                self._lost(error.sentence)
+            except EngineError as error:
+                self._cannot_start(error)
+            except OSError as error:
+                self._failed(failure.client_error(_download_failure(error)), str(error))
+
+    def _make_hosts(self) -> None:
+        context = self.context
+        self.runs = {}
+        if self.plan.network is not None:
+            context.engine.create_network(self.plan.network, {JOB_LABEL: self.plan.name})
+        for host in self.plan.hosts:
+            run = HostRun(
+                plan=self.plan, host=host, engine=context.engine, events=context.events, reporter=context.reporter
+            )
+            self.runs[run.name] = run
+            run.prepare()
+        context.phases.say(StatusMessage.DOWNLOADING_IMAGE)
+
+    def _hear_waiting(self) -> None:
+        """Take in what was asked for while no container ran."""
+        watch = self._watch(())
+        while (event := self.context.events.next(0)) is not None:
+            for each in self._translated(event):
+                self._do(watch.hear(each, time.monotonic()))
+        self.story = watch.story
+
+    def train(self) -> None:
+        """Start the containers and watch them to their end."""
+        context = self.context
+        context.phases.enter(SecondaryStatus.TRAINING, StatusMessage.TRAINING)
+        started, error = start_all(list(self.runs.values()))
+        if isinstance(error, EngineLostError):
+            self._lost(error.sentence)
+        elif error is not None:
+            self._cannot_start(error)
+        self.watch(started, give_up=error is not None)
+
+    def watch(self, started: list[HostRun], *, give_up: bool = False) -> None:
+        """Watch what was started a moment ago."""
+        watch = self._watch(run.name for run in started)
+        self.faults.training_began(time.monotonic())
+        if give_up:
+            self._do(watch.give_up(time.monotonic()))
+        self._to_the_end(watch)
+
+    def resume_watching(self, signalled: Mapping[str, float], asked: float | None) -> None:
+        """Watch on what an earlier supervisor started, from where its stop ladder stood."""
+        watch = self._watch(self.runs)
+        grace = asked if asked is not None else self.plan.stop.grace if self.over else self.plan.stop.peer_grace
+        if signalled or self.over:
+            watch.signalled.update(signalled)
+            first = min(signalled.values(), default=time.time())
+            watch.kill_at = time.monotonic() + max(0.0, grace - (time.time() - first))
+            watch.grace = grace
+            self._do(watch.terminate_rest())
+        for run in self.runs.values():
+            run.watch_on()
+        self._to_the_end(watch)
+
+    def _to_the_end(self, watch: Watch) -> None:
+        """Listen until every container has ended: exits, stops, faults, word of others, and the clocks."""
+        began = time.monotonic()
+        started = [self.runs[name] for name in sorted(watch.running)]
+        self.ran = self.ran or bool(started)
+        self._hear_all(self.context.ear.listen(), watch)
+        while watch.running:
+            clocks = [at for at in (watch.wake_at, self.faults.wake_at) if at is not None]
+            event = self.context.events.next(min(clocks) - time.monotonic() if clocks else None)
+            # Word that was left before a container's end was heard of comes first: a recorded stop is never a failure.
+            self._hear_all(self.context.ear.listen(), watch)
+            if event is not None and not isinstance(event, Poked):
+                self._do(watch.hear(event, time.monotonic()))
+            self._hear_all(self.faults.due(time.monotonic()), watch)
+            self._do(watch.tick(time.monotonic()))
+        self.story = watch.story
+        if watch.lost is not None and not self.story.decided:
+            self._lost(watch.lost)
+        if self.story.failure_reason == failure.INTERNAL_ERROR and self.explanation is None:
+            self.explanation = "staged by Local.Faults during training"
+        for run in started:
+            run.join()
+        self._explain_ends(watch)
+        spent = self.context.spent
+        spent["training"] = spent.get("training", 0.0) + time.monotonic() - began
+        self.context.phases.leave(details.ended(self.story), good=not self.story.failed)
+
+    def hear_late(self) -> None:
+        """A stop that was asked for while the artifacts were packed still is one."""
+        self._hear_waiting()
+
+    def strike_after(self) -> None:
+        """An internal error that `Local.Faults` wants after training."""
+        if not self.story.decided and self.faults.strikes("After"):
+            self._failed(failure.INTERNAL_ERROR, "staged by Local.Faults after training")
+
+    def _watch(self, running: Iterable[str]) -> Watch:
+        stop = self.plan.stop
+        return Watch(
+            running=set(running),
+            limits=stop,
+            deadlines=self.context.deadlines(max_runtime=stop.max_runtime, max_wait=stop.max_wait),
+            story=self.story,
+        )
+
+    def _translated(self, event: Event | Poked) -> Iterable[Event]:
+        return self.context.ear.listen() if isinstance(event, Poked) else (event,)
+
+    def _hear_all(self, events: Iterable[Event], watch: Watch) -> None:
+        for event in events:
+            self._do(watch.hear(event, time.monotonic()))
+
+    def _do(self, actions: list[Action]) -> None:
+        context = self.context
+        for action in actions:
+            match action:
+                case RecordStop(cause=cause, grace=grace):
+                    context.record_stop(cause, grace)
+                    context.reporter.stopping(cause, grace)
+                case RecordInterruption():
+                    context.record("interruption", {})
+                    context.phases.enter(SecondaryStatus.INTERRUPTED, StatusMessage.INTERRUPTED)
+                case Terminate(hosts=hosts):
+                    self._signal("SIGTERM", hosts)
+                case Kill(hosts=hosts):
+                    self._signal("SIGKILL", hosts)
+
+    def _signal(self, signal: str, hosts: tuple[str, ...]) -> None:
+        containers = {name: run.container for name, run in self.runs.items()}
+        send_signal(signal, hosts, containers, engine=self.context.engine, record=self.context.record)
+
+    def _explain_ends(self, watch: Watch) -> None:
+        first = self.plan.entrypoint or (self.plan.image_facts and self.plan.image_facts.entrypoint)
+        for end in self.story.ends:
+            if end.exit_code != 0:
+                self.hints += hints.exit_hints(
+                    self.runs[end.host].log_tail(),
+                    killed=end.killed,
+                    first_process=" ".join(first or self.plan.command or ()),
+                    grace=watch.grace,
+                )
+
+    def _failed(self, reason: str, explanation: str | None) -> None:
+        self.explanation = explanation
+        self.story = replace(self.story, failure_reason=reason)
+
+    def _lost(self, why: str) -> None:
+        self.engine_lost = True
+        self._failed(failure.INTERNAL_ERROR, f"the engine was lost while the job ran: {why}")
+
+    def _cannot_start(self, error: EngineError) -> None:
+        """The runtime's refusal is the image's fault; any other trouble is the machine's, as it is on the service."""
+        if _RUNTIME in error.sentence:
+            self.story = replace(self.story, start_error=error.sentence)
+            self.hints += hints.start_hints(error.sentence)
+        else:
+            self._failed(failure.INTERNAL_ERROR, f"the engine could not start a container: {error.sentence}")
+
+
+def _download_failure(error: OSError) -> str:
+    """The service's words for what went wrong while data was brought."""
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return "Data download failed:Insufficient disk space"
+    return f"Data download failed:{error.strerror or error}: {error.filename}"
