@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from errno import EACCES, EDQUOT, ENOENT, ENOSPC, EPERM
 
 from smlocal.channels.duplicate import Duplicator
@@ -9,8 +10,10 @@ from smlocal.channels.interface import Means
 from smlocal.contract.failure import client_error
 from smlocal.contract.listing import Listing
 from smlocal.errors import StagingError
+from smlocal.removal import remove_tree
 
 _DIRECTORY_MODE = 0o755
+_FULL = {ENOSPC, EDQUOT}
 _WORDS = {
     ENOENT: "NoSuchKey: The specified key does not exist.",
     EACCES: "AccessDenied: Access Denied",
@@ -24,7 +27,13 @@ def copy_tree(listing: Listing, target: str) -> tuple[Means, int]:
     Never by hard link: the container may write into these files.
     """
     duplicator = Duplicator()
-    _fill(listing, target, duplicator.duplicate)
+    try:
+        _fill(listing, target, duplicator.duplicate)
+    except StagingError as error:
+        if isinstance(error.__cause__, OSError) and error.__cause__.errno in _FULL:
+            with suppress(OSError):
+                remove_tree(target)  # the database may lie on the same disk, and needs room to say what happened
+        raise
     cloned = duplicator.reflinked > 0 and duplicator.bytes_copied == 0
     return Means.REFLINK if cloned else Means.COPY, duplicator.bytes_copied
 
@@ -78,7 +87,7 @@ def _make_folder(path: str) -> None:
 
 
 def _failed(listing: Listing, path: str, error: OSError) -> StagingError:
-    if error.errno in {ENOSPC, EDQUOT}:
+    if error.errno in _FULL:
         reason = "Insufficient disk space"
     else:
         words = _WORDS.get(error.errno or 0, f"InternalError: {error.strerror}")
