@@ -37,7 +37,7 @@ def config_files(
         "metric-definition-regex.json": _metric_definitions(request),
     }
     if request.CheckpointConfig is not None:
-        documents["checkpointconfig.json"] = {"LocalPath": request.CheckpointConfig.LocalPath or "/opt/ml/checkpoints"}
+        documents["checkpointconfig.json"] = {"LocalPath": request.CheckpointConfig.LocalPath or paths.CHECKPOINTS}
     if (hook := request.DebugHookConfig) is not None:
         collections = hook.CollectionConfigurations
         documents["debughookconfig.json"] = {
@@ -101,10 +101,31 @@ def _init_config(request: CreateTrainingJobRequest, host: Host, hosts: Sequence[
     return {
         "inputMode": _INTERNAL_SPELLING[specification.TrainingInputMode if specification is not None else "File"],
         "channels": {c.ChannelName: _init_channel(c, request) for c in request.InputDataConfig or ()},
-        "checkpointChannel": None,
+        "checkpointChannel": _checkpoint_channel(request),
         "hostConfig": {"clusterSize": len(hosts), "hostNumber": host.number},
         "enableAdditionalPlatformLoggingForCustomer": False,
         "jobRunInfo": {"jobRunNumber": 1},
+    }
+
+
+def _checkpoint_channel(request: CreateTrainingJobRequest) -> Mapping[str, Any] | None:
+    config = request.CheckpointConfig
+    if config is None:
+        return None
+    source = {"s3DataType": "S3_PREFIX", "s3Uri": config.S3Uri, "s3DataDistributionType": None, "attributeNames": None}
+    return {
+        "name": "checkpoints",
+        "channel": {
+            "s3DataSource": source,
+            "fileSystemDataSource": None,
+            "compressionType": None,
+            "recordWrapper": None,
+            "shuffleConfig": None,
+            "inputMode": "FILE",
+            "sharded": False,
+        },
+        "outputPath": config.LocalPath or paths.CHECKPOINTS,
+        "allowEmpty": True,
     }
 
 

@@ -4,7 +4,13 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from smlocal.errors import SourceEmptyError, SourceMissingError, SourceUnmappedError, SourceUnreadableError
+from smlocal.errors import (
+    OutputUnusableError,
+    SourceEmptyError,
+    SourceMissingError,
+    SourceUnmappedError,
+    SourceUnreadableError,
+)
 
 _NAMED = 5
 
@@ -72,6 +78,33 @@ def renamed_object(asked: Asked, written: str) -> SourceUnmappedError:
 def not_a_folder(asked: Asked) -> SourceMissingError:
     """A file or something odder where only a folder will do."""
     return SourceMissingError(f"{asked.subject}: {asked.uri} is not a folder", details=asked.details)
+
+
+def occupied(asked: Asked, path: str) -> OutputUnusableError:
+    """A file where a folder would have to be made."""
+    return OutputUnusableError(
+        f"{asked.subject}: {asked.uri} cannot be a folder: {path} is a file",
+        details=asked.details,
+        remedy=("Choose another folder.",),
+    )
+
+
+def unwritable(asked: Asked, path: str) -> OutputUnusableError:
+    """No right to save where it is to be saved."""
+    return OutputUnusableError(
+        f"{asked.subject}: {asked.uri} cannot be written: you may not write in {path}",
+        details=asked.details,
+        remedy=("Choose another folder, or make it writable.",),
+    )
+
+
+def no_folder(asked: Asked) -> SourceUnmappedError:
+    """A key that no folder here can have."""
+    return SourceUnmappedError(
+        f"{asked.subject}: no folder here can stand for {asked.uri}",
+        details=asked.details,
+        remedy=("Its parts must be names of folders: not empty, not . or .., at most 255 bytes.",),
+    )
 
 
 def not_data(asked: Asked) -> SourceUnreadableError:

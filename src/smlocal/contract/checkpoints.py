@@ -1,0 +1,58 @@
+"""Where checkpoints lie in the container, and what is remembered of those that were put there."""
+
+import posixpath
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from smlocal.contract import paths
+
+UPLOADING = ".sagemaker-uploading"
+"""What names the service's uploader gives its own files; no checkpoint ends so."""
+_NOT_ITS_OWN = (paths.MODEL, paths.OUTPUT)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stamp:
+    """What the file system says of a file. Whoever writes into it changes the time, who replaces it the inode."""
+
+    size: int
+    mtime_ns: int
+    inode: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Restored:
+    """What one host was given, to tell later what it has changed and deleted."""
+
+    directory: str
+    """The folder here that the container sees."""
+    files: Mapping[str, Stamp] = field(default_factory=dict)
+    """By path below the folder."""
+
+
+def container_path(local_path: str | None) -> str:
+    """LocalPath without the ways of spelling it, or the default."""
+    return "/" + posixpath.normpath(local_path or paths.CHECKPOINTS).lstrip("/")
+
+
+def is_own_mount(path: str) -> bool:
+    """False where the checkpoints are a part of a folder that is mounted anyway, and of what is packed from it."""
+    return not any(_within(path, folder) for folder in _NOT_ITS_OWN)
+
+
+def unusable(local_path: str | None, *, code: bool) -> str | None:
+    """Why checkpoints cannot lie at this LocalPath; `code` says that `/opt/ml/code` is filled."""
+    if local_path is not None and (not local_path.startswith("/") or "\0" in local_path):
+        return "It is no absolute path."
+    path = container_path(local_path)
+    if _within(path, paths.INPUT):
+        return f"{paths.INPUT} holds the channels and the configuration."
+    if any(_within(folder, path) for folder in (paths.INPUT, *_NOT_ITS_OWN) if folder != path):
+        return "It would hide the other folders of the job."
+    if code and path == paths.CODE:
+        return "Local.Code fills this folder."
+    return None
+
+
+def _within(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")

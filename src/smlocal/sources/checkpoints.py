@@ -1,0 +1,81 @@
+"""The prefix that checkpoints are restored from and saved to: a folder here, which need not exist yet."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+
+from smlocal.contract.checkpoints import UPLOADING
+from smlocal.contract.listing import Listing
+from smlocal.sources import refusals
+from smlocal.sources.local import list_folder
+from smlocal.sources.local_path import cleaned, local_path
+from smlocal.sources.mapping import is_remote, longest_match, split_uri
+from smlocal.sources.refusals import Asked
+
+_LONGEST = 255
+"""Bytes of a name, on every file system in use."""
+_SUBJECT, _MEMBER = "the checkpoints", "CheckpointConfig.S3Uri"
+
+
+def list_checkpoints(
+    uri: str, *, directory: str, mapping: Mapping[str, str], strict: bool = False, where: str | None = None
+) -> Listing:
+    """List what a checkpoint prefix holds, the whole of it for every host; nothing is fine.
+
+    `root` of the answer is the folder that stands for the prefix. It can be written by this user, or made by them.
+    Unlike a channel's, the prefix always names a folder: files saved to `s3://b/ckpt` have keys like `ckpt/a`.
+    """
+    asked = Asked(subject=_SUBJECT, member=_MEMBER, uri=uri, where=where, directory=directory)
+    if is_remote(uri):
+        bucket_uri, key = split_uri(uri)
+        folder = _mapped(asked, mapping)
+    else:
+        if strict:
+            raise refusals.strict_path(asked)
+        folder = cleaned(local_path(uri, directory))
+        bucket_uri, key = "file:///", f"{folder[1:]}/" if folder != "/" else ""
+    if "\0" in folder or any(len(name) > _LONGEST for name in os.fsencode(folder).split(b"/")):
+        raise refusals.no_folder(asked)
+    listing = Listing(
+        root=folder,
+        bucket_uri=bucket_uri,
+        prefix=key,
+        key_base=f"{key.rstrip('/')}/" if key.strip("/") else "",
+        paths=(),
+        total_bytes=0,
+        whole_tree=False,
+    )
+    _check(asked, folder)
+    return list_again(listing, where=where)
+
+
+def list_again(listing: Listing, *, where: str | None = None) -> Listing:
+    """List what the folder of a checkpoint prefix holds by now, under the same names."""
+    if not os.path.isdir(listing.root):
+        return replace(listing, paths=(), total_bytes=0, whole_tree=False)
+    found = list_folder(listing.root, subject=_SUBJECT, member=_MEMBER, directory="/", where=where)
+    # What a save that was killed has left is no checkpoint.
+    paths = tuple(path for path in found.paths if not path.endswith(UPLOADING))
+    return replace(found, bucket_uri=listing.bucket_uri, prefix=listing.prefix, key_base=listing.key_base, paths=paths)
+
+
+def _mapped(asked: Asked, mapping: Mapping[str, str]) -> str:
+    match = longest_match(asked.uri, mapping)
+    if match is None:
+        raise refusals.unmapped(asked, *split_uri(asked.uri))
+    rest = match.rest.removesuffix("/")
+    if rest and any(name in {"", ".", ".."} for name in rest.split("/")):  # none outside the mapped folder is meant
+        raise refusals.no_folder(asked)
+    return cleaned(os.path.join(local_path(match.value, asked.directory), rest))
+
+
+def _check(asked: Asked, folder: str) -> None:
+    """The folder, or the nearest above it that exists, is one that this user may write in."""
+    existing = folder
+    while not os.path.lexists(existing):
+        existing = os.path.dirname(existing)
+    if not os.path.isdir(existing):
+        raise refusals.occupied(asked, existing)
+    effective = os.access in os.supports_effective_ids
+    if not os.access(existing, os.W_OK | os.X_OK, effective_ids=effective):
+        raise refusals.unwritable(asked, existing)
