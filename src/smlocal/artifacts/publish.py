@@ -1,6 +1,5 @@
 """`CompressionType: NONE`: the model's files as they are, in `output/model/`, all there or not at all."""
 
-import errno
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -8,13 +7,10 @@ from dataclasses import dataclass
 
 from smlocal.artifacts.archive import Progress
 from smlocal.artifacts.tree import Clash, Entry, HostTree, merge
-from smlocal.artifacts.writing import explained, make_folder, open_file, sync_folder
+from smlocal.artifacts.writing import copy_bytes, explained, make_folder, open_file, sync_folder
 from smlocal.removal import remove_tree
 
-_PIECE = 8 << 20
-_READ = 1 << 20
 _OWNER_FILE, _OWNER_DIRECTORY = 0o600, 0o700
-_NO_COPY_RANGE = {errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -102,7 +98,7 @@ def _copy_file(tree: HostTree, entry: Entry, target: bytes, notes: list[str], ti
     try:
         copy = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
-            _copy_bytes(source, copy, tick)
+            copy_bytes(source, copy, tick)
             os.fchmod(copy, entry.mode & 0o777 | _OWNER_FILE)
             os.utime(copy, (entry.mtime, entry.mtime))
         finally:
@@ -110,19 +106,3 @@ def _copy_file(tree: HostTree, entry: Entry, target: bytes, notes: list[str], ti
     finally:
         os.close(source)
     return True
-
-
-def _copy_bytes(source: int, copy: int, tick: Callable[[int], None]) -> None:
-    done = 0
-    try:
-        while count := os.copy_file_range(source, copy, _PIECE):
-            done += count
-            tick(count)
-    except OSError as error:
-        if done or error.errno not in _NO_COPY_RANGE:
-            raise
-    while piece := os.read(source, _READ):  # also after a kernel that copied nothing from an odd file system
-        rest = memoryview(piece)
-        while rest:
-            rest = rest[os.write(copy, rest) :]
-        tick(len(piece))

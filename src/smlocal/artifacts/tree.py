@@ -62,7 +62,7 @@ class Clash:
     winner: str
 
     def __str__(self) -> str:
-        return f"{self.path}: both {self.loser} and {self.winner} wrote it; the archive has {self.winner}'s"
+        return f"{self.path}: both {self.loser} and {self.winner} wrote it; {self.winner}'s was kept"
 
 
 def walk(host: str, directory: str) -> HostTree:

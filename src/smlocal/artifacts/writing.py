@@ -3,12 +3,15 @@
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from smlocal.artifacts.tree import Entry, HostTree
 from smlocal.errors import ArtifactError
 
+_PIECE = 8 << 20
+_READ = 1 << 20
+_NO_COPY_RANGE = {errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM}
 _NO_FILE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO}
 
 
@@ -41,6 +44,23 @@ def open_file(tree: HostTree, entry: Entry, notes: list[str]) -> int | None:
         os.close(source)
     notes.append(f"{shown} vanished before it could be kept")
     return None
+
+
+def copy_bytes(source: int, copy: int, tick: Callable[[int], None]) -> None:
+    """Copy a file inside the kernel, sharing its blocks where the file system can."""
+    done = 0
+    try:
+        while count := os.copy_file_range(source, copy, _PIECE):
+            done += count
+            tick(count)
+    except OSError as error:
+        if done or error.errno not in _NO_COPY_RANGE:
+            raise
+    while piece := os.read(source, _READ):  # also after a kernel that copied nothing from an odd file system
+        rest = memoryview(piece)
+        while rest:
+            rest = rest[os.write(copy, rest) :]
+        tick(len(piece))
 
 
 def make_folder(folder: str) -> None:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from errno import EACCES, EDQUOT, ENOENT, ENOSPC, EPERM
 
@@ -58,11 +59,31 @@ def gather(listing: Listing, target: str) -> int:
     return duplicator.bytes_copied
 
 
-def _fill(listing: Listing, target: str, put: Callable[[str, str], None]) -> None:
-    made = {""}
+def copy_into(listing: Listing, target: str) -> int:
+    """Copy every object below the folder `target`, which may hold folders already; return the bytes that moved."""
+    duplicator = Duplicator()
+    made = {below for below in _folders_of(listing) if os.path.isdir(f"{target}/{below}")}
+    _fill(listing, target, duplicator.duplicate, made)
+    return duplicator.bytes_copied
+
+
+def _folders_of(listing: Listing) -> set[str]:
+    found = {""}
+    for below in {path.rpartition("/")[0] for path in listing.paths}:
+        parts = below.split("/")
+        found.update("/".join(parts[:depth]) for depth in range(1, len(parts) + 1))
+    return found
+
+
+def _fill(
+    listing: Listing, target: str, put: Callable[[str, str], None], existing: AbstractSet[str] = frozenset()
+) -> None:
+    """Make the folders, all but those that exist, and put every object in its place."""
+    made = {"", *existing}
     path = ""
     try:
-        _make_folder(target)
+        if "" not in existing:
+            _make_folder(target)
         for path in listing.paths:
             below = path.rpartition("/")[0]
             if below not in made:

@@ -1,0 +1,156 @@
+"""Checkpoints saved from the hosts' folders into the one prefix that they share, as the service's uploader does.
+
+Each host uploads what it has written and deletes what it has deleted, nothing else: a file that was restored and that
+a host did not touch is not that host's word on it, so a stale copy never replaces what another host has written.
+"""
+
+import os
+import stat
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from smlocal.artifacts.destination import Destination, InTheWayError
+from smlocal.artifacts.tree import Clash, Entry, HostTree, left_out, merge
+from smlocal.artifacts.writing import explained, open_file
+from smlocal.contract.checkpoints import UPLOADING, Restored, Stamp
+
+_Chosen = dict[bytes, tuple[HostTree, Entry]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SaveReport:
+    """What was saved, as paths below the prefix."""
+
+    written: tuple[str, ...]
+    deleted: tuple[str, ...]
+    bytes_written: int
+    notes: tuple[str, ...]
+    clashes: tuple[Clash, ...]
+
+
+def save(trees: Sequence[HostTree], destination: str, *, restored: Sequence[Restored], run_id: str) -> SaveReport:
+    """Bring the folder `destination` up to date with what the hosts' folders have become since they were restored.
+
+    `trees` and `restored` are in host order and of one length; where hosts wrote the same path, the later one wins.
+    Every file is written under a name made of `run_id` and then renamed, so that nothing half-written is ever seen;
+    after an `ArtifactError` what was saved so far stays. To save the same again does no harm.
+    """
+    notes = [note for tree in trees for note in tree.skipped]
+    changes = [_changed(tree, before, notes) for tree, before in zip(trees, restored, strict=True)]
+    merged, clashes = merge(changes)
+    written: _Chosen = {entry.path: (tree, entry) for tree, entry in merged if entry.is_file}
+    deleted = _deleted(trees, restored, written)
+    if not written and not (deleted and os.path.isdir(destination)):
+        return SaveReport(written=(), deleted=(), bytes_written=0, notes=tuple(notes), clashes=tuple(clashes))
+    with explained():
+        os.makedirs(destination, exist_ok=True)
+        with Destination(destination, draft=os.fsencode(f".{run_id}{UPLOADING}")) as place:
+            for folder in place.replace_links(_folders_above([*written, *deleted])):
+                notes.append(f"{os.fsdecode(folder)} was a link at the destination and is a folder now")
+                written |= _below(folder, trees, deleted.union(written))
+            blocking = _in_the_way(deleted, written)
+            for path in blocking:
+                place.delete(path)
+            done = _write_all(place, written, notes)
+            for path in deleted.difference(blocking):
+                place.delete(path)
+    return SaveReport(
+        written=tuple(os.fsdecode(path) for path in done),
+        deleted=tuple(os.fsdecode(path) for path in sorted(deleted)),
+        bytes_written=sum(written[path][1].size for path in done),
+        notes=tuple(notes),
+        clashes=tuple(clashes),
+    )
+
+
+def _write_all(place: Destination, written: _Chosen, notes: list[str]) -> list[bytes]:
+    done = []
+    for path, (tree, entry) in sorted(written.items()):
+        source = open_file(tree, entry, notes)
+        if source is None:
+            continue
+        try:
+            place.write(path, source, mtime=entry.mtime)
+        except InTheWayError as error:
+            what = os.fsdecode(error.path)
+            notes.append(f"{tree.host}: {os.fsdecode(path)} was not saved: the destination has {what} in its place")
+        else:
+            done.append(path)
+        finally:
+            os.close(source)
+    return done
+
+
+def _changed(tree: HostTree, restored: Restored, notes: list[str]) -> HostTree:
+    """The files that this host has made or written, and the folders they lie in."""
+    files = []
+    for entry in tree.entries:
+        if entry.is_file:
+            if not entry.path.endswith(os.fsencode(UPLOADING)) and not _untouched(entry, restored):
+                files.append(entry)
+        elif not entry.is_directory:
+            notes.append(left_out(tree.host, entry.path, "a link"))
+    needed = _folders_above(entry.path for entry in files)
+    chosen = {entry.path for entry in files} | needed
+    return replace(tree, entries=tuple(entry for entry in tree.entries if entry.path in chosen))
+
+
+def _untouched(entry: Entry, restored: Restored) -> bool:
+    """True only when it is certain. Whoever writes into a restored file changes its time."""
+    before = restored.files.get(os.fsdecode(entry.path))
+    if before is None or before.size != entry.size:
+        return False
+    with suppress(OSError):  # not to be seen from here: then it counts as written
+        status = os.lstat(os.fsencode(restored.directory) + b"/" + entry.path)
+        return Stamp(size=status.st_size, mtime_ns=status.st_mtime_ns, inode=status.st_ino) == before
+    return False
+
+
+def _deleted(trees: Sequence[HostTree], restored: Sequence[Restored], written: _Chosen) -> set[bytes]:
+    """What some host was given and has no more, unless another host has written it since."""
+    deleted = set()
+    for tree, before in zip(trees, restored, strict=True):
+        there = {entry.path for entry in tree.entries if not entry.is_directory}
+        for path in map(os.fsencode, before.files):
+            if path not in there and path not in written and _gone(os.fsencode(before.directory) + b"/" + path):
+                deleted.add(path)
+    return deleted
+
+
+def _gone(path: bytes) -> bool:
+    """False for what merely could not be listed."""
+    try:
+        return not stat.S_ISREG(os.lstat(path).st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except PermissionError:
+        return True  # the tree came through the engine, which sees everything
+    except OSError:
+        return False
+
+
+def _below(folder: bytes, trees: Sequence[HostTree], decided: set[bytes]) -> _Chosen:
+    """Every file below a folder that is to be filled anew, whoever has it, but for what is decided already."""
+    found: _Chosen = {}
+    for tree in trees:
+        for entry in tree.entries:
+            if entry.is_file and entry.path.startswith(folder + b"/") and entry.path not in decided:
+                found[entry.path] = (tree, entry)
+    return found
+
+
+def _in_the_way(deleted: set[bytes], written: _Chosen) -> set[bytes]:
+    """What must go first: a file where a folder is needed, and what lies in a folder where a file is needed."""
+    needed = _folders_above(written)
+    return {path for path in deleted if path in needed or not written.keys().isdisjoint(_folders_above([path]))}
+
+
+def _folders_above(paths: Iterable[bytes]) -> set[bytes]:
+    folders: set[bytes] = set()
+    for path in paths:
+        above = path.rpartition(b"/")[0]
+        while above and above not in folders:
+            folders.add(above)
+            above = above.rpartition(b"/")[0]
+    return folders
