@@ -26,6 +26,7 @@ def plan_document(plan: JobPlan) -> dict[str, Any]:
         "GpusPerHost": plan.gpus,
         "Network": plan.network,
         "Hosts": [_host(plan, host) for host in plan.hosts],
+        "Checkpoints": _checkpoints(plan),
         "Output": {
             "Requested": plan.output.uri,
             "Directory": f"{plan.output.directory}/output",
@@ -67,6 +68,26 @@ def host_directory(plan: JobPlan, host: HostPlan) -> str:
     return f"{plan.job_directory}/hosts/{host.host.name}"
 
 
+def checkpoint_directory(plan: JobPlan, host: HostPlan) -> str:
+    """Where the checkpoints of one host lie on this machine while the job runs."""
+    checkpoints = plan.checkpoints
+    path = paths.CHECKPOINTS if checkpoints is None or checkpoints.own_mount else checkpoints.local_path
+    return f"{host_directory(plan, host)}{path.removeprefix(paths.ROOT)}"
+
+
+def _checkpoints(plan: JobPlan) -> dict[str, Any] | None:
+    checkpoints = plan.checkpoints
+    if checkpoints is None:
+        return None
+    return {
+        "Requested": checkpoints.uri,
+        "Directory": checkpoints.directory,
+        "LocalPath": checkpoints.local_path,
+        "Files": len(checkpoints.listing.paths),
+        "Bytes": checkpoints.listing.total_bytes,
+    }
+
+
 def _image(plan: JobPlan) -> Mapping[str, Any]:
     facts = plan.image_facts
     if facts is None:
@@ -98,8 +119,15 @@ def _host(plan: JobPlan, host: HostPlan) -> dict[str, Any]:
         "Mounts": [
             *({"Target": f, "Kind": "bind", "Source": f"{below}/{f.removeprefix('/opt/ml/')}"} for f in folders),
             *(_tree(tree) for tree in (*host.channels, *([plan.code] if plan.code is not None else []))),
+            *_checkpoint_mount(plan, host),
         ],
     }
+
+
+def _checkpoint_mount(plan: JobPlan, host: HostPlan) -> list[dict[str, Any]]:
+    if plan.checkpoints is None or not plan.checkpoints.own_mount:
+        return []
+    return [{"Target": plan.checkpoints.local_path, "Kind": "bind", "Source": checkpoint_directory(plan, host)}]
 
 
 def _tree(tree: TreePlan) -> dict[str, Any]:

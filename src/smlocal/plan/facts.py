@@ -70,3 +70,5 @@ class Facts:
     """Eight hex digits that keep two runs' engine resources apart."""
     job_directory: str
     """Absolute folder of the job below the home of smlocal."""
+    checkpoints: Listing | None = None
+    """What the checkpoint prefix holds; None for a job without one."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from smlocal.contract import paths
-from smlocal.plan.model import HostPlan, JobPlan, TreePlan
+from smlocal.plan.model import CheckpointPlan, HostPlan, JobPlan, TreePlan
 
 _SECRET = re.compile(r"key|token|secret|passw|credential|auth", re.IGNORECASE)
 _LISTED = 20
@@ -66,6 +66,28 @@ def _tree_of(plan: JobPlan, host: HostPlan) -> Iterator[str]:
         yield from _staged(tree, host)
     if plan.code is not None:
         yield from _staged(plan.code, host)
+    if plan.checkpoints is not None:
+        yield from _restored(plan.checkpoints, host)
+
+
+def _checkpoints_here(checkpoints: CheckpointPlan, host: HostPlan) -> str:
+    return _here(host, paths.CHECKPOINTS if checkpoints.own_mount else checkpoints.local_path)
+
+
+def _restored(checkpoints: CheckpointPlan, host: HostPlan) -> Iterator[str]:
+    here, prefix = _checkpoints_here(checkpoints, host), quote(checkpoints.directory)
+    listed = _here(host, "/opt/ml/restored")
+    yield f"mkdir -p {here}"
+    yield f"[ ! -d {prefix} ] || cp -RL {prefix}/. {here}/"
+    yield f"(cd {here} && find . -type f) >{listed}"
+
+
+def _saved(checkpoints: CheckpointPlan, host: HostPlan) -> Iterator[str]:
+    """What was written since the list was made is copied, what was on it and is gone is deleted."""
+    here, prefix = _checkpoints_here(checkpoints, host), quote(checkpoints.directory)
+    listed = _here(host, "/opt/ml/restored")
+    yield f"(cd {here} && find . -type f -newer {listed} -exec cp -f --parents -t {prefix} {{}} +)"
+    yield f"""while IFS= read -r f; do [ -e {here}/"$f" ] || rm -f {prefix}/"$f"; done <{listed}"""
 
 
 def _long_manifest(tree: TreePlan, target: str) -> Iterator[str]:
@@ -130,6 +152,9 @@ def _run(plan: JobPlan, host: HostPlan) -> str:
             words.append(f"--mount type=volume,volume-nocopy,source={_volume(tree, host)},target={quote(tree.target)}")
         elif tree.target == paths.CODE:
             words.append(f"-v {_here(host, tree.target)}:{paths.CODE}")
+    if plan.checkpoints is not None and plan.checkpoints.own_mount:
+        target = f"target={plan.checkpoints.local_path}"
+        words.append(f"--mount type=bind,source={_checkpoints_here(plan.checkpoints, host)},{quote(target)}")
     words += [f"-e {_variable(name, value)}" for name, value in host.environment.items()]
     words += _image_and_command(plan)
     end = "" if len(plan.hosts) > 1 else ' || echo "exit code $?"'
@@ -151,6 +176,10 @@ def _variable(name: str, value: str) -> str:
 
 
 def _collect(plan: JobPlan) -> Iterator[str]:
+    if plan.checkpoints is not None:
+        yield f"mkdir -p {quote(plan.checkpoints.directory)}"
+        for host in plan.hosts:
+            yield from _saved(plan.checkpoints, host)
     target = quote(f"{plan.output.directory}/output")
     yield f"mkdir -p {target}"
     models = [_here(host, paths.MODEL) for host in plan.hosts]
