@@ -69,7 +69,7 @@ _SERVERLESS = "Serverless jobs have no container that could run here."
 _FILE_SYSTEM = "File systems are not mounted yet; name a folder with S3DataSource instead."
 _GROUPS = "Heterogeneous clusters are not run yet; use InstanceType and InstanceCount."
 _PREFERENCES = "No instance is chosen here; use InstanceType and InstanceCount."
-_CHECKPOINTS = "Checkpoints are not kept yet."
+_CHECKPOINTS = "tests/integration/job/test_checkpoints.py"
 _TENSORS = "Written to debughookconfig.json; nothing is copied to S3OutputPath yet."
 _BOARD = "Written to tensorboardoutputconfig.json; nothing is copied to S3OutputPath yet."
 _PROFILER = "Written to profilerconfig.json; nothing is profiled."
@@ -220,8 +220,15 @@ TABLE: dict[str, Row] = {
         "Interruptions are not emulated yet.",
         {"false": _works("Nothing interrupts the job."), "true": _fails("Interruptions are not emulated yet.")},
     ),
-    "CheckpointConfig.S3Uri": _refused(_CHECKPOINTS),
-    "CheckpointConfig.LocalPath": _refused(_CHECKPOINTS),
+    "CheckpointConfig.S3Uri": _emulated(
+        "A local path or file:// URI, or an s3:// URI that Local.Sources maps to a folder: restored at the start, "
+        "saved at an interruption and at the end; not mirrored while the job runs yet.",
+        f"{_CHECKPOINTS}::test_restored_changed_and_saved",
+    ),
+    "CheckpointConfig.LocalPath": _emulated(
+        "The folder in the container that holds the checkpoints; written to checkpointconfig.json.",
+        f"{_CHECKPOINTS}::test_restored_changed_and_saved",
+    ),
     "DebugHookConfig.LocalPath": _recorded(_TENSORS),
     "DebugHookConfig.S3OutputPath": _recorded(_TENSORS),
     "DebugHookConfig.HookParameters": _recorded(_TENSORS),

@@ -65,6 +65,8 @@ def _relaxed_role(plan: JobPlan, job: JobFile) -> str | None:
 
 def _relaxed_uri(plan: JobPlan, job: JobFile) -> str | None:
     uris = [*(channel.uri for channel in _channels(plan)), plan.output.uri]
+    if plan.checkpoints is not None:
+        uris.append(plan.checkpoints.uri)
     local = [uri for uri in uris if not uri.startswith(("s3://", "https://"))]
     return f"local paths stand where the service needs s3:// ({_some(local)})" if local else None
 
@@ -79,6 +81,13 @@ def _output(plan: JobPlan, job: JobFile) -> str | None:
         return None
     prefix = f"{plan.output.uri.rstrip('/')}/{plan.name}/output/"
     return f"nothing is written to {prefix}; artifacts go to {plan.output.directory}/output"
+
+
+def _checkpoints(plan: JobPlan, job: JobFile) -> str | None:
+    if plan.checkpoints is None:
+        return None
+    where = plan.checkpoints.directory
+    return f"checkpoints are saved to {where} at an interruption and at the end; on the service all the while"
 
 
 def _volume(plan: JobPlan, job: JobFile) -> str | None:
@@ -239,6 +248,7 @@ RULES = (
     NoteRule(id="role", says=_role),
     NoteRule(id="mapped-sources", says=_mapped_sources),
     NoteRule(id="output-local", says=_output),
+    NoteRule(id="checkpoints", says=_checkpoints),
     NoteRule(id="code-filled", says=_code),
     NoteRule(id="staging-copied", says=_copied),
     NoteRule(id="channel-modes", says=_modes),

@@ -115,8 +115,25 @@ def test_an_output_path_that_is_a_file(refused: Any, job: dict[str, Any], tmp_pa
 
 
 def test_a_member_that_is_refused(refused: Any, job: dict[str, Any]) -> None:
+    job["EnableNetworkIsolation"] = True
+    refused(job, "EnableNetworkIsolation", error="field-refused")
+
+
+@pytest.mark.parametrize("path", ["state", "/opt/ml", "/opt/ml/input/data/train"])
+def test_a_place_where_no_checkpoints_can_lie(refused: Any, job: dict[str, Any], path: str) -> None:
+    job["CheckpointConfig"] = {"S3Uri": "./checkpoints", "LocalPath": path}
+    refused(job, "CheckpointConfig.LocalPath", path, error="field-refused")
+
+
+def test_a_checkpoint_prefix_that_is_not_mapped(refused: Any, job: dict[str, Any]) -> None:
     job["CheckpointConfig"] = {"S3Uri": "s3://bucket/checkpoints"}
-    refused(job, "CheckpointConfig", error="field-refused")
+    refused(job, "s3://bucket/checkpoints", "Sources", error="source-unmapped")
+
+
+def test_a_checkpoint_prefix_that_is_a_file(refused: Any, job: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "checkpoints").write_text("")
+    job["CheckpointConfig"] = {"S3Uri": "./checkpoints"}
+    refused(job, "./checkpoints", error="output-unusable")
 
 
 def test_strict_refuses_what_is_only_good_here(refused: Any, job: dict[str, Any]) -> None:

@@ -137,6 +137,7 @@ ROWS: list[tuple[str, Any, Any, str, str]] = [
         "environment",
         longest(100),
     ),
+    ("CheckpointConfig.LocalPath", "p" * 4096, "p" * 4097, "checkpointConfig.localPath", longest(4096)),
     ("TensorBoardOutputConfig.LocalPath", "p" * 4096, "p" * 4097, "tensorBoardOutputConfig.localPath", longest(4096)),
 ]
 # The same for members that a valid value does not run: beyond the bound the constraint is told, at it the refusal.
@@ -151,7 +152,6 @@ REFUSED_ROWS: list[tuple[str, Any, Any, str, str]] = [
     (S3 + "InstanceGroupNames", ["a"] * 5, ["a"] * 6, "{s3}.instanceGroupNames", longest(5)),
     ("RetryStrategy.MaximumRetryAttempts", 30, 31, "retryStrategy.maximumRetryAttempts", most(30)),
     ("RetryStrategy.MaximumRetryAttempts", 1, 0, "retryStrategy.maximumRetryAttempts", least(1)),
-    ("CheckpointConfig.LocalPath", "p" * 4096, "p" * 4097, "checkpointConfig.localPath", longest(4096)),
     ("StoppingCondition.MaxWaitTimeInSeconds", 1, 0, "stoppingCondition.maxWaitTimeInSeconds", least(1)),
 ]
 PLACES = {

@@ -41,6 +41,7 @@ CASES: dict[str, tuple[Change, Change]] = {
     "role": (NOTHING, ({"RoleArn": None}, {}, {}, {})),
     "mapped-sources": (NOTHING, ({"InputDataConfig": None}, {}, {}, {})),
     "output-local": (NOTHING, ({"OutputDataConfig": {"S3OutputPath": "./out"}}, {}, {}, {})),
+    "checkpoints": (({"CheckpointConfig": {"S3Uri": "s3://bucket/ckpt"}}, {}, {}, {}), NOTHING),
     "code-filled": (({}, {"Code": "./src"}, {}, {}), NOTHING),
     "staging-copied": (({}, {}, {"copy_reasons": ("a link leads out",)}, {}), NOTHING),
     "channel-modes": (
@@ -101,5 +102,6 @@ def _ids(plan: Planner, change: Change, listing: Listing, facts: Facts) -> set[s
         listings={"train": replace(listing, **of_listing)},
         image=None if of_image is None else replace(facts.image, **of_image),
         code=listing if "Code" in local else None,
+        checkpoints=listing if "CheckpointConfig" in members else None,
     )
     return {note.id for note in made.notes}
