@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from smlocal.artifacts.tree import Entry, HostTree, in_order, left_out, walk
 from smlocal.artifacts.writing import explained
-from smlocal.errors import ArtifactError
+from smlocal.errors import ArtifactError, EngineError
 
 if TYPE_CHECKING:
     import tarfile
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from smlocal.engine.interface import Engine
 
 _PIECE = 1 << 20
+_NOT_FOUND = 404
 
 
 def host_tree(host: str, directory: str, *, engine: "Engine", container: str, path: str, spool: str) -> HostTree:
@@ -32,9 +33,19 @@ def host_tree(host: str, directory: str, *, engine: "Engine", container: str, pa
     try:
         return walk(host, directory)
     except PermissionError:
-        return fetch(host, engine.get_archive(container, path), spool)
+        return _fetched(host, engine, container, path, spool)
     except OSError as error:
         raise ArtifactError(f"Artifact upload failed:{error.strerror}", details=[directory]) from error
+
+
+def _fetched(host: str, engine: "Engine", container: str, path: str, spool: str) -> HostTree:
+    try:
+        return fetch(host, engine.get_archive(container, path), spool)
+    except EngineError as error:
+        if error.status != _NOT_FOUND or "no such container" in error.sentence.lower():
+            raise
+        # Out of our sight the container has deleted the folder: nothing was written.
+        return HostTree(host=host, root=os.fsencode(spool), entries=())
 
 
 def fetch(host: str, archive: Iterator[bytes], spool: str) -> HostTree:

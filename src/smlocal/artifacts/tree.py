@@ -1,9 +1,13 @@
 """What the hosts left in a directory, as sorted entries, and how several hosts' trees become one."""
 
+import errno
 import os
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from smlocal.artifacts.reach import Reach
 
 _SKIPPED_KINDS = {
     stat.S_IFSOCK: "a socket",
@@ -11,6 +15,8 @@ _SKIPPED_KINDS = {
     stat.S_IFCHR: "a character device",
     stat.S_IFBLK: "a block device",
 }
+_NO_DIRECTORY = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
+"""A link is one of the last two, depending on the system."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,10 +53,16 @@ class HostTree:
     root: bytes
     entries: tuple[Entry, ...]
     skipped: tuple[str, ...] = ()
+    reach: Reach | None = field(default=None, repr=False, compare=False)
 
     def location(self, entry: Entry) -> bytes:
-        """Path of the file here that holds the bytes of `entry`."""
+        """Path of the file here that holds the bytes of `entry`, to be shown; whoever reads them calls `open`."""
         return self.root + b"/" + (entry.data or entry.path)
+
+    def open(self, entry: Entry) -> int:
+        """Open the bytes of a file, without following a link that has come since."""
+        reach = self.reach if self.reach is not None else Reach(self.root)
+        return reach.file(entry.data or entry.path)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,52 +78,74 @@ class Clash:
 
 
 def walk(host: str, directory: str) -> HostTree:
-    """Look at every entry below `directory`, following no link.
+    """Look at every entry below `directory`, following no link, nor one that stands in its own place.
 
-    PermissionError when something there cannot be read by this user: the bytes must then come through the engine.
+    A directory that is not there, or no directory, has no entries: the container may delete and replace what lies in
+    a folder of its own. PermissionError when something there cannot be read by this user: the bytes must then come
+    through the engine.
     """
-    root = os.fsencode(directory)
+    root = os.fsencode(os.path.abspath(directory))
+    reach = Reach(root)
+    try:
+        reach.directory(b"")
+    except OSError as error:
+        if error.errno not in _NO_DIRECTORY:
+            raise
+        return _no_directory(host, root)
     entries: list[Entry] = []
     skipped: list[str] = []
-    privileged = os.geteuid() == 0
     pending = [b""]
     while pending:
         parent = pending.pop()
         try:
-            scan = os.scandir(root + b"/" + parent)
+            folder = reach.directory(parent)
+            found = _list(host, folder, parent, skipped)
         except OSError as error:
             if isinstance(error, PermissionError) or not parent:
                 raise
             skipped.append(f"{host}: {os.fsdecode(parent)}/ cannot be listed ({error.strerror})")
             continue
-        with scan:
-            for found in scan:
-                path = parent + found.name
-                status = found.stat(follow_symlinks=False)
-                kind = stat.S_IFMT(status.st_mode)
-                if kind in _SKIPPED_KINDS:
-                    skipped.append(left_out(host, path, _SKIPPED_KINDS[kind]))
-                    continue
-                target = b""
-                size = 0
-                if kind == stat.S_IFLNK:
-                    target = os.readlink(found.path)
-                elif kind == stat.S_IFDIR:
-                    pending.append(path + b"/")
-                else:
-                    size = status.st_size
-                    if not privileged and not os.access(found.path, os.R_OK):
-                        raise PermissionError(13, os.strerror(13), os.fsdecode(found.path))
-                entries.append(
-                    Entry(
-                        path=path,
-                        mode=status.st_mode,
-                        mtime=status.st_mtime_ns // 1_000_000_000,
-                        size=size,
-                        target=target,
-                    )
+        entries += found
+        pending += [entry.path for entry in found if entry.is_directory]
+    return HostTree(host=host, root=root, entries=in_order(entries), skipped=tuple(sorted(skipped)), reach=reach)
+
+
+def _list(host: str, folder: int, parent: bytes, skipped: list[str]) -> list[Entry]:
+    entries = []
+    privileged = os.geteuid() == 0
+    with os.scandir(folder) as scan:
+        for found in scan:
+            name = os.fsencode(found.name)  # by descriptor, names come as text
+            path = parent + b"/" + name if parent else name
+            status = found.stat(follow_symlinks=False)
+            kind = stat.S_IFMT(status.st_mode)
+            if kind in _SKIPPED_KINDS:
+                skipped.append(left_out(host, path, _SKIPPED_KINDS[kind]))
+                continue
+            if kind == stat.S_IFREG and not privileged and not os.access(name, os.R_OK, dir_fd=folder):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.fsdecode(path))
+            entries.append(
+                Entry(
+                    path=path,
+                    mode=status.st_mode,
+                    mtime=status.st_mtime_ns // 1_000_000_000,
+                    size=status.st_size if kind == stat.S_IFREG else 0,
+                    target=os.readlink(name, dir_fd=folder) if kind == stat.S_IFLNK else b"",
                 )
-    return HostTree(host=host, root=root, entries=in_order(entries), skipped=tuple(sorted(skipped)))
+            )
+    return entries
+
+
+def _no_directory(host: str, root: bytes) -> HostTree:
+    """Nothing was written; what stands in the place of the directory is told, and not looked into."""
+    os.stat(os.path.dirname(root))  # our own folder: without it nothing can be said
+    skipped: tuple[str, ...] = ()
+    with suppress(FileNotFoundError):
+        mode = os.lstat(root).st_mode
+        kind = _SKIPPED_KINDS.get(stat.S_IFMT(mode), "a link" if stat.S_ISLNK(mode) else "a file")
+        name = os.fsdecode(os.path.basename(root))
+        skipped = (f"{host}: {name} is {kind} and not the folder that it was: nothing in it was kept",)
+    return HostTree(host=host, root=root, entries=(), skipped=skipped)
 
 
 def left_out(host: str, path: bytes, kind: str) -> str:

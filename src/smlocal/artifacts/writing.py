@@ -34,7 +34,7 @@ def open_file(tree: HostTree, entry: Entry, notes: list[str]) -> int | None:
     """Open the bytes of a file for reading; None, with a note, when there is no file by now."""
     shown = f"{tree.host}: {os.fsdecode(entry.path)}"
     try:
-        source = os.open(tree.location(entry), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        source = tree.open(entry)
     except OSError as error:
         if error.errno not in _NO_FILE:
             raise

@@ -1,11 +1,15 @@
 import os
 import socket
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from smlocal.artifacts.reach import Reach
 from smlocal.artifacts.tree import merge, walk
+from smlocal.artifacts.writing import open_file
+from smlocal.removal import remove_tree
 
 Plant = Callable[..., Path]
 
@@ -49,9 +53,65 @@ def test_what_no_archive_carries_is_left_out_with_a_note(tmp_path: Path, monkeyp
     assert tree.skipped == ("algo-2: pipe is a FIFO and was left out", "algo-2: sock is a socket and was left out")
 
 
-def test_no_directory_is_an_error(tmp_path: Path) -> None:
+def test_a_directory_that_was_deleted_holds_nothing(tmp_path: Path) -> None:
+    tree = walk("algo-1", str(tmp_path / "deleted"))
+    assert (tree.entries, tree.skipped) == ((), ())
+
+
+def test_a_host_without_any_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        walk("algo-1", str(tmp_path / "nowhere"))
+        walk("algo-1", str(tmp_path / "nowhere" / "data"))
+
+
+@pytest.mark.parametrize("end", ["", "/"])
+def test_a_link_in_place_of_the_directory_is_not_followed(tmp_path: Path, end: str) -> None:
+    (tmp_path / "host").mkdir()
+    (tmp_path / "host" / "secret").write_text("s")
+    (tmp_path / "data").symlink_to(tmp_path / "host")
+    tree = walk("algo-1", f"{tmp_path}/data{end}")
+    assert tree.entries == ()
+    assert tree.skipped == ("algo-1: data is a link and not the folder that it was: nothing in it was kept",)
+
+
+def test_a_file_in_place_of_the_directory_is_told(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("")
+    tree = walk("algo-1", f"{tmp_path}/data")
+    assert tree.skipped == ("algo-1: data is a file and not the folder that it was: nothing in it was kept",)
+
+
+@pytest.mark.parametrize("swapped", ["data", "data/a", "data/a/b"])
+def test_a_folder_that_becomes_a_link_after_the_walk_is_not_followed(tmp_path: Path, swapped: str) -> None:
+    for root in ("data", "host"):
+        (tmp_path / root / "a" / "b").mkdir(parents=True)
+        (tmp_path / root / "a" / "b" / "file").write_text(root)
+    tree = walk("algo-1", f"{tmp_path}/data")
+    file = tree.entries[-1]
+    assert file.path == b"a/b/file"
+    (tmp_path / swapped).rename(tmp_path / "aside")
+    (tmp_path / swapped).symlink_to(tmp_path / swapped.replace("data", "host", 1))
+    notes: list[str] = []
+    found = open_file(replace(tree, reach=Reach(tree.root)), file, notes)
+    assert found is None
+    assert notes == ["algo-1: a/b/file vanished before it could be kept"]
+
+
+def test_a_tree_deeper_than_files_may_be_open(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    folder = os.open(data, os.O_RDONLY)
+    for _ in range(1500):
+        os.mkdir("d", dir_fd=folder)
+        below = os.open("d", os.O_RDONLY, dir_fd=folder)
+        os.close(folder)
+        folder = below
+    os.close(os.open("file", os.O_CREAT | os.O_WRONLY, dir_fd=folder))
+    os.close(folder)
+    tree = walk("algo-1", str(data))
+    assert len(tree.entries) == 1501
+    descriptor = open_file(tree, tree.entries[-1], [])
+    assert descriptor is not None
+    os.close(descriptor)
+    remove_tree(str(data))
 
 
 def test_later_hosts_win_and_clashes_are_told(tmp_path: Path) -> None:
@@ -74,7 +134,7 @@ def test_later_hosts_win_and_clashes_are_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("directory_first", [True, False])
-def test_a_file_against_a_directory(tmp_path: Path, directory_first: bool) -> None:  # noqa: FBT001 - a test's parameter
+def test_a_file_against_a_directory(tmp_path: Path, directory_first: bool) -> None:
     for host in ("algo-1", "algo-2"):
         (tmp_path / host).mkdir()
     with_directory, with_file = ("algo-1", "algo-2") if directory_first else ("algo-2", "algo-1")
