@@ -1,13 +1,15 @@
 """`CompressionType: NONE`: the model's files as they are, in `output/model/`, all there or not at all."""
 
 import os
+import stat
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from smlocal.artifacts.archive import Progress
-from smlocal.artifacts.tree import Clash, Entry, HostTree, merge
+from smlocal.artifacts.tree import Clash, Entry, HostTree, merge, walk
 from smlocal.artifacts.writing import copy_bytes, explained, make_folder, open_file, sync_folder
+from smlocal.errors import ArtifactError
 from smlocal.removal import remove_tree
 
 _OWNER_FILE, _OWNER_DIRECTORY = 0o600, 0o700
@@ -25,10 +27,11 @@ class PublishReport:
 
 
 def publish(sources: Sequence[HostTree], destination: str, *, progress: Progress | None = None) -> PublishReport | None:
-    """Copy the contents of the hosts' directories to the folder `destination`, in place of an earlier one.
+    """Copy the contents of the hosts' directories to the folder `destination`, which must hold nothing else.
 
-    None, and no folder, when there is nothing; `ArtifactError` when it cannot be written. Links stay links. Modes are
-    kept but for this: the owner may always read and delete what a job left, and nothing is setuid.
+    A folder from an earlier try, with nothing in it that is not put there again, is replaced. None, and no folder, when
+    there is nothing; `ArtifactError` when it cannot be written. Links stay links. Modes are kept but for this: the owner
+    may always read and delete what a job left, and nothing is setuid.
     """
     members, clashes = merge(sources)
     notes = [note for source in sources for note in source.skipped]
@@ -38,6 +41,7 @@ def publish(sources: Sequence[HostTree], destination: str, *, progress: Progress
     unique = os.urandom(4).hex()
     draft = os.path.join(folder, f".{name}-{unique}.partial")
     with explained():
+        _refuse_others_work(destination, members)
         make_folder(folder)
         try:
             os.mkdir(draft)
@@ -49,6 +53,28 @@ def publish(sources: Sequence[HostTree], destination: str, *, progress: Progress
             raise
         sync_folder(folder)
     return PublishReport(path=destination, bytes_in=bytes_in, members=count, notes=tuple(notes), clashes=tuple(clashes))
+
+
+def _refuse_others_work(destination: str, members: Sequence[tuple[HostTree, Entry]]) -> None:
+    """Only what a try of this very job has left may go: one that was cut short after it had put all in place."""
+    if not os.path.lexists(destination):
+        return
+    again = {_likeness(entry) for _, entry in members}
+    there = walk("", destination)
+    foreign = next((entry for entry in there.entries if _likeness(entry) not in again), None)
+    if foreign is None and not there.skipped:
+        return
+    shown = there.skipped[0] if foreign is None else f"{destination}/{os.fsdecode(foreign.path)}"
+    raise ArtifactError(
+        f"Artifact upload failed:{destination} is there already",
+        details=[f"{shown} is not of this job"],
+        remedy=["Move it away, choose another output folder, or give the job another name."],
+    )
+
+
+def _likeness(entry: Entry) -> tuple[bytes, int, int, int, bytes]:
+    kind = stat.S_IFMT(entry.mode)
+    return entry.path, kind, entry.size, 0 if entry.is_directory else entry.mtime, entry.target
 
 
 def _put_in_place(draft: str, destination: str, aside: str) -> None:

@@ -47,20 +47,66 @@ def open_file(tree: HostTree, entry: Entry, notes: list[str]) -> int | None:
 
 
 def copy_bytes(source: int, copy: int, tick: Callable[[int], None]) -> None:
-    """Copy a file inside the kernel, sharing its blocks where the file system can."""
+    """Copy a file into a new one inside the kernel, sharing its blocks where the file system can; holes stay holes."""
+    size = os.fstat(source).st_size
     done = 0
+    for start, end in _data(source, size):
+        tick(start - done)
+        done = _copy_range(source, copy, start, end, tick)
+        if done < end:
+            os.ftruncate(copy, done)
+            return  # it has shrunk, or is an odd file that only claims a size
+    os.ftruncate(copy, size)
+    tick(size - done)
+    if not size:  # such as the files of /proc
+        _copy_by_hand(source, copy, 0, None, tick)
+
+
+def _data(source: int, size: int) -> Iterator[tuple[int, int]]:
+    """The stretches of a file that are not holes."""
+    position = 0
+    while position < size:
+        try:
+            start = os.lseek(source, position, os.SEEK_DATA)
+            end = os.lseek(source, start, os.SEEK_HOLE)
+        except OSError as error:
+            if error.errno == errno.ENXIO:
+                return
+            start, end = position, size  # a file system that knows no holes
+        if start >= size:
+            return
+        position = min(end, size)
+        yield start, position
+
+
+def _copy_range(source: int, copy: int, start: int, end: int, tick: Callable[[int], None]) -> int:
+    """Copy one stretch; return how far it went."""
+    position = start
     try:
-        while count := os.copy_file_range(source, copy, _PIECE):
-            done += count
+        while position < end and (
+            count := os.copy_file_range(source, copy, min(end - position, _PIECE), position, position)
+        ):
+            position += count
             tick(count)
     except OSError as error:
-        if done or error.errno not in _NO_COPY_RANGE:
+        if position > start or error.errno not in _NO_COPY_RANGE:
             raise
-    while piece := os.read(source, _READ):  # also after a kernel that copied nothing from an odd file system
+    return _copy_by_hand(source, copy, position, end, tick)  # also after a kernel that copied nothing from an odd one
+
+
+def _copy_by_hand(source: int, copy: int, start: int, end: int | None, tick: Callable[[int], None]) -> int:
+    position = start
+    while end is None or position < end:
+        piece = os.pread(source, _READ if end is None else min(end - position, _READ), position)
+        if not piece:
+            break
         rest = memoryview(piece)
         while rest:
-            rest = rest[os.write(copy, rest) :]
+            written = os.pwrite(copy, rest, position)
+            position += written
+            rest = rest[written:]
         tick(len(piece))
+    return position
 
 
 def make_folder(folder: str) -> None:

@@ -49,11 +49,52 @@ def test_nothing_gives_no_folder(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-def test_an_earlier_model_is_replaced_whole(tmp_path: Path) -> None:
+@pytest.mark.parametrize("there", ["others/file", "new", "folder"])
+def test_a_folder_with_anything_else_in_it_stays(tmp_path: Path, there: str) -> None:
+    (tmp_path / "tree" / "folder").mkdir(parents=True)
+    (tmp_path / "tree" / "new").write_text("new")
+    path = tmp_path / "out" / "model" / there
+    path.parent.mkdir(parents=True)
+    path.write_text("of somebody else")
+    with pytest.raises(ArtifactError, match=r"/out/model is there already$") as caught:
+        publish([walk("algo-1", str(tmp_path / "tree"))], str(tmp_path / "out" / "model"))
+    assert there.partition("/")[0] in caught.value.details[0]
+    assert path.read_text() == "of somebody else"
+
+
+def test_a_file_in_place_of_the_folder_stays(tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "new").write_text("new")
+    (tmp_path / "model").write_text("of somebody else")
+    with pytest.raises(ArtifactError, match=r"/model is there already$"):
+        publish([walk("algo-1", str(tmp_path / "tree"))], str(tmp_path / "model"))
+    assert (tmp_path / "model").read_text() == "of somebody else"
+
+
+def test_holes_stay_holes(tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    for name, pieces in {
+        "middle": {0: b"a", 32 << 20: b"b"},
+        "end": {1 << 20: b"a" * 5000},
+        "all": {},
+    }.items():
+        with (tmp_path / "tree" / name).open("wb") as file:
+            for place, data in pieces.items():
+                file.seek(place)
+                file.write(data)
+            file.truncate(64 << 20)
+    publish([walk("algo-1", str(tmp_path / "tree"))], str(tmp_path / "model"))
+    for name in ("middle", "end", "all"):
+        copy = tmp_path / "model" / name
+        assert copy.read_bytes() == (tmp_path / "tree" / name).read_bytes()
+        assert copy.stat().st_blocks * 512 < 1 << 20
+
+
+def test_what_an_earlier_try_left_is_replaced_whole(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    (out / "model" / "old").mkdir(parents=True)
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / "new").write_text("x")
+    assert publish([walk("algo-1", str(tmp_path / "tree"))], str(out / "model")) is not None
     seen: list[tuple[int, int]] = []
     report = publish(
         [walk("algo-1", str(tmp_path / "tree"))],
