@@ -30,8 +30,8 @@ def publish(sources: Sequence[HostTree], destination: str, *, progress: Progress
     """Copy the contents of the hosts' directories to the folder `destination`, which must hold nothing else.
 
     A folder from an earlier try, with nothing in it that is not put there again, is replaced. None, and no folder, when
-    there is nothing; `ArtifactError` when it cannot be written. Links stay links. Modes are kept but for this: the owner
-    may always read and delete what a job left, and nothing is setuid.
+    there is nothing; `ArtifactError` when it cannot be written. Links stay links. Modes are kept but for this: the
+    owner may always read and delete what a job left, and nothing is setuid.
     """
     members, clashes = merge(sources)
     notes = [note for source in sources for note in source.skipped]

@@ -12,6 +12,8 @@ Path = tuple[str | int, ...]
 _DEEPEST = 50
 _MOST_PARTS = 20_000
 _FLAGS = "command line"
+_ALIAS = "Look for an alias (*name) that repeats or contains itself."
+_TOO_LARGE = "Is this a job file? HyperParameters and Environment take at most 100 entries each, InputDataConfig 20."
 
 
 class Places(Protocol):
@@ -105,7 +107,7 @@ def load_document(text: str, *, name: str, directory: str) -> Document:
             f"{name} holds {kind_of(data)} where a CreateTrainingJob request should be",
             remedy=["Its top level must be a map, such as: TrainingJobName: my-job"],
         )
-    plain = _Plain(name, places)
+    plain = _Plain(data, name, places)
     return Document(plain.map(data, ()), name=name, directory=directory, places=places)
 
 
@@ -131,10 +133,26 @@ def kind_of(value: Any) -> str:
     return kinds.get(type(value), type(value).__name__)
 
 
+def _shares(root: Any) -> bool:
+    """True when some map or list stands in several places, which only an alias can do."""
+    seen: set[int] = set()
+    waiting = [root]
+    while waiting:
+        value = waiting.pop()
+        if not isinstance(value, dict | list):
+            continue
+        if id(value) in seen:
+            return True
+        seen.add(id(value))
+        waiting += value.values() if isinstance(value, dict) else value
+    return False
+
+
 class _Plain:
     """A copy in which nothing is shared, nothing is endless and every key is a string."""
 
-    def __init__(self, name: str, places: Places) -> None:
+    def __init__(self, root: Any, name: str, places: Places) -> None:
+        self.root = root
         self.name = name
         self.places = places
         self.parts = 0
@@ -147,7 +165,7 @@ class _Plain:
             raise JobFileSyntaxError(
                 f"{self.name} is too large to be a request: {what}",
                 details=[f"at {dotted(path[:3])}…"],
-                remedy=["Look for an alias (*name) that repeats or contains itself."],
+                remedy=[_ALIAS if _shares(self.root) else _TOO_LARGE],
             )
         if isinstance(value, dict):
             return self.map(value, path)

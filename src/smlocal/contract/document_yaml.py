@@ -31,6 +31,7 @@ _SCALARS = (
 )
 _LONGEST_NUMBER = 100
 _DEEPEST = 500
+_MOST_MERGED = 20_000
 
 if TYPE_CHECKING:
     _Base = yaml.SafeLoader
@@ -61,6 +62,35 @@ class _Loader(_Base):
             return float(re.sub(r"(?i)\.(inf|nan)$", r"\1", text))
         except ValueError:
             self.undefined(node, "is not a number")
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Merge as PyYAML does, but never more than a request can hold: merges of merges multiply."""
+        own: list[tuple[yaml.Node, yaml.Node]] = []
+        merged: list[tuple[yaml.Node, yaml.Node]] = []
+        pairs, node.value = node.value, own  # first, so that a map may merge itself
+        for key, value in pairs:
+            if key.tag != _TAG + "merge":
+                own.append((key, value))
+                continue
+            for part in self._merge_sources(value):
+                self.flatten_mapping(part)
+                self.merged += len(part.value)
+                if self.merged > _MOST_MERGED:
+                    self.undefined(key, f"merges more than {_MOST_MERGED:,} parts")
+                merged += part.value
+        node.value = merged + own
+
+    merged = 0
+
+    def _merge_sources(self, value: yaml.Node) -> list[yaml.MappingNode]:
+        """The maps to merge, the weakest first."""
+        if isinstance(value, yaml.MappingNode):
+            return [value]
+        parts = value.value if isinstance(value, yaml.SequenceNode) else [value]
+        for part in parts:
+            if not isinstance(part, yaml.MappingNode):
+                raise yaml.constructor.ConstructorError(None, None, "only maps can be merged", part.start_mark)
+        return list(reversed(parts))
 
     def undefined(self, node: yaml.Node, problem: str | None = None) -> NoReturn:
         said = f"the tag {node.tag} has no meaning here" if problem is None else f"{str(node.value)[:40]} {problem}"

@@ -161,6 +161,41 @@ def test_what_cannot_be_read_is_shown(text: str, sentence: str, details: tuple[s
     assert error.details == details
 
 
+def test_merges_that_multiply_are_refused() -> None:
+    lines = ["a0: &a0 {k: v}"] + [f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 10)}]}}" for n in range(1, 10)]
+    error = refused("\n".join(lines))
+    assert error.sentence == "job.yaml is not YAML"
+    assert "<< merges more than 20,000 parts" in error.details[0]
+    assert error.details[0].startswith("job.yaml:6:")
+
+
+def test_merges_take_the_first_of_a_list_and_the_maps_own_keys_win() -> None:
+    data = load("a: &a {x: 1, y: 1}\nb: &b {x: 2, z: 2}\nc: &c {y: 3, <<: [*a, *b]}\nd: {<<: *c, z: 4}").data
+    assert data["c"] == {"x": 1, "y": 3, "z": 2}
+    assert data["d"] == {"x": 1, "y": 3, "z": 4}
+
+
+def test_only_maps_can_be_merged() -> None:
+    assert refused("a: {<<: 1}").details[0] == "job.yaml:1:9   only maps can be merged"
+    assert refused("a: {<<: [1]}").details[0] == "job.yaml:1:10   only maps can be merged"
+
+
+@pytest.mark.parametrize(
+    ("text", "remedy"),
+    [
+        ("HyperParameters:\n" + "".join(f"  p{n}: v\n" for n in range(20_001)), "at most 100 entries"),
+        ('{"HyperParameters": {' + ", ".join(f'"p{n}": "v"' for n in range(20_001)) + "}}", "at most 100 entries"),
+        ("a: " + "[" * 60 + "]" * 60, "at most 100 entries"),
+        ("a: &a [x]\n" + "".join(f"p{n}: *a\n" for n in range(10_001)), "Look for an alias"),
+        ("a: &a [*a]", "Look for an alias"),
+    ],
+)
+def test_the_remedy_for_a_file_that_is_too_large_fits(text: str, remedy: str) -> None:
+    error = refused(text)
+    assert "too large to be a request" in error.sentence
+    assert remedy in error.remedy[0]
+
+
 def test_json_by_its_name_is_told_as_json() -> None:
     error = refused('{"a": 1,}', "job.json")
     assert error.sentence == "job.json is not JSON"
