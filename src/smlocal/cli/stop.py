@@ -3,6 +3,8 @@
 import click
 
 _LONGEST = 120
+_EVER = 28 * 86_400
+"""No job runs longer."""
 
 
 @click.command("stop")
@@ -17,6 +19,8 @@ def command(*, name: str, grace: float | None, force: bool, wait: bool) -> int:
     """
     if grace is not None and grace < 0:
         raise click.UsageError("--grace: a time cannot be negative.")
+    if grace is not None and not grace <= _EVER:  # not a number neither
+        raise click.UsageError(f"--grace: give seconds, {_EVER} at most.")
     if grace is not None and grace > _LONGEST and not force:
         raise click.UsageError(f"--grace: the service gives {_LONGEST} s at most; --force allows more here.")
     from smlocal.job.orphans import see_to

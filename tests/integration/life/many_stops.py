@@ -1,0 +1,82 @@
+"""Run as a program: many detached jobs, each stopped at about the moment at which it ends by itself.
+
+Usage: many_stops.py JOB_FILE COUNT PARALLEL. Each lane N writes JOB_FILE.N: for each of its jobs, whether its stop
+was recorded.
+One process imports everything once, so that the races take the time and not the start of two hundred interpreters.
+"""
+
+import json
+import os
+import random
+import sys
+import time
+from collections.abc import Iterator
+
+from smlocal.cli.main import cli
+from smlocal.errors import JobFinishedError
+from smlocal.job.describe import LOCAL
+from smlocal.job.word import ask_to_stop
+from smlocal.store.home import home_directory
+from smlocal.store.jobs import Store
+
+_MOMENTS: tuple[tuple[str, float, float], ...] = (
+    ("exit", -0.08, 0.12),
+    ("uploading", 0.0, 0.05),
+    ("decided", 0.0, 0.1),
+)
+"""From which sight on to wait, and how long."""
+
+
+def race(path: str, name: str, lasts: float) -> bool:
+    """Begin a job and stop it a moment before or after its own end; True when the stop was recorded."""
+    cli(["run", "--detach", path, "--name", name, "--env", f"LASTS={lasts}"], standalone_mode=False)
+    with Store.open(home_directory()) as store:
+        sight, least, most = random.choice(_MOMENTS)
+        while not store.get(name).status.terminal and not _seen(store, name, sight):
+            time.sleep(0.002)
+        time.sleep((lasts if sight == "exit" else 0.0) + random.uniform(least, most))
+        try:
+            ask_to_stop(store, name, grace=None)
+        except JobFinishedError:
+            return False
+    return True
+
+
+def _seen(store: Store, name: str, sight: str) -> bool:
+    match sight:
+        case "exit":  # comes soon after the first word
+            log = os.path.join(store.directory(name), "logs", "algo-1.log")
+            return os.path.exists(log) and os.path.getsize(log) > 0
+        case "uploading":
+            return store.get(name).secondary_status == "Uploading"
+        case _:
+            return store.document(name, LOCAL) is not None
+
+
+def lane(path: str, numbers: range) -> Iterator[tuple[str, bool]]:
+    """One race after another."""
+    for number in numbers:
+        name = f"race-{number}"
+        yield name, race(path, name, 0.1)
+
+
+def main(path: str, count: int, parallel: int) -> None:
+    """Fork the lanes; each tells its results in a file of its own."""
+    lanes = []
+    for number in range(parallel):
+        child = os.fork()
+        if child == 0:
+            random.seed(number)
+            results = dict(lane(path, range(number, count, parallel)))
+            with open(f"{path}.{number}", "w", encoding="utf-8") as told:
+                json.dump(results, told)
+            os._exit(0)
+        lanes.append(child)
+    for child in lanes:
+        _, status = os.waitpid(child, 0)
+        if status:
+            sys.exit(f"a lane ended with {status}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

@@ -1,0 +1,43 @@
+"""A stop against the natural end, as close as they come: whatever wins, the job says so and is never Failed."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+RACES = int(os.environ.get("SMLOCAL_RACES", "200"))
+PARALLEL = 4
+
+
+def test_a_stop_never_turns_into_a_failure(life: Any, docker: Callable[..., str]) -> None:
+    script = "trap 'exit 7' TERM; echo ready; sleep $LASTS; exit 0"
+    path = life.job_file("race", script)
+    program = Path(__file__).with_name("many_stops.py")
+    done = subprocess.run(
+        [sys.executable, program, path, str(RACES), str(PARALLEL)],
+        cwd=life.folder,
+        env=life.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    recorded: dict[str, bool] = {}
+    for lane in range(PARALLEL):
+        recorded |= json.loads(Path(f"{path}.{lane}").read_text())
+    assert len(recorded) == RACES
+    life("wait", *recorded)
+    ended = {name: life.job(name) for name in recorded}
+    wrong = [
+        f"{name}: stop {'recorded' if recorded[name] else 'refused'}, {job.status} {job.failure_reason}"
+        for name, job in ended.items()
+        if job.status != ("Stopped" if recorded[name] else "Completed")
+    ]
+    assert not wrong, "\n".join(wrong)
+    # Both must have happened, or the race was none.
+    assert len(set(recorded.values())) == 2
+    names = docker("ps", "--all", "--filter", "label=smlocal.job", "--format", '{{.Label "smlocal.job"}}').split()
+    assert not set(names) & set(recorded)
