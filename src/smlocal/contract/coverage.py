@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from smlocal.contract.coverage_table import TABLE, UNECHOED, Row, Support
-from smlocal.contract.document import Document, Path, dotted
+from smlocal.contract.document import Document, Path, spoken
 from smlocal.contract.validation import Violation
 from smlocal.errors import FieldRefusedError
 
@@ -41,7 +41,7 @@ def refused(request: dict[str, Any]) -> list[tuple[str, Violation]]:
         if row.values and special is None:
             continue  # no value of this member; validation says so
         if (special or row).support is Support.REFUSED:
-            said = f"{dotted(path)}: {word}" if special is not None else dotted(path)
+            said = f"{spoken(path)}: {word}" if special is not None else spoken(path)
             found.append((name, Violation(path=path, text=f"{said} is refused: {(special or row).note}")))
     return found
 
@@ -53,11 +53,25 @@ def refusal(document: Document, found: list[tuple[str, Violation]]) -> FieldRefu
     names = list(dict.fromkeys(name for name, _ in found))
     places = [(document.where(violation.path), one_line(violation.text)) for _, violation in found]
     width = max(len(where) for where, _ in places)
+    who = document.blamed(violation.path for _, violation in found)
     return FieldRefusedError(
-        f"{document.name} asks for what smlocal does not do: {', '.join(names)}",
+        f"{who} asks for what smlocal does not do: {', '.join(names)}",
         details=[f"{where:<{width}}   {text}" for where, text in places],
-        remedy=["Leave it out to run the job here; smlocal coverage says what becomes of every member."],
+        remedy=[*_remedies(names), "smlocal coverage says what becomes of every member."],
     )
+
+
+def _remedies(names: list[str]) -> Iterator[str]:
+    """For a value: which others are possible; a member as a whole can only be left out."""
+    whole = [name for name in names if not TABLE[name].values]
+    for name in names:
+        possible = [word for word, value in TABLE[name].values.items() if value.support is not Support.REFUSED]
+        if possible:
+            yield f"Use {' or '.join(possible)} for {name}."
+        elif name not in whole:
+            whole.append(name)
+    if whole:
+        yield f"Leave {'it' if names == whole[:1] else ', '.join(whole)} out to run the job here."
 
 
 def recorded_members(request: dict[str, Any]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from smlocal.errors import JobFileSyntaxError, RequestInvalidError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 Path = tuple[str | int, ...]
 
@@ -55,6 +55,13 @@ class Document:
         line = self.nearest_line(path)
         return self.name if line is None else f"{self.name}:{line}"
 
+    def blamed(self, paths: "Iterable[Path]") -> str:
+        """`job.yaml`, or the command line where all of it came from there, or both."""
+        flags = [self._from_flag(path) for path in paths]
+        if all(flags) or self.name == _FLAGS:
+            return f"the {_FLAGS}"
+        return f"{self.name} and the {_FLAGS}" if any(flags) else self.name
+
     def set(self, path: Path, value: Any) -> None:
         """Lay a value over the file's, making the maps on the way to it; a list grows by its next index."""
         target: Any = self.data
@@ -89,6 +96,14 @@ def dotted(path: Path) -> str:
     for step in path:
         text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
     return text
+
+
+def spoken(path: Path) -> str:
+    """The same, with lists counted as the service counts them: `InputDataConfig.1.member.ChannelName`.
+
+    The service's own sentences stand in the same error, and one list must not be counted in two ways.
+    """
+    return ".".join(f"{step + 1}.member" if isinstance(step, int) else step for step in path)
 
 
 def load_document(text: str, *, name: str, directory: str) -> Document:

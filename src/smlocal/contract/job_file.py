@@ -8,7 +8,7 @@ from smlocal.contract.document import Document
 from smlocal.contract.local_settings import LocalSettings
 from smlocal.contract.model.request import CreateTrainingJobRequest
 from smlocal.contract.validation import Violation, refusal, validate
-from smlocal.contract.validation_rules import broken_rules
+from smlocal.contract.validation_rules import broken_rules, too_many_hosts
 
 LOCAL = "Local"
 
@@ -32,6 +32,7 @@ def read_job(document: Document, *, strict: bool) -> JobFile:
     local, in_local = _local(document)
     violations += in_local
     violations += broken_rules(raw, strict=strict)
+    violations += too_many_hosts(raw, local.MaxHosts) if local is not None else []
     not_done = coverage.refused(raw)
     if violations or request is None or local is None:
         raise refusal(document, violations + [violation for _, violation in not_done])

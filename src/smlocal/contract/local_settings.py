@@ -39,9 +39,13 @@ class LocalSettings(Structure):
         default=10, description="Seconds the other hosts get once one has failed; inferred, the service does not say."
     )
     StopGraceSeconds: _Grace = Field(default=120, description="Seconds between SIGTERM and SIGKILL.")
+    MaxHosts: Annotated[int, Whole(minimum=1, maximum=1000)] = Field(
+        default=32, description="Hosts that one job may have here: each is a container on this machine."
+    )
     Topology: bool = Field(default=False, description="Write topology (null) into resourceconfig.json.")
     MergeOutput: bool = Field(default=False, description="Make output.tar.gz of the output of all hosts.")
     AllowCpu: bool = Field(default=False, description="Run a GPU instance type without a GPU.")
     Pull: Literal["missing", "always", "never"] = Field(default="missing", description="When to pull the image.")
-    Faults: Annotated[list[Fault], Items(minimum=0, maximum=20)] = Field(default_factory=list)
-    """Interruptions and internal errors to be staged."""
+    Faults: Annotated[list[Fault], Items(minimum=0, maximum=20)] = Field(
+        default_factory=list, description="Interruptions and internal errors to be staged."
+    )

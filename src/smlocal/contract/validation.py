@@ -48,7 +48,7 @@ def refusal(document: Document, violations: list[Violation]) -> RequestInvalidEr
     if service:
         message = f"{len(service)} validation error{'s' if len(service) > 1 else ''} detected: {'; '.join(service)}"
     return RequestInvalidError(
-        f"{number} problem{'s' if number > 1 else ''} in {document.name}",
+        f"{number} problem{'s' if number > 1 else ''} in {document.blamed(violation.path for violation in violations)}",
         details=[f"{where:<{width}}   {one_line(violation.text)}" for where, violation in described],
         service_message=message,
     )

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from smlocal.contract.document import Path, dotted
+from smlocal.contract.document import Path, spoken
+from smlocal.contract.model.constraints import INTEGER_LIMIT
 from smlocal.contract.validation import Violation, missing
 
 _Found = Iterator[Violation]
@@ -17,6 +18,21 @@ def broken_rules(request: dict[str, Any], *, strict: bool) -> list[Violation]:
     if strict:
         found += [missing((name,)) for name in ("TrainingJobName", "RoleArn") if name not in request]
     return found
+
+
+def too_many_hosts(request: dict[str, Any], most: int) -> list[Violation]:
+    """One machine plays all hosts; what it can take is set by `Local.MaxHosts`."""
+    count = _number(_part(request, "ResourceConfig"), "InstanceCount")
+    if count is None or not most < count < INTEGER_LIMIT:  # a larger one is told elsewhere
+        return []
+    path = ("ResourceConfig", "InstanceCount")
+    return [
+        _says(
+            path,
+            f"{count} hosts would be {count} containers at once on this machine, and Local.MaxHosts is {most}: "
+            "raise it where there is memory for them, or ask for fewer",
+        )
+    ]
 
 
 def _part(data: Any, *steps: str) -> dict[str, Any]:
@@ -42,7 +58,7 @@ def _mode(request: dict[str, Any], channel: dict[str, Any]) -> Any:
 
 
 def _says(path: Path, text: str) -> Violation:
-    return Violation(path=path, text=f"{dotted(path)}: {text}")
+    return Violation(path=path, text=f"{spoken(path)}: {text}")
 
 
 def _sections(request: dict[str, Any]) -> _Found:
@@ -88,9 +104,43 @@ def _channel_names(request: dict[str, Any]) -> _Found:
         name = channel.get("ChannelName")
         if not isinstance(name, str):
             continue
-        if name in first:
-            yield _says((*path, "ChannelName"), f"'{name}' is the name of {dotted(first[name])} already")
+        if name in {".", ".."}:
+            yield _says((*path, "ChannelName"), f"'{name}' cannot be the name of the channel's folder")
+        elif name in first:
+            yield _says((*path, "ChannelName"), f"'{name}' is the name of {spoken(first[name])} already")
         first.setdefault(name, path)
+
+
+def _manifest_names(request: dict[str, Any]) -> _Found:
+    """A File mode channel has its manifest beside its folder, where no other channel can be."""
+    written: dict[str, str] = {}
+    if _part(request, "CheckpointConfig"):
+        written["checkpoints-manifest"] = "the checkpoints"
+    for path, channel in _channels(request):
+        if isinstance(channel.get("ChannelName"), str) and _mode(request, channel) in (None, "File"):
+            written.setdefault(f"{channel['ChannelName']}-manifest", spoken(path))
+    for path, channel in _channels(request):
+        name = channel.get("ChannelName")
+        place = (*path, "ChannelName")
+        if name == "checkpoints" and "CheckpointConfig" in request:
+            yield _says(place, "'checkpoints' is the service's own channel where CheckpointConfig is given")
+        elif isinstance(name, str) and name in written:
+            yield _says(place, f"'{name}' is where the manifest of {written[name]} lies")
+
+
+def _nul(request: dict[str, Any]) -> _Found:
+    """No environment variable and no argument can hold the character that ends it."""
+    for name in ("HyperParameters", "Environment"):
+        for key, value in _part(request, name).items():
+            if "\0" in key or (isinstance(value, str) and "\0" in value):
+                yield _says((name, key), "holds a NUL character, which cannot reach the container")
+    specification = _part(request, "AlgorithmSpecification")
+    for name in ("ContainerEntrypoint", "ContainerArguments"):
+        words = specification.get(name)
+        for index, word in enumerate(words if isinstance(words, list) else ()):
+            if isinstance(word, str) and "\0" in word:
+                place = ("AlgorithmSpecification", name, index)
+                yield _says(place, "holds a NUL character, which cannot reach the container")
 
 
 def _data_sources(request: dict[str, Any]) -> _Found:
@@ -146,6 +196,8 @@ _RULES: tuple[Callable[[dict[str, Any]], _Found], ...] = (
     _algorithm,
     _instances,
     _channel_names,
+    _manifest_names,
+    _nul,
     _data_sources,
     _data_types,
     _waiting,

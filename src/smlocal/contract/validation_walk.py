@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
-from smlocal.contract.document import Path, dotted, kind_of
+from smlocal.contract.document import Path, dotted, kind_of, spoken
 from smlocal.contract.model.constraints import Items, Structure, Text, Whole, member_types, split
 from smlocal.contract.suggestions import closest
 from smlocal.contract.validation import Violation
@@ -194,7 +194,7 @@ def _quoted(value: Any) -> str:
 
 def _unknown(name: str, model: type[Structure], types: dict[str, Any], place: _Place) -> Violation:
     known = [*types, "Local"] if not place.path else list(types)
-    shown = java(dotted((*place.path, name)))
+    shown = java(spoken((*place.path, name)))
     text = f"unknown key {shown}"
     meant = closest(name, known)
     home = _home(name, model) if not place.path else None
@@ -227,7 +227,7 @@ def _wrong_type(kind: Any, value: Any, place: _Place) -> Violation:
         what, wanted = "not valid Unicode", "text"
     return Violation(
         path=place.path,
-        text=f"{java(dotted(place.path)) or 'the request'} is {what} and must be {wanted}{_cure(wanted, value)}",
+        text=f"{java(spoken(place.path)) or 'the request'} is {what} and must be {wanted}{_cure(wanted, value)}",
     )
 
 

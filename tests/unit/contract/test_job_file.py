@@ -5,7 +5,7 @@ import pytest
 from smlocal.contract.document import Document, load_document
 from smlocal.contract.job_file import JobFile, read_job
 from smlocal.contract.local_settings import LocalSettings
-from smlocal.errors import RequestInvalidError
+from smlocal.errors import FieldRefusedError, RequestInvalidError
 
 TEXT = """\
 TrainingJobName: a
@@ -46,10 +46,12 @@ def test_defaults_of_local() -> None:
         "Region": None,
         "PeerGraceSeconds": 10,
         "StopGraceSeconds": 120,
+        "MaxHosts": 32,
         "Topology": False,
         "MergeOutput": False,
         "AllowCpu": False,
         "Pull": "missing",
+        "Faults": [],
     }
     assert read(TEXT + "Local:").local == local
 
@@ -93,6 +95,51 @@ def test_flags_are_named_as_such() -> None:
     with pytest.raises(RequestInvalidError) as caught:
         read_job(document, strict=False)
     assert caught.value.details[0].startswith("command line   Value 'a_b' at 'trainingJobName'")
+
+
+def test_the_head_names_what_is_wrong() -> None:
+    for places, who in (
+        ([("TrainingJobName",)], "1 problem in the command line"),
+        ([("TrainingJobName",), ("ResourceConfig", "InstanceType")], "2 problems in the command line"),
+        ([], "1 problem in job.yaml"),
+        ([("ResourceConfig", "InstanceType")], "2 problems in job.yaml and the command line"),
+    ):
+        document = load_document(
+            TEXT if places[:1] == [("TrainingJobName",)] else "X: 1\n" + TEXT, name="job.yaml", directory="/"
+        )
+        for place in places:
+            document.set(place, "a b")
+        with pytest.raises(RequestInvalidError) as caught:
+            read_job(document, strict=False)
+        assert caught.value.sentence == who
+
+
+def test_a_flag_that_is_refused_is_blamed_and_told_what_to_say_instead() -> None:
+    document = load_document(TEXT, name="job.yaml", directory="/")
+    document.set(("AlgorithmSpecification", "TrainingInputMode"), "Pipe")
+    with pytest.raises(FieldRefusedError) as caught:
+        read_job(document, strict=False)
+    member = "AlgorithmSpecification.TrainingInputMode"
+    assert caught.value.sentence == f"the command line asks for what smlocal does not do: {member}"
+    assert caught.value.remedy[0] == f"Use File for {member}."
+
+
+def test_a_member_that_is_refused_can_be_left_out() -> None:
+    with pytest.raises(FieldRefusedError) as caught:
+        read(TEXT.replace("TrainingImage: image", "AlgorithmName: abc"))
+    assert caught.value.remedy[0].startswith("Leave ")
+
+
+def test_one_machine_has_not_any_number_of_hosts() -> None:
+    many = TEXT.replace("InstanceCount: 2", "InstanceCount: 33")
+    with pytest.raises(RequestInvalidError) as caught:
+        read(many)
+    assert "ResourceConfig.InstanceCount: 33 hosts would be 33 containers" in caught.value.details[0]
+    assert "Local.MaxHosts is 32" in caught.value.details[0]
+    assert caught.value.exit_code == 2
+    read(many + "Local: {MaxHosts: 33}")
+    with pytest.raises(RequestInvalidError, match="1 problem"):
+        read(TEXT + "Local: {MaxHosts: 1}")
 
 
 def test_an_empty_document_asks_for_what_every_job_needs() -> None:

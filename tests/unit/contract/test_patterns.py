@@ -30,7 +30,7 @@ from smlocal.contract.model.patterns import matches, translate
         (r"([a-zA-Z0-9]([a-zA-Z0-9-]){0,62})(?<!-)", "ab-", False),
     ],
 )
-def test_patterns_are_javas_and_match_the_whole_value(pattern: str, value: str, expected: bool) -> None:  # noqa: FBT001 - a table
+def test_patterns_are_javas_and_match_the_whole_value(pattern: str, value: str, expected: bool) -> None:
     assert matches(pattern, value) is expected
 
 

@@ -108,7 +108,7 @@ ROWS: list[tuple[str, Any, Any, str, str]] = [
     ("RoleArn", ROLE + "r", "role-of-mine-with-no-arn", "roleArn", pattern(ROLE_PATTERN)),
     ("RoleArn", ROLE + "path/r", "arn:aws:iam::12345678901:role/r", "roleArn", pattern(ROLE_PATTERN)),
     (RESOURCES + "InstanceCount", 1, -1, "resourceConfig.instanceCount", least(0)),
-    (RESOURCES + "InstanceCount", 2**31 - 1, 2**31, "resourceConfig.instanceCount", most(2**31 - 1)),
+    (RESOURCES + "InstanceCount", 32, 2**31, "resourceConfig.instanceCount", most(2**31 - 1)),
     (RESOURCES + "VolumeSizeInGB", 0, -1, "resourceConfig.volumeSizeInGB", least(0)),
     (RESOURCES + "KeepAlivePeriodInSeconds", 21600, 21601, "resourceConfig.keepAlivePeriodInSeconds", most(21600)),
     (STOPPING + "MaxRuntimeInSeconds", 1, 0, "stoppingCondition.maxRuntimeInSeconds", least(1)),
@@ -294,8 +294,14 @@ InputDataConfig:
             "Value 'Fast' at 'inputDataConfig.1.member.inputMode' failed to satisfy constraint: Member must",
         ),
         ("job.yaml:15", "'inputDataConfig.1.member.dataSource.s3DataSource.s3DataType'"),
-        ("job.yaml:16", "InputDataConfig[1].ChannelName: 'train' is the name of InputDataConfig[0] already"),
-        ("job.yaml:17", "InputDataConfig[1].DataSource: give exactly one of S3DataSource, FileSystemDataSource, "),
+        (
+            "job.yaml:16",
+            "InputDataConfig.2.member.ChannelName: 'train' is the name of InputDataConfig.1.member already",
+        ),
+        (
+            "job.yaml:17",
+            "InputDataConfig.2.member.DataSource: give exactly one of S3DataSource, FileSystemDataSource, ",
+        ),
     ]
     assert len(lines) == len(expected)
     for line, (where, words) in zip(lines, expected, strict=True):
@@ -322,7 +328,7 @@ InputDataConfig:
             'EnableNetworkIsolation is "yes" (a string) and must be true or false: write true',
         ),
         ("InputDataConfig: {ChannelName: a}", "and must be a list: put it in a list"),
-        ("InputDataConfig: [a]", 'InputDataConfig[0] is "a" (a string) and must be a map'),
+        ("InputDataConfig: [a]", 'InputDataConfig.1.member is "a" (a string) and must be a map'),
         (
             "StoppingCondition: {MaxRuntimeInSeconds: '60'}",
             'is "60" (a string) and must be a whole number: write it with',
@@ -369,6 +375,7 @@ def test_a_line_for_the_screen_is_one_line_and_short() -> None:
     assert "z" * 2500 in error.service_message
 
 
+FROM_X = "DataSource: {S3DataSource: {S3Uri: x, S3DataType: S3Prefix}}"
 RULES = [
     ("AlgorithmSpecification: {TrainingInputMode: File}", "AlgorithmSpecification: give TrainingImage"),
     (
@@ -415,11 +422,11 @@ RULES = [
     ),
     (
         ("InputDataConfig: [{CompressionType: Gzip, DataSource: {S3DataSource: {S3Uri: x, S3DataType: S3Prefix}}}]"),
-        "InputDataConfig[0].CompressionType: Gzip is for Pipe mode only, and this channel's is File",
+        "InputDataConfig.1.member.CompressionType: Gzip is for Pipe mode only, and this channel's is File",
     ),
     (
         "InputDataConfig: [{InputMode: Pipe, DataSource: {FileSystemDataSource: {}}}]",
-        "InputDataConfig[0]: a file system can be read in File mode only",
+        "InputDataConfig.1.member: a file system can be read in File mode only",
     ),
     (
         "StoppingCondition: {MaxWaitTimeInSeconds: 10, MaxRuntimeInSeconds: 10}",
@@ -429,7 +436,37 @@ RULES = [
         "StoppingCondition: {MaxWaitTimeInSeconds: 9, MaxRuntimeInSeconds: 10}",
         "9 is less than MaxRuntimeInSeconds, 10; it must be equal or greater",
     ),
-    ("Tags: [{Key: a, Value: b}, {Key: a, Value: c}]", "Tags[1].Key: 'a' is the key of another tag already"),
+    *(
+        (
+            f"InputDataConfig: [{{ChannelName: {name}, {FROM_X}}}]",
+            f"'{name}' cannot be the name of the channel's folder",
+        )
+        for name in (".", "..")
+    ),
+    (
+        f"InputDataConfig: [{{ChannelName: a, {FROM_X}}}, {{ChannelName: a-manifest, {FROM_X}}}]",
+        "InputDataConfig.2.member.ChannelName: 'a-manifest' is where the manifest of InputDataConfig.1.member lies",
+    ),
+    (
+        f"InputDataConfig: [{{ChannelName: a-manifest, {FROM_X}}}, {{ChannelName: a, {FROM_X}}}]",
+        "InputDataConfig.1.member.ChannelName: 'a-manifest' is where the manifest of InputDataConfig.2.member lies",
+    ),
+    (
+        f"InputDataConfig: [{{ChannelName: checkpoints-manifest, {FROM_X}}}]\nCheckpointConfig: {{S3Uri: ./c}}",
+        "'checkpoints-manifest' is where the manifest of the checkpoints lies",
+    ),
+    (
+        f"InputDataConfig: [{{ChannelName: checkpoints, {FROM_X}}}]\nCheckpointConfig: {{S3Uri: ./c}}",
+        "'checkpoints' is the service's own channel where CheckpointConfig is given",
+    ),
+    ('Environment: {A: "a\\0b"}', "Environment.A: holds a NUL character"),
+    ('HyperParameters: {A: "a\\0b"}', "HyperParameters.A: holds a NUL character"),
+    ('HyperParameters: {"a\\0b": A}', "holds a NUL character"),
+    (
+        'AlgorithmSpecification: {TrainingImage: i, TrainingInputMode: File, ContainerArguments: ["a\\0b"]}',
+        "AlgorithmSpecification.ContainerArguments.1.member: holds a NUL character",
+    ),
+    ("Tags: [{Key: a, Value: b}, {Key: a, Value: c}]", "Tags.2.member.Key: 'a' is the key of another tag already"),
 ]
 
 
