@@ -1,5 +1,6 @@
 """`smlocal run`: carry a job out and wait for its end."""
 
+import signal
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from smlocal.cli.job_options import job_options, read_job_options
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from smlocal.cli.screen import Screen
     from smlocal.job.prepare import Prepared
     from smlocal.job.supervisor import Result
 
@@ -41,19 +43,23 @@ def command(*, replace: bool, as_json: bool, detach: bool, quiet: bool, **given:
     from smlocal.store.jobs import Store
 
     screen = Screen(output_to=(sys.stderr if as_json else sys.stdout).fileno(), quiet=quiet)
-    engine = connect()
-    with Store.open(home_directory()) as store:
-        check_name(store, name, replace=replace)
-        prepared = prepare(job, name=name, home=store.home, engine=engine, reporter=screen, strict=given["strict"])
-        if replace:
-            make_room(store, name)
-        if not detach:
-            result = supervise(prepared, engine=engine, store=store, reporter=screen)
+    try:
+        engine = connect()
+        with Store.open(home_directory()) as store:
+            check_name(store, name, replace=replace)
+            prepared = prepare(job, name=name, home=store.home, engine=engine, reporter=screen, strict=given["strict"])
+            if replace:
+                make_room(store, name)
+            if not detach:
+                result = supervise(prepared, engine=engine, store=store, reporter=screen)
+    except BaseException:
+        screen.finish()
+        raise
     if detach:
         _detach(prepared, store.home)
         click.echo(name)
         return 0
-    return _finish(result, as_json=as_json, quiet=quiet)
+    return _finish(result, screen, as_json=as_json, quiet=quiet)
 
 
 def _detach(prepared: "Prepared", home: str) -> None:
@@ -70,15 +76,25 @@ def _detach(prepared: "Prepared", home: str) -> None:
     leave_behind(work)
 
 
-def _finish(result: "Result", *, as_json: bool, quiet: bool) -> int:
-    if as_json:
-        import json
-
-        print(json.dumps(result.answer, indent=2))  # noqa: T201 - this is the face
+def _finish(result: "Result", screen: "Screen", *, as_json: bool, quiet: bool) -> int:
+    text = ""
     if not quiet:
         from smlocal.cli.summary import summary
 
-        print(summary(result.answer), file=sys.stderr)  # noqa: T201 - likewise
+        text = summary(result.answer, lines_shown=screen.lines_shown)
+    screen.finish(text, _be_killable)
+    if as_json:
+        import json
+
+        from smlocal.cli.sink import Sink
+
+        Sink(sys.stdout.fileno()).write(f"{json.dumps(result.answer, indent=2)}\n".encode(), _be_killable)
     if result.signal is not None and result.status == "Stopped":
         return _SIGNALLED + (15 if result.signal == 1 else result.signal)
     return EXIT_CODES[result.status]
+
+
+def _be_killable() -> None:
+    """The job has ended and somebody does not read what we say of it: a signal may end this process again."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)

@@ -1,14 +1,21 @@
 """A run as a person sees it: phases with their seconds on stderr, what containers write on stdout."""
 
-import os
-import sys
+import time
+from collections.abc import Callable
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from smlocal.cli.colour import BOLD, FAINT, GREEN, RED, YELLOW, paint
+from smlocal.cli.sink import Sink
+from smlocal.cli.talk import Talk
 from smlocal.contract.statuses import StopCause
 from smlocal.plan.model import JobPlan
 
+if TYPE_CHECKING:
+    from smlocal.cli.countdown import Countdown
+
 _NAME_WIDTH = 13
+_MOMENT = 0.2
 _CAUSES = {
     StopCause.REQUEST: "SIGTERM sent",
     StopCause.MAX_RUNTIME: "MaxRuntimeInSeconds is over, SIGTERM sent",
@@ -17,49 +24,65 @@ _CAUSES = {
 
 
 class Screen:
-    """Implements `job.reporter.Reporter` for people and for logs of CI jobs."""
+    """Implements `job.reporter.Reporter` for people and for logs of CI jobs.
+
+    Only the threads that read containers ever wait for whoever reads our output; the supervising thread does not.
+    """
 
     def __init__(self, *, output_to: int, quiet: bool = False) -> None:
         """Containers' output goes to the file descriptor `output_to`; `quiet` leaves only that."""
-        self._output_to = output_to
-        self._quiet = quiet
-        self._lock = Lock()
+        self._talk = Talk(output_to=output_to, quiet=quiet)
+        self._output = Sink(output_to)
+        self._output_lock = Lock()
+        self._partial_lock = Lock()
         self._several = False
         self._partial: dict[str, bytes] = {}
-        self._line_open = False
         self._broken = False
+        self._countdown: Countdown | None = None
+
+    @property
+    def lines_shown(self) -> int | None:
+        """How much of the containers' output stands above whatever is said next; None where it went elsewhere."""
+        return self._talk.lines_shown if self._talk.shared and not self._broken else None
+
+    def finish(self, text: str = "", before_waiting: Callable[[], None] = lambda: None) -> None:
+        """The last words of a run; `before_waiting` is called when somebody has to be waited for."""
+        self._flush_lines()
+        self._end_countdown()
+        self._talk.finish(text, before_waiting)
 
     def planned(self, plan: JobPlan) -> None:
         """Say what starts, and warn of what will go wrong on the service."""
         self._several = len(plan.hosts) > 1
         modes = {channel["TrainingInputMode"] for channel in _channel_modes(plan)} or {"no channels"}
         size = f"{len(plan.hosts)} × {plan.hosts[0].host.instance_type}"
-        self._say(f"{paint(plan.name, BOLD)}   {plan.image} · {size} · {', '.join(sorted(modes))}")
+        self._talk.say(f"{paint(plan.name, BOLD)}   {plan.image} · {size} · {', '.join(sorted(modes))}")
         for note in plan.notes:
             if note.warning:
                 self.warning(note.text)
 
     def progress(self, text: str) -> None:
         """A line of something slow, such as a pull."""
-        self._say(f"  {paint(text, FAINT)}")
+        self._talk.say(f"  {paint(text, FAINT)}")
 
     def entered(self, phase: str) -> None:
         """Only training shows that it has begun: what follows is its output."""
         if phase == "Training":
-            self._say(f"● {phase}")
+            self._talk.say(f"● {phase}")
 
     def left(self, phase: str, seconds: float, detail: str, *, good: bool = True) -> None:
         """One line a phase."""
         self._flush_lines()
+        self._end_countdown()
         mark = paint("✔", GREEN) if good else paint("✗", RED)
-        self._say(f"{mark} {phase:<{_NAME_WIDTH}}{seconds:6.1f} s   {detail}".rstrip())
+        self._talk.say(f"{mark} {phase:<{_NAME_WIDTH}}{seconds:6.1f} s   {detail}".rstrip())
 
     def output(self, host: str, data: bytes) -> None:
         """Raw bytes for one host; whole lines with the host's name in front for several."""
         if not self._several:
             self._write(data)
             return
-        with self._lock:
+        with self._partial_lock:
             whole, newline, rest = (self._partial.pop(host, b"") + data).rpartition(b"\n")
             if rest:
                 self._partial[host] = rest
@@ -68,44 +91,59 @@ class Screen:
 
     def stopping(self, cause: StopCause, grace: float) -> None:
         """The stop has begun."""
-        hint = " (Ctrl-C again to kill now)" if sys.stderr.isatty() else ""
-        self._say(f"◌ Stopping       {_CAUSES[cause]}, up to {grace:g} s to save its work{hint}")
+        self._talk.hurried = time.monotonic()
+        self._end_countdown()
+        self._talk.after_key()
+        if self._talk.terminal is None:
+            self._talk.say(f"◌ Stopping       {_CAUSES[cause]}, up to {grace:g} s to save its work")
+            return
+        from smlocal.cli.countdown import Countdown
+
+        self._countdown = Countdown(self._talk, why=_CAUSES[cause], grace=grace)
 
     def warning(self, text: str) -> None:
         """A line that stands out."""
-        self._say(f"{paint('!', YELLOW)} {text}")
+        self._talk.say(f"{paint('!', YELLOW)} {text}")
+
+    def _end_countdown(self) -> None:
+        if self._countdown is not None:
+            self._countdown.end()
+            self._countdown = None
 
     def _flush_lines(self) -> None:
-        with self._lock:
-            rest, self._partial = self._partial, {}
-        for host, line in rest.items():
-            self._write(_prefixed(host, line))
+        """Show last lines that have no end. A reader of ours that is being waited for keeps them to itself."""
+        if not self._partial or not self._output_lock.acquire(timeout=_MOMENT):
+            return
+        try:
+            with self._partial_lock:
+                rest, self._partial = self._partial, {}
+            for host, line in rest.items():
+                self._pass_on(_prefixed(host, line), patience=_MOMENT)
+        finally:
+            self._output_lock.release()
 
     def _write(self, data: bytes) -> None:
-        """Hand bytes on at once; a reader who has gone away does not disturb the job."""
-        with self._lock:
-            if self._broken:
-                return
-            self._line_open = not data.endswith(b"\n")
-            view = memoryview(data)
-            try:
-                while view:
-                    view = view[os.write(self._output_to, view) :]
-            except OSError:
-                self._broken = True
+        with self._output_lock:
+            self._pass_on(data)
 
-    def _say(self, line: str) -> None:
-        if self._quiet:
-            return
-        with self._lock:
-            # A container's last line may have no end; ours starts on its own line all the same.
-            start = "\n" if self._line_open else ""
-            self._line_open = False
-            try:
-                sys.stderr.write(f"{start}{line}\n")
-                sys.stderr.flush()
-            except (OSError, ValueError):
-                self._quiet = True
+    def _pass_on(self, data: bytes, *, patience: float | None = None) -> None:
+        """Hand bytes on at once; a reader who has gone away, or reads no more, does not disturb the job."""
+        view = memoryview(data)
+        last = time.monotonic()
+        try:
+            while view and not self._broken:
+                went = self._talk.pass_on(self._output, view)
+                if went:
+                    view, last = view[went:], time.monotonic()
+                elif patience is not None and time.monotonic() - last > patience:
+                    return
+                elif self._talk.given_up(last):
+                    self._broken = True
+                    self.warning("nobody reads the output: the rest of it is in the log only")
+                else:
+                    self._output.wait(0.2)
+        except OSError:
+            self._broken = True
 
 
 def _prefixed(host: str, lines: bytes) -> bytes:

@@ -10,44 +10,48 @@ from smlocal.job.sizes import readable_bytes
 
 _COLOURS = {"Completed": GREEN, "Failed": RED, "Stopped": YELLOW}
 _LAST_LINES = 5
+_STILL_SEEN = 20
+"""Output of so many lines, shown on the same screen a moment ago, need not be shown again."""
 _TAIL = 4096
 _NOTES = 3
 _SELF_EVIDENT = "relaxed-"
 """What was left out of the job file is said by the plan, not after each run."""
 
 
-def summary(answer: Mapping[str, Any]) -> str:
-    """The end of a run, as text."""
-    return "\n".join(_lines(answer))
+def summary(answer: Mapping[str, Any], *, lines_shown: int | None = None) -> str:
+    """The end of a run, as text; `lines_shown` of the containers' output stand just above it."""
+    return "\n".join(_lines(answer, again=lines_shown is None or lines_shown > _STILL_SEEN))
 
 
-def _lines(answer: Mapping[str, Any]) -> Iterator[str]:
+def _lines(answer: Mapping[str, Any], *, again: bool) -> Iterator[str]:
     status, local = answer["TrainingJobStatus"], answer["Local"]
     seconds = answer["LastModifiedTime"] - answer["CreationTime"]
     head = paint(status, _COLOURS.get(status, BOLD))
-    if status == "Failed":
-        yield f"{head}: {answer['FailureReason']}"
-        if local["Explanation"]:
-            yield _item("because", local["Explanation"])
-        for hint in local["Hints"]:
-            yield _item("hint", hint)
-        yield from _last_words(local)
+    failed = status == "Failed"
+    if failed:
+        first, *more = answer["FailureReason"].splitlines() or [""]
+        yield f"{head}: {first}"
+        yield from (f"  {line}".rstrip() for line in more)
     else:
         why = f" ({answer['SecondaryStatus']})" if answer["SecondaryStatus"] != status else ""
         yield f"{head}{why} in {seconds:.1f} s"
-        for hint in local["Hints"]:
-            yield _item("hint", hint)
+    if failed and local["Explanation"]:
+        yield _item("because", local["Explanation"])
+    for hint in local["Hints"]:
+        yield _item("hint", hint)
+    if failed and again:
+        yield from _last_words(local)
     yield from _artifacts(local)
     for left in local["Leftovers"]:
         yield _item("left", left)
-    yield from _differences(local)
-    if status == "Failed":
+    if failed:
         name = answer["TrainingJobName"]
         yield _item("more", f"smlocal logs {name} · smlocal describe {name}")
+    yield from _differences(local)
 
 
 def _item(name: str, text: str) -> str:
-    return f"  {name:<9} {text}"
+    return f"  {name:<9} " + f"\n{'':<12}".join(text.splitlines())
 
 
 def _last_words(local: Mapping[str, Any]) -> Iterator[str]:

@@ -41,7 +41,11 @@ def home(tmp_path: Path) -> Path:
     from smlocal.store.jobs import Store
 
     with Store.open(str(tmp_path)) as store:
-        plan = {"TrainingJobArn": "arn:…", "Output": {"S3ModelArtifacts": "file:///out/model.tar.gz"}}
+        plan = {
+            "TrainingJobArn": "arn:…",
+            "Hosts": [{"Name": "algo-1"}],
+            "Output": {"S3ModelArtifacts": "file:///out/model.tar.gz"},
+        }
         store.create("done", run_id="0" * 8, created=1.0, documents={"request": {}, "plan": plan}, supervisor_pid=None)
         store.transition(
             "done", status=COMPLETED.status, secondary_status=COMPLETED.secondary, message=COMPLETED.message, at=2.0

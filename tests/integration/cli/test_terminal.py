@@ -1,0 +1,81 @@
+"""What a person at a terminal sees while a job stops."""
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+DEAF = "trap '' INT TERM; printf 'ready without an end'; while :; do sleep 0.05; done"
+
+
+def session(command: list[str], cwd: Path, home: Path, answers: list[tuple[bytes, bytes]]) -> tuple[int, str]:
+    """Run under a terminal; type each answer once its cue has been shown. Exit code and everything shown."""
+    child, terminal = pty.fork()
+    if child == 0:  # pragma: no cover - another process
+        os.chdir(cwd)
+        os.environ.update({"SMLOCAL_HOME": str(home), "TERM": "xterm", "COLUMNS": "120"})
+        os.execv(command[0], command)
+    shown = b""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        try:
+            piece = os.read(terminal, 4096)
+        except OSError:  # what Linux says when the last process has closed it
+            piece = b""
+        if not piece:
+            _, status = os.waitpid(child, 0)
+            return os.waitstatus_to_exitcode(status), shown.decode()
+        shown += piece
+        while answers and answers[0][0] in shown:
+            os.write(terminal, answers.pop(0)[1])
+    os.kill(child, signal.SIGKILL)
+    pytest.fail(f"no end: {shown.decode()}")
+
+
+def test_a_stop_counts_down_in_place(tmp_path: Path, smlocal_home: Path, image: Callable[[str], str]) -> None:
+    request = {
+        "AlgorithmSpecification": {"TrainingImage": image("sh"), "TrainingInputMode": "File"},
+        "Environment": {"SCRIPT": DEAF},
+        "OutputDataConfig": {"S3OutputPath": "./out"},
+        "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1},
+        "Local": {"StopGraceSeconds": 3},
+    }
+    (tmp_path / "job.json").write_text(json.dumps(request))
+    code, shown = session(
+        [sys.executable, "-m", "smlocal", "run", "job.json", "--name", "deaf"],
+        tmp_path,
+        smlocal_home,
+        [(b"ready without an end", b"\x03")],
+    )
+    assert code == 130
+    # The container's last line has no end, and the terminal shows the key: ours starts below both.
+    assert "ready without an end^C\r\n" in shown
+    counted = re.findall(r"\r\x1b\[K◌ Stopping .*?   (\d+) s", shown)
+    assert counted[:2] == ["3", "2"]
+    assert "(Ctrl-C again to kill now)" in shown
+    # In place: one line of it stays.
+    assert len(re.findall(r"◌ Stopping [^\r]*\r\n", shown)) == 1
+    assert " in " in shown.rpartition("Stopped")[2].splitlines()[0]
+
+
+def test_a_second_press_kills_at_once(
+    tmp_path: Path, smlocal_home: Path, smlocal_run: Run, image: Callable[[str], str]
+) -> None:
+    code, shown = session(
+        [sys.executable, "-m", "smlocal", "run", "--image", image("sh"), "--name", "deaf", "-e", f"SCRIPT={DEAF}"],
+        tmp_path,
+        smlocal_home,
+        [(b"ready without an end", b"\x03"), (b"119 s", b"\x03")],
+    )
+    assert code == 130, shown
+    assert json.loads(smlocal_run("describe", "deaf", "--json").stdout)["Local"]["Hosts"][0]["Killed"] is True
