@@ -1,20 +1,25 @@
-"""Whether a tree can be shown where it lies: links that lead out of it and mounts inside it cannot come along."""
+"""Whether a tree can be shown where it lies: links that lead out of it and mounts inside it cannot come along.
+
+Nor may anything be seen that is no object: sockets, dangling links and their kind are left out of a copy only.
+"""
 
 import os
 from collections.abc import Iterable, Iterator
+
+from smlocal.sources.mounts import mount_points
 
 _REASONS = 5
 _HOPS = 40
 """The kernel's own limit on links in one path."""
 
 
-def copy_reasons(root: str, links: Iterable[str]) -> tuple[str, ...]:
+def copy_reasons(root: str, links: Iterable[str], skipped: Iterable[str] = ()) -> tuple[str, ...]:
     """Why the tree has to be copied, a sentence each, and a count where there are many."""
     real = os.path.realpath(root)
-    reasons = [*_unspeakable(real), *_mounts(real), *_links(real, links)]
+    reasons = [*_unspeakable(real), *_mounts(real), *_links(real, links), *skipped]
     if len(reasons) <= _REASONS:
         return tuple(reasons)
-    return (*reasons[:_REASONS], f"{len(reasons) - _REASONS} more links or mounts like these")
+    return (*reasons[:_REASONS], f"{len(reasons) - _REASONS} more reasons like these")
 
 
 def _unspeakable(real: str) -> Iterator[str]:
@@ -72,15 +77,6 @@ def leads_out(root: str, parent: str, target: str) -> bool:
 def _mounts(real: str) -> Iterator[str]:
     """Mount points below the folder, bind mounts of the same device too; an overlay shows what lies under them."""
     inside = real.rstrip("/") + "/"
-    try:
-        with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as table:
-            lines = table.readlines()
-    except OSError:
-        return
-    for line in lines:
-        point = line.split(" ", 5)[4]
-        if "\\" in point:
-            for code, character in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\043", "#"), ("\\134", "\\")):
-                point = point.replace(code, character)
-        if point.startswith(inside):
-            yield f"{point.removeprefix(inside)} is a mount point"
+    for mount in mount_points():
+        if mount.path.startswith(inside):
+            yield f"{mount.path.removeprefix(inside)} is a mount point"

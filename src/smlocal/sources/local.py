@@ -11,8 +11,9 @@ from smlocal.sources.confinement import copy_reasons
 from smlocal.sources.inspection import sizes_and_modes, unreadable
 from smlocal.sources.local_path import cleaned, local_path
 from smlocal.sources.mapping import is_remote, longest_match, split_uri
+from smlocal.sources.mounts import mount_points
 from smlocal.sources.refusals import Asked
-from smlocal.sources.scan import Tree, scan
+from smlocal.sources.scan import EndlessError, Tree, scan
 
 _LOCAL = "file:///"
 
@@ -53,10 +54,14 @@ def list_source(
     try:
         selection = _mapped(asked, mapping) if is_remote(uri) else _plain(asked, strict=strict)
         listing = _listing(asked, selection) if selection is not None else None
+    except EndlessError as error:
+        raise refusals.endless(asked, str(error)) from error
     except OSError as error:
         raise refusals.broken(asked, error) from error
     if listing is None or not listing.paths:
-        bucket = split_uri(uri)[0].rstrip("/").rpartition("/")[2] if is_remote(uri) else "file://"
+        if selection is not None and not is_remote(uri):
+            raise refusals.empty_folder(asked, selection.root)
+        bucket = split_uri(uri)[0].rstrip("/").rpartition("/")[2]
         near = _near(asked, mapping)
         raise refusals.empty(asked, bucket=bucket, region=region, role=role, near=near)
     return listing
@@ -70,6 +75,8 @@ def list_folder(path: str, *, subject: str, member: str, directory: str, where: 
         if selection.single:
             raise refusals.not_a_folder(asked)
         return _listing(asked, selection)
+    except EndlessError as error:
+        raise refusals.endless(asked, str(error)) from error
     except OSError as error:
         raise refusals.broken(asked, error) from error
 
@@ -134,7 +141,8 @@ def _only_folder(folder: str, name: str) -> bool:
 
 def _listing(asked: Asked, selection: _Selection) -> Listing:
     root = selection.root
-    tree = Tree(files=[selection.names], whole=False) if selection.single else scan(root, selection.names)
+    special = _special(asked, root)
+    tree = Tree(files=[selection.names], whole=False) if selection.single else scan(root, selection.names, special)
     denied = [*tree.unreadable, *unreadable(root, tree.files)]
     if denied:
         raise refusals.unreadable(asked, [os.path.normpath(f"{root}/{path}") for path in denied])
@@ -148,10 +156,23 @@ def _listing(asked: Asked, selection: _Selection) -> Listing:
         total_bytes=total,
         whole_tree=tree.whole,
         directories=tuple(tree.empty_directories),
-        copy_reasons=copy_reasons(root, tree.links) if tree.whole else (),
+        copy_reasons=copy_reasons(root, tree.links, tree.skipped) if tree.whole else (),
         skipped=tuple(tree.skipped),
         unlike_service_modes=unlike,
     )
+
+
+def _special(asked: Asked, root: str) -> set[int]:
+    """Devices that hold no data; refuses a tree on one of them, or with one of them inside."""
+    mounts = [mount for mount in mount_points() if not mount.holds_data]
+    device = os.stat(root).st_dev
+    real = os.path.realpath(root)
+    for mount in mounts:
+        if mount.device == device:
+            raise refusals.not_a_disk(asked, real, mount.kind)
+        if mount.path.startswith(real.rstrip("/") + "/"):
+            raise refusals.not_a_disk(asked, mount.path, mount.kind)
+    return {mount.device for mount in mounts}
 
 
 def _mode(asked: Asked, path: str, written: str | None = None) -> int:

@@ -127,6 +127,41 @@ def unreadable(asked: Asked, paths: Sequence[str]) -> SourceUnreadableError:
     )
 
 
+def endless(asked: Asked, why: str) -> SourceUnreadableError:
+    """A tree that no listing can hold."""
+    return SourceUnreadableError(
+        f"{asked.subject}: {asked.uri} cannot be listed: {why}",
+        details=asked.details,
+        remedy=("Take those links out, or name a folder that has none of them.",),
+    )
+
+
+def not_a_disk(asked: Asked, path: str, kind: str) -> SourceUnreadableError:
+    """What the kernel makes up while it is read."""
+    return SourceUnreadableError(
+        f"{asked.subject}: {path} is a file system of the kernel's own ({kind}), which holds no data",
+        details=asked.details,
+        remedy=("Name a folder with data of yours.",),
+    )
+
+
+def empty_folder(asked: Asked, path: str) -> SourceEmptyError:
+    """Nothing in a folder of this machine; the service's words come second, for they speak of buckets."""
+    try:
+        with os.scandir(path) as entries:
+            what = "is empty" if next(entries, None) is None else "holds no file"
+    except OSError:
+        what = "holds no file"
+    return SourceEmptyError(
+        f"{asked.subject}: the folder {asked.uri} {what}",
+        details=(
+            *asked.details,
+            f'The service would say: No S3 objects found under S3 URL "{asked.uri}" given in input data source.',
+        ),
+        remedy=("Put the channel's files there, name another folder, or leave the channel out.",),
+    )
+
+
 def broken(asked: Asked, error: OSError) -> SourceUnreadableError:
     """Anything else the system says on the way to the data."""
     return SourceUnreadableError(

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 _KINDS = (
@@ -10,6 +11,14 @@ _KINDS = (
     (stat.S_ISCHR, "a device"),
     (stat.S_ISBLK, "a device"),
 )
+
+
+_MOST_REPEATS = 10_000
+_MOST_LINKED = 10_000_000
+
+
+class EndlessError(Exception):
+    """Following the links of a folder would take for ever; the words say where it goes wrong."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -24,10 +33,17 @@ class Tree:
     unreadable: list[str] = field(default_factory=list)
     whole: bool = True
     """False when a name at the top was left out because it does not start with the prefix."""
+    linked: set[tuple[int, int]] = field(default_factory=set)
+    """Folders that links have led to."""
+    repeats: int = 0
+    """How many more links have led to one of them: links beside links multiply."""
 
 
-def scan(root: str, name_prefix: str = "") -> Tree:
-    """Read the tree below `root`; at the top only names that start with `name_prefix`."""
+def scan(root: str, name_prefix: str = "", special: AbstractSet[int] = frozenset()) -> Tree:
+    """Read the tree below `root`; at the top only names that start with `name_prefix`.
+
+    `special` are devices that no link may lead to. `EndlessError` when links make of few folders more than can be read.
+    """
     tree = Tree()
     pending = [""]
     while pending:
@@ -44,12 +60,14 @@ def scan(root: str, name_prefix: str = "") -> Tree:
                     elif entry.is_dir(follow_symlinks=False):
                         pending.append(f"{below}{entry.name}/")
                     elif entry.is_symlink():
-                        _follow(root, below + entry.name, tree, pending)
+                        _follow(root, below + entry.name, tree, pending, special)
                     else:
                         _skip(tree, below + entry.name, entry.stat(follow_symlinks=False).st_mode)
         except PermissionError:
             tree.unreadable.append(below or ".")
             continue
+        if tree.repeats and len(tree.files) > _MOST_LINKED:
+            raise EndlessError(f"its links make more than {_MOST_LINKED:,} files of it")
         if empty and below:
             tree.empty_directories.append(below[:-1])
     sort_by_key(tree.files)
@@ -77,7 +95,7 @@ def _chosen(entries: "os._ScandirIterator[str]", name_prefix: str, tree: Tree) -
     return chosen
 
 
-def _follow(root: str, path: str, tree: Tree, pending: list[str]) -> None:
+def _follow(root: str, path: str, tree: Tree, pending: list[str], special: AbstractSet[int]) -> None:
     """A link counts as what it leads to."""
     tree.links.append(path)
     try:
@@ -92,9 +110,16 @@ def _follow(root: str, path: str, tree: Tree, pending: list[str]) -> None:
         tree.files.append(path)
     elif not stat.S_ISDIR(target.st_mode):
         _skip(tree, path, target.st_mode)
+    elif target.st_dev in special:
+        raise EndlessError(f"{path} is a link into a file system of the kernel's own, which holds no data")
     elif (target.st_dev, target.st_ino) in _folders_above(root, path):
         tree.skipped.append(f"{path} is a link to a folder that it lies in")
     else:
+        identity = target.st_dev, target.st_ino
+        tree.repeats += identity in tree.linked
+        if tree.repeats > _MOST_REPEATS:
+            raise EndlessError(f"its links lead to the same folders more than {_MOST_REPEATS:,} times")
+        tree.linked.add(identity)
         pending.append(f"{path}/")
 
 

@@ -59,5 +59,5 @@ def test_uris_are_split_at_the_bucket() -> None:
         ("c:x", False),
     ],
 )
-def test_remote_is_any_scheme_but_file(uri: str, remote: bool) -> None:  # noqa: FBT001 - a table's column
+def test_remote_is_any_scheme_but_file(uri: str, remote: bool) -> None:
     assert is_remote(uri) is remote

@@ -41,7 +41,7 @@ def test_prefixes(
     key_base: str,
     paths: tuple[str, ...],
     below: str,
-    whole: bool,  # noqa: FBT001 - a table's column
+    whole: bool,
 ) -> None:
     folder = fill("model.tar.gz", "train-01/x", "train.csv", "val/a/x", "val/y")
     listing = listing_of(uri, SOME)

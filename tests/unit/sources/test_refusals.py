@@ -85,8 +85,33 @@ def test_an_empty_folder_is_refused_in_the_words_of_the_service(listing_of: List
         "exists in the selected region (eu-west-1), that objects exist under that S3 prefix, and that the role "
         '"arn:aws:iam::111122223333:role/r" has "s3:ListBucket" permissions on bucket "bucket".'
     )
-    with pytest.raises(SourceEmptyError, match=r'S3 URL "\./data" given'):
-        listing_of("./data")
+
+
+@pytest.mark.parametrize(("below", "what"), [("data", "is empty"), ("data/sub", "holds no file")])
+def test_an_empty_folder_of_this_machine_is_called_so(
+    listing_of: Lister, tmp_path: Path, below: str, what: str
+) -> None:
+    (tmp_path / below).mkdir(parents=True)
+    with pytest.raises(SourceEmptyError) as caught:
+        listing_of("./data", where="job.yaml:14")
+    assert caught.value.sentence == f'channel "train": the folder ./data {what}'
+    assert caught.value.details == (
+        "job.yaml:14   S3Uri: ./data",
+        'The service would say: No S3 objects found under S3 URL "./data" given in input data source.',
+    )
+    assert caught.value.remedy
+
+
+@pytest.mark.parametrize("uri", ["/proc", "/proc/self", "/sys/kernel", "/proc/version", "file:///proc", "/"])
+def test_the_kernels_own_file_systems_are_no_source(listing_of: Lister, uri: str) -> None:
+    with pytest.raises(SourceUnreadableError, match=r"is a file system of the kernel's own \(\w+\)"):
+        listing_of(uri)
+
+
+def test_a_link_into_them_is_refused(fill: Filler, listing_of: Lister) -> None:
+    (fill("x") / "processes").symlink_to("/proc")
+    with pytest.raises(SourceUnreadableError, match="cannot be listed: processes is a link into a file system of"):
+        listing_of("data")
 
 
 def test_a_prefix_without_objects_offers_a_similar_one(fill: Filler, listing_of: Lister) -> None:
