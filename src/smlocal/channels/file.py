@@ -1,7 +1,8 @@
 """File mode: the whole channel lies in its folder before the container starts, and the container may write there."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from itertools import count
 
 from smlocal.channels.copy import copy_tree, gather
@@ -21,11 +22,13 @@ def prepare_channel(
     target_directory: str,
     volume_prefix: str,
     labels: Mapping[str, str],
+    copying: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> StagedChannel:
     """Put a channel in place for one host; the container finds it at `target`.
 
     `target_directory` is a private folder of this channel and host, which need not exist. When the engine refuses an
     overlay at the start, the same call with `staging="copy"` works in the same folder, also for what was a copy before.
+    `copying` is entered around what may take long and can be broken off at any point.
     """
     if staging == "overlay":
         copied = 0
@@ -33,14 +36,16 @@ def prepare_channel(
         if not listing.whole_tree:
             os.makedirs(target_directory, exist_ok=True)
             lower = os.path.join(os.path.realpath(target_directory), "lower")
-            copied = gather(listing, lower)
+            with copying():
+                copied = gather(listing, lower)
         volume = overlay_volume(lower, engine=engine, name=volume_prefix, labels=labels)
         mount = Mount(source=volume, target=target, volume=True)
         return StagedChannel(mounts=(mount,), means=Means.OVERLAY, bytes_copied=copied)
     os.makedirs(target_directory, exist_ok=True)
     # A copy from a start that failed may be root's by now, and not ours to remove: begin beside it.
     folder = next(path for path in _places(target_directory) if not os.path.lexists(path))
-    means, copied = copy_tree(listing, folder)
+    with copying():
+        means, copied = copy_tree(listing, folder)
     return StagedChannel(mounts=(Mount(source=folder, target=target),), means=means, bytes_copied=copied)
 
 

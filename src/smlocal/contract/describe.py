@@ -33,6 +33,12 @@ _ECHOED_LAST = (
     "MlflowConfig",
     "ModelPackageConfig",
 )
+_INSTANCES_THERE = {
+    SecondaryStatus.DOWNLOADING,
+    SecondaryStatus.TRAINING,
+    SecondaryStatus.STOPPING,
+    SecondaryStatus.UPLOADING,
+}
 _SWITCHES = ("EnableNetworkIsolation", "EnableInterContainerTrafficEncryption", "EnableManagedSpotTraining")
 _REQUEST_ONLY = ("Tags", "SessionChainingConfig")
 """Members that DescribeTrainingJob has no place for; they are shown beside the answer."""
@@ -86,6 +92,8 @@ def describe(request: Mapping[str, Any], job: JobFacts) -> dict[str, Any]:
     answer["CreationTime"] = job.created
     answer.update({name: times[name] for name in ("TrainingStartTime", "TrainingEndTime") if name in times})
     answer["LastModifiedTime"] = job.modified
+    if job.started is not None and job.ended is not None:
+        times["BillableTimeInSeconds"] = _billable(job, times["TrainingTimeInSeconds"])
     answer["SecondaryStatusTransitions"] = [_transition(transition) for transition in job.transitions]
     answer.update({name: bool(request.get(name, False)) for name in _SWITCHES})
     answer.update(_given(request, _ECHOED_LAST))
@@ -120,5 +128,12 @@ def _times(job: JobFacts) -> dict[str, float | int]:
         "TrainingStartTime": job.started,
         "TrainingEndTime": job.ended,
         "TrainingTimeInSeconds": seconds,
-        "BillableTimeInSeconds": seconds,
     }
+
+
+def _billable(job: JobFacts, trained: float) -> int:
+    """All of the training time; after a spot interruption, only what the instances were there for, and always less."""
+    if not any(t.status == SecondaryStatus.INTERRUPTED for t in job.transitions):
+        return int(trained)
+    there = sum((t.ended or t.started) - t.started for t in job.transitions if t.status in _INSTANCES_THERE)
+    return max(1, min(int(there), int(trained) - 1))

@@ -9,6 +9,8 @@ from smlocal.plan.facts import EngineFacts, ImageFacts
 
 JOB_LABEL = "smlocal.job"
 """On everything we make on an engine; clean-up goes by this label and nothing else."""
+RUN_LABEL = "smlocal.run"
+"""Tells apart two jobs of one name, of two users or two homes on one engine."""
 
 
 class ResourceKind(StrEnum):

@@ -16,6 +16,7 @@ from smlocal.job.describe import DECISION, JOB, LOCAL, RECALL, describe_job
 from smlocal.job.events import Events
 from smlocal.job.folder import keep
 from smlocal.job.host_run import HOST_LABEL, HostRun
+from smlocal.job.labels import owned_by
 from smlocal.job.ladder import SIGNAL
 from smlocal.job.outcome import Story
 from smlocal.job.prepare import plan_again
@@ -52,7 +53,7 @@ def _only_cleaning_was_left(store: Store, name: str, engine: Engine) -> bool:
     if local is None or DECISION not in local:
         return False
     decision = local[DECISION]
-    left = [*clear_engine(engine, name, engine_lost=True), *clear_disk(store.directory(name))]
+    left = [*clear_engine(engine, name, store.get(name).run_id, engine_lost=True), *clear_disk(store.directory(name))]
     if left:
         store.put_document(name, LOCAL, {**local, "Leftovers": [*local["Leftovers"], *left]})
     ended = Ending(
@@ -126,7 +127,7 @@ def _containers(supervisor: Supervisor) -> dict[str, tuple[str, ContainerState]]
     engine = supervisor.context.engine
     found = {}
     with suppress(EngineError, MachineNotReadyError):
-        for resource in engine.owned(supervisor.plan.name):
+        for resource in owned_by(engine, supervisor.plan.name, supervisor.plan.run_id):
             host = resource.labels.get(HOST_LABEL)
             if resource.kind is ResourceKind.CONTAINER and host is not None:
                 found[host] = (resource.id, engine.state(resource.id))

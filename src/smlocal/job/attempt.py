@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 from smlocal.contract import failure
 from smlocal.contract.statuses import SecondaryStatus, StatusMessage
-from smlocal.engine.interface import JOB_LABEL
 from smlocal.errors import EngineError, EngineLostError, StagingError
 from smlocal.job import details, hints
 from smlocal.job.cleanup import clear_attempt
@@ -15,6 +14,7 @@ from smlocal.job.context import Context
 from smlocal.job.events import Event, Poked
 from smlocal.job.faults import Faults
 from smlocal.job.host_run import HostRun
+from smlocal.job.labels import labels
 from smlocal.job.ladder import send_signal
 from smlocal.job.outcome import Story
 from smlocal.job.signals import BrokenOffError
@@ -64,33 +64,28 @@ class Attempt:
         staged = False
         while not staged and not self.over:
             try:
-                with self.context.signals.interruptible():
-                    self._make_hosts()
+                self._make_hosts()
                 staged = True
             except BrokenOffError:
                 self._hear_waiting()
                 if not self.over:
                     clear_attempt(self.context.engine, self.plan)
-            except StagingError as error:
-                self._failed(error.sentence, "; ".join(error.details) or None)
-            except EngineLostError as error:
-                self._lost(error.sentence)
-            except EngineError as error:
-                self._cannot_start(error)
-            except OSError as error:
-                self._failed(failure.client_error(_download_failure(error)), str(error))
+            except (EngineError, StagingError, OSError) as error:
+                self._blame(error)
 
     def _make_hosts(self) -> None:
         context = self.context
         self.runs = {}
         if self.plan.network is not None:
-            context.engine.create_network(self.plan.network, {JOB_LABEL: self.plan.name})
+            context.engine.create_network(self.plan.network, labels(self.plan))
         for host in self.plan.hosts:
             run = HostRun(
                 plan=self.plan, host=host, engine=context.engine, events=context.events, reporter=context.reporter
             )
             self.runs[run.name] = run
-            run.prepare()
+            context.signals.check()
+            run.prepare(context.signals.interruptible)
+        context.signals.check()
         context.phases.say(StatusMessage.DOWNLOADING_IMAGE)
 
     def _hear_waiting(self) -> None:
@@ -106,10 +101,8 @@ class Attempt:
         context = self.context
         context.phases.enter(SecondaryStatus.TRAINING, StatusMessage.TRAINING)
         started, error = start_all(list(self.runs.values()))
-        if isinstance(error, EngineLostError):
-            self._lost(error.sentence)
-        elif error is not None:
-            self._cannot_start(error)
+        if error is not None:
+            self._blame(error)
         self.watch(started, give_up=error is not None)
 
     def watch(self, started: list[HostRun], *, give_up: bool = False) -> None:
@@ -212,6 +205,7 @@ class Attempt:
                 self.hints += hints.exit_hints(
                     self.runs[end.host].log_tail(),
                     killed=end.killed,
+                    impatient=watch.impatient,
                     first_process=" ".join(first or self.plan.command or ()),
                     grace=watch.grace,
                 )
@@ -223,6 +217,17 @@ class Attempt:
     def _lost(self, why: str) -> None:
         self.engine_lost = True
         self._failed(failure.INTERNAL_ERROR, f"the engine was lost while the job ran: {why}")
+
+    def _blame(self, error: EngineError | StagingError | OSError) -> None:
+        """Find the reason that the service would give for what went wrong before the first process ran."""
+        if isinstance(error, StagingError):
+            self._failed(error.sentence, "; ".join(error.details) or None)
+        elif isinstance(error, OSError):
+            self._failed(failure.client_error(_download_failure(error)), str(error))
+        elif isinstance(error, EngineLostError):
+            self._lost(error.sentence)
+        else:
+            self._cannot_start(error)
 
     def _cannot_start(self, error: EngineError) -> None:
         """The runtime's refusal is the image's fault; any other trouble is the machine's, as it is on the service."""

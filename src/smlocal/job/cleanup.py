@@ -5,6 +5,7 @@ from contextlib import suppress
 
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError, MachineNotReadyError
+from smlocal.job.labels import owned_by
 from smlocal.plan.model import JobPlan
 from smlocal.removal import remove_tree
 
@@ -12,15 +13,15 @@ _ENGINE_BACK_SECONDS = 20.0
 _ENGINE_POLL_SECONDS = 0.5
 
 
-def clear_engine(engine: Engine, job: str, *, engine_lost: bool) -> list[str]:
-    """Remove everything that carries the job's label; returns what could not be removed, in words.
+def clear_engine(engine: Engine, job: str, run_id: str, *, engine_lost: bool) -> list[str]:
+    """Remove everything that carries the job's labels; returns what could not be removed, in words.
 
     An engine that was lost is often only restarting, so it gets a while to come back.
     """
     deadline = time.monotonic() + (_ENGINE_BACK_SECONDS if engine_lost else 0.0)
     while True:
         try:
-            return _clear(engine, job)
+            return _clear(engine, job, run_id)
         except (EngineError, MachineNotReadyError) as error:
             if time.monotonic() >= deadline:
                 return [f"what the engine keeps of this job: it does not answer ({error.sentence})"]
@@ -42,13 +43,13 @@ def clear_disk(job_directory: str) -> list[str]:
 def clear_attempt(engine: Engine, plan: JobPlan) -> None:
     """Make room for another try at the same job; what cannot be removed now is told at the end."""
     with suppress(EngineError, MachineNotReadyError):
-        _clear(engine, plan.name)
+        _clear(engine, plan.name, plan.run_id)
     clear_disk(plan.job_directory)
 
 
-def _clear(engine: Engine, job: str) -> list[str]:
+def _clear(engine: Engine, job: str, run_id: str) -> list[str]:
     left = []
-    for resource in engine.owned(job):
+    for resource in owned_by(engine, job, run_id):
         try:
             engine.remove(resource)
         except EngineError as error:

@@ -1,9 +1,17 @@
 """What can happen while containers run, in the order in which the supervisor hears of it."""
 
+import os
+import time
+from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass
-from queue import Empty, SimpleQueue
+from select import POLLIN, poll
 
 from smlocal.contract.statuses import StopCause
+
+_DRAINED = 4096
+_LONGEST_WAIT = 3_600_000
+"""Milliseconds; a longer wait is done in pieces."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,22 +65,43 @@ Event = HostExited | HostLost | StopAsked | KillAsked | Interrupted | PlatformFa
 
 
 class Events:
-    """The supervisor's inbox; safe to fill from threads and from signal handlers."""
+    """The supervisor's inbox; safe to fill from threads and from signal handlers.
+
+    A pipe wakes whoever waits. Python's own queues would do but for one moment: a signal that arrives just before the
+    main thread blocks is handled when it wakes, and that may be a day later. The kernel's pipe has no such moment.
+    """
 
     def __init__(self) -> None:
-        self._queue: SimpleQueue[Event | Poked] = SimpleQueue()
+        self._items: deque[Event | Poked] = deque()
+        self._reading, self.wakeup = os.pipe()
+        os.set_blocking(self._reading, False)
+        os.set_blocking(self.wakeup, False)
+        self._poll = poll()
+        self._poll.register(self._reading, POLLIN)
+
+    def __del__(self) -> None:
+        for descriptor in (self._reading, self.wakeup):
+            os.close(descriptor)
 
     def put(self, event: Event | Poked) -> None:
         """Tell the supervisor."""
-        self._queue.put(event)
+        self._items.append(event)
+        with suppress(BlockingIOError):  # full: it is awake anyway
+            os.write(self.wakeup, b"\0")
 
     def next(self, timeout: float | None) -> Event | Poked | None:
         """The next event, or None when `timeout` seconds brought none."""
-        try:
-            return self._queue.get(timeout=None if timeout is None else max(0.0, timeout))
-        except Empty:
-            return None
+        deadline = None if timeout is None else time.monotonic() + max(0.0, timeout)
+        while not self._items:
+            left = None if deadline is None else deadline - time.monotonic()
+            if left is not None and left <= 0:
+                return None
+            # Rounded up, so that it is not early and then busy.
+            if self._poll.poll(None if left is None else min(int(left * 1000) + 1, _LONGEST_WAIT)):
+                with suppress(BlockingIOError):
+                    os.read(self._reading, _DRAINED)
+        return self._items.popleft()
 
     def empty(self) -> bool:
         """True when nothing waits to be heard."""
-        return self._queue.empty()
+        return not self._items

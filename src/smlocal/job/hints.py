@@ -21,10 +21,12 @@ def start_hints(message: str) -> list[str]:
     return []
 
 
-def exit_hints(log_tail: str, *, killed: bool, first_process: str, grace: float) -> list[str]:
+def exit_hints(log_tail: str, *, killed: bool, first_process: str, grace: float, impatient: bool = False) -> list[str]:
     """Why a host ended as it did."""
     hints = []
-    if killed:
+    if killed and impatient:
+        hints.append(f"PID 1 ({first_process}) still ran after SIGTERM and was killed before its time was over.")
+    elif killed:
         hints.append(
             f"PID 1 ({first_process}) did not end within {grace:g} s of SIGTERM and was killed: does it handle it?"
         )

@@ -1,17 +1,19 @@
 """One host of a running job: its container from staging to the last line of its log."""
 
 import os
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from threading import Thread
 
 from smlocal.artifacts.handback import take_over
 from smlocal.channels.interface import StagedChannel
 from smlocal.channels.overlay import is_overlay_refusal
-from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Engine, Mount, Output, Resource, ResourceKind
+from smlocal.engine.interface import ContainerSpec, Engine, Mount, Output, Resource, ResourceKind
 from smlocal.errors import EngineError, EngineLostError, SmlocalError
 from smlocal.job.events import Events, HostExited, HostLost
+from smlocal.job.labels import labels
+from smlocal.job.log_file import LogFile
 from smlocal.job.reporter import Reporter
 from smlocal.job.staging import build_tree, mounts, stage_trees
 from smlocal.plan.model import HostPlan, JobPlan
@@ -33,6 +35,8 @@ class HostRun:
     reporter: Reporter
     container: str = ""
     staged: tuple[StagedChannel, ...] = ()
+    log_cut: str | None = None
+    """Why the log is not complete, where it is not."""
     fell_back: str | None = None
     """Why the overlays of the plan had to be replaced by copies."""
     _mounts: tuple[Mount, ...] = ()
@@ -51,12 +55,12 @@ class HostRun:
     @property
     def labels(self) -> dict[str, str]:
         """What everything of this host carries on the engine."""
-        return {JOB_LABEL: self.plan.name, HOST_LABEL: self.name}
+        return {**labels(self.plan), HOST_LABEL: self.name}
 
-    def prepare(self) -> None:
-        """Build the tree, bring the data and make the container, ready to start."""
+    def prepare(self, copying: Callable[[], AbstractContextManager[None]] = nullcontext) -> None:
+        """Build the tree, bring the data and make the container, ready to start; `copying` may be broken off."""
         self._mounts = build_tree(self.plan, self.host)
-        self.staged = stage_trees(self.plan, self.host, self.engine, self.labels)
+        self.staged = stage_trees(self.plan, self.host, self.engine, self.labels, copying=copying)
         self._create()
         if os.geteuid() != 0:
             self._give_to_root()
@@ -173,14 +177,17 @@ class HostRun:
 
     def _read(self, output: Output) -> None:
         """Keep and show what the container writes; a broken stream is not the end of the job, the wait decides."""
-        os.makedirs(os.path.dirname(self.log), exist_ok=True)
-        with open(self.log, "ab", buffering=0) as log:
-            try:
-                for piece in output:
-                    log.write(piece)
-                    self.reporter.output(self.name, piece)
-            except EngineLostError as error:
-                self.reporter.warning(f"{self.name}: the log stream broke off ({error.sentence})")
+        log = LogFile(self.log)
+        try:
+            for piece in output:
+                log.write(piece)
+                self.reporter.output(self.name, piece)
+        except EngineLostError as error:
+            self.reporter.warning(f"{self.name}: the log stream broke off ({error.sentence})")
+        finally:
+            self.log_cut = log.close()
+        if self.log_cut is not None:
+            self.reporter.warning(f"{self.name}: the log is not complete: {self.log_cut}")
 
     def _wait(self, output: Output | None, reader: Thread | None) -> None:
         try:

@@ -8,6 +8,7 @@ from smlocal.job.describe import DECISION
 from smlocal.plan.document import note_documents
 
 if TYPE_CHECKING:
+    from smlocal.artifacts.collect import Artifacts
     from smlocal.job.supervisor import Supervisor
 
 
@@ -31,7 +32,7 @@ def local_block(job: "Supervisor", ended: Ending, reason: str | None) -> dict[st
             "ModelBytes": artifacts.model_bytes if artifacts is not None else 0,
             "Output": artifacts and artifacts.output,
             "OutputBytes": artifacts.output_bytes if artifacts is not None else 0,
-            "Notes": [*artifacts.notes, *map(str, artifacts.clashes)] if artifacts is not None else [],
+            "Notes": [*job.notes, *_notes(artifacts)],
         },
         "Seconds": dict(job.context.phases.seconds),
         "Notes": note_documents(plan),
@@ -41,6 +42,10 @@ def local_block(job: "Supervisor", ended: Ending, reason: str | None) -> dict[st
         "Explanation": attempt.explanation,
         "Leftovers": job.leftovers,
     }
+
+
+def _notes(artifacts: "Artifacts | None") -> list[str]:
+    return [] if artifacts is None else [*artifacts.notes, *map(str, artifacts.clashes)]
 
 
 def _host(job: "Supervisor", name: str) -> dict[str, Any]:

@@ -71,7 +71,9 @@ def prepare(job: JobFile, *, name: str, home: str, engine: Engine, reporter: Rep
 def plan_again(asked: Mapping[str, Any], old: JobPlan, *, home: str, engine: Engine) -> JobPlan:
     """The whole plan of a job that was recorded earlier: its inputs are listed as they are now."""
     document = Document(dict(asked["Data"]), name=asked["File"], directory=asked["Directory"])
-    plan = look(read_job(document, strict=False), name=old.name, home=home, engine=engine, strict=False)
+    job = read_job(document, strict=False)
+    image = engine.image(old.image)
+    plan = _plan(job, _see(job, strict=False), engine.facts(), image, name=old.name, home=home, run_id=old.run_id)
     return replace(plan, output=old.output)
 
 
@@ -109,7 +111,16 @@ def _see(job: JobFile, *, strict: bool) -> _Seen:
     )
 
 
-def _plan(job: JobFile, seen: _Seen, engine: EngineFacts, image: ImageFacts | None, *, name: str, home: str) -> JobPlan:
+def _plan(
+    job: JobFile,
+    seen: _Seen,
+    engine: EngineFacts,
+    image: ImageFacts | None,
+    *,
+    name: str,
+    home: str,
+    run_id: str | None = None,
+) -> JobPlan:
     facts = Facts(
         engine=engine,
         machine=_machine(),
@@ -120,7 +131,7 @@ def _plan(job: JobFile, seen: _Seen, engine: EngineFacts, image: ImageFacts | No
         output=seen.output,
         region=seen.region,
         account=seen.account,
-        run_id=os.urandom(4).hex(),
+        run_id=run_id or os.urandom(4).hex(),
         job_directory=os.path.join(home, "jobs", name),
     )
     return build_plan(job, facts, name=name)

@@ -4,7 +4,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType, TracebackType
-from typing import Any, Self
+from typing import Self
 
 from smlocal.contract.statuses import StopCause
 from smlocal.job.events import Events, KillAsked, Poked, StopAsked
@@ -19,12 +19,15 @@ class BrokenOffError(Exception):
 
 
 class StopSignals:
-    """While entered, signals become events; inside `interruptible` they also break off what is being done."""
+    """From entering on, signals become events; inside `interruptible` they also break off what is being done.
+
+    After leaving, they are ignored: the job has ended, and what is left is to say so.
+    """
 
     def __init__(self, events: Events) -> None:
         self._events = events
         self._armed = False
-        self._before: dict[int, Any] = {}
+        self._ours: list[int] = []
         self.received: int | None = None
         """The first signal that came."""
 
@@ -32,25 +35,31 @@ class StopSignals:
         for number in _CAUGHT:
             # Somebody who ignores SIGHUP (nohup) means it.
             if signal.getsignal(number) is not signal.SIG_IGN:
-                self._before[number] = signal.signal(number, self._caught)
+                signal.signal(number, self._caught)
+                self._ours.append(number)
         signal.signal(POKE, self._poked)
+        # Wakes the supervisor even when the signal comes an instant before it falls asleep.
+        signal.set_wakeup_fd(self._events.wakeup, warn_on_full_buffer=False)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        for number, before in self._before.items():
-            signal.signal(number, before)
-        # Somebody may have seen us at work a moment ago: a late poke must not end the process.
-        signal.signal(POKE, signal.SIG_IGN)
+        signal.set_wakeup_fd(-1)
+        for number in (*self._ours, POKE):
+            signal.signal(number, signal.SIG_IGN)
+
+    def check(self) -> None:
+        """Break off here if somebody wants something: between two calls to the engine, never within one."""
+        if not self._events.empty():
+            raise BrokenOffError
 
     @contextmanager
     def interruptible(self) -> Iterator[None]:
-        """Break off by `BrokenOffError`, also when the signal came a moment before."""
+        """Break off by `BrokenOffError` at any point of what is done inside, also for a signal of a moment before."""
         self._armed = True
         try:
-            if not self._events.empty():
-                raise BrokenOffError
+            self.check()
             yield
         finally:
             self._armed = False

@@ -1,12 +1,14 @@
 """Put a host's `/opt/ml` in place before its container is made."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 
 from smlocal.channels.file import prepare_channel
 from smlocal.channels.interface import StagedChannel
 from smlocal.contract import paths
 from smlocal.engine.interface import Engine, Mount
+from smlocal.job.checkpoints import checkpoint_mounts, restore_checkpoints
 from smlocal.plan.document import host_directory
 from smlocal.plan.model import HostPlan, JobPlan, TreePlan
 from smlocal.plan.staging import Staging
@@ -25,17 +27,25 @@ def build_tree(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
     for tree in host.channels:
         # The engine would make the mount point itself, owned by root and undeletable for the user.
         _make_directory(base + _below(tree.target))
+    restore_checkpoints(plan, host)
     return mounts(plan, host)
 
 
 def mounts(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
     """The folders of this machine that the host's container sees."""
     base = host_directory(plan, host)
-    return tuple(Mount(source=base + _below(folder), target=folder) for folder in MOUNTED)
+    folders = tuple(Mount(source=base + _below(folder), target=folder) for folder in MOUNTED)
+    return (*folders, *checkpoint_mounts(plan, host))
 
 
 def stage_trees(
-    plan: JobPlan, host: HostPlan, engine: Engine, labels: Mapping[str, str], staging: Staging | None = None
+    plan: JobPlan,
+    host: HostPlan,
+    engine: Engine,
+    labels: Mapping[str, str],
+    *,
+    staging: Staging | None = None,
+    copying: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> tuple[StagedChannel, ...]:
     """Bring the channels and the code of one host into place; `staging` overrides what the plan says."""
     return tuple(
@@ -47,6 +57,7 @@ def stage_trees(
             target_directory=f"{plan.job_directory}/staged/{host.host.name}/{_folder(tree)}",
             volume_prefix=f"{host.container}-{_folder(tree)}",
             labels=labels,
+            copying=copying,
         )
         for tree in trees(plan, host)
     )

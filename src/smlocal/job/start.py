@@ -4,13 +4,16 @@ from collections.abc import Sequence
 from importlib import import_module
 from threading import Thread
 
-from smlocal.errors import EngineError
+from smlocal.errors import EngineError, StagingError
 from smlocal.job.host_run import HostRun
 
+Trouble = EngineError | StagingError | OSError
+"""What can go wrong while a host is started, the copying included that stands in for an overlay."""
 
-def start_all(runs: Sequence[HostRun]) -> tuple[list[HostRun], EngineError | None]:
+
+def start_all(runs: Sequence[HostRun]) -> tuple[list[HostRun], Trouble | None]:
     """The hosts that were started, and the first error of one that was not."""
-    errors: dict[str, EngineError] = {}
+    errors: dict[str, Trouble] = {}
     threads = [Thread(target=_start, args=(run, errors), name=f"{run.name}-start") for run in runs]
     for thread in threads:
         thread.start()
@@ -27,8 +30,8 @@ def _use_the_time() -> None:
         import_module(f"smlocal.{module}")
 
 
-def _start(run: HostRun, errors: dict[str, EngineError]) -> None:
+def _start(run: HostRun, errors: dict[str, Trouble]) -> None:
     try:
         run.start()
-    except EngineError as error:
+    except (EngineError, StagingError, OSError) as error:
         errors[run.name] = error

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,9 +11,10 @@ from smlocal.artifacts.collect import Artifacts
 from smlocal.contract import failure
 from smlocal.contract.statuses import Ending, SecondaryStatus, StatusMessage, TrainingJobStatus
 from smlocal.engine.interface import Engine
-from smlocal.errors import ArtifactError, EngineLostError
+from smlocal.errors import ArtifactError, EngineLostError, HomeUnusableError
 from smlocal.job import details
 from smlocal.job.attempt import Attempt
+from smlocal.job.checkpoints import save_checkpoints, with_checkpoints_of_now
 from smlocal.job.cleanup import clear_disk, clear_engine
 from smlocal.job.collect import collect_artifacts, give_back
 from smlocal.job.context import Context, new_token
@@ -26,6 +28,7 @@ from smlocal.job.outcome import ending
 from smlocal.job.phases import Phases
 from smlocal.job.prepare import Prepared
 from smlocal.job.reporter import Reporter
+from smlocal.job.reserve import give_room, keep_room
 from smlocal.job.restarts import Restart, RestartPolicy
 from smlocal.job.signals import StopSignals
 from smlocal.job.word import Ear
@@ -35,6 +38,8 @@ from smlocal.plan.model import JobPlan
 from smlocal.plan.recall import remember
 from smlocal.store.jobs import Store
 from smlocal.store.lease import Lease
+
+DISK_FULL = failure.client_error("Artifact upload failed:Insufficient disk space")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,12 +68,19 @@ def supervise(
     shown = {REQUEST: dict(plan.request), PLAN: plan_document(plan)}
     events = Events()
     with StopSignals(events) as signals, _record(prepared, shown, store):
-        for kind, document in shown.items():
-            keep(store.directory(plan.name), kind, document)
-        owned()
-        reporter.planned(plan)
         context = make_context(plan.name, engine=engine, store=store, reporter=reporter, events=events, signals=signals)
-        Supervisor(context=context, plan=plan, pull_refused=prepared.pull_refused).run()
+        supervisor = Supervisor(context=context, plan=plan, pull_refused=prepared.pull_refused)
+
+        def live() -> None:
+            directory = store.directory(plan.name)
+            for kind, document in shown.items():
+                keep(directory, kind, document)
+            keep_room(directory)
+            owned()
+            reporter.planned(plan)
+            supervisor.run()
+
+        supervisor.guarded(live)
         answer = describe_job(store, plan.name)
         keep(store.directory(plan.name), "describe", answer)
     return Result(answer=answer, status=TrainingJobStatus(answer["TrainingJobStatus"]), signal=signals.received)
@@ -116,6 +128,8 @@ class Supervisor:
     attempt: Attempt = field(init=False)
     number: int = 1
     artifacts: Artifacts | None = None
+    notes: list[str] = field(default_factory=list)
+    """What became of checkpoints, where it is worth a word."""
     leftovers: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -123,14 +137,18 @@ class Supervisor:
         self.attempt = Attempt(context=self.context, plan=self.plan, faults=Faults(planned=self.plan.faults))
 
     def run(self) -> None:
-        """Every attempt in turn; whatever goes wrong, the job ends in a terminal state and leaves nothing behind."""
+        """Every attempt in turn, from the beginning."""
         self.context.phases.begin()
-        self.guarded(self._live)
+        self._live()
 
     def guarded(self, life: Callable[[], None]) -> None:
-        """Live, and then finish, also after a defect of ours."""
+        """Live, and then finish: whatever goes wrong, the job ends in a terminal state and leaves nothing behind."""
         try:
             life()
+        except HomeUnusableError as error:
+            # The disk that holds the job is full: the containers' doing, as on an instance's volume.
+            self.attempt.explanation = "; ".join([error.sentence, *error.details])
+            self.attempt.story = replace(self.attempt.story, failure_reason=DISK_FULL)
         except Exception as error:
             self.attempt.story = replace(self.attempt.story, failure_reason=failure.INTERNAL_ERROR)
             self.attempt.explanation = f"a defect of smlocal: {type(error).__name__}: {error}"
@@ -157,9 +175,13 @@ class Supervisor:
     def _restart(self, why: Restart) -> None:
         """Give everything up but the job itself: the next attempt begins with empty folders and its inputs anew."""
         old = self.attempt
+        if old.ran and not old.engine_lost:
+            with suppress(ArtifactError, EngineLostError):  # the next attempt begins from what was saved before
+                self._save_checkpoints()
         self._clear()
         if self.renew is not None:
             self.plan, self.renew = self.renew(), None
+        self.plan = with_checkpoints_of_now(self.plan)
         self.number += 1
         self.context.record("restart", {"Why": why, "Number": self.number})
         self.attempt = Attempt(
@@ -173,6 +195,7 @@ class Supervisor:
         phases = self.context.phases
         phases.enter(SecondaryStatus.UPLOADING, StatusMessage.UPLOADING, ended=attempt.story.failed)
         try:
+            self._save_checkpoints()
             self.artifacts = collect_artifacts(self.plan, attempt.runs.values(), self.context.engine)
         except ArtifactError as error:
             attempt.explanation = attempt.explanation or error.sentence
@@ -186,14 +209,21 @@ class Supervisor:
         attempt.hear_late()
         phases.leave(details.uploaded(self.artifacts), good=self.artifacts is not None)
 
+    def _save_checkpoints(self) -> None:
+        hosts = [(run.host, run.container) for run in self.attempt.runs.values() if run.container]
+        report = save_checkpoints(self.plan, hosts, self.context.engine)
+        if report is not None:
+            self.notes += [*report.notes, *map(str, report.clashes)]
+
     def finish(self) -> None:
         """Decide and write the decision down, clean up, and only then say that the job is over."""
         ended, reason = ending(self.attempt.story, self._failure_file())
-        self._keep_decision(ended, reason)
+        give_room(self.context.store.directory(self.plan.name))
+        with suppress(HomeUnusableError):  # on a full disk there may be room only after the clean-up
+            self._keep_decision(ended, reason)
         self._clear()
         self.context.phases.leave(good=ended.status is not TrainingJobStatus.FAILED)
-        if self.leftovers:
-            self._keep_decision(ended, reason)
+        self._keep_decision(ended, reason)
         end_job(self.context.store, self.plan.name, ended, reason)
 
     def _keep_decision(self, ended: Ending, reason: str | None) -> None:
@@ -204,7 +234,7 @@ class Supervisor:
         attempt, engine = self.attempt, self.context.engine
         if not attempt.engine_lost:
             self.leftovers += give_back(attempt.runs.values(), engine)
-        self.leftovers += clear_engine(engine, self.plan.name, engine_lost=attempt.engine_lost)
+        self.leftovers += clear_engine(engine, self.plan.name, self.plan.run_id, engine_lost=attempt.engine_lost)
         self.leftovers += clear_disk(self.plan.job_directory)
 
     def _failure_file(self) -> bytes:

@@ -55,6 +55,8 @@ class Watch:
     grace: float = 0.0
     """Of the SIGTERM that was sent."""
     kill_at: float | None = None
+    impatient: bool = False
+    """True when somebody did not want to wait for the grace."""
     signalled: set[str] = field(default_factory=set)
     killed: set[str] = field(default_factory=set)
 
@@ -83,6 +85,7 @@ class Watch:
             case StopAsked(cause=cause, grace=grace):
                 return self._stop(cause, grace, now)
             case KillAsked():
+                self.impatient = True
                 return self._kill()
             case Interrupted():
                 return self._interrupt(now)
@@ -131,6 +134,7 @@ class Watch:
             # Decided already: who asks again can only make it end sooner.
             if grace is not None and self.kill_at is not None:
                 self.kill_at = min(self.kill_at, now + grace)
+                self.impatient = True
             return []
         self.story = replace(self.story, stopped=cause)
         given = self.limits.grace if grace is None else grace

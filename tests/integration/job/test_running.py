@@ -103,8 +103,12 @@ def started(
         stderr=subprocess.PIPE,
     ) as process:
         log = home / "jobs" / "signalled" / "logs" / "algo-1.log"
-        wait_until(lambda: log.exists() and b"ready" in log.read_bytes())
-        yield process
+        try:
+            wait_until(lambda: log.exists() and b"ready" in log.read_bytes())
+            yield process
+        except BaseException:
+            process.kill()  # or leaving the block would wait for it
+            raise
 
 
 SAVES = "trap 'echo late >/opt/ml/model/late; exit 5' TERM; echo ready; while :; do sleep 0.05; done"
@@ -153,7 +157,7 @@ def test_a_second_interrupt_kills_at_once(
     assert answer["SecondaryStatus"] == "Stopped"
     assert answer["Local"]["Hosts"][0]["Killed"] is True
     (hint,) = answer["Local"]["Hints"]
-    assert "SIGTERM" in hint
+    assert "before its time was over" in hint
 
 
 def test_output_may_be_closed_early(

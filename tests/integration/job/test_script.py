@@ -1,5 +1,7 @@
 """The script that a plan prints does by hand what the run does."""
 
+import os
+import signal
 import subprocess
 import tarfile
 from collections.abc import Callable
@@ -56,10 +58,8 @@ def test_script_and_run_agree(
     script = smlocal_run("plan", *flags, "--script", cwd=tmp_path, check=True).stdout
     assert "hush" not in script
 
-    by_hand = subprocess.run(
-        ["sh"], input=script, capture_output=True, text=True, cwd=tmp_path, env=_environment(), check=False
-    )
-    assert by_hand.returncode == 0, by_hand.stderr
+    done = by_hand(script, tmp_path, API_TOKEN="hush")
+    assert done.returncode == 0, done.stderr
     members = _members(tmp_path)
     assert_nothing_left("by-hand")
     run = smlocal_run("run", *flags, cwd=tmp_path)
@@ -67,14 +67,117 @@ def test_script_and_run_agree(
     assert members == _members(tmp_path)
     assert members["model.tar.gz"] == {"sub": None, "sub/file": b"model\n"}
     if hosts == 1:
-        assert by_hand.stdout == run.stdout
+        assert done.stdout == run.stdout
     assert (data / "a.csv").read_text() == "1\n"
 
 
-def _environment() -> dict[str, str]:
-    import os
+def script_of(
+    smlocal_run: Run, folder: Path, tag: str, work: str, *, hosts: int = 1, max_run: int = 60, **environment: str
+) -> str:
+    """The script of a job called `by-hand` whose containers do `work`."""
+    request = {
+        "TrainingJobName": "by-hand",
+        "AlgorithmSpecification": {"TrainingImage": tag, "TrainingInputMode": "File"},
+        "Environment": {"SCRIPT": work, **environment},
+        "OutputDataConfig": {"S3OutputPath": "./out"},
+        "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": hosts},
+        "StoppingCondition": {"MaxRuntimeInSeconds": max_run},
+        "Local": {"StopGraceSeconds": 1, "PeerGraceSeconds": 1},
+    }
+    (folder / "job.yaml").write_text(yaml.safe_dump(request))
+    return smlocal_run("plan", "job.yaml", "--script", cwd=folder, check=True).stdout
 
-    return {**os.environ, "API_TOKEN": "hush"}
+
+def by_hand(script: str, folder: Path, **environment: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        ["sh"],
+        input=script,
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env={**os.environ, "TMPDIR": str(folder), **environment},
+        check=False,
+        timeout=120,
+    )
+
+
+def temporary(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir() if path.name.startswith("by-hand")]
+
+
+FAILS = """
+echo model >/opt/ml/model/of-$HOSTNAME
+[ "$HOSTNAME" = ip-10-0-0-6.ec2.internal ] || [ "$ALL" ] || { trap '' TERM; while :; do sleep 0.1; done; }
+echo "it was me" >/opt/ml/output/failure; echo last words; exit 17
+"""
+
+
+def test_it_exits_as_the_first_host_that_fails(
+    tmp_path: Path, smlocal_run: Run, image: Callable[[str], str], assert_nothing_left: Callable[[str], None]
+) -> None:
+    alone = by_hand(script_of(smlocal_run, tmp_path, image("sh"), FAILS, ALL="1"), tmp_path)
+    assert (alone.returncode, alone.stdout) == (17, "last words\n")
+    assert alone.stderr.endswith("algo-1 exited 17\nit was me\n")
+    together = by_hand(script_of(smlocal_run, tmp_path, image("sh"), FAILS, hosts=2), tmp_path)
+    assert (together.returncode, together.stdout) == (17, "algo-2 | last words\n")
+    # The other would have gone on for ever, and did not mind SIGTERM.
+    assert together.stderr.endswith("algo-2 exited 17\nalgo-1 exited 137\nit was me\n")
+    # What they wrote is collected all the same.
+    assert set(_members(tmp_path)["model.tar.gz"]) == {"of-ip-10-0-0-5.ec2.internal", "of-ip-10-0-0-6.ec2.internal"}
+    assert temporary(tmp_path) == []
+    assert_nothing_left("by-hand")
+
+
+@pytest.mark.parametrize("when_asked", ["exit 0", ":"], ids=["ends by itself", "has to be killed"])
+def test_the_time_limit_holds(
+    when_asked: str,
+    tmp_path: Path,
+    smlocal_run: Run,
+    image: Callable[[str], str],
+    assert_nothing_left: Callable[[str], None],
+) -> None:
+    work = f"trap 'echo asked; {when_asked}' TERM; while :; do sleep 0.1; done"
+    done = by_hand(script_of(smlocal_run, tmp_path, image("sh"), work, max_run=1), tmp_path)
+    assert (done.returncode, done.stdout) == (124, "asked\n"), done.stderr
+    assert done.stderr.endswith("MaxRuntimeInSeconds is over\n")
+    assert_nothing_left("by-hand")
+
+
+@pytest.mark.parametrize("hosts", [1, 2])
+def test_a_stopped_script_leaves_nothing(
+    hosts: int,
+    tmp_path: Path,
+    smlocal_run: Run,
+    image: Callable[[str], str],
+    assert_nothing_left: Callable[[str], None],
+) -> None:
+    work = "trap '' TERM; echo ready; while :; do sleep 0.1; done"
+    (tmp_path / "by-hand.sh").write_text(script_of(smlocal_run, tmp_path, image("sh"), work, hosts=hosts))
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    for number in (signal.SIGKILL, signal.SIGTERM):
+        # The second begins by removing what the first, which is killed, could not.
+        with subprocess.Popen(
+            ["sh", "by-hand.sh"], cwd=tmp_path, env=environment, stdout=subprocess.PIPE, start_new_session=True
+        ) as process:
+            assert process.stdout is not None
+            assert b"ready" in process.stdout.readline()
+            process.send_signal(number)
+            process.wait(60)
+            if number == signal.SIGKILL:
+                os.killpg(process.pid, signal.SIGKILL)
+                assert [name for name in temporary(tmp_path) if name != "by-hand.sh"]
+        assert process.returncode == (143 if number == signal.SIGTERM else -9)
+    assert temporary(tmp_path) == ["by-hand.sh"]
+    assert_nothing_left("by-hand")
+
+
+def test_a_secret_must_be_given(tmp_path: Path, smlocal_run: Run, image: Callable[[str], str]) -> None:
+    script = script_of(smlocal_run, tmp_path, image("sh"), 'echo "$API_TOKEN"', API_TOKEN="hush")
+    assert "hush" not in script
+    refused = by_hand(script, tmp_path)
+    assert refused.returncode != 0
+    assert "API_TOKEN" in refused.stderr
+    assert by_hand(script, tmp_path, API_TOKEN="aloud").stdout == "aloud\n"
 
 
 def _members(folder: Path) -> dict[str, dict[str, bytes | None]]:

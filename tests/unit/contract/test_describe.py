@@ -26,6 +26,23 @@ def test_training_time_is_whole_seconds() -> None:
     assert answer["BillableTimeInSeconds"] == 508
 
 
+def test_an_interruption_is_not_billed() -> None:
+    spans = [
+        ("Starting", 1000.0, 1001.25),
+        ("Downloading", 1001.25, 1002.0),
+        ("Training", 1002.0, 1100.0),
+        ("Interrupted", 1100.0, 1200.0),
+        ("Starting", 1200.0, 1400.0),
+        ("Downloading", 1400.0, 1401.0),
+        ("Training", 1401.0, 1509.0),
+        ("Uploading", 1509.0, 1509.999),
+    ]
+    transitions = [TransitionFacts(status=status, started=start, ended=end, message="") for status, start, end in spans]
+    answer = describe(REQUEST, replace(JOB, transitions=[*transitions, *JOB.transitions]))
+    assert answer["TrainingTimeInSeconds"] == 508
+    assert answer["BillableTimeInSeconds"] == 208
+
+
 def test_training_time_is_at_least_one_second() -> None:
     assert describe(REQUEST, replace(JOB, ended=1001.3))["TrainingTimeInSeconds"] == 1
 

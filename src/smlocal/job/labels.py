@@ -1,0 +1,14 @@
+"""What everything of one job carries on an engine, and how to find it again."""
+
+from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Engine, Resource
+from smlocal.plan.model import JobPlan
+
+
+def labels(plan: JobPlan) -> dict[str, str]:
+    """The labels of a job's containers, volumes and networks."""
+    return {JOB_LABEL: plan.name, RUN_LABEL: plan.run_id}
+
+
+def owned_by(engine: Engine, job: str, run_id: str) -> list[Resource]:
+    """Everything of this job on the engine, never another's of the same name, in the order of removal."""
+    return [resource for resource in engine.owned(job) if resource.labels.get(RUN_LABEL) == run_id]
