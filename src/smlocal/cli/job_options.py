@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from smlocal.contract.job_file import JobFile
 
 DEFAULT_INSTANCE_TYPE = "ml.m5.large"
+_LARGEST = 10 << 20
+"""Bytes of a job file."""
 _REMOTE = ("s3://", "https://", "file://")
 
 
@@ -76,7 +78,6 @@ def _default_name(path: str | None, job: "JobFile") -> str:
 
 def _document(path: str | None, given: dict[str, Any]) -> "Document":
     from smlocal.contract.document import load_document
-    from smlocal.errors import JobFileMissingError
 
     if path is None:
         if not given["image"]:
@@ -85,15 +86,48 @@ def _document(path: str | None, given: dict[str, Any]) -> "Document":
     if path == "-":
         import sys
 
-        return load_document(sys.stdin.read(), name="stdin", directory=os.getcwd())
+        text = _text(sys.stdin.buffer.read(_LARGEST + 1), "stdin")
+        return load_document(text, name="stdin", directory=os.getcwd())
+    return load_document(_text(_content(path), path), name=path, directory=os.path.dirname(os.path.abspath(path)))
+
+
+def _content(path: str) -> bytes:
+    """The beginning of a regular file; what has no end, or nobody at its other end, is not even opened."""
+    import stat
+
+    from smlocal.errors import JobFileMissingError
+
     try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
+        mode = os.stat(path).st_mode
+        if stat.S_ISDIR(mode):
+            raise JobFileMissingError(f"the job file {path} is a folder", remedy=["Name the file in it."])
+        if not stat.S_ISREG(mode):
+            raise JobFileMissingError(
+                f"the job file {path} is not a regular file",
+                remedy=["Write it to a file, or hand it over on stdin: ... | smlocal run -"],
+            )
+        with open(path, "rb") as file:
+            return file.read(_LARGEST + 1)
     except FileNotFoundError as error:
         raise JobFileMissingError(f"the job file {path} does not exist", remedy=_similar(path)) from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise JobFileMissingError(f"the job file {path} cannot be read: {error}") from error
-    return load_document(text, name=path, directory=os.path.dirname(os.path.abspath(path)))
+    except OSError as error:
+        raise JobFileMissingError(f"the job file {path} cannot be read: {error.strerror}") from error
+
+
+def _text(content: bytes, name: str) -> str:
+    from smlocal.errors import JobFileSyntaxError
+
+    if len(content) > _LARGEST:
+        raise JobFileSyntaxError(f"{name} is too large to be a request: more than {_LARGEST >> 20} MiB")
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise JobFileSyntaxError(
+            f"{name} is not UTF-8 text",
+            details=[f"{name}:{line}   the byte 0x{content[error.start]:02x} is not UTF-8"],
+            remedy=["Save it as UTF-8."],
+        ) from error
 
 
 def _similar(path: str) -> list[str]:
@@ -130,7 +164,7 @@ def _apply(document: "Document", given: dict[str, Any]) -> None:
     if given["output"] is not None:
         _apply_output(document, given["output"])
     _apply_maps(document, given)
-    for name, path in _pairs(given["channels"], "--channel"):
+    for name, path in _pairs(given["channels"], "--channel", "NAME=PATH"):
         _apply_channel(document, name, path)
     if given["job"] is None:
         _fill(document)
@@ -141,7 +175,7 @@ def _apply_maps(document: "Document", given: dict[str, Any]) -> None:
         document.set(("HyperParameters", key), value)
     for key, value in _pairs(given["environment"], "--env"):
         document.set(("Environment", key), value)
-    for prefix, folder in _pairs(given["sources"], "--source"):
+    for prefix, folder in _pairs(given["sources"], "--source", "PREFIX=DIR"):
         document.set(("Local", "Sources", prefix), os.path.abspath(folder))
 
 
@@ -180,11 +214,11 @@ def _fill(document: "Document") -> None:
             document.set(place, value)
 
 
-def _pairs(given: tuple[str, ...], option: str) -> list[tuple[str, str]]:
+def _pairs(given: tuple[str, ...], option: str, form: str = "KEY=VALUE") -> list[tuple[str, str]]:
     pairs = []
     for text in given:
         key, separator, value = text.partition("=")
         if not separator or not key:
-            raise click.UsageError(f"{option} {text}: write KEY=VALUE.")
+            raise click.UsageError(f"{option} {text}: write {form}.")
         pairs.append((key, value))
     return pairs

@@ -61,6 +61,26 @@ def test_yaml_that_does_not_parse(refused: Any) -> None:
     refused("TrainingJobName: [unclosed\n", "job.yaml:", error="job-file-syntax")
 
 
+def test_a_job_file_that_is_none(smlocal_run: Run, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "large.yaml").write_bytes(b"#" * (10 << 20) + b"\n")
+    (tmp_path / "latin.yaml").write_bytes(b"TrainingJobName: a\nRoleArn: \xe4\n")
+    for name, words in {
+        "fifo": "the job file fifo is not a regular file",
+        "/dev/zero": "the job file /dev/zero is not a regular file",
+        "folder": "the job file folder is a folder",
+        "large.yaml": "large.yaml is too large to be a request: more than 10 MiB",
+        "latin.yaml": "latin.yaml is not UTF-8 text",
+    }.items():
+        done = smlocal_run("run", name, cwd=tmp_path)
+        assert done.returncode == 2
+        assert words in done.stderr
+        assert "Errno" not in done.stderr
+        assert ("[job-file-syntax]" in done.stderr) == name.endswith(".yaml")
+    assert "latin.yaml:2 " in done.stderr
+
+
 def test_an_unknown_key(refused: Any, job: dict[str, Any]) -> None:
     job["HyperParamters"] = {}
     refused(job, "HyperParamters", "HyperParameters", "job.yaml:", error="request-invalid")
@@ -240,7 +260,9 @@ def test_a_home_that_cannot_be_used(job: dict[str, Any], tmp_path: Path, smlocal
 
 def test_wrong_flags(smlocal_run: Run) -> None:
     for arguments in (("run",), ("run", "--nonsense"), ("rum",), ("run", "--image", "i", "--channel", "x")):
-        assert smlocal_run(*arguments).returncode == 2
+        done = smlocal_run(*arguments)
+        assert done.returncode == 2
+    assert "--channel x: write NAME=PATH." in done.stderr
 
 
 @pytest.fixture
