@@ -207,7 +207,10 @@ TABLE: dict[str, Row] = {
     "StoppingCondition.MaxRuntimeInSeconds": _emulated(
         "Stops the job with SIGTERM when the time is up; 86400 when left out.", f"{_CASE}[max-runtime]"
     ),
-    "StoppingCondition.MaxWaitTimeInSeconds": _refused("Spot training is not emulated yet."),
+    "StoppingCondition.MaxWaitTimeInSeconds": _emulated(
+        "Counted from the job's creation, over all its attempts.",
+        "tests/integration/life/test_spot.py::test_max_wait_stops_the_job",
+    ),
     "StoppingCondition.MaxPendingTimeInSeconds": _recorded("A job does not wait for capacity here."),
     "Tags[].Key": _recorded("DescribeTrainingJob has no place for tags; they are shown under Local."),
     "Tags[].Value": _recorded("DescribeTrainingJob has no place for tags; they are shown under Local."),
@@ -216,9 +219,9 @@ TABLE: dict[str, Row] = {
         {"false": _works("Containers reach the network."), "true": _fails("Containers are not cut off yet.")},
     ),
     "EnableInterContainerTrafficEncryption": _recorded(_NO_ENCRYPTION),
-    "EnableManagedSpotTraining": _refused(
-        "Interruptions are not emulated yet.",
-        {"false": _works("Nothing interrupts the job."), "true": _fails("Interruptions are not emulated yet.")},
+    "EnableManagedSpotTraining": _emulated(
+        "Interruptions come from smlocal interrupt or Local.Faults: SIGTERM, then the job starts again.",
+        "tests/integration/life/test_spot.py::test_an_interruption_restarts_the_job_with_empty_folders",
     ),
     "CheckpointConfig.S3Uri": _emulated(
         "A local path or file:// URI, or an s3:// URI that Local.Sources maps to a folder: restored at the start, "
@@ -259,7 +262,10 @@ TABLE: dict[str, Row] = {
     "ProfilerRuleConfigurations[].VolumeSizeInGB": _recorded(_RULES),
     "ProfilerRuleConfigurations[].RuleParameters": _recorded(_RULES),
     "Environment": _emulated("Environment variables of every container.", f"{_CASE}[environment]"),
-    "RetryStrategy.MaximumRetryAttempts": _refused("A job is not tried again yet."),
+    "RetryStrategy.MaximumRetryAttempts": _emulated(
+        "Only an InternalServerError is tried again: a lost engine, or one that Local.Faults stages.",
+        "tests/integration/life/test_spot.py::test_a_retry_follows_an_internal_error",
+    ),
     "RemoteDebugConfig.EnableRemoteDebug": _recorded("Systems Manager is not involved; use docker exec."),
     "InfraCheckConfig.EnableInfraCheck": _recorded("The machine is not checked."),
     "SessionChainingConfig.EnableSessionTagChaining": _recorded(

@@ -83,14 +83,13 @@ def test_refusals_say_the_line() -> None:
 AlgorithmSpecification: {TrainingImage: image, TrainingInputMode: Pipe}
 OutputDataConfig: {S3OutputPath: ./out}
 ResourceConfig: {InstanceType: ml.m5.large, InstanceCount: 1}
-RetryStrategy:
-  MaximumRetryAttempts: 3
+EnableNetworkIsolation: true
 """
     with pytest.raises(FieldRefusedError) as caught:
         read_job(load_document(text, name="job.yaml", directory="/"), strict=False)
     assert caught.value.details == (
         "job.yaml:1   AlgorithmSpecification.TrainingInputMode: Pipe is refused: FIFOs are not made yet.",
-        "job.yaml:5   RetryStrategy.MaximumRetryAttempts is refused: A job is not tried again yet.",
+        "job.yaml:4   EnableNetworkIsolation: true is refused: Containers are not cut off yet.",
     )
 
 

@@ -36,6 +36,20 @@ def test_the_request_is_typed_and_kept_as_given() -> None:
     }
 
 
+@pytest.mark.parametrize("key", ["./x", "/abs", "data", "file:///x", "s3:/b"])
+def test_a_mapping_of_what_no_request_names_is_refused(key: str) -> None:
+    with pytest.raises(RequestInvalidError) as caught:
+        read(TEXT + f'Local:\n  Sources:\n    "{key}": ./data')
+    assert caught.value.details == (
+        f"job.yaml:9   Local.Sources: '{key}' is neither an s3:// prefix nor a file-system id; write s3://bucket/prefix",
+    )
+
+
+@pytest.mark.parametrize("key", ["s3://b", "s3://b/x/", "https://s3.amazonaws.com/b", "fs-0123456789abcdef0"])
+def test_a_mapping_has_a_location(key: str) -> None:
+    assert read(TEXT + f'Local: {{Sources: {{"{key}": ./data}}}}').local.Sources == {key: "./data"}
+
+
 def test_defaults_of_local() -> None:
     local = read(TEXT).local
     assert local.model_dump() == {

@@ -139,6 +139,9 @@ ROWS: list[tuple[str, Any, Any, str, str]] = [
     ),
     ("CheckpointConfig.LocalPath", "p" * 4096, "p" * 4097, "checkpointConfig.localPath", longest(4096)),
     ("TensorBoardOutputConfig.LocalPath", "p" * 4096, "p" * 4097, "tensorBoardOutputConfig.localPath", longest(4096)),
+    ("RetryStrategy.MaximumRetryAttempts", 30, 31, "retryStrategy.maximumRetryAttempts", most(30)),
+    ("RetryStrategy.MaximumRetryAttempts", 1, 0, "retryStrategy.maximumRetryAttempts", least(1)),
+    ("StoppingCondition.MaxWaitTimeInSeconds", 86_400, 0, "stoppingCondition.maxWaitTimeInSeconds", least(1)),
 ]
 # The same for members that a valid value does not run: beyond the bound the constraint is told, at it the refusal.
 REFUSED_ROWS: list[tuple[str, Any, Any, str, str]] = [
@@ -150,9 +153,6 @@ REFUSED_ROWS: list[tuple[str, Any, Any, str, str]] = [
     (FILE_SYSTEM + "DirectoryPath", "p" * 4096, "p" * 4097, "{files}.directoryPath", longest(4096)),
     (S3 + "AttributeNames", ["a"] * 16, ["a"] * 17, "{s3}.attributeNames", longest(16)),
     (S3 + "InstanceGroupNames", ["a"] * 5, ["a"] * 6, "{s3}.instanceGroupNames", longest(5)),
-    ("RetryStrategy.MaximumRetryAttempts", 30, 31, "retryStrategy.maximumRetryAttempts", most(30)),
-    ("RetryStrategy.MaximumRetryAttempts", 1, 0, "retryStrategy.maximumRetryAttempts", least(1)),
-    ("StoppingCondition.MaxWaitTimeInSeconds", 1, 0, "stoppingCondition.maxWaitTimeInSeconds", least(1)),
 ]
 PLACES = {
     "s3": "inputDataConfig.1.member.dataSource.s3DataSource",
@@ -500,6 +500,6 @@ def test_too_many_tags(read: Any, request_with: Any) -> None:
 
 def test_a_mistake_and_a_refusal_are_told_together(read: Any, request_with: Any) -> None:
     with pytest.raises(RequestInvalidError) as caught:
-        read(request_with("RetryStrategy.MaximumRetryAttempts", TrainingJobName="a_b"))
+        read(request_with("InputDataConfig[].ShuffleConfig.Seed", TrainingJobName="a_b"))
     assert len(caught.value.details) == 2
-    assert any("RetryStrategy.MaximumRetryAttempts is refused" in detail for detail in caught.value.details)
+    assert any("ShuffleConfig.Seed is refused" in detail for detail in caught.value.details)
