@@ -29,6 +29,8 @@ class Life:
     home: Path
     image: str
     environment: dict[str, str] = field(default_factory=dict)
+    commands: "list[subprocess.Popen[str]]" = field(default_factory=list)
+    """Those that need not be waited for until the test ends."""
 
     def __post_init__(self) -> None:
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("SMLOCAL_", "AWS_"))}
@@ -71,6 +73,12 @@ class Life:
         """Have a job running that nobody waits for."""
         done = self("run", "--detach", self.job_file(name, script, hosts=hosts, **members), *flags)
         assert (done.returncode, done.stdout) == (0, f"{name}\n"), done.stderr
+
+    def launch(self, name: str, script: str, *, hosts: int = 1, **members: Any) -> None:
+        """Begin a detached job and come back at the first moment at which it is recorded."""
+        before = self.store.count()
+        self.commands.append(self.begin("run", "--detach", self.job_file(name, script, hosts=hosts, **members)))
+        self.until(lambda: self.store.count() > before)
 
     def until(self, condition: Callable[[], bool]) -> None:
         """Poll for something that must come about; much faster than a person looks."""
@@ -121,14 +129,22 @@ class Life:
 
     def close(self, docker: Callable[..., str]) -> None:
         """End what a failed test left behind."""
-        for record in self.store.unfinished():
-            self.crash(record.name)
+        for record in self.end():
             for each in docker("ps", "--all", "--quiet", "--filter", f"label=smlocal.job={record.name}").split():
                 docker("rm", "--force", "--volumes", each)
             for kind in ("network", "volume"):
                 for each in docker(kind, "ls", "--quiet", "--filter", f"label=smlocal.job={record.name}").split():
                     docker(kind, "rm", each)
+
+    def end(self) -> list[JobRecord]:
+        """End all processes; returns the jobs that had not ended."""
+        for command in self.commands:
+            command.communicate(timeout=_PATIENCE_SECONDS)
+        unfinished = self.store.unfinished()
+        for record in unfinished:
+            self.crash(record.name)
         self.store.close()
+        return unfinished
 
 
 def _alive(pid: int) -> bool:
@@ -163,6 +179,4 @@ def life_on(tmp_path: Path, image: Callable[[str], str]) -> Iterator[Callable[[A
 
     yield make
     for each in made:
-        for record in each.store.unfinished():
-            each.crash(record.name)
-        each.store.close()
+        each.end()
