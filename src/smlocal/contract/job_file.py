@@ -11,6 +11,7 @@ from smlocal.contract.validation import Violation, refusal, validate
 from smlocal.contract.validation_rules import broken_rules, too_many_hosts
 
 LOCAL = "Local"
+_LOCATIONS = ("s3://", "https://", "fs-")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,7 +46,18 @@ def _local(document: Document) -> tuple[LocalSettings | None, list[Violation]]:
     data = document.data.get(LOCAL)
     if data is None:
         return LocalSettings.model_construct(), []
-    return validate(LocalSettings, data, strict=False, path=(LOCAL,))
+    local, violations = validate(LocalSettings, data, strict=False, path=(LOCAL,))
+    if local is not None:
+        violations += [_no_location(key) for key in local.Sources if not key.startswith(_LOCATIONS)]
+    return local, violations
+
+
+def _no_location(key: str) -> Violation:
+    """A folder that could never be looked up, because no member of a request names it so."""
+    return Violation(
+        path=(LOCAL, "Sources", key),
+        text=f"Local.Sources: '{key}' is neither an s3:// prefix nor a file-system id; write s3://bucket/prefix",
+    )
 
 
 def _given(value: Any) -> Any:

@@ -76,6 +76,18 @@ def _mapped_sources(plan: JobPlan, job: JobFile) -> str | None:
     return f"read from this machine through Local.Sources: {_some(mapped)}" if mapped else None
 
 
+def _unused_sources(plan: JobPlan, job: JobFile) -> str | None:
+    uris = [channel.uri for channel in _channels(plan)]
+    if plan.checkpoints is not None:
+        uris.append(plan.checkpoints.uri)
+    uris.append((job.request.HyperParameters or {}).get("sagemaker_submit_directory", "").strip('"'))
+    folders = {key: key.rstrip("/") for key in job.local.Sources}
+    unused = [
+        key for key, folder in folders.items() if not any(u == folder or u.startswith(f"{folder}/") for u in uris)
+    ]
+    return f"nothing is read through these entries of Local.Sources: {_some(unused)}" if unused else None
+
+
 def _output(plan: JobPlan, job: JobFile) -> str | None:
     if not plan.output.uri.startswith(("s3://", "https://")):
         return None
@@ -247,6 +259,7 @@ RULES = (
     NoteRule(id="relaxed-uri", says=_relaxed_uri),
     NoteRule(id="role", says=_role),
     NoteRule(id="mapped-sources", says=_mapped_sources),
+    NoteRule(id="sources-unused", says=_unused_sources),
     NoteRule(id="output-local", says=_output),
     NoteRule(id="checkpoints", says=_checkpoints),
     NoteRule(id="code-filled", says=_code),

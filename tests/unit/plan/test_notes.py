@@ -40,6 +40,18 @@ CASES: dict[str, tuple[Change, Change]] = {
     "relaxed-uri": (({"OutputDataConfig": {"S3OutputPath": "./out"}}, {}, {}, {}), NOTHING),
     "role": (NOTHING, ({"RoleArn": None}, {}, {}, {})),
     "mapped-sources": (NOTHING, ({"InputDataConfig": None}, {}, {}, {})),
+    "sources-unused": (
+        ({}, {"Sources": {"s3://bucket/train": "./a", "s3://bucket/tra": "./b"}}, {}, {}),
+        (
+            {
+                "CheckpointConfig": {"S3Uri": "s3://bucket/ckpt/1"},
+                "HyperParameters": {"sagemaker_submit_directory": '"s3://b/source.tar.gz"'},
+            },
+            {"Sources": {"s3://bucket/train/": "./a", "s3://bucket/ckpt": "./c", "s3://b": "./s"}},
+            {},
+            {},
+        ),
+    ),
     "output-local": (NOTHING, ({"OutputDataConfig": {"S3OutputPath": "./out"}}, {}, {}, {})),
     "checkpoints": (({"CheckpointConfig": {"S3Uri": "s3://bucket/ckpt"}}, {}, {}, {}), NOTHING),
     "code-filled": (({}, {"Code": "./src"}, {}, {}), NOTHING),
