@@ -14,28 +14,84 @@ _PLAIN = re.compile(r"[\w@%+=:,./-]+", re.ASCII)
 
 def shell_script(plan: JobPlan) -> str:
     """A script for `sh`; its working folder is `$W`, results go where the run would put them."""
+    variables = {name: value for host in plan.hosts for name, value in host.environment.items()}
     lines = [
+        *_HEAD,
         "set -eu",
         f"J={quote(plan.name)} L={quote(f'smlocal.job={plan.name}')}",
-        "W=$(mktemp -d)",
+        *(f': "${{{name}:?}}"; export {name}' for name, value in variables.items() if _withheld(name, value)),
+        "",
+        *_clean(plan),
     ]
-    if plan.network is not None:
-        lines.append('docker network create --label "$L" "by-hand-$J"')
     for host in plan.hosts:
         lines += ["", f"# {host.host.name}", *_tree_of(plan, host)]
-        lines.append(_run(plan, host))
-    if len(plan.hosts) > 1:
-        names = " ".join(_container(host) for host in plan.hosts)
-        lines += [f"docker wait {names}", *(f"docker logs {_container(host)}" for host in plan.hosts)]
-    lines += ["", "# what the service would upload", *_collect(plan), "", "# nothing stays on the engine"]
-    lines += [
-        'docker ps -aq --filter "label=$L" | xargs -r docker rm -f >/dev/null',
-        'docker volume ls -q --filter "label=$L" | xargs -r docker volume rm >/dev/null',
-    ]
-    if plan.network is not None:
-        lines.append('docker network rm "by-hand-$J" >/dev/null')
-    lines.append('rm -rf "$W"')
+        lines.append(_create(plan, host))
+    lines += ["", *_train(plan), "", "# what the service would upload", *_collect(plan), "", *_VERDICT]
     return "\n".join(lines) + "\n"
+
+
+_HEAD = (
+    "# The job by hand, for sh with docker and GNU tools. Exits as the first host that fails, or 124 after MaxRuntime.",
+    "# Run it as root: what containers write is root's. It plays no interruptions, retries or MaxWaitTimeInSeconds.",
+)
+_OURS = '--filter "label=$L" --filter "name=by-hand-$J"'
+
+
+def _clean(plan: JobPlan) -> Iterator[str]:
+    """However the script ends nothing stays; and it begins so, too: an earlier one may have been killed."""
+    yield "clean() {"
+    yield f"  docker ps -aq {_OURS} | xargs -r docker rm -f"
+    yield f"  docker volume ls -q {_OURS} | xargs -r docker volume rm"
+    if plan.network is not None:
+        yield f"  docker network ls -q {_OURS} | xargs -r docker network rm"
+    yield '  wait; rm -rf "${TMPDIR:-/tmp}/by-hand-$J".??????'
+    yield "} >/dev/null"
+    yield "clean"
+    yield "trap 's=$?; trap \"\" INT TERM HUP; clean; exit $s' EXIT; trap 'exit 130' INT; trap 'exit 143' TERM HUP"
+    yield 'W=$(mktemp -d "${TMPDIR:-/tmp}/by-hand-$J.XXXXXX")'
+    if plan.network is not None:
+        yield 'docker network create --label "$L" "by-hand-$J" >/dev/null'
+
+
+def _train(plan: JobPlan) -> Iterator[str]:
+    stop, hosts = plan.stop, [host.host.name for host in plan.hosts]
+    yield f"run() {{  # one host to its end; when MaxRuntimeInSeconds is over: SIGTERM, {stop.grace} s, SIGKILL"
+    yield '  docker start -a "by-hand-$J-$1" & attached=$!'
+    yield f"  timeout {stop.max_runtime} tail -s 0.1 -f --pid=$attached /dev/null || {{"
+    yield f'    touch "$W/over"; docker stop -t {stop.grace} "by-hand-$J-$1" >/dev/null || :'
+    yield "  }; wait $attached || :"
+    yield "  s=$(docker inspect -f '{{.State.ExitCode}}' \"by-hand-$J-$1\" 2>/dev/null || echo 137)"
+    yield '  echo "$1 $s" >>"$W/ends"'
+    if len(hosts) == 1:
+        yield "}"
+        yield f"run {hosts[0]} & wait"
+        return
+    # Again and again: a peer may not even have been started yet.
+    yield f'  until [ "$s" = 0 ] || [ "$(wc -l <"$W/ends")" -ge {len(hosts)} ]; do  # a failure stops the others'
+    yield f"    docker ps -q {_OURS} | xargs -r docker stop -t {stop.peer_grace} >/dev/null; sleep 0.2"
+    yield "  done"
+    yield "}"
+    yield f'for host in {" ".join(hosts)}; do run $host 2>&1 | sed -u "s/^/$host | /" & done; wait'
+
+
+_VERDICT = (
+    "sed 's/ / exited /' \"$W/ends\" >&2",
+    '[ ! -e "$W/over" ] || { echo "MaxRuntimeInSeconds is over" >&2; exit 124; }',
+    "while read -r host s; do",
+    '  [ "$s" != 0 ] || continue',
+    '  f=$W/$host/output/failure; if [ -f "$f" ] && [ ! -h "$f" ]; then head -c 1024 "$f" >&2; fi',
+    '  exit "$s"',
+    'done <"$W/ends"',
+)
+
+
+def looks_secret(name: str) -> bool:
+    """True for a variable whose value is better not shown around."""
+    return _SECRET.search(name) is not None
+
+
+def _withheld(name: str, value: str) -> bool:
+    return value != "" and looks_secret(name)
 
 
 def quote(text: str) -> str:
@@ -136,9 +192,9 @@ def _volume(tree: TreePlan, host: HostPlan) -> str:
     return f'"by-hand-$J-{host.host.name}"-{quote(tree.name)}'
 
 
-def _run(plan: JobPlan, host: HostPlan) -> str:
-    # A failing container must not end the script: what it wrote is collected all the same.
-    words = ["docker run", "-d" if len(plan.hosts) > 1 else "--rm", f"--name {_container(host)}", '--label "$L"']
+def _create(plan: JobPlan, host: HostPlan) -> str:
+    # docker stop would send the image's own STOPSIGNAL.
+    words = ["docker create", f"--name {_container(host)}", '--label "$L"', "--stop-signal SIGTERM"]
     words.append(f"--hostname {quote(host.hostname)}")
     words += [f"--add-host {quote(f'{name}:{address}')}" for name, address in host.extra_hosts.items()]
     if plan.network is not None:
@@ -157,8 +213,7 @@ def _run(plan: JobPlan, host: HostPlan) -> str:
         words.append(f"--mount type=bind,source={_checkpoints_here(plan.checkpoints, host)},{quote(target)}")
     words += [f"-e {_variable(name, value)}" for name, value in host.environment.items()]
     words += _image_and_command(plan)
-    end = "" if len(plan.hosts) > 1 else ' || echo "exit code $?"'
-    return " \\\n  ".join(words) + end
+    return " \\\n  ".join(words) + " >/dev/null"
 
 
 def _image_and_command(plan: JobPlan) -> list[str]:
@@ -172,7 +227,7 @@ def _image_and_command(plan: JobPlan) -> list[str]:
 
 def _variable(name: str, value: str) -> str:
     """A secret is taken from the environment of whoever runs the script, so that it can be shown around."""
-    return name if _SECRET.search(name) else quote(f"{name}={value}")
+    return name if _withheld(name, value) else quote(f"{name}={value}")
 
 
 def _collect(plan: JobPlan) -> Iterator[str]:

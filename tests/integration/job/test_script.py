@@ -107,7 +107,7 @@ def temporary(folder: Path) -> list[str]:
 
 FAILS = """
 echo model >/opt/ml/model/of-$HOSTNAME
-[ "$HOSTNAME" = ip-10-0-0-6.ec2.internal ] || [ "$ALL" ] || { trap '' TERM; while :; do sleep 0.1; done; }
+[ "$HOSTNAME" = ip-10-0-0-6.ec2.internal ] || [ "${ALL:-}" ] || { trap '' TERM; while :; do sleep 0.1; done; }
 echo "it was me" >/opt/ml/output/failure; echo last words; exit 17
 """
 
