@@ -1,0 +1,48 @@
+"""`smlocal jobs` with ten thousand finished jobs in the store against ten."""
+
+import time
+from pathlib import Path
+
+from measure import alternate, execute, progress
+from results import Figure, Size, comparison, main
+from workplace import BIN, workplace
+
+from smlocal.contract.statuses import COMPLETED
+from smlocal.store.jobs import Store
+
+BOUND = 1.2
+
+
+def measure(size: Size) -> list[Figure]:
+    many, few = size.of(10_000), 10
+    with workplace() as place:
+        homes = {count: _home(place.folder / f"home-{count}", count) for count in (many, few)}
+
+        def listed(count: int) -> float:
+            environment = {**place.environment, "SMLOCAL_HOME": str(homes[count])}
+            return execute([BIN / "smlocal", "jobs"], environment=environment).seconds
+
+        ours, theirs = alternate(lambda: listed(many), lambda: listed(few), rounds=size.rounds * 2, name="jobs")
+    return [comparison(f"`smlocal jobs` with {many} jobs ÷ with {few}", ours, theirs, BOUND)]
+
+
+def _home(folder: Path, count: int) -> Path:
+    progress(f"making a store of {count} jobs")
+    with Store.open(str(folder)) as store:
+        for number in range(count):
+            name = f"job-{number}"
+            store.create(
+                name, run_id="0", created=time.time(), documents={"request": {"n": "x" * 500}}, supervisor_pid=None
+            ).release()
+            store.transition(
+                name,
+                status=COMPLETED.status,
+                secondary_status=COMPLETED.secondary,
+                message=COMPLETED.message,
+                at=time.time(),
+            )
+    return folder
+
+
+if __name__ == "__main__":
+    main(measure)
