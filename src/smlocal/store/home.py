@@ -29,6 +29,8 @@ def home_directory() -> str:
 
 def prepare_home(home: str) -> str:
     """Make the home (only its owner may look in) or check that it is ours to use; returns its real path."""
+    _check_name(home)
+    _check_name(os.path.realpath(home))
     try:
         os.makedirs(home, mode=0o700, exist_ok=True)
         status = os.stat(home)
@@ -49,6 +51,19 @@ def prepare_home(home: str) -> str:
     except OSError as error:
         raise home_unusable(home, error) from error
     return os.path.realpath(home)
+
+
+def _check_name(home: str) -> None:
+    """Folders of jobs are shown to the engine, which reads JSON, and JSON is UTF-8."""
+    try:
+        home.encode()
+    except UnicodeEncodeError as error:
+        shown = os.fsencode(home).decode("utf-8", "backslashreplace")
+        raise HomeUnusableError(
+            f"The folder smlocal remembers jobs in has a path that is not UTF-8: {shown}",
+            details=["The engine takes no other, and containers must be shown folders in it."],
+            remedy=[_SET_HOME],
+        ) from error
 
 
 def home_unusable(home: str, cause: Exception) -> HomeUnusableError:

@@ -55,6 +55,18 @@ def refused(home: Path) -> HomeUnusableError:
     return caught.value
 
 
+@pytest.mark.parametrize("link", [False, True])
+def test_the_engine_takes_no_path_that_is_not_utf_8(tmp_path: Path, link: bool) -> None:
+    home = tmp_path / os.fsdecode(b"home-\xff")
+    if link:
+        home.mkdir()
+        (tmp_path / "link").symlink_to(home)
+    error = refused(tmp_path / "link" if link else home)
+    assert error.sentence.endswith("home-\\xff")
+    assert "not UTF-8" in error.sentence
+    assert link or not home.exists()
+
+
 def test_the_home_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "home").write_text("x")
     assert str(tmp_path / "home") in refused(tmp_path / "home").sentence
