@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 DEFAULT_INSTANCE_TYPE = "ml.m5.large"
 _LARGEST = 10 << 20
 """Bytes of a job file."""
-_REMOTE = ("s3://", "https://", "file://")
 
 
 def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -185,11 +184,11 @@ def _apply_output(document: "Document", output: str) -> None:
     uri = asked.get("S3OutputPath") if isinstance(asked, dict) else None
     remote = isinstance(uri, str) and uri.startswith(("s3://", "https://"))
     place = ("Local", "Output") if remote else ("OutputDataConfig", "S3OutputPath")
-    document.set(place, output if output.startswith(_REMOTE) else os.path.abspath(output))
+    document.set(place, output if "://" in output else os.path.abspath(output))
 
 
 def _apply_channel(document: "Document", name: str, path: str) -> None:
-    uri = path if path.startswith(_REMOTE) else os.path.abspath(path)
+    uri = path if "://" in path else os.path.abspath(path)
     channels = document.data.get("InputDataConfig")
     if not isinstance(channels, list):
         channels = []

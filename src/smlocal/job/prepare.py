@@ -26,6 +26,8 @@ from smlocal.plan.build import build_plan, gpus_asked_for
 from smlocal.plan.facts import EngineFacts, Facts, ImageFacts, MachineFacts
 from smlocal.plan.model import JobPlan
 from smlocal.sources.local import list_folder, list_source
+from smlocal.sources.local_path import local_path
+from smlocal.sources.mapping import is_remote
 
 Pull = Literal["missing", "always", "never"]
 DEFAULT_OUTPUT = "./smlocal-output"
@@ -222,19 +224,19 @@ def _output(job: JobFile) -> str:
     uri = job.request.OutputDataConfig.S3OutputPath
     if uri.startswith(("s3://", "https://")):
         uri = job.local.Output or os.path.abspath(DEFAULT_OUTPUT)
-    path = os.path.abspath(os.path.join(job.document.directory, os.path.expanduser(uri.removeprefix("file://"))))
+    remedy = ["Choose another folder with --output or in OutputDataConfig.S3OutputPath."]
+    if is_remote(uri):
+        raise OutputUnusableError(f"the output path {uri} is no folder of this machine", remedy=remedy)
+    path = os.path.abspath(local_path(uri, job.document.directory))
     existing = path
     while not os.path.lexists(existing):
         existing = os.path.dirname(existing)
     if not os.path.isdir(existing):
-        raise OutputUnusableError(
-            f"the output path {uri} cannot be a folder: {existing} is a file",
-            remedy=["Choose another folder with --output or in OutputDataConfig.S3OutputPath."],
-        )
+        what = "a file" if os.path.exists(existing) else "a link that leads nowhere"
+        raise OutputUnusableError(f"the output path {uri} cannot be a folder: {existing} is {what}", remedy=remedy)
     if not os.access(existing, os.W_OK | os.X_OK):
         raise OutputUnusableError(
-            f"the output path {uri} cannot be written: you may not write in {existing}",
-            remedy=["Choose another folder with --output or in OutputDataConfig.S3OutputPath."],
+            f"the output path {uri} cannot be written: you may not write in {existing}", remedy=remedy
         )
     return path
 

@@ -134,6 +134,29 @@ def test_an_output_path_that_is_a_file(refused: Any, job: dict[str, Any], tmp_pa
     refused(job, "./out", error="output-unusable")
 
 
+def test_an_output_path_that_is_a_dangling_link(refused: Any, job: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "out").symlink_to("nowhere")
+    refused(job, f"{tmp_path}/out is a link that leads nowhere", error="output-unusable")
+
+
+@pytest.mark.parametrize("flags", [(), ("--output", "http://x/y")])
+def test_an_output_uri_of_another_scheme(refused: Any, job: dict[str, Any], flags: tuple[str, ...]) -> None:
+    if not flags:
+        job["OutputDataConfig"]["S3OutputPath"] = "http://x/y"
+    refused(job, "http://x/y", error="request-invalid", flags=flags)
+    job["OutputDataConfig"]["S3OutputPath"] = "s3://bucket/out"
+    job["Local"] = {"Output": "gs://x/y"}
+    if not flags:
+        refused(job, "gs://x/y is no folder of this machine", error="output-unusable")
+
+
+def test_output_on_this_host(job: dict[str, Any], tmp_path: Path, smlocal_run: Run) -> None:
+    job["OutputDataConfig"]["S3OutputPath"] = f"file://localhost{tmp_path}/zz"
+    (tmp_path / "job.yaml").write_text(yaml.safe_dump(job))
+    planned = json.loads(smlocal_run("plan", "job.yaml", "--json", cwd=tmp_path).stdout)
+    assert planned["Output"]["Directory"] == f"{tmp_path}/zz/bad-input/output"
+
+
 def test_a_member_that_is_refused(refused: Any, job: dict[str, Any]) -> None:
     job["EnableNetworkIsolation"] = True
     refused(job, "EnableNetworkIsolation", error="field-refused")
@@ -262,7 +285,7 @@ def test_wrong_flags(smlocal_run: Run) -> None:
     for arguments in (("run",), ("run", "--nonsense"), ("rum",), ("run", "--image", "i", "--channel", "x")):
         done = smlocal_run(*arguments)
         assert done.returncode == 2
-    assert "--channel x: write NAME=PATH." in done.stderr
+    assert "--channel x: write NAME=PATH" in done.stderr
 
 
 @pytest.fixture

@@ -17,7 +17,17 @@ Filler = Callable[..., Path]
 
 
 @pytest.mark.parametrize(
-    "spelling", ["data", "./data", "data/", "./x/../data", "{}/data", "file://{}/data/", "file://./data"]
+    "spelling",
+    [
+        "data",
+        "./data",
+        "data/",
+        "./x/../data",
+        "{}/data",
+        "file://{}/data/",
+        "file://./data",
+        "file://localhost{}/data",
+    ],
 )
 def test_a_folder_is_meant_whole(fill: Filler, listing_of: Lister, tmp_path: Path, spelling: str) -> None:
     folder = fill("b.csv", "a/x", "a/y/z")
