@@ -55,10 +55,6 @@ class HostTree:
     skipped: tuple[str, ...] = ()
     reach: Reach | None = field(default=None, repr=False, compare=False)
 
-    def location(self, entry: Entry) -> bytes:
-        """Path of the file here that holds the bytes of `entry`, to be shown; whoever reads them calls `open`."""
-        return self.root + b"/" + (entry.data or entry.path)
-
     def open(self, entry: Entry) -> int:
         """Open the bytes of a file, without following a link that has come since."""
         reach = self.reach if self.reach is not None else Reach(self.root)
