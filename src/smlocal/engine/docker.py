@@ -19,7 +19,7 @@ from smlocal.engine.interface import (
     ResourceKind,
 )
 from smlocal.engine.output import AttachedOutput, payloads
-from smlocal.errors import EngineError
+from smlocal.errors import EngineError, EngineLostError
 from smlocal.plan.facts import EngineFacts, ImageFacts
 
 _ABSENT = 404
@@ -148,6 +148,15 @@ class DockerEngine:
     def state(self, container: str) -> ContainerState:
         """Inspect a container."""
         return container_state(self._client.read(f"/containers/{container}/json"))
+
+    def began(self) -> str:
+        """Read the age of the default network: every start that does not keep containers alive makes it anew."""
+        try:
+            return str(self._client.read("/networks/bridge")["Created"])
+        except EngineLostError:
+            raise
+        except EngineError:  # an engine without a default network
+            return ""
 
     def signal(self, container: str, signal: str) -> None:
         """Signal PID 1."""

@@ -127,6 +127,10 @@ class Engine(Protocol):
     def state(self, container: str) -> ContainerState:
         """Look at a container."""
 
+    def began(self) -> str:
+        """When the engine was last started, as a timestamp; empty where it does not tell."""
+        ...
+
     def signal(self, container: str, signal: str) -> None:
         """Send a signal to PID 1 only; a container that has ended already is fine."""
 

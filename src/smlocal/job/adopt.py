@@ -2,8 +2,9 @@
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from typing import Any
 
 from smlocal.contract import failure
 from smlocal.contract.statuses import Ending, SecondaryStatus, StatusMessage, StopCause, TrainingJobStatus
@@ -13,7 +14,7 @@ from smlocal.job.attempt import Attempt
 from smlocal.job.cleanup import clear_disk, clear_engine
 from smlocal.job.context import Context
 from smlocal.job.describe import DECISION, JOB, LOCAL, RECALL, describe_job
-from smlocal.job.events import Events
+from smlocal.job.events import Events, Interrupted
 from smlocal.job.folder import keep
 from smlocal.job.host_run import HOST_LABEL, HostRun
 from smlocal.job.labels import owned_by
@@ -21,13 +22,17 @@ from smlocal.job.ladder import SIGNAL
 from smlocal.job.outcome import Story
 from smlocal.job.prepare import plan_again
 from smlocal.job.reporter import Silent
+from smlocal.job.reserve import give_room
 from smlocal.job.signals import StopSignals
 from smlocal.job.supervisor import Supervisor, end_job, make_context
-from smlocal.job.word import STOP
+from smlocal.job.word import INTERRUPT, STOP
 from smlocal.plan.recall import recall
 from smlocal.store.jobs import Store
+from smlocal.store.records import Event
 
 _RUNNING = {"running", "paused", "restarting"}
+_ENGINE_STARTS_SECONDS = 15.0
+"""An engine that starts gives what it finds running ten seconds after SIGTERM."""
 _RAN = {*_RUNNING, "exited", "dead"}
 
 
@@ -41,6 +46,7 @@ def adopt(store: Store, name: str, connect: Callable[[], Engine], owned: Callabl
         with lease:
             owned()
             engine = connect()
+            engine.facts()  # while the engine is away nothing can be found out, and nothing is decided
             if not _only_cleaning_was_left(store, name, engine):
                 _bring_to_its_end(store, name, engine, events, signals)
             keep(store.directory(name), "describe", describe_job(store, name))
@@ -53,6 +59,7 @@ def _only_cleaning_was_left(store: Store, name: str, engine: Engine) -> bool:
     if local is None or DECISION not in local:
         return False
     decision = local[DECISION]
+    give_room(store.directory(name))
     left = [*clear_engine(engine, name, store.get(name).run_id, engine_lost=True), *clear_disk(store.directory(name))]
     if left:
         store.put_document(name, LOCAL, {**local, "Leftovers": [*local["Leftovers"], *left]})
@@ -83,7 +90,7 @@ def _count_the_past(supervisor: Supervisor) -> None:
     """Earlier attempts of this job, and how long they trained."""
     context = supervisor.context
     for event in context.store.events(context.job):
-        data = event.data if isinstance(event.data, dict) else {}
+        data = _data(event)
         if event.kind == "restart":
             supervisor.number = int(data["Number"])
             supervisor.policy.used += data["Why"] == "retry"
@@ -112,6 +119,12 @@ def _resume(supervisor: Supervisor, phase: SecondaryStatus) -> None:
         return
     _take_up_hosts(attempt, ran)
     attempt.story = stopping
+    if not attempt.over and ended_with_the_engine([state for _, state in ran.values()], attempt.context.engine.began()):
+        attempt.ran = True
+        attempt.story = Story(failure_reason=failure.INTERNAL_ERROR)
+        attempt.explanation = "the engine was restarted while nobody supervised the job"
+        supervisor.after_training()
+        return
     # In the order in which they ended, which decides whose failure came first.
     for host, (_, state) in sorted(ran.items(), key=lambda item: item[1][1].finished_at):
         if state.status not in _RUNNING:
@@ -134,38 +147,78 @@ def _containers(supervisor: Supervisor) -> dict[str, tuple[str, ContainerState]]
     return found
 
 
+def ended_with_the_engine(states: Sequence[ContainerState], began: str) -> bool:
+    """True when a container's failure is the engine's doing.
+
+    One that restarts sends SIGTERM and then SIGKILL to what it finds running; after a power cut it calls everything
+    ended. So whatever failed just before the engine's start is not held against the algorithm.
+    """
+    from datetime import datetime
+
+    if not began:
+        return False
+    start = datetime.fromisoformat(began)
+    return any(
+        state.status not in _RUNNING
+        and state.exit_code != 0
+        and datetime.fromisoformat(state.started_at) < start
+        and abs((datetime.fromisoformat(state.finished_at) - start).total_seconds()) < _ENGINE_STARTS_SECONDS
+        for state in states
+    )
+
+
 def _take_up_hosts(attempt: Attempt, containers: dict[str, tuple[str, ContainerState]]) -> None:
     context = attempt.context
+    logged = _logged_before(context)
     for host in attempt.plan.hosts:
         run = HostRun(
             plan=attempt.plan, host=host, engine=context.engine, events=context.events, reporter=context.reporter
         )
+        run.logged_before = logged.get(run.name, 0)
         run.take_up(containers[run.name][0])
         attempt.runs[run.name] = run
 
 
 def _recorded_story(context: Context) -> tuple[Story, float | None]:
     """A stop or an interruption that was written down for this attempt before the supervisor died, and its grace."""
-    story, grace = Story(), None
+    story, grace, asked = Story(), None, False
     for event in context.store.events(context.job):
         context.ear.heard += 1
-        data = event.data if isinstance(event.data, dict) else {}
+        data = _data(event)
+        if event.kind in {INTERRUPT, "interruption", "restart"}:
+            asked = event.kind == INTERRUPT
         if event.kind == STOP:
             story, grace = Story(stopped=StopCause(data["Cause"])), data.get("Grace", grace)
         elif event.kind == "interruption" and story.stopped is None:
             story = Story(interrupted=True)
         elif event.kind == "restart":
             story = Story()
+    if asked:
+        # Word that nobody came to hear.
+        context.events.put(Interrupted())
     return story, grace
+
+
+def _logged_before(context: Context) -> dict[str, int]:
+    """How much of each host's log is of attempts before this one."""
+    logged: dict[str, int] = {}
+    for event in context.store.events(context.job):
+        if event.kind == "restart":
+            logged.update(_data(event).get("Logged", {}))
+    return logged
 
 
 def _signals_sent(context: Context) -> dict[str, float]:
     """When each host was sent SIGTERM in this attempt, by the wall clock."""
     sent: dict[str, float] = {}
     for event in context.store.events(context.job):
-        data = event.data if isinstance(event.data, dict) else {}
+        data = _data(event)
         if event.kind == SIGNAL and data.get("Signal") == "SIGTERM":
             sent[data["Host"]] = event.at
         elif event.kind == "restart":
             sent = {}
     return sent
+
+
+def _data(event: Event) -> dict[str, Any]:
+    return event.data if isinstance(event.data, dict) else {}

@@ -37,6 +37,8 @@ class HostRun:
     staged: tuple[StagedChannel, ...] = ()
     log_cut: str | None = None
     """Why the log is not complete, where it is not."""
+    logged_before: int = 0
+    """Bytes of the log that earlier attempts wrote."""
     fell_back: str | None = None
     """Why the overlays of the plan had to be replaced by copies."""
     _mounts: tuple[Mount, ...] = ()
@@ -97,11 +99,14 @@ class HostRun:
             thread.start()
 
     def complete_log(self) -> None:
-        """Replace what an earlier supervisor read of the log by all that the engine kept of it."""
+        """Replace what an earlier supervisor read of this attempt's log by all that the engine kept of it."""
         draft = f"{self.log}.partial"
         with suppress(EngineError, OSError):
             os.makedirs(os.path.dirname(self.log), exist_ok=True)
             with open(draft, "wb") as log:
+                if self.logged_before:
+                    with open(self.log, "rb") as earlier:
+                        log.write(earlier.read(self.logged_before))
                 log.writelines(self.engine.logs(self.container))
             os.replace(draft, self.log)
 
@@ -207,6 +212,14 @@ class HostRun:
 def log_path(job_directory: str, host: str) -> str:
     """The raw log of one host."""
     return f"{job_directory}/logs/{host}.log"
+
+
+def logged_by(job_directory: str, host: str) -> int:
+    """How long the log of a host is by now."""
+    try:
+        return os.path.getsize(log_path(job_directory, host))
+    except OSError:
+        return 0
 
 
 def _mounts_of(staged: Sequence[StagedChannel]) -> tuple[Mount, ...]:

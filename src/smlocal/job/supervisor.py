@@ -23,6 +23,7 @@ from smlocal.job.events import Events
 from smlocal.job.failure_file import read_failure
 from smlocal.job.faults import Faults
 from smlocal.job.folder import keep
+from smlocal.job.host_run import logged_by
 from smlocal.job.local_block import local_block
 from smlocal.job.outcome import ending
 from smlocal.job.phases import Phases
@@ -183,7 +184,8 @@ class Supervisor:
             self.plan, self.renew = self.renew(), None
         self.plan = with_checkpoints_of_now(self.plan)
         self.number += 1
-        self.context.record("restart", {"Why": why, "Number": self.number})
+        logged = {host.host.name: logged_by(self.plan.job_directory, host.host.name) for host in self.plan.hosts}
+        self.context.record("restart", {"Why": why, "Number": self.number, "Logged": logged})
         self.attempt = Attempt(
             context=self.context, plan=for_attempt(self.plan, self.number), faults=old.faults, hints=old.hints
         )

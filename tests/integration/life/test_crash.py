@@ -26,7 +26,7 @@ def gone(life: Any, name: str) -> bool:
         for each in json.loads(life("jobs", "--json").stdout)["TrainingJobSummaries"]
         if each["TrainingJobName"] == name
     )
-    return summary.get("SupervisorGone", False)
+    return bool(summary.get("SupervisorGone", False))
 
 
 def check_end(life: Any, name: str, *, wrote: bool) -> None:
