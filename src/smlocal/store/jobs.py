@@ -9,7 +9,7 @@ from threading import RLock
 from types import TracebackType
 from typing import Any, Self
 
-from smlocal.contract.statuses import SecondaryStatus, StatusMessage, TrainingJobStatus
+from smlocal.contract.statuses import STOPPED, SecondaryStatus, StatusMessage, StopCause, TrainingJobStatus
 from smlocal.errors import (
     HomeUnusableError,
     JobFinishedError,
@@ -194,7 +194,8 @@ class Store:
 
         The same secondary status again only renews its message. `start_training` and `ended` note TrainingStartTime
         and TrainingEndTime, the first time they are given; a terminal status notes the end by itself. Times never run
-        backwards, a recorded `Stopping` never turns into `InProgress` again, and a finished job never changes.
+        backwards, a recorded `Stopping` never turns into `InProgress` again nor into `Completed`, and a finished job
+        never changes.
         """
         with self._write() as connection:
             job, record = self._find(name)
@@ -202,6 +203,10 @@ class Store:
                 raise _finished(record)
             if record.status is TrainingJobStatus.STOPPING and status is TrainingJobStatus.IN_PROGRESS:
                 status = TrainingJobStatus.STOPPING
+            elif record.status is TrainingJobStatus.STOPPING and status is TrainingJobStatus.COMPLETED:
+                # Whoever asked was told so, in the last moment before the end.
+                stopped = STOPPED[StopCause.REQUEST]
+                status, secondary_status, message = stopped.status, stopped.secondary, stopped.message
             at = self._move(
                 connection, job, record, status=status, secondary_status=secondary_status, message=message, at=at
             )
