@@ -10,6 +10,7 @@ def command() -> int:
     Any command that touches such a job does this by itself, in the background.
     """
     from smlocal.cli.wait import wait_for
+    from smlocal.engine.docker import connect
     from smlocal.job.orphans import orphans
     from smlocal.store.home import home_directory
     from smlocal.store.jobs import Store
@@ -19,6 +20,7 @@ def command() -> int:
         if not names:
             click.echo("Every job has its supervisor or has ended.", err=True)
             return 0
+        connect().facts()  # without an engine they would wait for ever
         click.echo(f"recovering {', '.join(names)}", err=True)
         wait_for(store, names, None)
         for name in names:
