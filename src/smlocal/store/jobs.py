@@ -24,7 +24,8 @@ from smlocal.store.lease import Lease
 from smlocal.store.records import Event, JobRecord, Transition
 
 _COLUMNS = "name, status, secondary_status, created, modified, started, ended, failure_reason, supervisor_pid, run_id"
-_TRASH = ".removed-"  # no job name starts with a dot
+_TRASH = "removed"
+"""Folder of the home for the folders of jobs that are being deleted."""
 
 _FIRST = (TrainingJobStatus.IN_PROGRESS, SecondaryStatus.STARTING)
 
@@ -44,7 +45,9 @@ class Store:
     def open(cls, home: str) -> Self:
         """Open the home, making it when it is new; `HomeUnusableError` when it cannot be used."""
         home = prepare_home(home)
-        return cls(home, open_database(home))
+        store = cls(home, open_database(home))
+        store._sweep()
+        return store
 
     def close(self) -> None:
         """Give the connection back; everything was durable before."""
@@ -374,19 +377,33 @@ class Store:
 
     def _move_folder_aside(self, name: str) -> str:
         """Free a name at once; `rename` moves a link itself, not what it points to."""
-        aside = os.path.join(self.home, "jobs", f"{_TRASH}{os.getpid()}-{os.urandom(4).hex()}-{name}")
+        folder = os.path.join(self.home, _TRASH)
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        aside = os.path.join(folder, f"{os.getpid()}-{os.urandom(4).hex()}-{name}")
         with suppress(FileNotFoundError):
             os.rename(self.directory(name), aside)
         return aside
 
     def _sweep(self) -> None:
-        """Delete what processes that died in the middle of a removal left."""
-        folder = os.path.join(self.home, "jobs")
-        for entry in os.listdir(folder):
-            owner = entry.removeprefix(_TRASH).partition("-")[0]
-            if entry.startswith(_TRASH) and owner.isdigit() and not _alive(int(owner)):
-                with suppress(OSError):
-                    remove_tree(os.path.join(folder, entry))
+        """Finish what processes began that died in the middle of a removal: to delete, or not to have removed."""
+        folder = os.path.join(self.home, _TRASH)
+        try:
+            entries = os.listdir(folder)
+        except FileNotFoundError:
+            return
+        for entry in entries:
+            owner, _, rest = entry.partition("-")
+            if not owner.isdigit() or _alive(int(owner)):
+                continue
+            aside, name = os.path.join(folder, entry), rest.partition("-")[2]
+            with suppress(OSError, HomeUnusableError), self._write() as connection:
+                # Its job is still remembered: the removal was never committed.
+                if connection.execute("SELECT 1 FROM jobs WHERE name = ?", (name,)).fetchone():
+                    os.rename(aside, self.directory(name))
+            with suppress(OSError):
+                remove_tree(aside)
+        with suppress(OSError):
+            os.rmdir(folder)
 
 
 def _finished(record: JobRecord) -> JobFinishedError:

@@ -114,7 +114,7 @@ def test_two_hosts_share_the_data_and_not_the_changes(host: Host, listing_of: Li
     ],
 )
 @pytest.mark.parametrize("whole", [True, False])
-def test_odd_folder_names(host: Host, listing_of: Lister, tmp_path: Path, name: str, whole: bool) -> None:  # noqa: FBT001 - a table's column
+def test_odd_folder_names(host: Host, listing_of: Lister, tmp_path: Path, name: str, whole: bool) -> None:
     folder = tmp_path / name
     folder.mkdir()
     (folder / "x").write_text("inside", encoding="utf-8")
@@ -202,7 +202,7 @@ def test_links_that_lead_out_are_copied_as_files(
     listing_of: Lister,
     digest: Digest,
     tmp_path: Path,
-    absolute: bool,  # noqa: FBT001 - a table's column
+    absolute: bool,
 ) -> None:
     data, outside = make_tree(tmp_path / "data"), make_tree(tmp_path / "outside")
     base = str(outside) if absolute else "../outside"

@@ -11,5 +11,5 @@ from smlocal.errors import EngineError
         ('OCI runtime create failed: exec: "train": executable file not found in $PATH', False),
     ],
 )
-def test_only_a_failed_mount_is_a_refusal(message: str, refused: bool) -> None:  # noqa: FBT001 - a table's column
+def test_only_a_failed_mount_is_a_refusal(message: str, refused: bool) -> None:
     assert is_overlay_refusal(EngineError(message, status=500)) is refused

@@ -133,14 +133,24 @@ def test_a_folder_left_by_a_dead_creator_is_no_obstacle(store: Store, home: Path
     assert [path.name for path in (home / "jobs").iterdir()] == ["job-2"]
 
 
-def test_what_a_dead_remover_left_is_swept(store: Store, home: Path, job: str) -> None:
-    left = home / "jobs" / ".removed-4194999-00000000-job-0"  # above the largest process id
-    mine = home / "jobs" / f".removed-{os.getpid()}-00000000-job-0"
-    left.mkdir()
-    mine.mkdir()
-    finish(store, job)
-    store.remove(job)
-    assert list((home / "jobs").iterdir()) == [mine]
+def test_what_a_dead_remover_left_is_swept(home: Path) -> None:
+    dead = "4194999"  # above the largest process id
+    with Store.open(str(home)) as store:
+        store.create("kept", run_id="0", created=1.0, documents={}, supervisor_pid=None).release()
+        (Path(store.directory("kept")) / "log").write_text("here")
+        aside = home / "removed"
+        aside.mkdir()
+        # Killed before its removal was committed: the job is still there, and so must be its folder.
+        Path(store.directory("kept")).rename(aside / f"{dead}-00000000-kept")
+        (aside / f"{dead}-00000000-gone").mkdir()
+        mine = aside / f"{os.getpid()}-00000000-busy"
+        mine.mkdir()
+    with Store.open(str(home)) as store:
+        assert (Path(store.directory("kept")) / "log").read_text() == "here"
+        assert [path.name for path in aside.iterdir()] == [mine.name]
+        mine.rmdir()
+    with Store.open(str(home)):
+        assert not aside.exists()
 
 
 def test_no_folder_no_job(store: Store, home: Path) -> None:
