@@ -1,0 +1,43 @@
+"""Job after job in one process: nothing piles up. The benchmarks look at memory, over more jobs."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+JOBS = 30
+
+
+def kept(docker: Callable[..., str]) -> set[str]:
+    """What any job of this test has left on the engine."""
+    found: set[str] = set()
+    for kind, listed in (("container", ("--all",)), ("network", ()), ("volume", ())):
+        template = '{{.Label "smlocal.job"}}'
+        names = docker(kind, "ls", *listed, "--filter", "label=smlocal.job", "--format", template).split()
+        found.update(name for name in names if name.startswith("row-"))
+    return found
+
+
+def test_thirty_jobs_in_a_row_leave_nothing(life: Any, docker: Callable[..., str]) -> None:
+    life.environment["TMPDIR"] = str(life.folder / "temporary")
+    (life.folder / "temporary").mkdir()
+    program = Path(__file__).with_name("many_runs.py")
+    done = subprocess.run(
+        [sys.executable, program, life.job_file("row", "exit 0"), str(JOBS)],
+        cwd=life.folder,
+        env=life.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    files = json.loads(done.stdout)
+    assert len(files["late"]) == len(files["early"]), files
+    assert life.store.count() == JOBS
+    assert kept(docker) == set()
+    assert list((life.folder / "temporary").iterdir()) == []
+    assert "row-" not in Path("/proc/mounts").read_text()
+    for folder in (life.home / "jobs").iterdir():
+        assert {path.name for path in folder.iterdir()} <= {"describe.json", "logs", "plan.json", "request.json"}

@@ -1,0 +1,36 @@
+"""Whose doing an end was that nobody saw."""
+
+import pytest
+
+from smlocal.engine.interface import ContainerState
+from smlocal.job.adopt import ended_with_the_engine
+
+BEGAN = "2026-11-20T21:05:49.898342929Z"
+
+
+def state(
+    finished: str, *, code: int = 137, started: str = "2026-11-20T21:05:37.098668389Z", status: str = "exited"
+) -> ContainerState:
+    return ContainerState(
+        status=status, exit_code=code, oom_killed=False, error="", started_at=started, finished_at=finished
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "lost"),
+    [
+        (state("2026-11-20T21:05:49.284083317Z"), True),
+        (state("2026-11-20T21:05:40.1Z", code=143), True),
+        (state("2026-11-20T21:05:50.1Z", code=255), True),
+        (state("2026-11-20T21:05:40.1Z", code=0), False),
+        (state("2026-11-20T21:05:10.1Z"), False),
+        (state("2026-11-20T21:06:40.1Z"), False),
+        (state("2026-11-20T21:05:52.1Z", started="2026-11-20T21:05:51Z"), False),
+        (state("0001-01-01T00:00:00Z", code=0, status="running"), False),
+    ],
+)
+def test_what_failed_at_the_engines_start_is_the_engines(given: ContainerState, *, lost: bool) -> None:
+    assert ended_with_the_engine([given], BEGAN) is lost
+    assert ended_with_the_engine([given], "2026-11-20T22:05:49.898342929+01:00") is lost
+    assert not ended_with_the_engine([given], "")
+    assert ended_with_the_engine([state("2026-11-20T21:05:10.1Z", code=0), given], BEGAN) is lost
