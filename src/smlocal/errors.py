@@ -30,6 +30,18 @@ class MachineNotReadyError(SmlocalError):
     exit_code = 3
 
 
+class UsageRefusedError(RequestRefusedError):
+    """The command line itself is wrong: an unknown command or flag, a missing argument."""
+
+    id = "usage"
+
+
+class ImageNameError(RequestRefusedError):
+    """What stands for the image's name is no name of an image."""
+
+    id = "image-name"
+
+
 class JobFileMissingError(RequestRefusedError):
     """The job file cannot be opened."""
 

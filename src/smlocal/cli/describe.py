@@ -1,83 +1,126 @@
 """`smlocal describe`: what became of a job."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import click
+
+from smlocal.cli.when import clock
+
+_COLUMN = 12
 
 
 @click.command("describe")
 @click.argument("name")
 @click.option("--json", "as_json", is_flag=True, help="The DescribeTrainingJob answer, with a Local block.")
-@click.option("--service", is_flag=True, help="Leave the Local block out.")
+@click.option("--service", is_flag=True, help="Exactly the service's answer, as JSON.")
 def command(*, name: str, as_json: bool, service: bool) -> None:
-    """Show a job: its status, its reason, its times and where its artifacts are."""
+    """Show a job: status, reason, times and artifacts."""
     from smlocal.job.describe import describe_job
+    from smlocal.job.logs import host_logs
     from smlocal.job.orphans import see_to
     from smlocal.store.home import home_directory
     from smlocal.store.jobs import Store
+    from smlocal.store.lease import supervised
 
     with Store.open(home_directory()) as store:
         see_to(store, name)
         answer = describe_job(store, name, service=service)
-    if as_json:
+        logs = host_logs(store, name)
+        alive = supervised(store.directory(name))
+    if as_json or service:
         import json
 
         click.echo(json.dumps(answer, indent=2))
         return
-    for line in _lines(answer):
-        click.echo(line)
+    for line in _lines(answer, logs, alive=alive):
+        click.echo(line.rstrip())
 
 
-def _lines(answer: Mapping[str, Any]) -> Iterator[str]:
-    from smlocal.cli.when import clock
-
-    specification = answer.get("AlgorithmSpecification") or {}
-    resources = answer.get("ResourceConfig") or {}
-    secondary = answer["SecondaryStatus"]
-    status = answer["TrainingJobStatus"]
-    rows: list[tuple[str, str]] = [
-        ("Job", answer["TrainingJobName"]),
-        ("Status", status if secondary == status else f"{status} ({secondary})"),
-    ]
-    if "FailureReason" in answer:
-        rows.append(("Reason", answer["FailureReason"]))
-    rows += [
-        ("ARN", answer["TrainingJobArn"]),
-        ("Image", specification.get("TrainingImage", "")),
-        ("Hosts", f"{resources.get('InstanceCount', 1)} × {resources.get('InstanceType', '')}"),
-        ("Created", clock(answer["CreationTime"])),
-    ]
-    if "TrainingTimeInSeconds" in answer:
-        rows.append(("Trained", f"{answer['TrainingTimeInSeconds']} s"))
-    rows.append(("Model", answer["ModelArtifacts"]["S3ModelArtifacts"]))
-    for name, value in rows:
-        head, *rest = str(value).splitlines() or [""]
-        yield f"{name:<10}{head}"
-        yield from (f"{'':<10}{line}" for line in rest)
+def _lines(answer: Mapping[str, Any], logs: list[tuple[str, str]], *, alive: bool) -> Iterator[str]:
+    local = answer["Local"]
+    running = answer["TrainingJobStatus"] in {"InProgress", "Stopping"}
+    for name, value in (*_about(answer), *_whereabouts(answer, local, running=running, alive=alive)):
+        yield from _row(name, str(value))
     yield "Phases"
-    for transition in answer["SecondaryStatusTransitions"]:
-        ended = transition.get("EndTime")
-        seconds = "" if ended is None else f"{ended - transition['StartTime']:.1f} s"
-        yield f"  {transition['Status']:<12}{seconds:>9}   {transition['StatusMessage']}"
-    yield from _local(answer.get("Local"))
-
-
-def _local(local: Mapping[str, Any] | None) -> Iterator[str]:
-    if local is None:
-        return
-    for host in local.get("Hosts", ()):
-        code = "did not run" if host["ExitCode"] is None else f"exit {host['ExitCode']}"
-        log = f"   log {host['Log']}" if host["Log"] else ""
-        yield f"{host['Name']:<10}{code}{log}"
-    artifacts = local.get("Artifacts") or {}
-    for name in ("Model", "Output"):
-        if artifacts.get(name):
-            yield f"{name + ' at':<10}{artifacts[name]}"
+    yield from _phases(answer["SecondaryStatusTransitions"], local.get("Seconds", {}))
+    yield from _hosts(local, logs if running else [])
+    for note in (local.get("Artifacts") or {}).get("Notes", ()):
+        yield from _row("Note", note)
     if local.get("Explanation"):
-        yield f"{'Because':<10}{local['Explanation']}"
+        yield from _row("Because", local["Explanation"])
     for hint in local.get("Hints", ()):
-        yield f"{'Hint':<10}{hint}"
+        yield from _row("Hint", hint)
+    for left in local.get("Leftovers", ()):
+        yield from _row("Left", left)
     if local.get("Notes"):
         yield "Not as on the service"
         yield from (f"  {note['Text']}" for note in local["Notes"])
+
+
+def _row(name: str, value: str) -> Iterator[str]:
+    head, *rest = value.splitlines() or [""]
+    yield f"{name:<{_COLUMN}}{head}"
+    yield from (f"{'':<{_COLUMN}}{line}" for line in rest)
+
+
+def _about(answer: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """What the job is and how it went."""
+    specification = answer.get("AlgorithmSpecification") or {}
+    resources = answer.get("ResourceConfig") or {}
+    status, secondary = answer["TrainingJobStatus"], answer["SecondaryStatus"]
+    yield "Job", answer["TrainingJobName"]
+    yield "Status", status if secondary == status else f"{status} ({secondary})"
+    if "FailureReason" in answer:
+        yield "Reason", answer["FailureReason"]
+    yield "ARN", answer["TrainingJobArn"]
+    yield "Image", specification.get("TrainingImage", "")
+    yield "Hosts", f"{resources.get('InstanceCount', 1)} × {resources.get('InstanceType', '')}"
+    yield "Created", clock(answer["CreationTime"])
+    if "TrainingTimeInSeconds" in answer:
+        yield "Trained", f"{answer['TrainingTimeInSeconds']} s"
+        if answer["BillableTimeInSeconds"] != answer["TrainingTimeInSeconds"]:
+            yield "Billable", f"{answer['BillableTimeInSeconds']} s"
+
+
+def _whereabouts(
+    answer: Mapping[str, Any], local: Mapping[str, Any], *, running: bool, alive: bool
+) -> Iterator[tuple[str, Any]]:
+    """Who carries the job out, how often it was begun, and where its artifacts are."""
+    if running:
+        yield "Supervisor", f"process {local['SupervisorPid']}" if alive else "gone; another one is on its way"
+    if local.get("Attempts", 1) > 1:
+        counts = [f"{local[name]} {name.lower()}" for name in ("Interruptions", "Retries") if local.get(name)]
+        yield "Attempts", f"{local['Attempts']} ({', '.join(counts)})"
+    artifacts = local.get("Artifacts") or {}
+    uri = answer["ModelArtifacts"]["S3ModelArtifacts"]
+    if running:
+        yield "Model", f"will be {uri}"
+    elif artifacts.get("Model"):
+        yield "Model", artifacts["Model"] + (f"\nfor {uri}" if uri.startswith("s3://") else "")
+    else:
+        yield "Model", "none written"
+    if artifacts.get("Output"):
+        yield "Output", artifacts["Output"]
+
+
+def _phases(transitions: Sequence[Mapping[str, Any]], measured: Mapping[str, float]) -> Iterator[str]:
+    """Each with its seconds: as the run measured and showed them, where the phase was passed once."""
+    passed = [transition["Status"] for transition in transitions]
+    for transition in transitions:
+        status, ended = transition["Status"], transition.get("EndTime")
+        seconds = None if ended is None else ended - transition["StartTime"]
+        if passed.count(status) == 1:
+            seconds = measured.get(status, seconds)
+        shown = "" if seconds is None else f"{seconds:.1f} s"
+        yield f"  {status:<12}{shown:>9}   {transition['StatusMessage']}"
+
+
+def _hosts(local: Mapping[str, Any], logs: list[tuple[str, str]]) -> Iterator[str]:
+    for name, path in logs:
+        yield from _row(name, f"log {path}")
+    if logs:
+        return
+    for host in local.get("Hosts", ()):
+        code = "did not run" if host["ExitCode"] is None else f"exit {host['ExitCode']}"
+        yield from _row(host["Name"], f"{code}   log {host['Log']}" if host["Log"] else code)

@@ -6,7 +6,9 @@ import click
 @click.command("interrupt")
 @click.argument("name")
 def command(*, name: str) -> None:
-    """Play a spot interruption: SIGTERM, grace, and the job starts again from its checkpoints.
+    """Play a spot interruption of a running job.
+
+    SIGTERM, grace, and the job starts again from its checkpoints.
 
     The job must be training with EnableManagedSpotTraining. Local.Faults in the job file does it by the clock.
     """

@@ -58,7 +58,29 @@ def read_job_options(given: dict[str, Any]) -> tuple["JobFile", str]:
     _apply(document, given)
     name = document.data.get("TrainingJobName")
     job = read_job(document, strict=strict)
+    _check_image(document, job)
     return job, name or _default_name(given["job"], job)
+
+
+def _check_image(document: "Document", job: "JobFile") -> None:
+    """The service takes any text here, and no engine does."""
+    from smlocal.cli.image_name import is_image_name
+
+    specification = job.request.AlgorithmSpecification
+    image = specification.TrainingImage if specification is not None else None
+    if image is None or is_image_name(image):
+        return
+    from smlocal.errors import ImageNameError
+
+    lower = image.rpartition("/")[2].partition(":")[0].lower()
+    raise ImageNameError(
+        f"{image!r} is no name of an image",
+        details=[f"{document.where(('AlgorithmSpecification', 'TrainingImage'))}   TrainingImage: {image}"],
+        remedy=[
+            "[registry/]repository[:tag][@digest], the repository in lower case",
+            *([f"Did you mean {image.lower()} ?"] if lower and is_image_name(image.lower()) else []),
+        ],
+    )
 
 
 def _default_name(path: str | None, job: "JobFile") -> str:

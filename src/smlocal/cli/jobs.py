@@ -1,14 +1,22 @@
 """`smlocal jobs`: what was run here."""
 
+import sys
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from smlocal.cli.columns import shortened, width_of
 
 if TYPE_CHECKING:
     from smlocal.store.records import JobRecord
 
 _REASON_WIDTH = 40
+_REASON = 2
+_GIVE_WAY = ((_REASON, 8), (0, 8))
+"""What a narrow terminal takes from: column and the least that is left of it."""
+_GAP = "   "
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 _HEAD = ("NAME", "STATUS", "REASON / PHASE", "TRAINED", "WHEN")
 
@@ -44,12 +52,25 @@ def command(*, limit: int, everything: bool, as_json: bool) -> None:
         return
     now = time.time()
     rows = [_HEAD, *(_row(record, now, gone=record.name in gone) for record in records)]
+    for line in _table(rows, width_of(sys.stdout)):
+        click.echo(line)
+
+
+def _table(rows: list[tuple[str, ...]], width: int | None) -> Iterator[str]:
+    """Columns side by side; on a terminal the reason gives way first, then the name, and nothing is wrapped."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
+    if width is None:
+        widths[_REASON] = min(widths[_REASON], _REASON_WIDTH)
+    else:
+        for column, least in _GIVE_WAY:
+            beyond = sum(widths) + len(_GAP) * (len(widths) - 1) - width
+            widths[column] = max(min(least, widths[column]), widths[column] - max(0, beyond))
     for row in rows:
-        click.echo("   ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        line = _GAP.join(shortened(cell, room).ljust(room) for cell, room in zip(row, widths, strict=True)).rstrip()
+        yield line if width is None else shortened(line, width)
 
 
-def _row(record: "JobRecord", now: float, *, gone: bool) -> tuple[str, str, str, str, str]:
+def _row(record: "JobRecord", now: float, *, gone: bool) -> tuple[str, ...]:
     if record.status.terminal:
         reason = record.failure_reason or (
             "" if record.secondary_status.value == record.status.value else record.secondary_status
@@ -57,9 +78,8 @@ def _row(record: "JobRecord", now: float, *, gone: bool) -> tuple[str, str, str,
     else:
         reason = f"{record.secondary_status}, supervisor gone" if gone else record.secondary_status
     reason = " ".join(reason.split())
-    if len(reason) > _REASON_WIDTH:
-        reason = reason[: _REASON_WIDTH - 1] + "…"
-    trained = "" if record.started is None else f"{(record.ended or now) - record.started:.0f} s"
+    # Whole seconds and at least one, as TrainingTimeInSeconds counts.
+    trained = "" if record.started is None else f"{max(1, int((record.ended or now) - record.started))} s"
     return (
         record.name,
         record.status,

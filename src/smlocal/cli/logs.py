@@ -15,7 +15,10 @@ _PAUSE = 0.05
 @click.option("--host", metavar="HOST", help="Only this host, e.g. algo-2.")
 @click.option("--follow", "-f", is_flag=True, help="Go on until the job has ended.")
 def command(*, name: str, host: str | None, follow: bool) -> None:
-    """Print what the containers of a job wrote, every byte of it, from the start."""
+    """Print what the containers of a job wrote.
+
+    Every byte of it, from the start.
+    """
     from smlocal.job.logs import host_logs
     from smlocal.job.orphans import see_to
     from smlocal.store.home import home_directory

@@ -7,7 +7,7 @@ from importlib import import_module
 import click
 
 from smlocal.cli.trouble import show_error
-from smlocal.errors import SmlocalError
+from smlocal.errors import SmlocalError, UsageRefusedError
 
 _COMMANDS = (
     *("run", "plan", "jobs", "describe", "logs", "wait", "stop", "interrupt", "rm", "recover"),
@@ -46,7 +46,7 @@ class Commands(click.Group):
             meant = get_close_matches(args[0], _COMMANDS, n=1)
             if not meant:
                 raise
-            raise click.UsageError(f"{error.message} Did you mean '{meant[0]}'?", ctx) from error
+            raise click.UsageError(f"{error.message} Did you mean '{meant[0]}' ?", ctx) from error
 
 
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -61,7 +61,8 @@ def cli(ctx: click.Context, *, debug: bool) -> None:
       smlocal plan job.yaml     show what that would do, and how it differs from the service
       smlocal run --image my-image --channel train=./data --hyperparameter epochs=3
 
-    Exit codes: 0 Completed, 1 Failed, 2 refused request, 3 this machine is not ready, 4 Stopped.
+    Exit codes: 0 Completed, 1 Failed, 2 refused request, 3 this machine is not ready, 4 Stopped, 124 wait timed out,
+    130 stopped by Ctrl-C, 143 stopped by SIGTERM or SIGHUP.
     """  # noqa: D301 - \b is click's mark for text not to be wrapped
     ctx.obj = {"debug": debug}
 
@@ -90,9 +91,11 @@ def _run(arguments: list[str] | None) -> int:
     try:
         code = cli.main(arguments, prog_name="smlocal", standalone_mode=False)
         sys.stdout.flush()
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return _WRONG_USAGE
+    except click.ClickException as error:
+        raise _refused(error, sys.argv[1:] if arguments is None else arguments) from error
     except (click.Abort, KeyboardInterrupt):
         return _INTERRUPTED
     except BrokenPipeError:
@@ -100,3 +103,12 @@ def _run(arguments: list[str] | None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _READER_GONE
     return code if isinstance(code, int) else 0
+
+
+def _refused(error: click.ClickException, words: list[str]) -> UsageRefusedError:
+    """A mistake on the command line, in the form of every other error."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    command = next((word for word in words if word in _COMMANDS), "")
+    where = f"smlocal {command}".strip() if context is None else context.command_path
+    sentence = error.format_message().rstrip(".")
+    return UsageRefusedError(f"{sentence[:1].lower()}{sentence[1:]}", remedy=[f"Try '{where} --help'."])

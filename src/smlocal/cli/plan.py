@@ -5,14 +5,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from smlocal.cli.columns import from_here
 from smlocal.cli.job_options import job_options, read_job_options
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from smlocal.plan.model import HostPlan, JobPlan, TreePlan
 
 _COLUMN = 13
 _FILE_COLUMN = 38
-_SHOWN_BYTES = 600
+_LINE = 160
+_SHOWN_BYTES = 300
+_HIDDEN = "•••"
 
 
 @click.command("plan")
@@ -20,7 +25,12 @@ _SHOWN_BYTES = 600
 @click.option("--json", "as_json", is_flag=True, help="The whole plan as one JSON document.")
 @click.option("--script", is_flag=True, help="Only a shell script that does the same by hand.")
 def command(*, as_json: bool, script: bool, **given: Any) -> None:
-    """Show what a run would do, and where it differs from the service. Nothing is run, pulled or written."""
+    """Show what a run would do and how it differs from the service.
+
+    Nothing is run, pulled or written.
+    """
+    if as_json and script:
+        raise click.UsageError("--json and --script exclude each other: the document has the script in it.")
     job, name = read_job_options(given)
 
     from smlocal.engine.docker import connect
@@ -39,34 +49,32 @@ def command(*, as_json: bool, script: bool, **given: Any) -> None:
         click.echo(shell_script(plan), nl=False)
     else:
         for line in _lines(plan):
-            click.echo(line)
-        click.echo("By hand, as a script for sh")
-        click.echo("".join(f"  {line}" for line in shell_script(plan).splitlines(keepends=True)), nl=False)
+            click.echo(line.rstrip())
+        click.echo("\nBy hand, as a script for sh (smlocal plan --script prints only this)\n")
+        # Not indented: it has texts of several lines in it, and is there to be pasted.
+        click.echo(shell_script(plan), nl=False)
 
 
 def _lines(plan: "JobPlan") -> Iterator[str]:
     yield _row("Job", plan.name)
     yield _row("", plan.arn)
     yield _row("Image", _image(plan))
-    where = f"on the job's own network {plan.network}" if plan.network else "on the engine's default network"
-    names = ", ".join(host.host.name for host in plan.hosts)
-    gpus = f", {plan.gpus} GPUs each" if plan.gpus else ""
-    yield _row("Hosts", f"{names} ({plan.hosts[0].host.instance_type}{gpus}) {where}")
-    yield _row("Request", _compact(dict(plan.request)))
-    for host in plan.hosts:
-        yield from _tree(plan, host)
-    environment = plan.hosts[0].environment
-    for index, (name, value) in enumerate(environment.items()):
-        yield _row("Environment" if index == 0 else "", f"{name}={value}")
-    stop = plan.stop
-    yield _row("Stops", f"after {stop.max_runtime} s; SIGTERM, {stop.grace} s, SIGKILL")
-    yield _row("Output", f"{plan.output.directory}/output")
     warnings = [note for note in plan.notes if note.warning]
     if warnings:
         yield "Warnings"
         yield from (_row("", f"{note.text}  [{note.id}]") for note in warnings)
     yield "Not as on the service"
     yield from (_row("", f"{note.text}  [{note.id}]") for note in plan.notes if not note.warning)
+    where = f"on the job's own network {plan.network}" if plan.network else "on the engine's default network"
+    names = ", ".join(host.host.name for host in plan.hosts)
+    gpus = f", {plan.gpus} GPU{'s' * (plan.gpus != 1)} each" if plan.gpus else ""
+    yield _row("Hosts", f"{names} ({plan.hosts[0].host.instance_type}{gpus}) {where}")
+    yield _row("Request", _request(plan))
+    yield from _tree(plan)
+    yield from _environment(plan)
+    stop = plan.stop
+    yield _row("Stops", f"after {stop.max_runtime} s; SIGTERM, {stop.grace} s, SIGKILL")
+    yield _row("Output", from_here(f"{plan.output.directory}/output"))
 
 
 def _row(name: str, text: str) -> str:
@@ -91,20 +99,99 @@ def _image(plan: "JobPlan") -> str:
     return f"{plan.image} (here, {platform}, {readable_bytes(facts.size)})   runs: {runs}"
 
 
-def _tree(plan: "JobPlan", host: "HostPlan") -> Iterator[str]:
-    yield _row("/opt/ml", host.host.name if len(plan.hosts) > 1 else "")
-    channels = {tree.target: tree for tree in (*host.channels, *([plan.code] if plan.code is not None else []))}
-    entries = {**dict.fromkeys(host.directories, ""), **{path: _content(text) for path, text in host.files.items()}}
-    entries.update({target: _channel(tree) for target, tree in channels.items()})
-    for path, text in sorted(entries.items()):
-        yield _row("", f"{path.removeprefix('/opt/ml/'):<{_FILE_COLUMN}} {text}".rstrip())
+def _request(plan: "JobPlan") -> str:
+    """The request in one line, cut where it is long; what looks like a secret is not shown around."""
+    import json
+
+    from smlocal.plan.script import looks_secret
+
+    request = dict(plan.request)
+    if request.get("Environment"):
+        request["Environment"] = {
+            name: _HIDDEN if looks_secret(name) else value for name, value in request["Environment"].items()
+        }
+    text = json.dumps(request, ensure_ascii=False)
+    return text if len(text) <= _LINE else f"{text[: _LINE - 1]}…\n{_row('', 'all of it: smlocal plan --json')}"
+
+
+def _environment(plan: "JobPlan") -> Iterator[str]:
+    """The variables once; those of other hosts only where they differ."""
+    from smlocal.plan.script import looks_secret
+
+    first, *others = plan.hosts
+    shown = [("Environment", first.environment)]
+    for host in others:
+        differing = {n: v for n, v in host.environment.items() if first.environment.get(n) != v}
+        shown.append((f"  {host.host.name}", differing))
+    for head, variables in shown:
+        for index, (name, value) in enumerate(variables.items()):
+            shown_value = _HIDDEN if looks_secret(name) else _one_line(value)
+            yield _row(head if index == 0 else "", f"{name}={shown_value}")
+
+
+def _tree(plan: "JobPlan") -> Iterator[str]:
+    """What the first host finds, then of every other host what is not the same."""
+    first, *others = plan.hosts
+    entries = _entries(plan, first)
+    column = max(_FILE_COLUMN, *(len(path) for path in entries))
+    yield from _listing("/opt/ml", entries, column)
+    for host in others:
+        # By what is in the files: what is shown of a long one may well be the same.
+        same = {path.removeprefix("/opt/ml/") for path, c in host.files.items() if first.files.get(path) == c}
+        differing = {
+            path: text
+            for path, text in _entries(plan, host).items()
+            if path not in same and (entries.get(path) != text or f"/opt/ml/{path}" in host.files)
+        }
+        yield from _listing(f"  {host.host.name}", differing, column)
+
+
+def _listing(head: str, entries: "Mapping[str, str]", column: int) -> Iterator[str]:
+    for index, (path, text) in enumerate(sorted(entries.items())):
+        yield _row(head if index == 0 else "", f"{path:<{column}} {text}")
+
+
+def _entries(plan: "JobPlan", host: "HostPlan") -> dict[str, str]:
+    from smlocal.contract import paths
+
+    code = [plan.code] if plan.code is not None else []
+    output = from_here(f"{plan.output.directory}/output")
+    model = "model/" if plan.output.compression == "NONE" else "model.tar.gz"
+    entries = {
+        **dict.fromkeys(host.directories, "empty"),
+        paths.INPUT: "bind mount of a folder made for the job",
+        paths.OUTPUT: "bind mount of a folder made for the job",
+        **{path: _content(text) for path, text in host.files.items()},
+        **{tree.target: _channel(tree) for tree in (*host.channels, *code)},
+        paths.MODEL: f"bind mount of an empty folder, collected to {output}/{model}",
+        paths.OUTPUT_DATA: f"empty, collected to {output}/output.tar.gz",
+        paths.FAILURE: "read when a host fails",
+    }
+    if plan.checkpoints is not None:
+        saved = from_here(plan.checkpoints.directory)
+        count = len(plan.checkpoints.listing.paths)
+        entries[plan.checkpoints.local_path] = f"bind mount with {_files(count)} of {saved}, saved there at the end"
+    for full in (paths.CONFIG, paths.DATA):
+        entries.pop(full, None)
+    return {path.removeprefix(f"{paths.ROOT}/"): text for path, text in entries.items()}
 
 
 def _channel(tree: "TreePlan") -> str:
+    """How a channel's data gets there, and which files it is."""
     how = "copy-on-write of" if tree.staging == "overlay" else "copy of"
-    count = len(tree.listing.paths)
-    reason = f": {tree.reason}" if tree.reason else ""
-    return f"{how} {tree.listing.root} ({count} file{'s' * (count != 1)}){reason}"
+    listing = tree.listing
+    root, count = from_here(listing.root), len(listing.paths)
+    if listing.whole_tree:
+        what = f"{root} ({_files(count)})"
+    elif count == 1:
+        what = f"{root}/{listing.paths[0]}"
+    else:
+        what = f"{_files(count)} of those in {root}"
+    return f"{how} {what}{f': {tree.reason}' if tree.reason else ''}"
+
+
+def _files(count: int) -> str:
+    return f"{count} file{'s' * (count != 1)}"
 
 
 def _content(content: bytes) -> str:
@@ -115,11 +202,9 @@ def _content(content: bytes) -> str:
     text = document.get("Content")
     if text is None:
         size = f"{document['Lines']} lines, {document['Bytes']} bytes"
-        return f"{size}, sha256 {document['Sha256'][:12]}…: {document['Head'][0]} …"
-    return " ⏎ ".join(text.splitlines()) if len(content) <= _SHOWN_BYTES else f"{len(content)} bytes: {text[:60]}…"
+        return f"{size}, sha256 {document['Sha256'][:12]}…: {_one_line(document['Head'][0])} …"
+    return _one_line(text) if len(content) <= _SHOWN_BYTES else f"{len(content)} bytes: {_one_line(text[:60])}…"
 
 
-def _compact(document: Any) -> str:
-    import json
-
-    return json.dumps(document, ensure_ascii=False)
+def _one_line(text: str) -> str:
+    return " ⏎ ".join(text.splitlines())

@@ -5,7 +5,9 @@ import click
 
 @click.command("recover")
 def command() -> int:
-    """Bring every job to its end whose supervisor was killed, and wait for that.
+    """Bring jobs to their end whose supervisor was killed.
+
+    And wait for that.
 
     Any command that touches such a job does this by itself, in the background.
     """

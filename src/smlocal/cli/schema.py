@@ -5,7 +5,10 @@ import click
 
 @click.command("schema")
 def command() -> None:
-    """Print the JSON Schema of a job file, so that an editor completes and checks it."""
+    """Print the JSON Schema of a job file.
+
+    With it an editor completes and checks job files.
+    """
     import json
 
     from smlocal.contract.schema import job_file_schema

@@ -13,8 +13,9 @@ _EVER = 28 * 86_400
 @click.option("--force", is_flag=True, help=f"Allow a grace of more than the service's {_LONGEST} s.")
 @click.option("--wait", is_flag=True, help="Wait for the job's end, and exit as smlocal wait does.")
 def command(*, name: str, grace: float | None, force: bool, wait: bool) -> int:
-    """Stop a running job: SIGTERM, time to save its work, SIGKILL.
+    """Stop a running job, with time to save its work.
 
+    SIGTERM to its first process, a grace of 120 s or as the job says, SIGKILL.
     Returns once the stop is recorded; the job goes on to pack what it has.
     """
     if grace is not None and grace < 0:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from smlocal.cli.colour import BOLD, GREEN, RED, YELLOW, paint
+from smlocal.cli.columns import from_here
 from smlocal.job.sizes import readable_bytes
 
 _COLOURS = {"Completed": GREEN, "Failed": RED, "Stopped": YELLOW}
@@ -74,7 +75,7 @@ def _artifacts(local: Mapping[str, Any]) -> Iterator[str]:
     for name in ("Model", "Output"):
         if artifacts[name]:
             size = readable_bytes(artifacts[f"{name}Bytes"])
-            yield _item(name.lower(), f"{_shown(artifacts[name])}  {size}")
+            yield _item(name.lower(), f"{from_here(artifacts[name])}  {size}")
     for note in artifacts["Notes"]:
         yield _item("note", note)
 
@@ -86,8 +87,3 @@ def _differences(local: Mapping[str, Any]) -> Iterator[str]:
         yield _item("differs" if index == 0 else "", note)
     if len(notes) > _NOTES:
         yield _item("", f"and {len(notes) - _NOTES} more: smlocal plan shows them all")
-
-
-def _shown(path: str) -> str:
-    relative = os.path.relpath(path)
-    return path if relative.startswith("..") else f"./{relative}"

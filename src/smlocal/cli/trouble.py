@@ -4,6 +4,7 @@ import sys
 import traceback
 
 from smlocal.cli.colour import RED, paint
+from smlocal.cli.columns import width_of, wrapped
 from smlocal.errors import SmlocalError
 
 _WIDTH = 80
@@ -13,8 +14,18 @@ def show_error(error: SmlocalError, *, debug: bool, as_json: bool) -> None:
     """Print an error to stderr, and as a document to stdout where documents are expected there."""
     head, *more = error.sentence.splitlines() or [""]
     mark = f"[{error.id}]"
-    lines = [f"{paint('error:', RED)} {head}{' ' * max(2, _WIDTH - len(head) - 7)}{mark}"]
-    lines += [f"  {line}" for line in (*more, *error.details, *error.remedy)]
+    width = width_of(sys.stderr)
+    if width is not None and len(head) + 9 + len(mark) > width:
+        # The id keeps its place at the right; the sentence goes on below itself.
+        first, *rest = wrapped(head, indent=7, width=width - len(mark) - 2)
+        more = [*(line[2:] for line in rest), *more]
+        head, room = first, width - len(first) - 7 - len(mark)
+    else:
+        room = max(2, _WIDTH - len(head) - 7)
+    lines = [f"{paint('error:', RED)} {head}{' ' * max(2, room)}{mark}"]
+    for line in (*more, *error.details, *error.remedy):
+        hanging = 2 + len(line) - len(line.lstrip())
+        lines.append(f"{' ' * hanging}" + "\n".join(wrapped(line.lstrip(), indent=hanging, width=width)))
     if debug:
         lines.append("".join(traceback.format_exception(error)))
     print(*lines, sep="\n", file=sys.stderr)  # noqa: T201 - this is the face

@@ -18,7 +18,10 @@ _SHORT, _LONG = 0.02, 0.25
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @click.option("--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="Give up after this; exit 124.")
 def command(*, names: tuple[str, ...], timeout: float | None) -> int:
-    """Wait until jobs have ended; exit with the first code that is not 0, in the order given."""
+    """Wait until jobs have ended.
+
+    Exits with the first exit code of theirs that is not 0, in the order given.
+    """
     if timeout is not None and timeout != timeout:  # noqa: PLR0124 - only what is not a number differs from itself
         raise click.UsageError("--timeout: give seconds.")
     from smlocal.store.home import home_directory

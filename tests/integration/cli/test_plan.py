@@ -1,0 +1,60 @@
+"""What `smlocal plan` shows to people."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def test_a_plan_is_read_from_the_top(tmp_path: Path, smlocal_run: Run, image: Callable[[str], str]) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    for name in ("v.csv", "other.csv"):
+        (data / name).write_text("1\n")
+    flags = (
+        *("--image", image("sh"), "--name", "planned", "--instance-count", "2", "--output", "out"),
+        *("--channel", "all=data", "--channel", "one=data/v.csv", "-e", "API_TOKEN=hush", "-e", "LEVEL=debug"),
+    )
+    done = smlocal_run("plan", *flags, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert not [line for line in lines if line != line.rstrip()]
+    shown = {line[13:].split("  ")[0].strip(): line for line in lines}
+
+    # What differs stands right below what runs, the script last and whole.
+    heads = [line[:13].strip() for line in lines if line and not line.startswith(" ")]
+    assert heads[:5] == ["Job", "Image", "Not as on the", "Hosts", "Request"]
+    human, script = done.stdout.split("\nBy hand, ")
+    assert script.partition("\n\n")[2] == smlocal_run("plan", *flags, "--script", cwd=tmp_path).stdout
+
+    # The tree once; of the second host what differs.
+    assert human.count("input/config/hyperparameters.json") == 1
+    assert human.count("input/config/resourceconfig.json") == 2
+    assert human.count("input/config/init-config.json") == 2
+    assert "copy-on-write of ./data (2 files)" in shown["input/data/all"]
+    assert shown["input/data/one"].endswith(" of ./data/v.csv")
+    assert "collected to ./out/planned/output/model.tar.gz" in shown["model"]
+    assert "collected to ./out/planned/output/output.tar.gz" in shown["output/data"]
+
+    # Secrets stay where they are, except in the document, which echoes the request as the service does.
+    assert "hush" not in done.stdout
+    assert "API_TOKEN=•••" in human
+    assert "LEVEL=debug" in human
+    plan = json.loads(smlocal_run("plan", *flags, "--json", cwd=tmp_path).stdout)
+    assert plan["Request"]["Environment"]["API_TOKEN"] == "hush"
+
+
+def test_long_names_of_files_stay_in_their_column(
+    tmp_path: Path, smlocal_run: Run, image: Callable[[str], str]
+) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "a").write_text("1\n")
+    channel = "a-channel-whose-name-is-longer-than-any-other"
+    done = smlocal_run(
+        "plan", "--image", image("sh"), "--name", "planned", "--channel", f"{channel}=data", cwd=tmp_path
+    )
+    tree = [line for line in done.stdout.partition("Environment")[0].splitlines() if "input/" in line]
+    column = len("/opt/ml      input/data/-manifest ") + len(channel)
+    assert all(line[column - 1] == " " and line[column] != " " for line in tree)

@@ -1,0 +1,87 @@
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from smlocal.contract.statuses import COMPLETED, FAILED, SecondaryStatus, StatusMessage, TrainingJobStatus
+from smlocal.store.jobs import Store
+
+
+@pytest.fixture
+def remember(tmp_path: Path) -> Callable[..., None]:
+    """Puts a job that ran for 2.6 seconds into the home of this test."""
+
+    def make(
+        name: str,
+        *,
+        reason: str | None = None,
+        local: Mapping[str, Any] | None = None,
+        uri: str = "file:///out/model.tar.gz",
+        ended: bool = True,
+    ) -> None:
+        plan = {
+            "TrainingJobArn": "arn:…",
+            "Hosts": [{"Name": "algo-1"}],
+            "Output": {"S3ModelArtifacts": uri},
+        }
+        began = float(int(time.time()) - 3600)
+        with Store.open(str(tmp_path)) as store:
+            documents = {"request": {}, "plan": plan}
+            store.create(name, run_id="0" * 8, created=began, documents=documents, supervisor_pid=os.getpid())
+            store.transition(
+                name,
+                status=TrainingJobStatus.IN_PROGRESS,
+                secondary_status=SecondaryStatus.TRAINING,
+                message=StatusMessage.TRAINING,
+                at=began,
+                start_training=True,
+            )
+            if local is not None:
+                store.put_document(name, "local", local)
+            if not ended:
+                return
+            end = COMPLETED if reason is None else FAILED
+            store.transition(
+                name,
+                status=end.status,
+                secondary_status=end.secondary,
+                message=end.message,
+                at=began + 2.6,
+                failure_reason=reason,
+            )
+
+    return make
+
+
+@pytest.fixture
+def smlocal(tmp_path: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]:
+    """Runs a command that looks at the home of this test."""
+
+    def run(*arguments: str, **env: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            [sys.executable, "-m", "smlocal", *arguments],
+            env={**os.environ, "SMLOCAL_HOME": str(tmp_path), **env},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture
+def error_of() -> Callable[["subprocess.CompletedProcess[str]"], dict[str, Any]]:
+    """The error document that a refused command with --json printed."""
+
+    def read(done: "subprocess.CompletedProcess[str]") -> dict[str, Any]:
+        error: dict[str, Any] = json.loads(done.stdout)["Error"]
+        return error
+
+    return read

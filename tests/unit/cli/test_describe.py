@@ -1,0 +1,63 @@
+"""`smlocal describe` for people, and figures that are the same wherever they stand."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from typing import Any
+
+Smlocal = Callable[..., "subprocess.CompletedProcess[str]"]
+
+LOCAL: dict[str, Any] = {
+    "Hosts": [{"Name": "algo-1", "ExitCode": 17, "Log": "/logs/algo-1.log"}],
+    "Attempts": 3,
+    "Interruptions": 2,
+    "Retries": 0,
+    "Artifacts": {"Model": None, "Output": "/out/output.tar.gz", "Notes": ["a socket was left out: model/s"]},
+    "Seconds": {"Training": 2.0},
+    "Notes": [],
+    "Hints": [],
+    "Leftovers": [],
+    "Explanation": None,
+}
+
+
+def rows(shown: str) -> dict[str, str]:
+    return {line[:12].strip(): line[12:] for line in shown.splitlines() if not line.startswith(" ")}
+
+
+def test_a_failed_job_names_no_model_that_is_not_there(remember: Callable[..., None], smlocal: Smlocal) -> None:
+    remember("bad", reason="AlgorithmError: one\ntwo, exit code: 17", local=LOCAL)
+    shown = smlocal("describe", "bad").stdout
+    found = rows(shown)
+    assert found["Model"] == "none written"
+    assert found["Output"] == "/out/output.tar.gz"
+    assert found["Attempts"] == "3 (2 interruptions)"
+    assert found["Note"] == "a socket was left out: model/s"
+    assert "Reason      AlgorithmError: one\n            two, exit code: 17\n" in shown
+    assert not [line for line in shown.splitlines() if line != line.rstrip()]
+
+
+def test_a_model_has_one_row(remember: Callable[..., None], smlocal: Smlocal) -> None:
+    there = {**LOCAL, "Attempts": 1, "Artifacts": {"Model": "/out/model.tar.gz", "Output": None, "Notes": []}}
+    remember("good", local=there, uri="s3://bucket/good/output/model.tar.gz")
+    shown = smlocal("describe", "good").stdout
+    assert shown.count("model.tar.gz") == 2
+    assert "Model       /out/model.tar.gz\n            for s3://bucket/good/output/model.tar.gz\n" in shown
+    assert "Attempts" not in shown
+
+
+def test_the_same_seconds_everywhere(remember: Callable[..., None], smlocal: Smlocal) -> None:
+    remember("timed", local=LOCAL)
+    shown = smlocal("describe", "timed").stdout
+    # From 2.6 s: whole seconds as the service counts, in both places.
+    assert rows(shown)["Trained"] == "2 s"
+    assert smlocal("jobs").stdout.splitlines()[1].split()[2] == "2"
+    # As the run itself measured and showed it.
+    assert "  Training        2.0 s   " in shown
+
+
+def test_service_alone_is_the_services_answer(remember: Callable[..., None], smlocal: Smlocal) -> None:
+    remember("done", local=LOCAL)
+    alone = smlocal("describe", "done", "--service").stdout
+    assert alone == smlocal("describe", "done", "--json", "--service").stdout
+    assert "Local" not in json.loads(alone)

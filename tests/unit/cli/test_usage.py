@@ -1,0 +1,109 @@
+"""Mistakes on the command line."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from smlocal.cli.image_name import is_image_name
+from smlocal.cli.main import cli
+
+Smlocal = Callable[..., "subprocess.CompletedProcess[str]"]
+ErrorOf = Callable[["subprocess.CompletedProcess[str]"], dict[str, Any]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "help_of"),
+    [
+        (("run", "--imgae", "x"), "smlocal run --help"),
+        (("run",), "smlocal run --help"),
+        (("run", "--image", "x", "--channel", "train"), "smlocal run --help"),
+        (("plan", "--script", "--json", "--image", "x"), "smlocal plan --help"),
+        (("jobs", "--limit", "0"), "smlocal jobs --help"),
+        (("rm",), "smlocal rm --help"),
+        (("descrbe", "x"), "smlocal --help"),
+    ],
+)
+def test_every_mistake_is_told_in_one_style(
+    arguments: tuple[str, ...], help_of: str, smlocal: Smlocal, error_of: ErrorOf
+) -> None:
+    plain = smlocal(*arguments)
+    assert plain.returncode == 2
+    head, *more = plain.stderr.splitlines()
+    assert head.startswith("error: ")
+    assert "[usage]" in plain.stderr
+    assert more[-1] == f"  Try '{help_of}'."
+    document = error_of(smlocal(*arguments, "--json"))
+    assert document["Id"] == "usage"
+    assert document["ExitCode"] == 2
+    assert document["Remedy"] == [f"Try '{help_of}'."]
+
+
+def test_removing_goes_on_after_an_error(remember: Callable[..., None], smlocal: Smlocal) -> None:
+    remember("one")
+    remember("three")
+    done = smlocal("rm", "one", "two", "three")
+    assert done.returncode == 2
+    assert "removed one\n" in done.stderr
+    assert "removed three\n" in done.stderr
+    assert "[job-unknown]" in done.stderr
+    assert smlocal("jobs").stdout == ""
+
+
+def test_help_is_not_cut(smlocal: Smlocal) -> None:
+    shown = smlocal("--help", COLUMNS="80").stdout
+    assert "..." not in shown.replace("[ARGS]...", "")
+    for code in (0, 1, 2, 3, 4, 124, 130, 143):
+        assert f" {code} " in shown
+    context = click.Context(cli)
+    for name in cli.list_commands(context):
+        command = cli.get_command(context, name)
+        assert command is not None
+        assert not command.get_short_help_str(63).endswith("...")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "train",
+            "train:1",
+            "my/train",
+            "Registry.example:5000/a/b__c:T.1-x",
+            "localhost/a",
+            "[::1]:5000/a",
+            "a-b.c_d",
+        ),
+        *("train@sha256:" + "0" * 64, "train:1@sha256:" + "0" * 64, "sha256:" + "0" * 64, "0" * 64),
+    ],
+)
+def test_names_of_images(name: str) -> None:
+    assert is_image_name(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["MINE:latest", "mine:", ":1", "a b", "a//b", "/a", "a/", "a:b:c", "a@sha256:0", "-a", "a_", "https://a/b", ""],
+)
+def test_what_is_no_name_of_an_image(name: str) -> None:
+    assert not is_image_name(name)
+
+
+@pytest.mark.parametrize("command", ["run", "plan"])
+def test_a_bad_image_name_is_refused_from_flags_and_from_files(
+    command: str, tmp_path: Path, smlocal: Smlocal, error_of: ErrorOf
+) -> None:
+    error = error_of(smlocal(command, "--image", "MINE:latest", "--json"))
+    assert (error["Id"], error["ExitCode"]) == ("image-name", 2)
+    file = tmp_path / "job.yaml"
+    file.write_text(
+        "AlgorithmSpecification:\n  TrainingInputMode: File\n  TrainingImage: MINE:latest\n"
+        "OutputDataConfig: {S3OutputPath: ./out}\nResourceConfig: {InstanceType: ml.m5.large, InstanceCount: 1}\n"
+    )
+    error = error_of(smlocal(command, str(file), "--json"))
+    assert error["Id"] == "image-name"
+    assert error["Details"] == [f"{file}:3   TrainingImage: MINE:latest"]
+    assert "Did you mean mine:latest ?" in error["Remedy"]
