@@ -204,8 +204,11 @@ class Store:
             job, record = self._find(name)
             if record.status.terminal:
                 raise _finished(record)
-            if record.status is TrainingJobStatus.STOPPING and status is TrainingJobStatus.IN_PROGRESS:
+            if record.status is TrainingJobStatus.STOPPING and not status.terminal:
                 status = TrainingJobStatus.STOPPING
+                if secondary_status is not SecondaryStatus.UPLOADING:
+                    # A supervisor that has not heard of the stop yet still thinks that the job goes on.
+                    secondary_status, message = SecondaryStatus.STOPPING, StatusMessage.STOPPING
             elif record.status is TrainingJobStatus.STOPPING and status is TrainingJobStatus.COMPLETED:
                 # Whoever asked was told so, in the last moment before the end.
                 stopped = STOPPED[StopCause.REQUEST]
