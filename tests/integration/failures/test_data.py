@@ -76,10 +76,6 @@ def test_the_whole_folder_goes_before_it_is_copied(fails: Fails, data: Path, rel
     fails("source-gone", "true", more={**HOSTS, **channel("copy")}, env={"DOCKER_HOST": relay.address})
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="a StagingError in a thread of job/start.py is not heard of, and the job waits for ever",
-)
 def test_the_whole_folder_goes_before_the_engine_mounts_it(fails: Fails, data: Path, relay: Any) -> None:
     relay.before(A_START, lambda: shutil.rmtree(data))
     fails("source-gone-mounted", "true", more=channel("overlay"), env={"DOCKER_HOST": relay.address}, timeout=20)
