@@ -7,7 +7,7 @@ import click
 def command() -> int:
     """Bring jobs to their end whose supervisor was killed.
 
-    And wait for that.
+    Waits until they have ended.
 
     Any command that touches such a job does this by itself, in the background.
     """
