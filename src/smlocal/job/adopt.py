@@ -13,7 +13,7 @@ from smlocal.errors import EngineError, MachineNotReadyError
 from smlocal.job.attempt import Attempt
 from smlocal.job.cleanup import clear_disk, clear_engine
 from smlocal.job.context import Context
-from smlocal.job.describe import DECISION, JOB, LOCAL, RECALL, describe_job
+from smlocal.job.describe import DECISION, JOB, LOCAL, PLAN, RECALL, REQUEST, describe_job
 from smlocal.job.events import Events, Interrupted
 from smlocal.job.folder import keep
 from smlocal.job.host_run import HOST_LABEL, HostRun
@@ -49,6 +49,9 @@ def adopt(store: Store, name: str, connect: Callable[[], Engine], owned: Callabl
             engine.facts()  # while the engine is away nothing can be found out, and nothing is decided
             if not _only_cleaning_was_left(store, name, engine):
                 _bring_to_its_end(store, name, engine, events, signals)
+            # The first supervisor may have died over any of them.
+            for kind in (REQUEST, PLAN):
+                keep(store.directory(name), kind, store.document(name, kind))
             keep(store.directory(name), "describe", describe_job(store, name))
     return True
 
