@@ -1,9 +1,13 @@
 """`smlocal describe` for people, and figures that are the same wherever they stand."""
 
 import json
+import os
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+
+from smlocal.store.lease import Lease
 
 Smlocal = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -61,3 +65,18 @@ def test_service_alone_is_the_services_answer(remember: Callable[..., None], sml
     alone = smlocal("describe", "done", "--service").stdout
     assert alone == smlocal("describe", "done", "--json", "--service").stdout
     assert "Local" not in json.loads(alone)
+
+
+def test_a_running_job_names_its_supervisor_and_its_logs(
+    remember: Callable[..., None], smlocal: Smlocal, tmp_path: Path
+) -> None:
+    remember("going", ended=False)
+    folder = tmp_path / "jobs" / "going"
+    lease = Lease.take(str(folder))
+    assert lease is not None
+    with lease:
+        found = rows(smlocal("describe", "going").stdout)
+    assert found["Supervisor"] == f"process {os.getpid()}"
+    assert found["Status"] == "InProgress (Training)"
+    assert found["Model"] == "will be file:///out/model.tar.gz"
+    assert found["algo-1"] == f"log {folder}/logs/algo-1.log"
