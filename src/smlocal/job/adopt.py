@@ -12,6 +12,7 @@ from smlocal.engine.interface import ContainerState, Engine, ResourceKind
 from smlocal.errors import EngineError, MachineNotReadyError
 from smlocal.job.attempt import Attempt
 from smlocal.job.cleanup import clear_disk, clear_engine
+from smlocal.job.collect import give_back
 from smlocal.job.context import Context
 from smlocal.job.describe import DECISION, JOB, LOCAL, PLAN, RECALL, REQUEST, describe_job
 from smlocal.job.events import Events, Interrupted
@@ -63,6 +64,7 @@ def _only_cleaning_was_left(store: Store, name: str, engine: Engine) -> bool:
         return False
     decision = local[DECISION]
     give_room(store.directory(name))
+    _hand_back(store, name, engine)
     left = [*clear_engine(engine, name, store.get(name).run_id, engine_lost=True), *clear_disk(store.directory(name))]
     if left:
         store.put_document(name, LOCAL, {**local, "Leftovers": [*local["Leftovers"], *left]})
@@ -73,6 +75,19 @@ def _only_cleaning_was_left(store: Store, name: str, engine: Engine) -> bool:
     )
     end_job(store, name, ended, decision["Reason"])
     return True
+
+
+def _hand_back(store: Store, name: str, engine: Engine) -> None:
+    """What the containers wrote as root must be deletable, also where the dead supervisor did not come to it."""
+    plan = recall(store.document(name, RECALL))
+    runs = []
+    for resource in owned_by(engine, name, plan.run_id):
+        host = next((host for host in plan.hosts if host.host.name == resource.labels.get(HOST_LABEL)), None)
+        if resource.kind is ResourceKind.CONTAINER and host is not None:
+            run = HostRun(plan=plan, host=host, engine=engine, events=Events(), reporter=Silent())
+            run.take_up(resource.id)
+            runs.append(run)
+    give_back(runs, engine)
 
 
 def _bring_to_its_end(store: Store, name: str, engine: Engine, events: Events, signals: StopSignals) -> None:

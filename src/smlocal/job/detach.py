@@ -5,7 +5,9 @@ import pickle
 import sys
 from collections.abc import Callable
 
-_DONE = b"\0"
+from smlocal.errors import SmlocalError
+
+_BEGUN, _NO_NEED = b"\0", b"\1"
 
 
 def leave_behind(work: Callable[[Callable[[], None]], None]) -> None:
@@ -21,9 +23,11 @@ def leave_behind(work: Callable[[Callable[[], None]], None]) -> None:
         with os.fdopen(reading, "rb") as answer:
             said = answer.read()
         os.waitpid(child, 0)
-        if said != _DONE and said:
-            raise pickle.loads(said)  # noqa: S301 - written by our own child a moment ago
-        return
+        if said in {_BEGUN, _NO_NEED}:
+            return
+        if not said:
+            raise SmlocalError("the process that was to go on in the background ended without a word")
+        raise pickle.loads(said)  # noqa: S301 - written by our own child a moment ago
     # A second fork leaves the grandchild to init: nobody has to wait for it.
     os.setsid()
     if os.fork():
@@ -40,11 +44,13 @@ def _work(work: Callable[[Callable[[], None]], None], writing: int) -> None:
     def begin() -> None:
         nonlocal begun
         begun = True
-        os.write(writing, _DONE)
+        os.write(writing, _BEGUN)
         os.close(writing)
 
     try:
         work(begin)
+        if not begun:
+            os.write(writing, _NO_NEED)
     except BaseException as error:  # noqa: BLE001 - the parent must hear of anything
         if not begun:
             os.write(writing, pickle.dumps(error))

@@ -25,6 +25,8 @@ def downloaded(plan: JobPlan, runs: Iterable[HostRun]) -> str:
         size = "" if tree.listing.total_bytes is None else f", {readable_bytes(tree.listing.total_bytes)}"
         where = os.path.relpath(tree.listing.root)
         shown = where if where.startswith("..") else f"./{where}"
+        if not tree.listing.whole_tree:
+            shown = f"{shown}/{tree.listing.paths[0]}" if count == 1 else f"some of {shown}"
         parts.append(f"{tree.name}: {count} file{'s' * (count != 1)}{size}, {_HOW[staged.means]} {shown}")
     return " · ".join(parts)
 

@@ -20,6 +20,7 @@ from smlocal.plan.model import HostPlan, JobPlan
 
 HOST_LABEL = "smlocal.host"
 _LOG_TAIL = 4096
+_SHOWING_SECONDS = 0.5
 _DRAIN_SECONDS = 10.0
 """After the container's end, this long for its last words: a grandchild may hold the streams open for ever."""
 
@@ -41,6 +42,8 @@ class HostRun:
     """Bytes of the log that earlier attempts wrote."""
     fell_back: str | None = None
     """Why the overlays of the plan had to be replaced by copies."""
+    _showing: bool = False
+    """True while what was read is being handed on."""
     _mounts: tuple[Mount, ...] = ()
     _threads: list[Thread] = field(default_factory=list)
 
@@ -186,7 +189,9 @@ class HostRun:
         try:
             for piece in output:
                 log.write(piece)
+                self._showing = True
                 self.reporter.output(self.name, piece)
+                self._showing = False
         except EngineLostError as error:
             self.reporter.warning(f"{self.name}: the log stream broke off ({error.sentence})")
         finally:
@@ -199,6 +204,9 @@ class HostRun:
             exit_code = self.engine.wait(self.container)
             if reader is not None:
                 reader.join(_DRAIN_SECONDS)
+                # Whoever reads slowly (a pager) gets the rest all the same, and so does the log.
+                while self._showing and reader.is_alive():
+                    reader.join(_SHOWING_SECONDS)
             oom_killed = exit_code != 0 and self.engine.state(self.container).oom_killed
         except SmlocalError as error:
             self.events.put(HostLost(host=self.name, why=error.sentence))

@@ -280,7 +280,7 @@ def _check_gpus(job: JobFile, engine: Engine, image: str | None) -> None:
     missing = engine.probe_gpu(image, gpus, {JOB_LABEL: "gpu-probe"})
     if missing is not None:
         raise GpuUnavailableError(
-            f"{resources.InstanceType} has {gpus} GPUs and this engine gives none",
+            f"{resources.InstanceType} has {gpus} GPU{'s' * (gpus != 1)} and this engine gives none",
             details=[missing],
             remedy=[
                 "Install the NVIDIA driver and nvidia-container-toolkit, then restart the engine; or",

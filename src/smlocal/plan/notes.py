@@ -48,7 +48,7 @@ def _allow_cpu(plan: JobPlan, job: JobFile) -> str | None:
     size = instance_type(_type(plan))
     if not job.local.AllowCpu or not size.gpus:
         return None
-    return f"{size.name} has {size.gpus} GPUs; this run has none, as allowed by --allow-cpu"
+    return f"{size.name} has {size.gpus} GPU{'s' * (size.gpus != 1)}; this run has none, as allowed by --allow-cpu"
 
 
 def _role(plan: JobPlan, job: JobFile) -> str | None:

@@ -2,9 +2,12 @@
 
 import fcntl
 import os
+import time
 from types import TracebackType
 from typing import Self
 
+_TRIES, _PAUSE = 3, 0.002
+"""Somebody who only looks has it for an instant."""
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -18,13 +21,25 @@ class Lease:
     @classmethod
     def take(cls, directory: str) -> Self | None:
         """The lease of the job in this folder, or None while another process has it."""
+        return cls._lock(directory, fcntl.LOCK_EX, tries=_TRIES)
+
+    @classmethod
+    def _lock(cls, directory: str, kind: int, *, tries: int) -> Self | None:
         descriptor = os.open(directory, _OPEN)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(descriptor)
-            return None
-        return cls(descriptor)
+        for _ in range(tries):
+            try:
+                fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(_PAUSE)
+            else:
+                return cls(descriptor)
+        os.close(descriptor)
+        return None
+
+    @classmethod
+    def look(cls, directory: str) -> Self | None:
+        """A look at whether somebody has the lease: two who look do not see each other."""
+        return cls._lock(directory, fcntl.LOCK_SH, tries=1)
 
     def release(self) -> None:
         """Give it back."""
@@ -48,7 +63,7 @@ class Lease:
 def supervised(directory: str) -> bool:
     """True while a living process supervises the job in this folder."""
     try:
-        lease = Lease.take(directory)
+        lease = Lease.look(directory)
     except OSError:  # no folder, nobody in it
         return False
     if lease is None:

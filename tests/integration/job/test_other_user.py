@@ -93,7 +93,8 @@ def test_nothing_is_left_that_needs_root(
             check=False,
         )
         assert done.returncode == 1, done.stderr
-        assert "AlgorithmError: reason\n, exit code: 7" in done.stderr
+        assert "Failed: AlgorithmError: reason\n" in done.stderr
+        assert ", exit code: 7\n" in done.stderr
         # All folders and config files are root's inside, whoever runs smlocal.
         listed = [line.split() for line in done.stdout.splitlines() if line.startswith(("d", "-"))]
         assert listed
