@@ -16,6 +16,7 @@ from smlocal.job.collect import give_back
 from smlocal.job.context import Context
 from smlocal.job.describe import DECISION, JOB, LOCAL, PLAN, RECALL, REQUEST, describe_job
 from smlocal.job.events import Events, Interrupted
+from smlocal.job.faults import FAULT
 from smlocal.job.folder import keep
 from smlocal.job.host_run import HOST_LABEL, HostRun
 from smlocal.job.labels import owned_by
@@ -113,6 +114,8 @@ def _count_the_past(supervisor: Supervisor) -> None:
             supervisor.number = int(data["Number"])
             supervisor.policy.used += data["Why"] == "retry"
             supervisor.policy.interruptions += data["Why"] == "interruption"
+        elif event.kind == FAULT:
+            supervisor.attempt.faults.count(int(data["Index"]))
     now = time.time()
     context.spent["training"] = sum(
         (now if transition.ended is None else transition.ended) - transition.started
@@ -136,6 +139,7 @@ def _resume(supervisor: Supervisor, phase: SecondaryStatus) -> None:
         supervisor.after_training()
         return
     _take_up_hosts(attempt, ran)
+    attempt.faults.training_began(time.monotonic() - _trained_for(attempt.context))
     attempt.story = stopping
     if not attempt.over and ended_with_the_engine([state for _, state in ran.values()], attempt.context.engine.began()):
         attempt.ran = True
@@ -151,6 +155,12 @@ def _resume(supervisor: Supervisor, phase: SecondaryStatus) -> None:
     for run in attempt.runs.values():
         run.complete_log()
     supervisor.after_training()
+
+
+def _trained_for(context: Context) -> float:
+    """How long the attempt has trained that is being taken up."""
+    starts = [t.started for t in context.store.transitions(context.job) if t.status is SecondaryStatus.TRAINING]
+    return time.time() - max(starts, default=time.time())
 
 
 def _containers(supervisor: Supervisor) -> dict[str, tuple[str, ContainerState]]:

@@ -1,9 +1,13 @@
 """What `Local.Faults` stages: interruptions and internal errors, at their time and as often as asked."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from smlocal.job.events import Event, Interrupted, PlatformFailed
 from smlocal.plan.model import FaultPlan
+
+FAULT = "fault"
+"""Of the job's history: one strike."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -11,8 +15,14 @@ class Faults:
     """The faults of a job, counted over all its attempts."""
 
     planned: tuple[FaultPlan, ...]
+    record: Callable[[int], None] = lambda _: None
+    """Told of each strike, so that a later supervisor can count it."""
     _struck: dict[int, int] = field(default_factory=dict)
     _due: list[tuple[float, int]] = field(default_factory=list)
+
+    def count(self, index: int) -> None:
+        """A strike of an earlier supervisor's time."""
+        self._struck[index] = self._struck.get(index, 0) + 1
 
     def strikes(self, when: str) -> bool:
         """True when an internal error is due now, before or after training; that uses it up."""
@@ -47,4 +57,5 @@ class Faults:
         return self._struck.get(index, 0) < self.planned[index].times
 
     def _use(self, index: int) -> None:
-        self._struck[index] = self._struck.get(index, 0) + 1
+        self.count(index)
+        self.record(index)

@@ -21,7 +21,7 @@ from smlocal.job.context import Context, new_token
 from smlocal.job.describe import JOB, LOCAL, PLAN, RECALL, REQUEST, describe_job
 from smlocal.job.events import Events
 from smlocal.job.failure_file import read_failure
-from smlocal.job.faults import Faults
+from smlocal.job.faults import FAULT, Faults
 from smlocal.job.folder import keep
 from smlocal.job.host_run import logged_by
 from smlocal.job.local_block import local_block
@@ -135,7 +135,8 @@ class Supervisor:
 
     def __post_init__(self) -> None:
         self.policy.retries = self.plan.retries
-        self.attempt = Attempt(context=self.context, plan=self.plan, faults=Faults(planned=self.plan.faults))
+        faults = Faults(planned=self.plan.faults, record=lambda index: self.context.record(FAULT, {"Index": index}))
+        self.attempt = Attempt(context=self.context, plan=self.plan, faults=faults)
 
     def run(self) -> None:
         """Every attempt in turn, from the beginning."""
