@@ -6,6 +6,7 @@ from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
 from select import POLLIN, poll
+from threading import RLock
 
 from smlocal.contract.statuses import StopCause
 
@@ -73,21 +74,33 @@ class Events:
 
     def __init__(self) -> None:
         self._items: deque[Event | Poked] = deque()
+        # Reentrant: a signal handler may put while its own thread does.
+        self._lock = RLock()
+        self._closed = False
         self._reading, self.wakeup = os.pipe()
         os.set_blocking(self._reading, False)
         os.set_blocking(self.wakeup, False)
         self._poll = poll()
         self._poll.register(self._reading, POLLIN)
 
+    def close(self) -> None:
+        """Nobody listens any more; what threads still tell is dropped."""
+        with self._lock:
+            if not self._closed:
+                self._closed = True
+                os.close(self._reading)
+                os.close(self.wakeup)
+
     def __del__(self) -> None:
-        for descriptor in (self._reading, self.wakeup):
-            os.close(descriptor)
+        self.close()
 
     def put(self, event: Event | Poked) -> None:
         """Tell the supervisor."""
-        self._items.append(event)
-        with suppress(BlockingIOError):  # full: it is awake anyway
-            os.write(self.wakeup, b"\0")
+        with self._lock:
+            self._items.append(event)
+            if not self._closed:
+                with suppress(BlockingIOError):  # full: it is awake anyway
+                    os.write(self.wakeup, b"\0")
 
     def next(self, timeout: float | None) -> Event | Poked | None:
         """The next event, or None when `timeout` seconds brought none."""

@@ -48,6 +48,7 @@ class StopSignals:
         signal.set_wakeup_fd(-1)
         for number in (*self._ours, POKE):
             signal.signal(number, signal.SIG_IGN)
+        self._events.close()
 
     def check(self) -> None:
         """Break off here if somebody wants something: between two calls to the engine, never within one."""
