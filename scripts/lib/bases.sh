@@ -31,7 +31,7 @@ debian_mirror() {
     local mirror
     mirror=$(apt-get indextargets --format '$(LABEL) $(COMPONENT) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
         sed -n 's/^Debian main //p' | head -n 1)
-    echo "${mirror:-http://deb.debian.org/debian}"
+    echo "$mirror" # nothing: debootstrap knows one
 }
 
 packages_of() { sed 's/#.*//' "$root/scripts/bases/$1" | xargs; }
