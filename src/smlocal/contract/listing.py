@@ -1,6 +1,9 @@
 """What a source holds, as the rest of the house sees it: names in the service's order, never the bytes."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from smlocal.contract.sharding import Shard
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -8,19 +11,19 @@ class Listing:
     """The objects one channel selects from one source, in listing order (UTF-8 byte order of their keys).
 
     `paths[i]` is where object i lies below the channel directory. Its file here is `root`/`paths[i]`, its key is
-    `key_base + paths[i]`, and its URI `bucket_uri + key`. Plain strings, not one object per file: a channel may hold
-    hundreds of thousands.
+    `key_base + paths[i]` (or `keys[i]`), and its URI `bucket_uri + key`. Plain strings, not one object per file: a
+    channel may hold hundreds of thousands.
     """
 
     root: str
-    """Absolute local folder that `paths` are relative to."""
+    """Absolute local folder that `paths` are relative to; empty for objects that are in S3."""
     bucket_uri: str
-    """`s3://bucket/` for a mapped location, `file:///` for a plain local path."""
+    """`s3://bucket/` for a location in S3, mapped or not; `file:///` for a plain local path."""
     prefix: str
     """The bare key prefix: line 1 of the channel's manifest."""
     key_base: str
     """What turns a path into a key: the prefix up to and with its last `/`."""
-    paths: tuple[str, ...]
+    paths: Sequence[str]
     total_bytes: int | None
     """None when the listing is so long that sizes were not asked for."""
     whole_tree: bool
@@ -33,7 +36,47 @@ class Listing:
     """What an upload would not carry: sockets, FIFOs, devices, dangling links, with the reason."""
     unlike_service_modes: int = 0
     """How many of the files looked at do not have the service's mode 0644."""
+    keys: Sequence[str] = ()
+    """The whole key of each object, where it is not always `key_base` and the path."""
+    sizes: Sequence[int] = ()
+    """Of each object in S3; empty when only asking for each would tell."""
+    etags: Sequence[str] = ()
+    """Of each object in S3, as `sizes`."""
+    failure: str | None = None
+    """Why the service would fail to download this, in its words; the job ends with it before a container starts."""
+
+    @property
+    def remote(self) -> bool:
+        """True for objects in S3."""
+        return not self.root
+
+    @property
+    def bucket(self) -> str:
+        """The bucket's bare name; empty for a plain local path."""
+        return self.bucket_uri.partition("://")[2].rstrip("/")
+
+    def key(self, index: int) -> str:
+        """The whole key of object `index`."""
+        return self.keys[index] if self.keys else f"{self.key_base}{self.paths[index]}"
 
     def uri(self, path: str) -> str:
         """Full URI of the object at `path`."""
-        return f"{self.bucket_uri}{self.key_base}{path}"
+        key = self.keys[self.paths.index(path)] if self.keys else f"{self.key_base}{path}"
+        return f"{self.bucket_uri}{key}"
+
+    def dealt_to(self, shard: Shard) -> "Listing":
+        """The part of it that one host gets of `ShardedByS3Key`."""
+        if shard.count == 1:
+            return self
+        part = shard.slice
+        sizes = self.sizes[part]
+        return replace(
+            self,
+            paths=self.paths[part],
+            keys=self.keys[part],
+            sizes=sizes,
+            etags=self.etags[part],
+            total_bytes=sum(sizes) if sizes else None,
+            whole_tree=False,
+            directories=(),
+        )

@@ -2,10 +2,19 @@
 
 from smlocal.contract.listing import Listing
 
+_AT_ONCE = 10_000
+
 
 def manifest(listing: Listing) -> bytes:
     """Line 1 is the bare key prefix, each further line the full URI of an object, in listing order."""
-    start = f"\n{listing.bucket_uri}{listing.key_base}"
-    objects = start + start.join(listing.paths) if listing.paths else ""
+    written = bytearray(_encoded(f"{listing.prefix}\n"))
+    start = listing.bucket_uri if listing.keys else f"{listing.bucket_uri}{listing.key_base}"
+    names = listing.keys or listing.paths
+    for first in range(0, len(names), _AT_ONCE):
+        written += _encoded("".join([f"{start}{name}\n" for name in names[first : first + _AT_ONCE]]))
+    return bytes(written)
+
+
+def _encoded(text: str) -> bytes:
     # Names are bytes on disk; those that are not UTF-8 go out as they came in.
-    return f"{listing.prefix}{objects}\n".encode(errors="surrogateescape")
+    return text.encode(errors="surrogateescape")

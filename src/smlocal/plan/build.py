@@ -68,6 +68,7 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
                 directories=_directories(request),
                 files={**_configuration(request, host, hosts, local), **manifests},
                 channels=channels,
+                pipes=(),
                 environment=environment,
                 # A private network answers for every host; alone on the default one, a host must know its own name.
                 extra_hosts={} if several else {host.name: "127.0.0.1"},

@@ -1,28 +1,56 @@
 """What exactly will be done: the one object that `smlocal plan` shows and `smlocal run` executes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from smlocal.contract.checkpoints import is_own_mount
 from smlocal.contract.hosts import Host
 from smlocal.contract.listing import Listing
+from smlocal.contract.sharding import WHOLE, Shard
 from smlocal.plan.facts import EngineFacts, ImageFacts, MachineFacts
 from smlocal.plan.staging import Staging
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TreePlan:
-    """A local tree that appears in the container, writable, while the user's own files stay as they are."""
+    """A tree that appears in the container while the user's own files stay as they are."""
 
     name: str
     uri: str
     """As the request says it."""
     target: str
     listing: Listing
+    """What this host gets of it."""
     staging: Staging
     reason: str | None
-    """Why it is copied, where it is."""
+    """Why it is not staged as it would be best, where it is not."""
+    mode: str = "File"
+    """`File`, `FastFile`, or `FileSystem` for EFS and FSx."""
+    writable: bool = True
+    """False for FastFile and for a file system that is mounted `ro`."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PipePlan:
+    """A channel that one host reads from FIFOs, one an epoch."""
+
+    name: str
+    uri: str
+    """As the request says it."""
+    target: str
+    """The FIFO of epoch 0 without its `_0`."""
+    listing: Listing
+    """The whole of it, all hosts' shards; of an augmented manifest that one object."""
+    shard: Shard = WHOLE
+    record_io: bool = False
+    gzip: bool = False
+    seed: int | None = None
+    """Of ShuffleConfig."""
+    attributes: tuple[str, ...] = ()
+    """What is sent of each line of an augmented manifest; empty for every other kind of source."""
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """Local.Sources with absolute folders, for the URIs in an augmented manifest."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,6 +66,7 @@ class HostPlan:
     files: Mapping[str, bytes]
     """Config files and manifests, by path in the container."""
     channels: tuple[TreePlan, ...]
+    pipes: tuple[PipePlan, ...]
     environment: Mapping[str, str]
     extra_hosts: Mapping[str, str]
     aliases: tuple[str, ...]

@@ -4,14 +4,14 @@ The contents of files and the names of inputs are left out: they were needed bef
 """
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from smlocal.plan.model import JobPlan
 
-_LEFT_OUT: dict[str, Any] = {"files": {}, "paths": []}
+_LEFT_OUT: dict[str, Any] = {"files": {}, "paths": [], "keys": [], "sizes": [], "etags": []}
 
 
 def remember(plan: JobPlan) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def _decode(kind: Any, value: Any) -> Any:
     if origin in {Union, UnionType}:
         (inner,) = (argument for argument in arguments if argument is not NoneType)
         return None if value is None else _decode(inner, value)
-    if origin is tuple:
+    if origin is tuple or origin is Sequence:
         return tuple(_decode(arguments[0], item) for item in value)
     if origin is not None and origin is not Literal and isinstance(value, Mapping):
         return {key: _decode(arguments[1], item) for key, item in value.items()}

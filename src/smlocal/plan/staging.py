@@ -4,7 +4,8 @@ from typing import Literal
 
 from smlocal.contract.listing import Listing
 
-Staging = Literal["overlay", "copy"]
+Staging = Literal["overlay", "copy", "bind", "fuse"]
+"""`bind` shows a folder as it is, `fuse` streams objects of S3 as they are read."""
 
 _REASONS_SHOWN = 2
 
