@@ -17,7 +17,7 @@ class S3Object:
 
     @property
     def uri(self) -> str:
-        """`s3://bucket/key`"""
+        """`s3://bucket/key`, for people and manifests."""
         return f"s3://{self.bucket}/{self.key}"
 
 
