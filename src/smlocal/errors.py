@@ -133,6 +133,12 @@ class JobNotInterruptibleError(RequestRefusedError):
     id = "job-not-interruptible"
 
 
+class CacheInUseError(RequestRefusedError):
+    """Downloads that a running job reads cannot be removed."""
+
+    id = "cache-in-use"
+
+
 class EngineUnreachableError(MachineNotReadyError):
     """No container engine answers."""
 
@@ -167,6 +173,18 @@ class CredentialsMissingError(MachineNotReadyError):
     """AWS credentials are needed (an ECR image) and none work."""
 
     id = "credentials-missing"
+
+
+class S3UnreachableError(MachineNotReadyError):
+    """S3 does not answer at the endpoint that is configured."""
+
+    id = "s3-unreachable"
+
+
+class PipeUnreachableError(MachineNotReadyError):
+    """A Pipe channel cannot reach a container of this engine: FIFOs of this machine do not exist there."""
+
+    id = "pipe-unreachable"
 
 
 class ImageArchitectureError(MachineNotReadyError):
