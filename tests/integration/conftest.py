@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.integration.s3_servers import S3Server, S3Servers
 
 ROOT = Path(__file__).parents[2]
 IMAGES = Path(__file__).with_name("images")
@@ -204,6 +205,22 @@ def own_engine() -> Iterator[OwnEngine]:
         yield engine
     finally:
         engine.close()
+
+
+@pytest.fixture(scope="session")
+def s3_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Servers]:
+    """`s3_servers("rclone")`: that one server, for a test that needs no other."""
+    servers = S3Servers(tmp_path_factory.mktemp("s3"))
+    try:
+        yield servers
+    finally:
+        servers.close()
+
+
+@pytest.fixture(params=["moto", "rclone"])
+def s3(request: pytest.FixtureRequest, s3_servers: S3Servers) -> S3Server:
+    """Each of two real S3 servers in turn; a test makes buckets of its own with `s3.make_bucket()`."""
+    return s3_servers(request.param)
 
 
 @pytest.fixture

@@ -1,0 +1,267 @@
+"""Two real S3 servers for tests, because each is wrong where the other is right: moto for semantics, rclone for speed.
+
+moto holds objects in memory and accepts any secret. rclone checks signatures and keeps objects as plain files, but
+answers a ranged GET with 200, forgets folder markers and keys with `//`, and cannot hold `p` and `p/q` at once.
+"""
+
+import itertools
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+
+ACCESS_KEY = "smlocaltestkey"
+SECRET_KEY = "smlocaltestsecret"
+REGION = "eu-west-1"
+
+_NUMBERS = itertools.count(1)
+_PATIENCE = 30.0
+
+# What moto held before it was killed is there again before its port opens, as it would be on a server with a disk.
+_MOTO = """
+import json, sys
+from moto.s3.models import s3_backends
+from moto.server import main
+backend = s3_backends["123456789012"]["aws"]
+with open(sys.argv.pop(), encoding="utf-8") as file:
+    for bucket, keys in json.load(file).items():
+        backend.create_bucket(bucket, "eu-west-1")
+        for key, path in keys.items():
+            with open(path, "rb") as data:
+                backend.put_object(bucket, key, data.read())
+main(sys.argv[1:])
+"""
+
+
+class S3Server(Protocol):
+    """What tests use of either server."""
+
+    name: str
+    process: subprocess.Popen[bytes] | None
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The whole AWS configuration for whoever shall use this server."""
+        ...
+
+    def client(self) -> Any:
+        """A boto3 client for seeding and looking."""
+        ...
+
+    def make_bucket(self, stem: str = "bucket") -> str:
+        """A new bucket, with a name that nobody else has."""
+        ...
+
+    def put(self, bucket: str, key: str, data: bytes = b"") -> str:
+        """Store an object; returns its ETag, quotes and all."""
+        ...
+
+    def kill(self) -> None:
+        """End it as a crash does; connections break and new ones are refused."""
+        ...
+
+    def restart(self) -> None:
+        """Start it again, on the same port and with what it held."""
+        ...
+
+    def skip_on(self, name: str, why: str) -> None:
+        """Skip the test on this server, which is known to be wrong here."""
+        ...
+
+
+class _Server:
+    """A process on a port of its own, and the client for it."""
+
+    name = ""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.port = free_port()
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def command(self) -> list[str]:
+        raise NotImplementedError
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return environment(self.url)
+
+    def start(self) -> None:
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                self.command(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env={"PATH": os.environ["PATH"], "HOME": str(self.folder), "TMPDIR": tempfile.gettempdir()},
+                cwd=self.folder,
+            )
+        until = time.monotonic() + _PATIENCE
+        while time.monotonic() < until and self.process.poll() is None:
+            try:
+                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+            except OSError:
+                time.sleep(0.02)
+            else:
+                return
+        pytest.fail(f"{self.name} does not start:\n{(self.folder / 'log').read_text(errors='replace')[-2000:]}")
+
+    def kill(self) -> None:
+        self._end(signal.SIGKILL)
+
+    def close(self) -> None:
+        self._end(signal.SIGTERM)
+
+    def _end(self, number: signal.Signals) -> None:
+        if self.process is not None:
+            self.process.send_signal(number)
+            self.process.wait()
+            self.process = None
+
+    def restart(self) -> None:
+        if self.process is None:
+            self.start()
+
+    def client(self) -> Any:
+        return self._client
+
+    @cached_property
+    def _client(self) -> Any:
+        import boto3
+        from botocore.config import Config
+
+        return boto3.session.Session(
+            aws_access_key_id=ACCESS_KEY, aws_secret_access_key=SECRET_KEY, region_name=REGION
+        ).client(
+            "s3",
+            endpoint_url=self.url,
+            config=Config(
+                s3={"addressing_style": "path"},
+                max_pool_connections=32,
+                # rclone does not know the trailers that carry a checksum nobody asked for.
+                request_checksum_calculation="when_required",
+                response_checksum_validation="when_required",
+            ),
+        )
+
+    def make_bucket(self, stem: str = "bucket") -> str:
+        name = f"{stem}-{os.getpid()}-{next(_NUMBERS)}"
+        self.client().create_bucket(Bucket=name, CreateBucketConfiguration={"LocationConstraint": REGION})
+        return name
+
+    def put(self, bucket: str, key: str, data: bytes = b"") -> str:
+        return str(self.client().put_object(Bucket=bucket, Key=key, Body=data)["ETag"])
+
+    def skip_on(self, name: str, why: str) -> None:
+        if self.name == name:
+            pytest.skip(f"{name}: {why}")
+
+
+class Moto(_Server):
+    """moto's server; everything it holds is noted when it is killed."""
+
+    name = "moto"
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self._held: dict[str, dict[str, str]] = {}
+
+    def command(self) -> list[str]:
+        held = self.folder / "held.json"
+        held.write_text(json.dumps(self._held), encoding="utf-8")
+        return [sys.executable, "-c", _MOTO, "--host", "127.0.0.1", "--port", str(self.port), str(held)]
+
+    def kill(self) -> None:
+        if self.process is not None:
+            self._held = self._look()
+        super().kill()
+
+    def _look(self) -> dict[str, dict[str, str]]:
+        client = self.client()
+        found: dict[str, dict[str, str]] = {}
+        numbers = itertools.count()
+        for each in client.list_buckets()["Buckets"]:
+            bucket = each["Name"]
+            found[bucket] = {}
+            for page in client.get_paginator("list_objects_v2").paginate(Bucket=bucket):
+                for entry in page.get("Contents", ()):
+                    path = self.folder / f"held-{next(numbers)}"
+                    path.write_bytes(client.get_object(Bucket=bucket, Key=entry["Key"])["Body"].read())
+                    found[bucket][entry["Key"]] = str(path)
+        return found
+
+
+class Rclone(_Server):
+    """rclone's server; its objects are the files in `data`."""
+
+    name = "rclone"
+
+    @property
+    def data(self) -> Path:
+        """The buckets, as folders: what is in one before the server first looks into it need not be uploaded."""
+        return self.folder / "data"
+
+    def command(self) -> list[str]:
+        self.data.mkdir(exist_ok=True)
+        return [
+            str(Path(sys.executable).with_name("rclone")),
+            *("--config", os.devnull, "serve", "s3", "--addr", f"127.0.0.1:{self.port}"),
+            *("--auth-key", f"{ACCESS_KEY},{SECRET_KEY}", str(self.data)),
+        ]
+
+
+class S3Servers:
+    """The servers of one test session, each started when it is first asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._servers: dict[str, Moto | Rclone] = {}
+
+    def __call__(self, name: str) -> Moto | Rclone:
+        """This server, running."""
+        if name not in self._servers:
+            folder = self._folder / name
+            folder.mkdir()
+            self._servers[name] = Moto(folder) if name == "moto" else Rclone(folder)
+        server = self._servers[name]
+        server.restart()
+        return server
+
+    def close(self) -> None:
+        for server in self._servers.values():
+            server.close()
+
+
+def environment(url: str, extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """An AWS configuration that takes nothing from whoever runs the tests."""
+    return {
+        "AWS_ENDPOINT_URL_S3": url,
+        "AWS_ACCESS_KEY_ID": ACCESS_KEY,
+        "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
+        "AWS_REGION": REGION,
+        "AWS_DEFAULT_REGION": REGION,
+        "AWS_CONFIG_FILE": os.devnull,
+        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+        "AWS_EC2_METADATA_DISABLED": "true",
+        **(extra or {}),
+    }
+
+
+def free_port() -> int:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return int(sock.getsockname()[1])
