@@ -1,0 +1,41 @@
+"""Who uses which tree: a file of the tree's name in the job's own folder, which goes when the job is cleaned up."""
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+
+MARKERS = os.path.join("staged", "cache")
+"""Where a job has them, below its folder."""
+
+
+def mark(directory: str, tree: str) -> bool:
+    """Note that the job uses the tree; False when it did so already."""
+    os.makedirs(directory, mode=0o700, exist_ok=True)
+    try:
+        os.close(os.open(os.path.join(directory, tree), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    except FileExistsError:
+        return False
+    return True
+
+
+def unmark(directory: str, tree: str) -> None:
+    """The job does not use it after all."""
+    with suppress(FileNotFoundError):
+        os.unlink(os.path.join(directory, tree))
+
+
+def users(home: str) -> Mapping[str, list[str]]:
+    """The names of the jobs that use each tree."""
+    found: dict[str, list[str]] = {}
+    jobs = os.path.join(home, "jobs")
+    for job in _names(jobs):
+        for tree in _names(os.path.join(jobs, job, MARKERS)):
+            found.setdefault(tree, []).append(job)
+    return found
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
