@@ -1,0 +1,196 @@
+"""Pipe mode: one channel of one host, an endless row of FIFOs, each filled anew once somebody reads it."""
+
+import os
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from errno import EDQUOT, ENOSPC
+from threading import Lock, Thread, current_thread
+from typing import TYPE_CHECKING
+
+from smlocal.channels.pipe.failures import FeedError, name_taken, no_room, of_s3
+from smlocal.channels.pipe.fifo import Fifo
+from smlocal.channels.pipe.items import Content, Item, Objects
+from smlocal.channels.pipe.outlet import Outlet, ReaderGoneError
+from smlocal.channels.pipe.sender import Sender
+from smlocal.channels.pipe.stop import Stop, StoppedError
+from smlocal.channels.pipe.streams import Streams
+from smlocal.contract.failure import INTERNAL_ERROR
+from smlocal.errors import StagingError
+from smlocal.plan.model import PipePlan
+from smlocal.sources.s3.interface import ObjectStore, S3Error, S3Object
+
+if TYPE_CHECKING:
+    from smlocal.sources.s3.stream import ObjectStream
+
+_PATIENCE = 0.9
+"""Seconds for the threads to end."""
+
+
+class PipeFeeder:
+    """Feeds one channel of one host: `prepare`, then `start` just before the container does, `stop` after it ended.
+
+    Every epoch has a thread. It waits until its FIFO is opened; only then, and before it writes, the next epoch's FIFO
+    appears and its thread waits in turn. So a reader may leave an epoch at any point, closing it or not, and go on to
+    the next.
+    """
+
+    def __init__(
+        self,
+        plan: PipePlan,
+        *,
+        directory: str,
+        spool: str,
+        store: Callable[[], ObjectStore],
+        broken: Callable[[str, str], None],
+        budget: int = 64 << 20,
+    ) -> None:
+        """FIFOs appear in `directory`; `spool` is a folder of our own, on the same file system if it may be chosen.
+
+        `store` is called only when something must come from S3; at most `budget` bytes of it are read ahead. `broken`
+        is called from a thread of ours, at most once, with a FailureReason and what explains it: nobody is fed any
+        more, and readers wait until the feeder is stopped, so that none takes a part of its data for all of it.
+        """
+        self._plan = plan
+        self._folder = directory
+        self._spool = spool
+        self._broken = broken
+        self._streams = Streams(store, budget)
+        self._whole: Content = Objects(plan)
+        self._directory = -1
+        self._stop = Stop()
+        self._lock = Lock()
+        self._ended = False
+        self._failed = False
+        self._fifos: set[Fifo] = set()
+        self._threads: set[Thread] = set()
+        self._kept: list[Outlet] = []
+
+    def prepare(self) -> None:
+        """Make the FIFO of epoch 0, and see to all that can be found wrong before the container is made.
+
+        `StagingError` in the service's words where something is.
+        """
+        try:
+            os.makedirs(self._spool, exist_ok=True)
+            self._whole = self._what()
+            if self._whole.remote:
+                self._streams.store  # noqa: B018 - whoever may not use S3 is to learn it now
+            self._directory = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            self._fifos.add(self._fifo(0))
+        except FeedError as error:
+            raise StagingError(error.reason, details=(error.explanation,)) from error
+
+    def start(self) -> None:
+        """Begin to feed."""
+        with self._lock:
+            if not self._ended:
+                self._begin(0, next(iter(self._fifos)))
+
+    def stop(self) -> None:
+        """End everything within a second, whatever the threads wait for; those who still read get an end of file."""
+        with self._lock:
+            if self._ended:
+                return
+            self._ended = True
+        self._stop.set()
+        self._streams.stop()
+        for fifo in list(self._fifos):
+            fifo.release()
+        deadline = time.monotonic() + _PATIENCE
+        threads = list(self._threads)
+        for thread in threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+        for outlet in self._kept:
+            outlet.close()
+        if any(thread.is_alive() for thread in threads):
+            return  # reading from a disk that does not answer; what it uses is not pulled from under it
+        for fifo in self._fifos:
+            fifo.close()
+        self._whole.close()
+        if self._directory >= 0:
+            os.close(self._directory)
+        self._stop.close()
+
+    def _what(self) -> Content:
+        if not self._plan.attributes:
+            return self._whole
+        from smlocal.channels.pipe.manifest import open_manifest
+
+        return open_manifest(self._plan, spool=self._spool, streams=self._streams)
+
+    def _fifo(self, number: int) -> Fifo:
+        name = f"{os.path.basename(self._plan.target)}_{number}"
+        try:
+            return Fifo(name, directory=self._directory, spool=self._spool)
+        except FileExistsError as error:
+            raise name_taken(f"{self._plan.target}_{number}") from error
+        except OSError as error:
+            if error.errno in {ENOSPC, EDQUOT}:
+                raise no_room(error) from error
+            raise
+
+    def _begin(self, number: int, fifo: Fifo) -> None:
+        name = f"smlocal-pipe-{self._plan.name}-{number}"
+        thread = Thread(target=self._run, args=(number, fifo), name=name, daemon=True)
+        self._threads.add(thread)
+        thread.start()
+
+    def _run(self, number: int, fifo: Fifo) -> None:
+        outlet: Outlet | None = None
+        with ExitStack() as downloads:
+            try:
+                items = self._whole.epoch(number)
+                # Of the first epoch some is there when the reader comes; of a later one nobody knows whether he will.
+                stream = self._stream(items, downloads) if number == 0 else None
+                outlet = Outlet(fifo.open(), self._stop)
+                self._next(number + 1)
+                self._sender(outlet, stream or self._stream(items, downloads)).send(items())
+            except (ReaderGoneError, StoppedError):
+                pass
+            except FeedError as error:
+                self._break(error.reason, error.explanation)
+            except S3Error as error:
+                failure = of_s3(error)
+                self._break(failure.reason, failure.explanation)
+            except Exception:  # noqa: BLE001 - whatever it is, the job must learn that nothing comes any more
+                self._break(INTERNAL_ERROR, traceback.format_exc())
+        self._leave(fifo, outlet)
+
+    def _next(self, number: int) -> None:
+        """Make an epoch that waits for its reader."""
+        with self._lock:
+            if self._ended or self._failed:
+                raise StoppedError
+            fifo = self._fifo(number)
+            self._fifos.add(fifo)
+            self._begin(number, fifo)
+
+    def _leave(self, fifo: Fifo, outlet: Outlet | None) -> None:
+        with self._lock:
+            self._fifos.discard(fifo)
+            self._threads.discard(current_thread())
+            keep = self._failed and not self._ended
+            if outlet is not None and keep:
+                self._kept.append(outlet)
+        fifo.close()
+        if outlet is not None and not keep:
+            outlet.close()
+
+    def _break(self, reason: str, explanation: str) -> None:
+        with self._lock:
+            if self._ended or self._failed:
+                return
+            self._failed = True
+        self._broken(reason, explanation)
+
+    def _stream(self, items: Callable[[], Iterator[Item]], downloads: ExitStack) -> "ObjectStream | None":
+        if not self._whole.remote:
+            return None
+        objects = (item for item in items() if isinstance(item, S3Object))
+        return downloads.enter_context(self._streams.open(objects))
+
+    def _sender(self, outlet: Outlet, stream: "ObjectStream | None") -> Sender:
+        plan = self._plan
+        return Sender(outlet, record_io=plan.record_io, gzip=plan.gzip, streams=self._streams, stream=stream)

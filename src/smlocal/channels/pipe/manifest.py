@@ -1,0 +1,111 @@
+"""Augmented manifests: what is sent are chosen attributes of their lines, and the objects that some of these name."""
+
+import os
+from collections.abc import Callable, Iterator
+from errno import EDQUOT, ENOSPC
+from typing import BinaryIO
+
+from smlocal.channels.pipe.failures import bad_line, changed, no_room, of_s3, unreadable
+from smlocal.channels.pipe.items import Item
+from smlocal.channels.pipe.line_values import BadLineError, values_of
+from smlocal.channels.pipe.lines import Lines
+from smlocal.channels.pipe.references import referenced
+from smlocal.channels.pipe.regular_file import open_regular
+from smlocal.channels.pipe.streams import Streams
+from smlocal.contract.sharding import epoch_order
+from smlocal.plan.model import PipePlan
+from smlocal.sources.s3.interface import S3Error, S3Object
+
+_REFERENCE = "-ref"
+_FULL = {ENOSPC, EDQUOT}
+
+
+class Manifest:
+    """An augmented manifest whose lines have all been looked at; `FeedError` from the constructor where one is bad."""
+
+    def __init__(self, plan: PipePlan, path: str) -> None:
+        """Read the file once; it is kept open, and its lines are read again when they are sent."""
+        self._plan = plan
+        self._uri = plan.listing.uri(plan.listing.paths[0])
+        self._folder = os.path.dirname(path) if not plan.listing.remote else None
+        self._lines = Lines(_opened(path, self._uri))
+        self._remote = False
+        try:
+            self._check()
+        except BaseException:
+            self._lines.close()
+            raise
+
+    @property
+    def remote(self) -> bool:
+        """Whether any line names an object in S3."""
+        return self._remote
+
+    def epoch(self, number: int) -> Callable[[], Iterator[Item]]:
+        """This host's lines in this epoch's order, attribute by attribute."""
+        plan = self._plan
+        order = epoch_order(len(self._lines), seed=plan.seed, epoch=number, shard=plan.shard)
+        return lambda: (item for index in order for item in self._again(index))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._lines.close()
+
+    def _check(self) -> None:
+        for number, line in self._lines.read_all():
+            try:
+                items = self._items(line)
+            except BadLineError as error:
+                raise bad_line(self._uri, number, str(error)) from error
+            self._remote = self._remote or any(isinstance(item, S3Object) for item in items)
+
+    def _again(self, index: int) -> list[Item]:
+        if not self._lines.unchanged:
+            raise changed(self._uri)
+        try:
+            return self._items(self._lines.line(index))
+        except BadLineError as error:
+            raise changed(self._uri) from error
+        except OSError as error:
+            raise unreadable(self._uri, error) from error
+
+    def _items(self, line: bytes) -> list[Item]:
+        plan = self._plan
+        return [
+            referenced(value, name=name, sources=plan.sources, folder=self._folder)
+            if name.endswith(_REFERENCE)
+            else text.encode()
+            for name, (value, text) in zip(plan.attributes, values_of(line, plan.attributes), strict=True)
+        ]
+
+
+def open_manifest(plan: PipePlan, *, spool: str, streams: Streams) -> Manifest:
+    """Have the manifest here, downloaded to `spool` if it is in S3, and check it."""
+    listing = plan.listing
+    if not listing.remote:
+        return Manifest(plan, f"{listing.root}/{listing.paths[0]}")
+    path = f"{spool}/manifest"
+    wanted = S3Object(bucket=listing.bucket, key=listing.key(0))
+    try:
+        _download(wanted, path, streams)
+    except S3Error as error:
+        raise of_s3(error) from error
+    except OSError as error:
+        if error.errno in _FULL:
+            raise no_room(error) from error
+        raise
+    return Manifest(plan, path)
+
+
+def _download(wanted: S3Object, path: str, streams: Streams) -> None:
+    with streams.open([wanted]) as stream, open(path, "wb") as file:
+        stream.open_next()
+        while piece := stream.read():
+            file.write(piece)
+
+
+def _opened(path: str, uri: str) -> BinaryIO:
+    try:
+        return os.fdopen(open_regular(path), "rb")
+    except OSError as error:
+        raise unreadable(uri, error) from error
