@@ -17,7 +17,6 @@ from smlocal.removal import remove_tree
 from smlocal.sources.s3.interface import ObjectStore, S3Error, S3Object
 
 if TYPE_CHECKING:
-    from smlocal.channels.cache.fill import Filling
     from smlocal.channels.cache.folder import Cache
 
 _FULL = {ENOSPC, EDQUOT}
@@ -99,31 +98,22 @@ class _Bringing:
         return None
 
     def _in_cache(self, cache: "Cache", marker_directory: str) -> str | None:
-        from smlocal.channels.cache.fill import Filling
-        from smlocal.channels.cache.keys import tree_name
-        from smlocal.channels.cache.take import keep, take
+        from smlocal.channels.cache.obtain import obtain
 
-        listing = self.listing
-        name, sizes = tree_name(self._endpoint, listing), dict(zip(listing.paths, listing.sizes, strict=True))
-
-        def look() -> str | None:
-            return take(cache, name, sizes=sizes, folders=self._folders, marker_directory=marker_directory)
-
-        root = look()
+        meter = self._meter()
+        root = obtain(
+            cache,
+            self.listing,
+            endpoint=self._endpoint,
+            folders=self._folders,
+            marker_directory=marker_directory,
+            download=lambda places: self._download(places, meter),
+            found=meter.found,
+            waiting=lambda: self._warn("another job downloads the same data: waiting for it"),
+        )
         if root is not None:
-            return root
-        with cache.alone(name, lambda: self._warn("another job downloads the same data: waiting for it")):
-            root = look()  # whoever was before us may have made it
-            if root is not None:
-                return root
-            cache.sweep()
-            filling = Filling(cache, name, listing, endpoint=self._endpoint, folders=self._folders)
-            filling.clear()  # what is left of a process that was killed here
-            try:
-                made = self._fill(filling)
-                return None if made is None else keep(cache, name, made, marker_directory=marker_directory)
-            finally:
-                filling.clear()
+            meter.finish()
+        return root
 
     def into_own(self, directory: str) -> str:
         """A folder of the job alone."""
@@ -148,13 +138,6 @@ class _Bringing:
             _give_up(made)
             raise
         return root
-
-    def _fill(self, filling: "Filling") -> str | None:
-        meter = self._meter()
-        made = filling.make(lambda places: self._download(places, meter), meter.found)
-        if made is not None:
-            meter.finish()
-        return made
 
     def _meter(self) -> Meter:
         return Meter(self._progress, total_bytes=self.listing.total_bytes, total_objects=len(self.listing.paths))

@@ -53,14 +53,13 @@ class Meter:
         total_objects: int,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Report the start at once."""
+        """`report` is first called when something has come, or a moment later."""
         self._report = report
         self._total_bytes, self._total_objects = total_bytes, total_objects
         self._clock = clock
         self._bytes = self._objects = self._fetched = 0
         self._lock = Lock()
         self._told = deque([(clock(), 0)], maxlen=_REMEMBERED)
-        self._tell(self._told[0][0])
 
     def found(self, count: int, objects: int) -> None:
         """So much need not be fetched; nothing that a rate is made of."""

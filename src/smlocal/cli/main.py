@@ -11,7 +11,7 @@ from smlocal.errors import SmlocalError, UsageRefusedError
 
 _COMMANDS = (
     *("run", "plan", "jobs", "describe", "logs", "wait", "stop", "interrupt", "rm", "recover"),
-    *("coverage", "schema"),
+    *("cache", "coverage", "schema"),
 )
 _INTERRUPTED = 130
 _WRONG_USAGE = 2

@@ -1,0 +1,112 @@
+"""The cache of downloads as people see it: what it holds, who uses it, and what is removed."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from smlocal.channels.cache.about import trees_of
+from smlocal.channels.cache.folder import Cache
+from smlocal.channels.cache.room import bytes_held, drop
+from smlocal.channels.cache.use import users
+from smlocal.errors import CacheInUseError, UsageRefusedError
+from smlocal.store.home import home_unusable
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Download:
+    """What one or several jobs read as one channel."""
+
+    name: str
+    uri: str
+    """Empty where it is damaged: it will be thrown away."""
+    endpoint: str
+    objects: int
+    bytes: int
+    last_used: float
+    jobs: tuple[str, ...]
+    """Who uses it now."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Contents:
+    """The whole cache."""
+
+    directory: str
+    downloads: tuple[Download, ...]
+    """The last used first."""
+    bytes: int
+    """What it takes on disk; contents that several downloads share count once."""
+    limit: int
+    """Unless a job says otherwise."""
+
+
+def contents(home: str) -> Contents:
+    """What the cache holds; nothing is made or changed."""
+    cache = Cache(home=home)
+    try:
+        downloads, held = _downloads(cache), bytes_held(cache)
+    except OSError as error:
+        raise home_unusable(home, error) from error
+    return Contents(directory=cache.root, downloads=downloads, bytes=held, limit=cache.limit)
+
+
+def remove(home: str, patterns: Sequence[str] | None) -> tuple[Download, ...]:
+    """Remove what the patterns name, without patterns everything; returns what went.
+
+    What a job uses stays, and is told by `CacheInUseError` when the rest has gone.
+    """
+    cache = Cache(home=home)
+    if not os.path.isdir(cache.root):
+        _none_matches(patterns, ())
+        return ()
+    try:
+        cache.prepare()
+        there = _downloads(cache)
+        _none_matches(patterns, there)
+        chosen = {each.name: each for each in there if patterns is None or any(_matches(each, p) for p in patterns)}
+        kept = drop(cache, tuple(chosen))
+        cache.sweep()
+    except OSError as error:
+        raise home_unusable(home, error) from error
+    if kept:
+        others = len(chosen) - len(kept)
+        raise CacheInUseError(
+            f"{len(kept)} of {len(chosen)} downloads stay, because jobs use them" if others else "all of it is in use",
+            details=[f"{chosen[name].uri or name}: {', '.join(jobs)}" for name, jobs in kept.items()],
+            remedy=["Wait for the job, or stop it with smlocal stop JOB. smlocal recover ends one that was killed."],
+        )
+    return tuple(chosen.values())
+
+
+def _downloads(cache: Cache) -> tuple[Download, ...]:
+    used = users(cache.home)
+    found = []
+    for tree in reversed(trees_of(cache)):
+        about = tree.about
+        found.append(
+            Download(
+                name=tree.name,
+                uri="" if about is None else about.uri,
+                endpoint="" if about is None else about.endpoint,
+                objects=0 if about is None else about.objects,
+                bytes=0 if about is None else about.bytes,
+                last_used=tree.last_used,
+                jobs=tuple(used.get(tree.name, ())),
+            )
+        )
+    return tuple(found)
+
+
+def _matches(download: Download, pattern: str) -> bool:
+    """A pattern of the shell, or a prefix up to a `/`."""
+    return fnmatchcase(download.uri, pattern) or f"{download.uri}/".startswith(f"{pattern.rstrip('/')}/")
+
+
+def _none_matches(patterns: Sequence[str] | None, there: Sequence[Download]) -> None:
+    """A pattern that names nothing is a mistake, most likely in its spelling."""
+    for pattern in patterns or ():
+        if not any(_matches(each, pattern) for each in there):
+            raise UsageRefusedError(
+                f"the cache holds nothing from {pattern}", remedy=["smlocal cache ls shows what it holds."]
+            )
