@@ -44,6 +44,7 @@ def hand_back(
     container: str,
     directories: Sequence[tuple[str, str]],
     *,
+    only_roots: bool = False,
     uid: int | None = None,
     gid: int | None = None,
 ) -> None:
@@ -51,7 +52,8 @@ def hand_back(
 
     For a container that has stopped. Only directories are touched, never the bytes or owners of files. What we cannot
     list yet shows its own directories once it is ours, hence the rounds: one call to the engine each, and for the usual
-    modes a single one. Nothing is asked of the engine when all is ours, as it is for root.
+    modes a single one. Nothing is asked of the engine when all is ours, as it is for root. `only_roots` is for folders
+    of the user's own: there only what root has made is taken, and the modes of the rest stay.
     """
     uid = os.geteuid() if uid is None else uid
     gid = os.getegid() if gid is None else gid
@@ -67,7 +69,7 @@ def hand_back(
                 status = os.lstat(here)
             except FileNotFoundError:
                 continue
-            if status.st_uid != uid:
+            if status.st_uid == 0 if only_roots else status.st_uid != uid:
                 piece = header(
                     path=there.strip(b"/"),
                     mode=stat.S_IFDIR | status.st_mode & 0o777 | _OURS,
@@ -76,11 +78,11 @@ def hand_back(
                     gid=gid,
                 )
                 pieces.append((there, piece))
-            elif status.st_mode & _OURS != _OURS:
+            elif not only_roots and status.st_mode & _OURS != _OURS:
                 os.chmod(here, stat.S_IMODE(status.st_mode) | _OURS)
             if os.access(here, os.R_OK | os.X_OK):
                 pending += _directories(here, there)
-            else:
+            elif not only_roots or status.st_uid == 0:
                 closed.append((here, there))
         if pieces:
             engine.put_archive(container, "/", b"".join(piece for _, piece in sorted(pieces)) + END)

@@ -14,6 +14,10 @@ class Means(StrEnum):
     REFLINK = "reflink"
     """Copied by the file system without moving a byte."""
     COPY = "copy"
+    BIND = "bind"
+    """Shown as it is, read-only unless it is a file system."""
+    FUSE = "fuse"
+    """Fetched from S3 as it is read."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

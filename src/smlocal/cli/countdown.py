@@ -20,7 +20,7 @@ class Countdown:
         self._until = time.monotonic() + grace
         self._over = Event()
         self._thread = Thread(target=self._run, name="countdown", daemon=True)
-        talk.draw(self._line())
+        talk.draw(self._line(), lasting=True)
         self._thread.start()
 
     def end(self) -> None:
@@ -30,7 +30,7 @@ class Countdown:
 
     def _run(self) -> None:
         while not self._over.wait(_SECOND):
-            self._talk.draw(self._line())
+            self._talk.draw(self._line(), lasting=True)
 
     def _line(self) -> str:
         left = f"   {max(0, math.ceil(self._until - time.monotonic()))} s"

@@ -11,7 +11,8 @@ from smlocal.cli.job_options import job_options, read_job_options
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from smlocal.plan.model import HostPlan, JobPlan, TreePlan
+    from smlocal.contract.listing import Listing
+    from smlocal.plan.model import HostPlan, JobPlan, PipePlan, TreePlan
 
 _COLUMN = 13
 _FILE_COLUMN = 38
@@ -67,14 +68,19 @@ def _lines(plan: "JobPlan") -> Iterator[str]:
     yield from (_row("", f"{note.text}  [{note.id}]") for note in plan.notes if not note.warning)
     where = f"on the job's own network {plan.network}" if plan.network else "on the engine's default network"
     names = ", ".join(host.host.name for host in plan.hosts)
-    gpus = f", {plan.gpus} GPU{'s' * (plan.gpus != 1)} each" if plan.gpus else ""
-    yield _row("Hosts", f"{names} ({plan.hosts[0].host.instance_type}{gpus}) {where}")
+    yield _row("Hosts", f"{names} ({', '.join(_kinds(plan))}) {where}")
     yield _row("Request", _request(plan))
     yield from _tree(plan)
     yield from _environment(plan)
     stop = plan.stop
     yield _row("Stops", f"after {stop.max_runtime} s; SIGTERM, {stop.grace} s, SIGKILL")
     yield _row("Output", from_here(f"{plan.output.directory}/output"))
+
+
+def _kinds(plan: "JobPlan") -> list[str]:
+    """The instance types of the hosts, each once, with the GPUs that each host gets."""
+    kinds = {host.host.instance_type: host.gpus for host in plan.hosts}
+    return [kind + (f", {gpus} GPU{'s' * (gpus != 1)} each" if gpus else "") for kind, gpus in kinds.items()]
 
 
 def _row(name: str, text: str) -> str:
@@ -163,6 +169,7 @@ def _entries(plan: "JobPlan", host: "HostPlan") -> dict[str, str]:
         paths.OUTPUT: "bind mount of a folder made for the job",
         **{path: _content(text) for path, text in host.files.items()},
         **{tree.target: _channel(tree) for tree in (*host.channels, *code)},
+        **{f"{pipe.target}_0": _pipe(pipe) for pipe in host.pipes},
         paths.MODEL: f"bind mount of an empty folder, collected to {output}/{model}",
         paths.OUTPUT_DATA: f"empty, collected to {output}/output.tar.gz",
         paths.FAILURE: "read when a host fails",
@@ -176,22 +183,44 @@ def _entries(plan: "JobPlan", host: "HostPlan") -> dict[str, str]:
     return {path.removeprefix(f"{paths.ROOT}/"): text for path, text in entries.items()}
 
 
+_HOW = {
+    "overlay": "copy-on-write of",
+    "copy": "copy of",
+    "bind": "read-only view of",
+    "fuse": "read-only view, fetched while it is read, of",
+}
+
+
 def _channel(tree: "TreePlan") -> str:
     """How a channel's data gets there, and which files it is."""
-    how = "copy-on-write of" if tree.staging == "overlay" else "copy of"
-    listing = tree.listing
-    root, count = from_here(listing.root), len(listing.paths)
+    if tree.mode == "FileSystem":
+        return f"{from_here(tree.listing.root)} itself, {'rw' if tree.writable else 'ro'}"
+    how = "download, and then " if tree.listing.remote and tree.staging != "fuse" else ""
+    return f"{how}{_HOW[tree.staging]} {_what(tree.listing)}{f': {tree.reason}' if tree.reason else ''}"
+
+
+def _pipe(pipe: "PipePlan") -> str:
+    """What comes out of the FIFOs of a channel."""
+    way = ["Gzip" * pipe.gzip, "RecordIO" * pipe.record_io]
+    way += [f"shuffled by {pipe.seed}" if pipe.seed is not None else "", ", ".join(pipe.attributes)]
+    if pipe.shard.count > 1:
+        way.append(f"shard {pipe.shard.index + 1} of {pipe.shard.count}")
+    extra = "; ".join(filter(None, way))
+    return f"FIFO, then one for every epoch, of {_what(pipe.listing)}{f' ({extra})' if extra else ''}"
+
+
+def _what(listing: "Listing") -> str:
+    count = len(listing.paths)
+    if listing.remote:
+        return f"{listing.bucket_uri}{listing.prefix} ({_files(count, 'object')})"
+    root = from_here(listing.root)
     if listing.whole_tree:
-        what = f"{root} ({_files(count)})"
-    elif count == 1:
-        what = f"{root}/{listing.paths[0]}"
-    else:
-        what = f"{_files(count)} of those in {root}"
-    return f"{how} {what}{f': {tree.reason}' if tree.reason else ''}"
+        return f"{root} ({_files(count)})"
+    return f"{root}/{listing.paths[0]}" if count == 1 else f"{_files(count)} of those in {root}"
 
 
-def _files(count: int) -> str:
-    return f"{count} file{'s' * (count != 1)}"
+def _files(count: int, kind: str = "file") -> str:
+    return f"{count} {kind}{'s' * (count != 1)}"
 
 
 def _content(content: bytes) -> str:

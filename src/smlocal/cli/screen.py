@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _NAME_WIDTH = 13
 _MOMENT = 0.2
+_SECONDS_BETWEEN_LINES = 10.0
 _CAUSES = {
     StopCause.REQUEST: "SIGTERM sent",
     StopCause.MAX_RUNTIME: "MaxRuntimeInSeconds is over, SIGTERM sent",
@@ -39,6 +40,7 @@ class Screen:
         self._partial: dict[str, bytes] = {}
         self._broken = False
         self._countdown: Countdown | None = None
+        self._last_word = time.monotonic()
 
     @property
     def lines_shown(self) -> int | None:
@@ -64,6 +66,14 @@ class Screen:
     def progress(self, text: str) -> None:
         """A line of something slow, such as a pull."""
         self._talk.say(f"  {paint(text, FAINT)}")
+
+    def working(self, text: str) -> None:
+        """One line that changes on a terminal, elsewhere one every ten seconds."""
+        if self._talk.terminal is not None:
+            self._talk.draw(f"  {text}")
+        elif time.monotonic() - self._last_word >= _SECONDS_BETWEEN_LINES:
+            self._last_word = time.monotonic()
+            self._talk.say(f"  {text}")
 
     def entered(self, phase: str) -> None:
         """Only training shows that it has begun: what follows is its output."""

@@ -35,6 +35,7 @@ class Talk:
         self._pending = b""
         self._line_open = False
         self._drawn = False
+        self._lasting = False
         self._kept = False
 
     def say(self, line: str) -> None:
@@ -42,13 +43,16 @@ class Talk:
         with self._lock:
             self._put(self._fresh_line() + _encoded(line) + b"\n")
 
-    def draw(self, text: str) -> None:
-        """Put a line in place of the last one that was drawn; for a terminal. It gives way to everything else."""
+    def draw(self, text: str, *, lasting: bool = False) -> None:
+        """Put a line in place of the last one that was drawn; for a terminal. It gives way to everything else.
+
+        The last state of a lasting one stays to be read, once.
+        """
         with self._lock:
             if self._line_open or self._pending:
                 return
             self._put(_WIPE + _encoded(text))
-            self._drawn = True
+            self._drawn, self._lasting = True, lasting
 
     def after_key(self) -> None:
         """The terminal may just have shown `^C`: go on in a line of our own."""
@@ -90,7 +94,8 @@ class Talk:
         """What brings the cursor to the start of an empty line."""
         if self._drawn:
             self._drawn = False
-            # The last state of the countdown stays to be read, once.
+            if not self._lasting:
+                return _WIPE
             kept, self._kept = self._kept, True
             return _WIPE if kept else b"\n"
         # A container's last line may have no end; ours starts on its own line all the same.

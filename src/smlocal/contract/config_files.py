@@ -6,7 +6,7 @@ from typing import Any
 
 from smlocal.contract import paths
 from smlocal.contract.hosts import Host, resource_config
-from smlocal.contract.model.request import Channel, CreateTrainingJobRequest
+from smlocal.contract.model.request import Channel, CreateTrainingJobRequest, FileSystemDataSource
 
 _INTERNAL_SPELLING = {
     None: None,
@@ -31,7 +31,7 @@ def config_files(
     """Every config file of one host, by name."""
     documents: dict[str, Any] = {
         "hyperparameters.json": request.HyperParameters or {},
-        "inputdataconfig.json": input_data_config(request),
+        "inputdataconfig.json": input_data_config(request, host),
         "resourceconfig.json": resource_config(host, hosts, topology=topology),
         "init-config.json": _init_config(request, host, hosts),
         "metric-definition-regex.json": _metric_definitions(request),
@@ -62,9 +62,21 @@ def config_files(
     return {name: compact(document) for name, document in documents.items()}
 
 
-def input_data_config(request: CreateTrainingJobRequest) -> dict[str, dict[str, str]]:
-    """What `inputdataconfig.json` tells of each channel: four keys and never another."""
-    return {channel.ChannelName: _channel(channel, request) for channel in request.InputDataConfig or ()}
+def input_data_config(request: CreateTrainingJobRequest, host: Host) -> dict[str, dict[str, str]]:
+    """What `inputdataconfig.json` tells a host of each of its channels: four keys and never another."""
+    return {channel.ChannelName: _channel(channel, request) for channel in channels_of(request, host)}
+
+
+def channels_of(request: CreateTrainingJobRequest, host: Host) -> list[Channel]:
+    """The channels that a host has: those for all, and those for its instance group."""
+    return [channel for channel in request.InputDataConfig or () if is_for(channel, host)]
+
+
+def is_for(channel: Channel, host: Host) -> bool:
+    """False for a channel of other instance groups."""
+    source = channel.DataSource.S3DataSource
+    groups = source.InstanceGroupNames if source is not None else None
+    return not groups or host.group in groups
 
 
 def effective_mode(channel: Channel, request: CreateTrainingJobRequest) -> str:
@@ -100,7 +112,7 @@ def _init_config(request: CreateTrainingJobRequest, host: Host, hosts: Sequence[
     specification = request.AlgorithmSpecification
     return {
         "inputMode": _INTERNAL_SPELLING[specification.TrainingInputMode if specification is not None else "File"],
-        "channels": {c.ChannelName: _init_channel(c, request) for c in request.InputDataConfig or ()},
+        "channels": {c.ChannelName: _init_channel(c, request) for c in channels_of(request, host)},
         "checkpointChannel": _checkpoint_channel(request),
         "hostConfig": {"clusterSize": len(hosts), "hostNumber": host.number},
         "enableAdditionalPlatformLoggingForCustomer": False,
@@ -131,6 +143,7 @@ def _checkpoint_channel(request: CreateTrainingJobRequest) -> Mapping[str, Any] 
 
 def _init_channel(channel: Channel, request: CreateTrainingJobRequest) -> Mapping[str, Any]:
     source = channel.DataSource.S3DataSource
+    file_system = channel.DataSource.FileSystemDataSource
     distribution = source.S3DataDistributionType if source is not None else None
     return {
         "s3DataSource": None
@@ -141,10 +154,19 @@ def _init_channel(channel: Channel, request: CreateTrainingJobRequest) -> Mappin
             "s3DataDistributionType": _INTERNAL_SPELLING[distribution or "FullyReplicated"],
             "attributeNames": source.AttributeNames,
         },
-        "fileSystemDataSource": None,
+        "fileSystemDataSource": None if file_system is None else _init_file_system(file_system),
         "compressionType": _INTERNAL_SPELLING[channel.CompressionType or "None"],
         "recordWrapper": _INTERNAL_SPELLING[channel.RecordWrapperType or "None"],
-        "shuffleConfig": None,
+        "shuffleConfig": None if channel.ShuffleConfig is None else {"seed": channel.ShuffleConfig.Seed},
         "inputMode": _INTERNAL_SPELLING[effective_mode(channel, request)],
         "sharded": distribution == "ShardedByS3Key",
+    }
+
+
+def _init_file_system(source: FileSystemDataSource) -> Mapping[str, Any]:
+    return {
+        "fileSystemId": source.FileSystemId,
+        "fileSystemType": source.FileSystemType,
+        "fileSystemAccessMode": source.FileSystemAccessMode,
+        "directoryPath": source.DirectoryPath,
     }

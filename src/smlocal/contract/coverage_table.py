@@ -61,13 +61,15 @@ def _fails(note: str) -> Value:
 
 _MODES = {
     "File": _works("Every object is a file before the container starts."),
-    "Pipe": _fails("FIFOs are not made yet."),
-    "FastFile": _fails("Files are not streamed yet."),
+    "Pipe": _works("Objects are streamed through FIFOs, one an epoch."),
+    "FastFile": _works("A read-only view; objects of S3 are fetched as they are read."),
 }
 _RULES = "Rules are not evaluated here."
 _SERVERLESS = "Serverless jobs have no container that could run here."
-_FILE_SYSTEM = "File systems are not mounted yet; name a folder with S3DataSource instead."
-_GROUPS = "Heterogeneous clusters are not run yet; use InstanceType and InstanceCount."
+_DATA = "tests/integration/job"
+_FILE_SYSTEMS = f"{_DATA}/test_file_systems.py"
+_PIPES = f"{_DATA}/test_pipe_jobs.py"
+_GROUPS = f"{_DATA}/test_groups.py"
 _PREFERENCES = "No instance is chosen here; use InstanceType and InstanceCount."
 _CHECKPOINTS = "tests/integration/job/test_checkpoints.py"
 _TENSORS = "Written to debughookconfig.json; nothing is copied to S3OutputPath yet."
@@ -123,56 +125,74 @@ TABLE: dict[str, Row] = {
         {
             "S3Prefix": _works("Every object whose key begins with the prefix."),
             "Converse": _works("Read as S3Prefix."),
-            "ManifestFile": _fails("Manifests are not read yet."),
-            "AugmentedManifestFile": _fails("Augmented manifests need Pipe mode, which is not here yet."),
+            "ManifestFile": _works("The objects that a manifest names."),
+            "AugmentedManifestFile": _works("What the lines of a manifest hold, or name; in Pipe mode."),
         },
     ),
     "InputDataConfig[].DataSource.S3DataSource.S3Uri": _emulated(
-        "A local path or file:// URI, or an s3:// URI that Local.Sources maps to a folder.",
+        "An s3:// URI, read with the credentials of this machine or from the folder that Local.Sources names; "
+        "or a local path or file:// URI.",
         f"{_CASE}[channel-mapped]",
     ),
     "InputDataConfig[].DataSource.S3DataSource.S3DataDistributionType": _emulated(
         "Which objects each host gets.",
-        f"{_CASE}[two-hosts]",
+        f"{_CASE}[two-hosts-sharded]",
         {
             "FullyReplicated": _works("Every host gets all of them."),
-            "ShardedByS3Key": _fails("Objects are not dealt out to hosts yet."),
+            "ShardedByS3Key": _works("Objects are dealt out in turn, in listing order."),
         },
     ),
-    "InputDataConfig[].DataSource.S3DataSource.AttributeNames[]": _refused("Augmented manifests are not read yet."),
-    "InputDataConfig[].DataSource.S3DataSource.InstanceGroupNames[]": _refused(_GROUPS),
+    "InputDataConfig[].DataSource.S3DataSource.AttributeNames[]": _emulated(
+        "What is sent of each line of an augmented manifest, in this order.",
+        f"{_PIPES}::test_an_augmented_manifest",
+    ),
+    "InputDataConfig[].DataSource.S3DataSource.InstanceGroupNames[]": _emulated(
+        "Only hosts of these groups have the channel.", f"{_GROUPS}::test_a_channel_of_one_group"
+    ),
     "InputDataConfig[].DataSource.S3DataSource.ModelAccessConfig.AcceptEula": _recorded(
         "Nothing is fetched that asks for it."
     ),
     "InputDataConfig[].DataSource.S3DataSource.HubAccessConfig.HubContentArn": _refused(
         "Content of a hub cannot be fetched here."
     ),
-    "InputDataConfig[].DataSource.FileSystemDataSource.FileSystemId": _refused(_FILE_SYSTEM),
-    "InputDataConfig[].DataSource.FileSystemDataSource.FileSystemAccessMode": _refused(_FILE_SYSTEM),
-    "InputDataConfig[].DataSource.FileSystemDataSource.FileSystemType": _refused(_FILE_SYSTEM),
-    "InputDataConfig[].DataSource.FileSystemDataSource.DirectoryPath": _refused(_FILE_SYSTEM),
+    "InputDataConfig[].DataSource.FileSystemDataSource.FileSystemId": _emulated(
+        "The folder that Local.Sources maps this id to.", f"{_FILE_SYSTEMS}::test_a_file_system_is_mounted_in_place"
+    ),
+    "InputDataConfig[].DataSource.FileSystemDataSource.FileSystemAccessMode": _emulated(
+        "Whether the container may write there; what it writes stays.", f"{_FILE_SYSTEMS}::test_only_rw_can_be_written"
+    ),
+    "InputDataConfig[].DataSource.FileSystemDataSource.FileSystemType": _recorded(
+        "EFS or FSxLustre: a container cannot tell."
+    ),
+    "InputDataConfig[].DataSource.FileSystemDataSource.DirectoryPath": _emulated(
+        "A folder below the one that Local.Sources names.", f"{_FILE_SYSTEMS}::test_a_file_system_is_mounted_in_place"
+    ),
     "InputDataConfig[].DataSource.DatasetSource.DatasetArn": _refused("Data sets of a hub cannot be fetched here."),
     "InputDataConfig[].ContentType": _emulated("Written to inputdataconfig.json.", f"{_CASE}[two-channels]"),
     "InputDataConfig[].CompressionType": _emulated(
         "Whether objects are decompressed on the way.",
-        f"{_PLAN}::test_channel_compression",
+        f"{_PIPES}::test_gzip",
         {
             "None": _works("Objects arrive as they are."),
-            "Gzip": _fails("Only Pipe mode decompresses; it is not here yet."),
+            "Gzip": _works("Objects are decompressed on their way into the FIFO; in Pipe mode."),
         },
     ),
     "InputDataConfig[].RecordWrapperType": _emulated(
         "Whether objects are wrapped as RecordIO; written to inputdataconfig.json.",
-        f"{_CASE}[two-channels]",
+        f"{_PIPES}::test_record_io",
         {
             "None": _works("Objects arrive as they are."),
-            "RecordIO": _fails("Wrapping needs Pipe mode, which is not here yet."),
+            "RecordIO": _works("Each object is one record; in Pipe mode."),
         },
     ),
     "InputDataConfig[].InputMode": _emulated(
         "How this channel is delivered.", f"{_PLAN}::test_input_mode_of_a_channel", _MODES
     ),
-    "InputDataConfig[].ShuffleConfig.Seed": _refused("Nothing is shuffled yet."),
+    "InputDataConfig[].ShuffleConfig.Seed": _emulated(
+        "Pipe mode: another order of objects, or lines, in every epoch, the same for the same seed; the service's own "
+        "permutation is not known.",
+        f"{_PIPES}::test_shuffled_epochs",
+    ),
     "OutputDataConfig.KmsKeyId": _recorded(_NO_ENCRYPTION),
     "OutputDataConfig.S3OutputPath": _emulated(
         "Where artifacts go when it is a local path; output meant for s3:// goes to Local.Output.", f"{_CASE}[hello]"
@@ -190,9 +210,15 @@ TABLE: dict[str, Row] = {
     "ResourceConfig.VolumeSizeInGB": _recorded("Disk space is not limited here."),
     "ResourceConfig.VolumeKmsKeyId": _recorded(_NO_ENCRYPTION),
     "ResourceConfig.KeepAlivePeriodInSeconds": _recorded("There is no pool to keep warm."),
-    "ResourceConfig.InstanceGroups[].InstanceType": _refused(_GROUPS),
-    "ResourceConfig.InstanceGroups[].InstanceCount": _refused(_GROUPS),
-    "ResourceConfig.InstanceGroups[].InstanceGroupName": _refused(_GROUPS),
+    "ResourceConfig.InstanceGroups[].InstanceType": _emulated(
+        "As ResourceConfig.InstanceType, for the hosts of this group.", f"{_GROUPS}::test_the_hosts_of_groups"
+    ),
+    "ResourceConfig.InstanceGroups[].InstanceCount": _emulated(
+        "The number of hosts of this group.", f"{_GROUPS}::test_the_hosts_of_groups"
+    ),
+    "ResourceConfig.InstanceGroups[].InstanceGroupName": _emulated(
+        "Stands in resourceconfig.json, and decides which channels a host has.", f"{_GROUPS}::test_the_hosts_of_groups"
+    ),
     "ResourceConfig.TrainingPlanArn": _recorded("No capacity is reserved here."),
     "ResourceConfig.InstancePlacementConfig.EnableMultipleJobs": _recorded(_PLACEMENT),
     "ResourceConfig.InstancePlacementConfig.PlacementSpecifications[].UltraServerId": _recorded(_PLACEMENT),

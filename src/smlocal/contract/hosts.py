@@ -23,6 +23,15 @@ def homogeneous(count: int, instance_type: str) -> tuple[Host, ...]:
     return tuple(Host(name=f"algo-{n}", number=n, instance_type=instance_type) for n in range(1, count + 1))
 
 
+def heterogeneous(groups: Sequence[tuple[str, str, int]]) -> tuple[Host, ...]:
+    """The hosts of instance groups (name, type, count), numbered through in the order of the groups."""
+    kinds = [(name, instance_type) for name, instance_type, count in groups for _ in range(count)]
+    return tuple(
+        Host(name=f"algo-{n}", number=n, instance_type=instance_type, group=name)
+        for n, (name, instance_type) in enumerate(kinds, start=1)
+    )
+
+
 def resource_config(current: Host, hosts: Sequence[Host], *, topology: bool) -> Mapping[str, Any]:
     """The contents of `resourceconfig.json`, keys in the order of the real file."""
     groups: dict[str, dict[str, Any]] = {}

@@ -10,9 +10,9 @@ from smlocal.contract.sharding import Shard
 class Listing:
     """The objects one channel selects from one source, in listing order (UTF-8 byte order of their keys).
 
-    `paths[i]` is where object i lies below the channel directory. Its file here is `root`/`paths[i]`, its key is
-    `key_base + paths[i]` (or `keys[i]`), and its URI `bucket_uri + key`. Plain strings, not one object per file: a
-    channel may hold hundreds of thousands.
+    `paths[i]` is where object i lies below the channel directory. Its key is `key_base + paths[i]` (or `keys[i]`), its
+    URI `bucket_uri + key`, and its file here `root`/`paths[i]` (or what `file(i)` says). Plain strings, packed when
+    there are many, not one object per file: a channel may hold a million.
     """
 
     root: str
@@ -43,7 +43,12 @@ class Listing:
     etags: Sequence[str] = ()
     """Of each object in S3, as `sizes`."""
     failure: str | None = None
-    """Why the service would fail to download this, in its words; the job ends with it before a container starts."""
+    """Why the service would fail to download this, in its words; the job ends with it before a container starts.
+
+    What comes after `ClientError: Data download failed:`. Nothing is listed then, so that nothing can be delivered.
+    """
+    root_key: str | None = None
+    """What a key loses to become a file's path below `root`, where that is not `key_base`."""
 
     @property
     def remote(self) -> bool:
@@ -60,9 +65,19 @@ class Listing:
         return self.keys[index] if self.keys else f"{self.key_base}{self.paths[index]}"
 
     def uri(self, path: str) -> str:
-        """Full URI of the object at `path`."""
+        """Full URI of the object at `path`; `uri_at` is the one for loops."""
         key = self.keys[self.paths.index(path)] if self.keys else f"{self.key_base}{path}"
         return f"{self.bucket_uri}{key}"
+
+    def uri_at(self, index: int) -> str:
+        """Full URI of object `index`."""
+        return f"{self.bucket_uri}{self.key(index)}"
+
+    def file(self, index: int) -> str:
+        """Where object `index` lies on this machine."""
+        if self.root_key is None:
+            return f"{self.root}/{self.paths[index]}"
+        return f"{self.root}/{self.key(index)[len(self.root_key) :]}"
 
     def dealt_to(self, shard: Shard) -> "Listing":
         """The part of it that one host gets of `ShardedByS3Key`."""
@@ -76,7 +91,7 @@ class Listing:
             keys=self.keys[part],
             sizes=sizes,
             etags=self.etags[part],
-            total_bytes=sum(sizes) if sizes else None,
+            total_bytes=sum(sizes) if sizes or not self.paths[part] else None,
             whole_tree=False,
             directories=(),
         )

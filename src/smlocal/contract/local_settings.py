@@ -30,6 +30,10 @@ class LocalSettings(Structure):
         default_factory=dict, description="Local folder for each s3:// prefix or file-system id."
     )
     Output: _Path | None = Field(default=None, description="Folder for output that is meant for s3://.")
+    Cache: bool = Field(default=True, description="Keep what is downloaded from S3 for the next run.")
+    CacheGiB: Annotated[int, Whole(minimum=1, maximum=1_000_000)] = Field(
+        default=20, description="How much is kept; what was used least recently goes first."
+    )
     Code: _Path | None = Field(default=None, description="Folder that fills /opt/ml/code, copy-on-write.")
     Staging: Literal["overlay", "copy"] | None = Field(
         default=None, description="How channels get into the container; else whatever works, fastest first."

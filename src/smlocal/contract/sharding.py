@@ -1,5 +1,6 @@
 """Who gets what: `ShardedByS3Key` deals objects out to hosts, `ShuffleConfig` orders them anew for every epoch."""
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
@@ -30,6 +31,6 @@ def epoch_order(length: int, *, seed: int | None, epoch: int, shard: Shard = WHO
     """
     if seed is None:
         return range(length)[shard.slice]
-    order = list(range(length))
+    order = array("q", range(length))  # eight bytes for each of what may be a million
     Random(f"{seed}/{epoch}").shuffle(order)  # noqa: S311 - a reproducible order is the point
     return order[shard.slice]

@@ -22,10 +22,14 @@ def broken_rules(request: dict[str, Any], *, strict: bool) -> list[Violation]:
 
 def too_many_hosts(request: dict[str, Any], most: int) -> list[Violation]:
     """One machine plays all hosts; what it can take is set by `Local.MaxHosts`."""
+    member = "InstanceCount"
     count = _number(_part(request, "ResourceConfig"), "InstanceCount")
+    if groups := [group for _, group in _groups(request)]:
+        member = "InstanceGroups"
+        count = sum(_number(group, "InstanceCount") or 0 for group in groups)
     if count is None or not most < count < INTEGER_LIMIT:  # a larger one is told elsewhere
         return []
-    path = ("ResourceConfig", "InstanceCount")
+    path = ("ResourceConfig", member)
     return [
         _says(
             path,
@@ -51,6 +55,13 @@ def _channels(request: dict[str, Any]) -> Iterator[tuple[Path, dict[str, Any]]]:
     for index, channel in enumerate(channels if isinstance(channels, list) else ()):
         if isinstance(channel, dict):
             yield ("InputDataConfig", index), channel
+
+
+def _groups(request: dict[str, Any]) -> Iterator[tuple[Path, dict[str, Any]]]:
+    groups = _part(request, "ResourceConfig").get("InstanceGroups")
+    for index, group in enumerate(groups if isinstance(groups, list) else ()):
+        if isinstance(group, dict):
+            yield ("ResourceConfig", "InstanceGroups", index), group
 
 
 def _mode(request: dict[str, Any], channel: dict[str, Any]) -> Any:
@@ -98,6 +109,26 @@ def _instances(request: dict[str, Any]) -> _Found:
             yield _says((*path, name), f"cannot stand beside {instead}")
 
 
+def _instance_groups(request: dict[str, Any]) -> _Found:
+    known: dict[str, Path] = {}
+    for path, group in _groups(request):
+        name = group.get("InstanceGroupName")
+        if not isinstance(name, str):
+            continue
+        if name in known:
+            yield _says((*path, "InstanceGroupName"), f"'{name}' is the name of {spoken(known[name])} already")
+        known.setdefault(name, path)
+        if _number(group, "InstanceCount") == 0:
+            yield _says((*path, "InstanceCount"), "must be at least 1")
+    for path, channel in _channels(request):
+        names = _part(channel, "DataSource", "S3DataSource").get("InstanceGroupNames")
+        for index, name in enumerate(names if isinstance(names, list) else ()):
+            if isinstance(name, str) and name not in known:
+                place = (*path, "DataSource", "S3DataSource", "InstanceGroupNames", index)
+                there = f"there are {', '.join(known)}" if known else "the job has no InstanceGroups"
+                yield _says(place, f"no instance group is called '{name}': {there}")
+
+
 def _channel_names(request: dict[str, Any]) -> _Found:
     first: dict[str, Path] = {}
     for path, channel in _channels(request):
@@ -126,6 +157,20 @@ def _manifest_names(request: dict[str, Any]) -> _Found:
             yield _says(place, "'checkpoints' is the service's own channel where CheckpointConfig is given")
         elif isinstance(name, str) and name in written:
             yield _says(place, f"'{name}' is where the manifest of {written[name]} lies")
+
+
+def _pipe_names(request: dict[str, Any]) -> _Found:
+    """The FIFOs of a Pipe channel `a` are `a_0`, `a_1` and so on for ever."""
+    named = [
+        (path, channel["ChannelName"], _mode(request, channel))
+        for path, channel in _channels(request)
+        if isinstance(channel.get("ChannelName"), str)
+    ]
+    pipes = {name: path for path, name, mode in named if mode == "Pipe"}
+    for path, name, _ in named:
+        stem, _, epoch = name.rpartition("_")
+        if stem in pipes and epoch.isascii() and epoch.isdigit():
+            yield _says((*path, "ChannelName"), f"'{name}' is the name of a FIFO of the Pipe channel '{stem}'")
 
 
 def _nul(request: dict[str, Any]) -> _Found:
@@ -166,8 +211,15 @@ def _data_types(request: dict[str, Any]) -> _Found:
             yield _says(inner, f"AugmentedManifestFile can only be used in Pipe mode, and this channel's is {mode}")
         if data_type == "ManifestFile" and mode == "FastFile":
             yield _says(inner, "ManifestFile cannot be used in FastFile mode")
-        if channel.get("CompressionType") == "Gzip" and mode in ("File", "FastFile"):
-            yield _says((*path, "CompressionType"), f"Gzip is for Pipe mode only, and this channel's is {mode}")
+        for member, value in (("CompressionType", "Gzip"), ("RecordWrapperType", "RecordIO")):
+            if channel.get(member) == value and mode in ("File", "FastFile"):
+                yield _says((*path, member), f"{value} is for Pipe mode only, and this channel's is {mode}")
+        names = _part(channel, "DataSource", "S3DataSource").get("AttributeNames")
+        place = (*path, "DataSource", "S3DataSource", "AttributeNames")
+        if data_type == "AugmentedManifestFile" and not names:
+            yield _says(place, "an augmented manifest needs the names of the attributes that are sent")
+        elif names and data_type != "AugmentedManifestFile":
+            yield _says(place, "is for an AugmentedManifestFile only")
 
 
 def _waiting(request: dict[str, Any]) -> _Found:
@@ -195,8 +247,10 @@ _RULES: tuple[Callable[[dict[str, Any]], _Found], ...] = (
     _sections,
     _algorithm,
     _instances,
+    _instance_groups,
     _channel_names,
     _manifest_names,
+    _pipe_names,
     _nul,
     _data_sources,
     _data_types,

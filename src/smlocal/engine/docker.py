@@ -76,6 +76,8 @@ class DockerEngine:
             operating_system=answer.get("Os") or "linux",
             storage_driver=details.get("Driver") or "",
             rootless="name=rootless" in (details.get("SecurityOptions") or ()),
+            # Whatever the product is called: another kernel than ours means a virtual machine.
+            desktop=self._endpoint.local and details.get("KernelVersion") != os.uname().release,
         )
 
     def _is_of_this_machine(self) -> bool:

@@ -14,6 +14,7 @@ from smlocal.job.attempt import Attempt
 from smlocal.job.cleanup import clear_disk, clear_engine
 from smlocal.job.collect import give_back
 from smlocal.job.context import Context
+from smlocal.job.delivery import Delivery
 from smlocal.job.describe import DECISION, JOB, LOCAL, PLAN, RECALL, REQUEST, describe_job
 from smlocal.job.events import Events, Interrupted
 from smlocal.job.faults import FAULT
@@ -28,6 +29,7 @@ from smlocal.job.reserve import give_room
 from smlocal.job.signals import StopSignals
 from smlocal.job.supervisor import Supervisor, end_job, make_context
 from smlocal.job.word import INTERRUPT, STOP
+from smlocal.plan.model import JobPlan
 from smlocal.plan.recall import recall
 from smlocal.store.jobs import Store
 from smlocal.store.records import Event
@@ -85,10 +87,17 @@ def _hand_back(store: Store, name: str, engine: Engine) -> None:
     for resource in owned_by(engine, name, plan.run_id):
         host = next((host for host in plan.hosts if host.host.name == resource.labels.get(HOST_LABEL)), None)
         if resource.kind is ResourceKind.CONTAINER and host is not None:
-            run = HostRun(plan=plan, host=host, engine=engine, events=Events(), reporter=Silent())
+            run = HostRun(
+                plan=plan, host=host, engine=engine, events=Events(), reporter=Silent(), delivery=_nothing(plan)
+            )
             run.take_up(resource.id)
             runs.append(run)
     give_back(runs, engine)
+
+
+def _nothing(plan: JobPlan) -> Delivery:
+    """For containers that have ended and need nothing brought."""
+    return Delivery(plan=plan, home="", reporter=Silent(), broken=lambda _, __: None)
 
 
 def _bring_to_its_end(store: Store, name: str, engine: Engine, events: Events, signals: StopSignals) -> None:
@@ -147,6 +156,11 @@ def _resume(supervisor: Supervisor, phase: SecondaryStatus) -> None:
         attempt.explanation = "the engine was restarted while nobody supervised the job"
         supervisor.after_training()
         return
+    if supervisor.plan.fed and not attempt.over:
+        # What read a FIFO saw its end when the feeder died, whatever it made of that.
+        attempt.story = Story(failure_reason=failure.INTERNAL_ERROR)
+        attempt.explanation = "smlocal was killed while it fed the job's channels"
+        grace = supervisor.plan.stop.peer_grace
     # In the order in which they ended, which decides whose failure came first.
     for host, (_, state) in sorted(ran.items(), key=lambda item: item[1][1].finished_at):
         if state.status not in _RUNNING:
@@ -199,12 +213,9 @@ def _take_up_hosts(attempt: Attempt, containers: dict[str, tuple[str, ContainerS
     context = attempt.context
     logged = _logged_before(context)
     for host in attempt.plan.hosts:
-        run = HostRun(
-            plan=attempt.plan, host=host, engine=context.engine, events=context.events, reporter=context.reporter
-        )
+        run = attempt.host_run(host)
         run.logged_before = logged.get(run.name, 0)
         run.take_up(containers[run.name][0])
-        attempt.runs[run.name] = run
 
 
 def _recorded_story(context: Context) -> tuple[Story, float | None]:

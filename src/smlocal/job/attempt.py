@@ -11,7 +11,8 @@ from smlocal.errors import EngineError, EngineLostError, StagingError
 from smlocal.job import details, hints
 from smlocal.job.cleanup import clear_attempt
 from smlocal.job.context import Context
-from smlocal.job.events import Event, Poked
+from smlocal.job.delivery import Delivery
+from smlocal.job.events import Event, FeedBroken, Poked
 from smlocal.job.faults import Faults
 from smlocal.job.host_run import HostRun
 from smlocal.job.labels import labels
@@ -20,7 +21,7 @@ from smlocal.job.outcome import Story
 from smlocal.job.signals import BrokenOffError
 from smlocal.job.start import start_all
 from smlocal.job.watch import Action, Kill, RecordInterruption, RecordStop, Terminate, Watch
-from smlocal.plan.model import JobPlan
+from smlocal.plan.model import HostPlan, JobPlan
 
 _RUNTIME = "OCI runtime"
 
@@ -34,12 +35,21 @@ class Attempt:
     faults: Faults
     story: Story = field(default_factory=Story)
     runs: dict[str, HostRun] = field(default_factory=dict)
+    delivery: Delivery = field(init=False)
     ran: bool = False
     """True once a container has run: there may be something to upload."""
     engine_lost: bool = False
     explanation: str | None = None
     """What really happened, where the service would only speak of an internal error."""
     hints: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.delivery = Delivery(
+            plan=self.plan,
+            home=self.context.store.home,
+            reporter=self.context.reporter,
+            broken=lambda reason, why: self.context.events.put(FeedBroken(reason=reason, explanation=why)),
+        )
 
     @property
     def over(self) -> bool:
@@ -49,7 +59,7 @@ class Attempt:
     def download(self, pull_refused: str | None) -> None:
         """Bring the data and make the containers; what fails here fails the job."""
         phases = self.context.phases
-        with_data = pull_refused is None and bool(self.plan.hosts[0].channels)
+        with_data = pull_refused is None and any(host.channels or host.pipes for host in self.plan.hosts)
         message = StatusMessage.DOWNLOADING_DATA if with_data else StatusMessage.DOWNLOADING_IMAGE
         phases.enter(SecondaryStatus.DOWNLOADING, message, started=True)
         if pull_refused is not None:
@@ -68,6 +78,7 @@ class Attempt:
                 staged = True
             except BrokenOffError:
                 self._hear_waiting()
+                self.delivery.close()
                 if not self.over:
                     clear_attempt(self.context.engine, self.plan)
             except (EngineError, StagingError, OSError) as error:
@@ -79,14 +90,24 @@ class Attempt:
         if self.plan.network is not None:
             context.engine.create_network(self.plan.network, labels(self.plan))
         for host in self.plan.hosts:
-            run = HostRun(
-                plan=self.plan, host=host, engine=context.engine, events=context.events, reporter=context.reporter
-            )
-            self.runs[run.name] = run
+            run = self.host_run(host)
             context.signals.check()
             run.prepare(context.signals.interruptible)
         context.signals.check()
         context.phases.say(StatusMessage.DOWNLOADING_IMAGE)
+
+    def host_run(self, host: HostPlan) -> HostRun:
+        """What this attempt holds of one host, from now on."""
+        context = self.context
+        self.runs[host.host.name] = HostRun(
+            plan=self.plan,
+            host=host,
+            engine=context.engine,
+            events=context.events,
+            reporter=context.reporter,
+            delivery=self.delivery,
+        )
+        return self.runs[host.host.name]
 
     def _hear_waiting(self) -> None:
         """Take in what was asked for while no container ran."""
@@ -145,6 +166,7 @@ class Attempt:
         self.story = watch.story
         if watch.lost is not None and not self.story.decided:
             self._lost(watch.lost)
+        self.explanation = self.explanation or watch.explanation
         if self.story.failure_reason == failure.INTERNAL_ERROR and self.explanation is None:
             self.explanation = "staged by Local.Faults during training"
         for run in started:

@@ -1,5 +1,6 @@
 """Leave nothing on the engine and nothing undeletable on disk; survive an engine that is gone."""
 
+import os
 import time
 from contextlib import suppress
 
@@ -31,6 +32,7 @@ def clear_engine(engine: Engine, job: str, run_id: str, *, engine_lost: bool) ->
 def clear_disk(job_directory: str) -> list[str]:
     """Remove what was mounted; logs and documents stay. Returns what could not be removed."""
     left = []
+    _unmount(f"{job_directory}/staged")
     for folder in ("hosts", "staged"):
         path = f"{job_directory}/{folder}"
         try:
@@ -38,6 +40,14 @@ def clear_disk(job_directory: str) -> list[str]:
         except OSError as error:
             left.append(f"{path} could not be removed: {error.strerror}")
     return left
+
+
+def _unmount(staged: str) -> None:
+    """Take away what a supervisor that was killed has mounted; only FastFile channels of S3 have mounts."""
+    if os.path.isdir(f"{staged}/fuse-0"):
+        from smlocal.channels.fastfile.unmount import unmount_below
+
+        unmount_below(staged)
 
 
 def clear_attempt(engine: Engine, plan: JobPlan) -> None:

@@ -35,6 +35,7 @@ def give_back(runs: Iterable[HostRun], engine: Engine) -> list[str]:
             continue
         try:
             hand_back(engine, run.container, run.binds)
+            hand_back(engine, run.container, run.file_systems, only_roots=True)
         except (EngineError, OSError) as error:
             left.append(f"some folders of {run.name} stay root's: {error}")
     return left

@@ -5,30 +5,47 @@ from collections.abc import Iterable
 
 from smlocal.artifacts.collect import Artifacts
 from smlocal.channels.interface import Means
+from smlocal.contract.listing import Listing
 from smlocal.job.host_run import HostRun
 from smlocal.job.outcome import Story
 from smlocal.job.sizes import readable_bytes
 from smlocal.plan.model import JobPlan
 
-_HOW = {Means.OVERLAY: "copy-on-write of", Means.REFLINK: "reflink copy of", Means.COPY: "copy of"}
+_HOW = {
+    Means.OVERLAY: "copy-on-write of",
+    Means.REFLINK: "reflink copy of",
+    Means.COPY: "copy of",
+    Means.BIND: "view of",
+    Means.FUSE: "streamed from",
+}
 
 
 def downloaded(plan: JobPlan, runs: Iterable[HostRun]) -> str:
     """Each channel with its size and how it got there."""
-    first = next(iter(runs), None)
-    if first is None or not first.staged:
-        return ""
-    trees = [*first.host.channels, *([plan.code] if plan.code is not None else [])]
-    parts = []
-    for tree, staged in zip(trees, first.staged, strict=True):
-        count = len(tree.listing.paths)
-        size = "" if tree.listing.total_bytes is None else f", {readable_bytes(tree.listing.total_bytes)}"
-        where = os.path.relpath(tree.listing.root)
-        shown = where if where.startswith("..") else f"./{where}"
-        if not tree.listing.whole_tree:
-            shown = f"{shown}/{tree.listing.paths[0]}" if count == 1 else f"some of {shown}"
-        parts.append(f"{tree.name}: {count} file{'s' * (count != 1)}{size}, {_HOW[staged.means]} {shown}")
-    return " · ".join(parts)
+    parts: dict[str, str] = {}
+    for run in runs:
+        trees = [*run.host.channels, *([plan.code] if plan.code is not None else [])]
+        for tree, staged in zip(trees, run.staged, strict=False):
+            parts.setdefault(tree.name, _part(tree.name, tree.listing, _HOW[staged.means], file_system=tree.mode))
+        for pipe in run.host.pipes:
+            parts.setdefault(pipe.name, _part(pipe.name, pipe.listing, "piped from"))
+    return " · ".join(parts.values())
+
+
+def _part(name: str, listing: Listing, how: str, *, file_system: str = "") -> str:
+    count = len(listing.paths)
+    size = "" if listing.total_bytes is None else f", {readable_bytes(listing.total_bytes)}"
+    if listing.remote:
+        where = listing.bucket_uri + listing.prefix
+    else:
+        where = os.path.relpath(listing.root)
+        where = where if where.startswith("..") else f"./{where}"
+        if not listing.whole_tree:
+            where = f"{where}/{listing.paths[0]}" if count == 1 else f"some of {where}"
+    if file_system == "FileSystem":
+        return f"{name}: {where} itself"
+    kind = "object" if listing.remote else "file"
+    return f"{name}: {count} {kind}{'s' * (count != 1)}{size}, {how} {where}"
 
 
 def ended(story: Story) -> str:

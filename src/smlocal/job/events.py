@@ -57,11 +57,20 @@ class PlatformFailed:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class FeedBroken:
+    """Data can no longer be brought to a running container."""
+
+    reason: str
+    """The FailureReason."""
+    explanation: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Poked:
     """Another process has left word in the store."""
 
 
-Event = HostExited | HostLost | StopAsked | KillAsked | Interrupted | PlatformFailed
+Event = HostExited | HostLost | StopAsked | KillAsked | Interrupted | PlatformFailed | FeedBroken
 """What the state machine of a running job understands."""
 
 

@@ -9,8 +9,10 @@ from threading import Thread
 from smlocal.artifacts.handback import take_over
 from smlocal.channels.interface import StagedChannel
 from smlocal.channels.overlay import is_overlay_refusal
+from smlocal.contract import paths
 from smlocal.engine.interface import ContainerSpec, Engine, Mount, Output, Resource, ResourceKind
 from smlocal.errors import EngineError, EngineLostError, SmlocalError
+from smlocal.job.delivery import Delivery
 from smlocal.job.events import Events, HostExited, HostLost
 from smlocal.job.labels import labels
 from smlocal.job.log_file import LogFile
@@ -34,6 +36,7 @@ class HostRun:
     engine: Engine
     events: Events
     reporter: Reporter
+    delivery: Delivery
     container: str = ""
     staged: tuple[StagedChannel, ...] = ()
     log_cut: str | None = None
@@ -65,7 +68,8 @@ class HostRun:
     def prepare(self, copying: Callable[[], AbstractContextManager[None]] = nullcontext) -> None:
         """Build the tree, bring the data and make the container, ready to start; `copying` may be broken off."""
         self._mounts = build_tree(self.plan, self.host)
-        self.staged = stage_trees(self.plan, self.host, self.engine, self.labels, copying=copying)
+        self.staged = stage_trees(self.plan, self.host, self.engine, self.delivery, self.labels, copying=copying)
+        self.delivery.open_pipes(self.host, copying)
         self._create()
         if os.geteuid() != 0:
             self._give_to_root()
@@ -73,6 +77,7 @@ class HostRun:
     def start(self) -> None:
         """Start PID 1 and watch it; an engine that cannot make overlays here gets copies instead."""
         output = self.engine.attach(self.container)
+        self.delivery.start_pipes(self.name)
         try:
             self.engine.start(self.container)
         except EngineError as error:
@@ -142,19 +147,32 @@ class HostRun:
                 extra_hosts=host.extra_hosts,
                 network=plan.network,
                 aliases=host.aliases,
-                gpus=plan.gpus,
+                gpus=host.gpus,
             )
         )
 
     @property
     def binds(self) -> tuple[tuple[str, str], ...]:
-        """The folders of this machine that the container sees: (here, there)."""
+        """The folders of ours that the container may write in: (here, there)."""
         mounts = (*self._mounts, *_mounts_of(self.staged))
-        return tuple((mount.source, mount.target) for mount in mounts if not mount.volume)
+        return tuple(
+            (mount.source, mount.target)
+            for mount in mounts
+            if not mount.volume and not mount.read_only and mount.target not in dict(self.file_systems)
+        )
+
+    @property
+    def file_systems(self) -> tuple[tuple[str, str], ...]:
+        """The folders of the user that the container may write in: (here, there)."""
+        trees = (tree for tree in self.host.channels if tree.mode == "FileSystem" and tree.writable)
+        return tuple((tree.listing.root, tree.target) for tree in trees)
 
     def _give_to_root(self) -> None:
         """On the service everything below `/opt/ml` is root's; only the engine can make it so for us."""
-        entries: list[tuple[str, int, bytes | None]] = [(path, 0o755, None) for path in self._folders()]
+        # Where FIFOs will be made the folder has to stay ours.
+        kept = paths.DATA if self.host.pipes else None
+        folders = [path for path in self._folders() if path != kept]
+        entries: list[tuple[str, int, bytes | None]] = [(path, 0o755, None) for path in folders]
         entries += [(path, 0o644, content) for path, content in self.host.files.items()]
         take_over(self.engine, self.container, "/", entries)
 
@@ -166,7 +184,7 @@ class HostRun:
         self.fell_back = refusal.sentence
         self.reporter.warning(f"the engine cannot show data copy-on-write here; copying it ({refusal.sentence})")
         self.engine.remove(Resource(kind=ResourceKind.CONTAINER, id=self.container))
-        self.staged = stage_trees(self.plan, self.host, self.engine, self.labels, staging="copy")
+        self.staged = stage_trees(self.plan, self.host, self.engine, self.delivery, self.labels, staging="copy")
         self._create()
         output = self.engine.attach(self.container)
         try:

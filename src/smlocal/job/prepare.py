@@ -6,12 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from smlocal.contract import identity
-from smlocal.contract.checkpoints import unusable
-from smlocal.contract.coverage import refusal
+from smlocal.contract.config_files import effective_mode
 from smlocal.contract.document import Document
+from smlocal.contract.instance_types import instance_type
 from smlocal.contract.job_file import JobFile, read_job
-from smlocal.contract.listing import Listing
-from smlocal.contract.validation import Violation
 from smlocal.engine.interface import JOB_LABEL, Engine
 from smlocal.errors import (
     EngineRemoteError,
@@ -20,12 +18,13 @@ from smlocal.errors import (
     ImageMissingError,
     ImagePullError,
     OutputUnusableError,
+    PipeUnreachableError,
 )
+from smlocal.job.inputs import Inputs, see_inputs
 from smlocal.job.reporter import Reporter
-from smlocal.plan.build import build_plan, gpus_asked_for
+from smlocal.plan.build import build_plan, hosts_of
 from smlocal.plan.facts import EngineFacts, Facts, ImageFacts, MachineFacts
 from smlocal.plan.model import JobPlan
-from smlocal.sources.local import list_folder, list_source
 from smlocal.sources.local_path import local_path
 from smlocal.sources.mapping import is_remote
 
@@ -39,9 +38,7 @@ class _Seen:
 
     region: str
     account: str
-    listings: dict[str, Listing]
-    code: Listing | None
-    checkpoints: Listing | None
+    inputs: Inputs
     output: str
 
 
@@ -59,6 +56,7 @@ def prepare(job: JobFile, *, name: str, home: str, engine: Engine, reporter: Rep
     """Everything that must be right before a job is made; what is wrong is told by an error of `errors`."""
     seen = _see(job, strict=strict)
     facts = _engine_here(engine)
+    _check_pipes(job, facts)
     image_name = _image_name(job)
     image, refused = _image(engine, image_name, job.local.Pull, reporter)
     _check_architecture(image_name, image, facts)
@@ -102,13 +100,10 @@ def _engine_here(engine: Engine) -> EngineFacts:
 def _see(job: JobFile, *, strict: bool) -> _Seen:
     image = _image_name(job)
     region = identity.region(stated=job.local.Region, environment=os.environ, profile=_profile_region(), image=image)
-    listings, code = _listings(job, strict=strict, region=region)
     return _Seen(
         region=region,
         account=identity.account(role=job.request.RoleArn, image=image),
-        listings=listings,
-        code=code,
-        checkpoints=_checkpoints(job, strict=strict),
+        inputs=see_inputs(job, strict=strict, region=region),
         output=_output(job),
     )
 
@@ -123,13 +118,17 @@ def _plan(
     home: str,
     run_id: str | None = None,
 ) -> JobPlan:
+    inputs = seen.inputs
     facts = Facts(
         engine=engine,
         machine=_machine(),
         image=image,
-        listings=seen.listings,
-        code=seen.code,
-        checkpoints=seen.checkpoints,
+        listings=inputs.listings,
+        file_systems=inputs.file_systems,
+        sources=inputs.sources,
+        no_fuse=_no_fuse(job, inputs, engine),
+        code=inputs.code,
+        checkpoints=inputs.checkpoints,
         output=seen.output,
         region=seen.region,
         account=seen.account,
@@ -137,6 +136,31 @@ def _plan(
         job_directory=os.path.join(home, "jobs", name),
     )
     return build_plan(job, facts, name=name)
+
+
+def _check_pipes(job: JobFile, engine: EngineFacts) -> None:
+    """A FIFO joins two processes of one kernel, and the containers of some engines have another."""
+    pipes = [c.ChannelName for c in job.request.InputDataConfig or () if effective_mode(c, job.request) == "Pipe"]
+    if not pipes or (engine.local and not engine.desktop):
+        return
+    raise PipeUnreachableError(
+        f'channel "{pipes[0]}": a FIFO of this machine cannot reach containers of the engine at {engine.address}, '
+        "which runs in a machine of its own",
+        remedy=["Use an engine of this machine, or File or FastFile mode: InputMode: FastFile."],
+    )
+
+
+def _no_fuse(job: JobFile, inputs: Inputs, engine: EngineFacts) -> str | None:
+    """Why FUSE is not to be had; only looked at where a channel would use it."""
+    channels = job.request.InputDataConfig or ()
+    streamed = [c.ChannelName for c in channels if effective_mode(c, job.request) == "FastFile"]
+    if not any(name in inputs.listings and inputs.listings[name].remote for name in streamed):
+        return None
+    if engine.desktop or not engine.local:
+        return "the engine runs in a machine of its own"
+    from smlocal.channels.fastfile.availability import fuse_trouble
+
+    return fuse_trouble()
 
 
 def _machine() -> MachineFacts:
@@ -164,59 +188,6 @@ def _profile_region() -> str | None:
     profile = os.environ.get("AWS_PROFILE") or "default"
     section = "default" if profile == "default" else f"profile {profile}"
     return parser.get(section, "region", fallback=None)
-
-
-def _listings(job: JobFile, *, strict: bool, region: str) -> tuple[dict[str, Listing], Listing | None]:
-    local, document = job.local, job.document
-    listings = {}
-    for index, channel in enumerate(job.request.InputDataConfig or ()):
-        source = channel.DataSource.S3DataSource
-        if source is None:
-            continue
-        line = document.line(("InputDataConfig", index, "DataSource", "S3DataSource", "S3Uri"))
-        listings[channel.ChannelName] = list_source(
-            source.S3Uri,
-            channel=channel.ChannelName,
-            directory=document.directory,
-            mapping=local.Sources,
-            strict=strict,
-            where=None if line is None else f"{document.name}:{line}",
-            region=region,
-            role=job.request.RoleArn or "",
-        )
-    code = None
-    if local.Code is not None:
-        line = document.line(("Local", "Code"))
-        code = list_folder(
-            local.Code,
-            subject="the code",
-            member="Local.Code",
-            directory=document.directory,
-            where=None if line is None else f"{document.name}:{line}",
-        )
-    return listings, code
-
-
-def _checkpoints(job: JobFile, *, strict: bool) -> Listing | None:
-    """What the checkpoint prefix holds, if the job has one that can be kept here."""
-    config, document = job.request.CheckpointConfig, job.document
-    if config is None:
-        return None
-    why = unusable(config.LocalPath, code=job.local.Code is not None)
-    if why is not None:
-        member, at = "CheckpointConfig.LocalPath", ("CheckpointConfig", "LocalPath")
-        text = f"{member}: {config.LocalPath} is refused: {why}"
-        raise refusal(document, [(member, Violation(path=at, text=text))])
-    from smlocal.sources.checkpoints import list_checkpoints
-
-    line = document.line(("CheckpointConfig", "S3Uri"))
-    return list_checkpoints(
-        config.S3Uri,
-        directory=document.directory,
-        mapping=job.local.Sources,
-        strict=strict,
-        where=None if line is None else f"{document.name}:{line}",
-    )
 
 
 def _output(job: JobFile) -> str:
@@ -274,13 +245,16 @@ def _check_architecture(name: str, image: ImageFacts | None, engine: EngineFacts
 def _check_gpus(job: JobFile, engine: Engine, image: str | None) -> None:
     """A GPU request never silently becomes a CPU run: ask the engine before anything is staged."""
     resources = job.request.ResourceConfig
-    gpus = gpus_asked_for(resources) if resources is not None else 0
-    if not gpus or job.local.AllowCpu or image is None or resources is None:
+    if job.local.AllowCpu or image is None or resources is None:
+        return
+    kinds = {host.instance_type for host in hosts_of(resources)}
+    gpus, kind = max((instance_type(kind).gpus, kind) for kind in kinds)
+    if not gpus:
         return
     missing = engine.probe_gpu(image, gpus, {JOB_LABEL: "gpu-probe"})
     if missing is not None:
         raise GpuUnavailableError(
-            f"{resources.InstanceType} has {gpus} GPU{'s' * (gpus != 1)} and this engine gives none",
+            f"{kind} has {gpus} GPU{'s' * (gpus != 1)} and this engine gives none",
             details=[missing],
             remedy=[
                 "Install the NVIDIA driver and nvidia-container-toolkit, then restart the engine; or",

@@ -15,6 +15,9 @@ class Reporter(Protocol):
     def progress(self, text: str) -> None:
         """A short line about something that takes time."""
 
+    def working(self, text: str) -> None:
+        """How far something slow has come; called several times a second, and the last word replaces the one before."""
+
     def entered(self, phase: str) -> None:
         """A phase begins, by the service's name."""
 
@@ -38,6 +41,9 @@ class Silent:
         """Say nothing."""
 
     def progress(self, text: str) -> None:
+        """Say nothing."""
+
+    def working(self, text: str) -> None:
         """Say nothing."""
 
     def entered(self, phase: str) -> None:

@@ -5,10 +5,13 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 
 from smlocal.channels.file import prepare_channel
-from smlocal.channels.interface import StagedChannel
+from smlocal.channels.interface import Means, StagedChannel
 from smlocal.contract import paths
+from smlocal.contract.failure import client_error
 from smlocal.engine.interface import Engine, Mount
+from smlocal.errors import StagingError
 from smlocal.job.checkpoints import checkpoint_mounts, restore_checkpoints
+from smlocal.job.delivery import Delivery
 from smlocal.plan.document import host_directory
 from smlocal.plan.model import HostPlan, JobPlan, TreePlan
 from smlocal.plan.staging import Staging
@@ -42,25 +45,42 @@ def stage_trees(
     plan: JobPlan,
     host: HostPlan,
     engine: Engine,
+    delivery: Delivery,
     labels: Mapping[str, str],
     *,
     staging: Staging | None = None,
     copying: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> tuple[StagedChannel, ...]:
-    """Bring the channels and the code of one host into place; `staging` overrides what the plan says."""
-    return tuple(
-        prepare_channel(
-            tree.listing,
+    """Bring the channels and the code of one host into place; `staging` is what stands in for an overlay."""
+
+    def stage(tree: TreePlan) -> StagedChannel:
+        if tree.listing.failure is not None:
+            raise StagingError(client_error(f"Data download failed:{tree.listing.failure}"))
+        if tree.mode == "FileSystem":
+            mount = Mount(source=tree.listing.root, target=tree.target, read_only=not tree.writable)
+            return StagedChannel(mounts=(mount,), means=Means.BIND, bytes_copied=0)
+        directory = f"{plan.job_directory}/staged/{host.host.name}/{_folder(tree)}"
+        if tree.staging == "fuse":
+            with copying():
+                return delivery.streamed(tree)
+        with copying() if tree.listing.remote else nullcontext():
+            listing = delivery.local(tree.listing)
+        if tree.staging == "bind":
+            from smlocal.channels.fastfile.local import prepare_read_only  # most jobs have no FastFile channel
+
+            return prepare_read_only(listing, target=tree.target, target_directory=directory, copying=copying)
+        return prepare_channel(
+            listing,
             engine=engine,
             staging=staging or tree.staging,
             target=tree.target,
-            target_directory=f"{plan.job_directory}/staged/{host.host.name}/{_folder(tree)}",
+            target_directory=directory,
             volume_prefix=f"{host.container}-{_folder(tree)}",
             labels=labels,
             copying=copying,
         )
-        for tree in trees(plan, host)
-    )
+
+    return tuple(stage(tree) for tree in trees(plan, host))
 
 
 def trees(plan: JobPlan, host: HostPlan) -> tuple[TreePlan, ...]:

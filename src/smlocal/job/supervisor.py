@@ -238,6 +238,7 @@ class Supervisor:
         if not attempt.engine_lost:
             self.leftovers += give_back(attempt.runs.values(), engine)
         self.leftovers += clear_engine(engine, self.plan.name, self.plan.run_id, engine_lost=attempt.engine_lost)
+        attempt.delivery.close()
         self.leftovers += clear_disk(self.plan.job_directory)
 
     def _failure_file(self) -> bytes:

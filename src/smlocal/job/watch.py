@@ -6,7 +6,16 @@ from typing import assert_never
 
 from smlocal.contract import failure
 from smlocal.contract.statuses import StopCause
-from smlocal.job.events import Event, HostExited, HostLost, Interrupted, KillAsked, PlatformFailed, StopAsked
+from smlocal.job.events import (
+    Event,
+    FeedBroken,
+    HostExited,
+    HostLost,
+    Interrupted,
+    KillAsked,
+    PlatformFailed,
+    StopAsked,
+)
 from smlocal.job.outcome import HostEnd, Story
 from smlocal.plan.model import StopPlan
 
@@ -52,6 +61,8 @@ class Watch:
     story: Story
     lost: str | None = None
     """Why the engine no longer answers, where it does not."""
+    explanation: str | None = None
+    """Of a failure that no host caused."""
     grace: float = 0.0
     """Of the SIGTERM that was sent."""
     kill_at: float | None = None
@@ -89,8 +100,8 @@ class Watch:
                 return self._kill()
             case Interrupted():
                 return self._interrupt(now)
-            case PlatformFailed():
-                return self._break()
+            case PlatformFailed() | FeedBroken():
+                return self._break(event, now)
             case _:
                 assert_never(event)
 
@@ -146,11 +157,16 @@ class Watch:
         self.story = replace(self.story, interrupted=True)
         return [RecordInterruption(), *self._terminate(self.limits.grace, now)]
 
-    def _break(self) -> list[Action]:
+    def _break(self, event: PlatformFailed | FeedBroken, now: float) -> list[Action]:
+        """An instance that breaks takes its container along; one without data has nothing true to read any more."""
         if not self._open:
             return []
-        self.story = replace(self.story, failure_reason=failure.INTERNAL_ERROR)
-        return self._kill()
+        if isinstance(event, PlatformFailed):
+            self.story = replace(self.story, failure_reason=failure.INTERNAL_ERROR)
+            return self._kill()
+        self.story = replace(self.story, failure_reason=event.reason)
+        self.explanation = event.explanation
+        return self._terminate(self.limits.peer_grace, now)
 
     def _terminate(self, grace: float, now: float) -> list[Action]:
         """SIGTERM to all that have not had it; a later, shorter grace brings SIGKILL forward."""

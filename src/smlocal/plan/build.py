@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from smlocal.contract import paths
 from smlocal.contract.checkpoints import container_path, is_own_mount
-from smlocal.contract.config_files import compact, config_files
+from smlocal.contract.config_files import compact, config_files, is_for
 from smlocal.contract.describe import DEFAULT_MAX_RUNTIME
 from smlocal.contract.environment import container_environment
-from smlocal.contract.hosts import Host, homogeneous
+from smlocal.contract.hosts import Host, heterogeneous, homogeneous
 from smlocal.contract.identity import instance_hostname, training_job_arn
 from smlocal.contract.instance_types import instance_type
 from smlocal.contract.job_file import JobFile
@@ -17,6 +17,7 @@ from smlocal.contract.listing import Listing
 from smlocal.contract.local_settings import LocalSettings
 from smlocal.contract.manifest import manifest
 from smlocal.contract.model.request import AlgorithmSpecification, CreateTrainingJobRequest, ResourceConfig
+from smlocal.plan.channels import manifests, pipes_of, trees_of
 from smlocal.plan.facts import Facts
 from smlocal.plan.model import CheckpointPlan, FaultPlan, HostPlan, JobPlan, OutputPlan, StopPlan, TreePlan
 from smlocal.plan.notes import notes
@@ -32,17 +33,12 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
     if resources is None or specification is None or specification.TrainingImage is None:
         message = "validation lets no request pass without ResourceConfig and a training image"
         raise AssertionError(message)
-    hosts = homogeneous(resources.InstanceCount or 1, resources.InstanceType or "")
+    hosts = hosts_of(resources)
     arn = training_job_arn(name, region_name=facts.region, account_id=facts.account)
-    gpus = 0 if local.AllowCpu else gpus_asked_for(resources)
-    environment = container_environment(
-        request.Environment or {}, job_name=name, job_arn=arn, region=facts.region, gpus=gpus
-    )
-    channels = _channels(request, local, facts)
-    manifests = {paths.channel_manifest(channel.name): manifest(channel.listing) for channel in channels}
+    written = manifests(request, facts)
     checkpoints = _checkpoints(request, facts)
     if checkpoints is not None:
-        manifests.setdefault(paths.CHECKPOINTS_MANIFEST, manifest(checkpoints.listing))
+        written.setdefault(paths.CHECKPOINTS_MANIFEST, manifest(checkpoints.listing))
     stopping = request.StoppingCondition
     stem = f"smlocal-{name}-{facts.run_id}"
     several = len(hosts) > 1
@@ -58,7 +54,6 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
         machine=facts.machine,
         entrypoint=_words(specification.ContainerEntrypoint),
         command=_command(specification),
-        gpus=gpus,
         network=stem if several else None,
         hosts=tuple(
             HostPlan(
@@ -66,10 +61,17 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
                 container=f"{stem}-{host.name}",
                 hostname=instance_hostname(host.number, facts.region),
                 directories=_directories(request),
-                files={**_configuration(request, host, hosts, local), **manifests},
-                channels=channels,
-                pipes=(),
-                environment=environment,
+                files={**_configuration(request, host, hosts, local), **_for_host(written, request, host)},
+                channels=trees_of(request, host, hosts, local, facts),
+                pipes=pipes_of(request, host, hosts, facts),
+                environment=container_environment(
+                    request.Environment or {},
+                    job_name=name,
+                    job_arn=arn,
+                    region=facts.region,
+                    gpus=_gpus(host, local),
+                ),
+                gpus=_gpus(host, local),
                 # A private network answers for every host; alone on the default one, a host must know its own name.
                 extra_hosts={} if several else {host.name: "127.0.0.1"},
                 aliases=(host.name,) if several else (),
@@ -107,9 +109,22 @@ def for_attempt(plan: JobPlan, number: int) -> JobPlan:
     return replace(plan, hosts=tuple(hosts))
 
 
-def gpus_asked_for(resources: ResourceConfig) -> int:
-    """GPUs of the requested instance type."""
-    return instance_type(resources.InstanceType or "").gpus
+def hosts_of(resources: ResourceConfig) -> tuple[Host, ...]:
+    """The hosts that a request asks for."""
+    if resources.InstanceGroups:
+        groups = resources.InstanceGroups
+        return heterogeneous([(g.InstanceGroupName, g.InstanceType, g.InstanceCount) for g in groups])
+    return homogeneous(resources.InstanceCount or 1, resources.InstanceType or "")
+
+
+def _gpus(host: Host, local: LocalSettings) -> int:
+    return 0 if local.AllowCpu else instance_type(host.instance_type).gpus
+
+
+def _for_host(written: Mapping[str, bytes], request: CreateTrainingJobRequest, host: Host) -> Mapping[str, bytes]:
+    """The manifests that a host has: not those of channels of other instance groups."""
+    absent = {paths.channel_manifest(c.ChannelName) for c in request.InputDataConfig or () if not is_for(c, host)}
+    return {path: content for path, content in written.items() if path not in absent}
 
 
 def _command(specification: AlgorithmSpecification) -> tuple[str, ...] | None:
@@ -121,16 +136,6 @@ def _command(specification: AlgorithmSpecification) -> tuple[str, ...] | None:
 
 def _words(given: list[str] | None) -> tuple[str, ...] | None:
     return None if given is None else tuple(given)
-
-
-def _channels(request: CreateTrainingJobRequest, local: LocalSettings, facts: Facts) -> tuple[TreePlan, ...]:
-    planned = []
-    for channel in request.InputDataConfig or ():
-        source = channel.DataSource.S3DataSource
-        uri = source.S3Uri if source is not None else ""
-        target = paths.channel(channel.ChannelName)
-        planned.append(_tree(channel.ChannelName, uri, target, facts.listings[channel.ChannelName], local))
-    return tuple(planned)
 
 
 def _code(facts: Facts, local: LocalSettings) -> TreePlan | None:

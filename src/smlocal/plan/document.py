@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from smlocal.contract import paths
-from smlocal.plan.model import HostPlan, JobPlan, TreePlan
+from smlocal.contract.listing import Listing
+from smlocal.plan.model import HostPlan, JobPlan, PipePlan, TreePlan
 
 _WHOLE_FILE = 4096
 _HEAD_LINES = 5
@@ -23,7 +24,6 @@ def plan_document(plan: JobPlan) -> dict[str, Any]:
         "Engine": {"Address": plan.engine.address, "Version": plan.engine.version},
         "Entrypoint": plan.entrypoint,
         "Command": plan.command,
-        "GpusPerHost": plan.gpus,
         "Network": plan.network,
         "Hosts": [_host(plan, host) for host in plan.hosts],
         "Checkpoints": _checkpoints(plan),
@@ -109,6 +109,8 @@ def _host(plan: JobPlan, host: HostPlan) -> dict[str, Any]:
     return {
         "Name": host.host.name,
         "InstanceType": host.host.instance_type,
+        "InstanceGroup": host.host.group,
+        "Gpus": host.gpus,
         "Container": host.container,
         "Hostname": host.hostname,
         "ExtraHosts": dict(host.extra_hosts),
@@ -119,6 +121,7 @@ def _host(plan: JobPlan, host: HostPlan) -> dict[str, Any]:
         "Mounts": [
             *({"Target": f, "Kind": "bind", "Source": f"{below}/{f.removeprefix('/opt/ml/')}"} for f in folders),
             *(_tree(tree) for tree in (*host.channels, *([plan.code] if plan.code is not None else []))),
+            *(_pipe(pipe) for pipe in host.pipes),
             *_checkpoint_mount(plan, host),
         ],
     }
@@ -134,9 +137,32 @@ def _tree(tree: TreePlan) -> dict[str, Any]:
     return {
         "Target": tree.target,
         "Kind": tree.staging,
-        "Source": tree.listing.root,
-        "Uri": tree.uri,
-        "Files": len(tree.listing.paths),
-        "Bytes": tree.listing.total_bytes,
+        "Mode": tree.mode,
+        "Writable": tree.writable,
+        **_source(tree.uri, tree.listing),
         **({} if tree.reason is None else {"Reason": tree.reason}),
+    }
+
+
+def _pipe(pipe: PipePlan) -> dict[str, Any]:
+    return {
+        "Target": f"{pipe.target}_0",
+        "Kind": "fifo",
+        "Mode": "Pipe",
+        **_source(pipe.uri, pipe.listing),
+        "Shard": [pipe.shard.index, pipe.shard.count],
+        "RecordIO": pipe.record_io,
+        "Gzip": pipe.gzip,
+        "Seed": pipe.seed,
+        "Attributes": pipe.attributes,
+    }
+
+
+def _source(uri: str, listing: Listing) -> dict[str, Any]:
+    return {
+        "Source": listing.root or listing.bucket_uri,
+        "Uri": uri,
+        "Files": len(listing.paths),
+        "Bytes": listing.total_bytes,
+        **({} if listing.failure is None else {"Fails": listing.failure}),
     }

@@ -20,6 +20,8 @@ class EngineFacts:
     operating_system: str
     storage_driver: str
     rootless: bool = False
+    desktop: bool = False
+    """True when its containers live in a virtual machine that only shares folders with this one."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,5 +72,11 @@ class Facts:
     """Eight hex digits that keep two runs' engine resources apart."""
     job_directory: str
     """Absolute folder of the job below the home of smlocal."""
+    file_systems: Mapping[str, Listing] = field(default_factory=dict)
+    """By channel name: the folder that stands for the file system, with nothing listed."""
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """Local.Sources with absolute folders."""
+    no_fuse: str | None = None
+    """Why objects of S3 cannot be shown by FUSE, where they cannot."""
     checkpoints: Listing | None = None
     """What the checkpoint prefix holds; None for a job without one."""

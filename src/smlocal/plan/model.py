@@ -70,6 +70,8 @@ class HostPlan:
     environment: Mapping[str, str]
     extra_hosts: Mapping[str, str]
     aliases: tuple[str, ...]
+    gpus: int
+    """Devices asked for."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -153,8 +155,6 @@ class JobPlan:
     machine: MachineFacts
     entrypoint: tuple[str, ...] | None
     command: tuple[str, ...] | None
-    gpus: int
-    """Devices asked for, per host."""
     network: str | None
     """Name of the job's own network, None for the engine's default."""
     hosts: tuple[HostPlan, ...]
@@ -169,3 +169,26 @@ class JobPlan:
     faults: tuple[FaultPlan, ...] = ()
     checkpoints: CheckpointPlan | None = None
     notes: tuple[Note, ...] = ()
+
+    @property
+    def trees(self) -> tuple[TreePlan, ...]:
+        """The channels that are folders, each once: as the first host that has it finds it."""
+        found: dict[str, TreePlan] = {}
+        for host in self.hosts:
+            for tree in host.channels:
+                found.setdefault(tree.name, tree)
+        return tuple(found.values())
+
+    @property
+    def pipes(self) -> tuple[PipePlan, ...]:
+        """The channels that are FIFOs, each once."""
+        found: dict[str, PipePlan] = {}
+        for host in self.hosts:
+            for pipe in host.pipes:
+                found.setdefault(pipe.name, pipe)
+        return tuple(found.values())
+
+    @property
+    def fed(self) -> bool:
+        """True when the containers need this machine to bring them data all the while."""
+        return bool(self.pipes) or any(tree.staging == "fuse" for tree in self.trees)

@@ -199,8 +199,8 @@ def _create(plan: JobPlan, host: HostPlan) -> str:
     words += [f"--add-host {quote(f'{name}:{address}')}" for name, address in host.extra_hosts.items()]
     if plan.network is not None:
         words += ['--network "by-hand-$J"', *(f"--network-alias {alias}" for alias in host.aliases)]
-    if plan.gpus:
-        words.append(f"--gpus {plan.gpus}")
+    if host.gpus:
+        words.append(f"--gpus {host.gpus}")
     for folder in (paths.INPUT, paths.MODEL, paths.OUTPUT):
         words.append(f"-v {_here(host, folder)}:{folder}")
     for tree in (*host.channels, *([plan.code] if plan.code is not None else [])):

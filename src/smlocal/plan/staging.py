@@ -10,12 +10,18 @@ Staging = Literal["overlay", "copy", "bind", "fuse"]
 _REASONS_SHOWN = 2
 
 
-def choose_staging(listing: Listing, requested: Staging | None) -> tuple[Staging, str | None]:
-    """Return the staging and, where the tree itself rules out what was asked for or is the default, why.
+def choose_staging(
+    listing: Listing, requested: Staging | None, *, fast_file: bool = False, no_fuse: str | None = None
+) -> tuple[Staging, str | None]:
+    """Return the staging and, where the tree or the machine itself rules out what is the default, why.
 
     A copy that was asked for needs no reason. A selection that is not a whole tree is gathered in a folder of its own
     first, as regular files, so that links and mounts around it do not matter.
     """
+    if fast_file:
+        if listing.remote:
+            return ("fuse", None) if no_fuse is None else ("bind", no_fuse)
+        return "bind", None
     if requested == "copy":
         return "copy", None
     if listing.whole_tree and listing.copy_reasons:

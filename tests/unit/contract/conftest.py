@@ -47,7 +47,32 @@ _ALTERNATIVES = {
     "ResourceConfig.InstanceGroups": ("ResourceConfig.InstanceType", "ResourceConfig.InstanceCount"),
     "ResourceConfig.InstancePreferences": ("ResourceConfig.InstanceType",),
 }
-_SAMPLES: dict[str, Any] = {"StoppingCondition.MaxWaitTimeInSeconds": 86_400}
+_SAMPLES: dict[str, Any] = {
+    "StoppingCondition.MaxWaitTimeInSeconds": 86_400,
+    "ResourceConfig.InstanceGroups[].InstanceCount": 1,
+}
+_S3 = "InputDataConfig[].DataSource.S3DataSource"
+_GROUP = {"InstanceGroupName": "abc", "InstanceType": "ml.m5.large", "InstanceCount": 1}
+_COMPANIONS: dict[tuple[str, Any], list[tuple[str, Any]]] = {
+    # What the service takes only together with others.
+    ("StoppingCondition.MaxWaitTimeInSeconds", None): [("EnableManagedSpotTraining", True)],
+    (f"{_S3}.AttributeNames", None): [
+        (f"{_S3}.S3DataType", "AugmentedManifestFile"),
+        ("InputDataConfig[].InputMode", "Pipe"),
+    ],
+    (f"{_S3}.InstanceGroupNames", None): [("ResourceConfig", {"InstanceGroups": [_GROUP]})],
+    (f"{_S3}.AttributeNames[]", None): [
+        (f"{_S3}.S3DataType", "AugmentedManifestFile"),
+        ("InputDataConfig[].InputMode", "Pipe"),
+    ],
+    (f"{_S3}.S3DataType", "AugmentedManifestFile"): [
+        (f"{_S3}.AttributeNames[]", "image-ref"),
+        ("InputDataConfig[].InputMode", "Pipe"),
+    ],
+    (f"{_S3}.InstanceGroupNames[]", None): [("ResourceConfig", {"InstanceGroups": [_GROUP]})],
+    ("InputDataConfig[].CompressionType", "Gzip"): [("InputDataConfig[].InputMode", "Pipe")],
+    ("InputDataConfig[].RecordWrapperType", "RecordIO"): [("InputDataConfig[].InputMode", "Pipe")],
+}
 
 
 def _parts(annotation: Any) -> tuple[Any, Any]:
@@ -72,6 +97,8 @@ def sample(annotation: Any) -> Any:
     elif isinstance(kind, type) and issubclass(kind, Structure):
         types = member_types(kind)
         value = {name: sample(types[name]) for name, field in kind.model_fields.items() if field.is_required()}
+        if "InstanceGroupName" in value:
+            value["InstanceCount"] = 1  # the model allows 0, and no job can have it
     return value
 
 
@@ -109,10 +136,11 @@ def request_with() -> RequestWith:
             _put(request, CreateTrainingJobRequest, leaf.split("."), given)
             for chosen, others in _ALTERNATIVES.items():
                 if leaf.startswith(chosen):
-                    for other in others:
-                        _drop(request, other.split("."))
-            if leaf == "StoppingCondition.MaxWaitTimeInSeconds":
-                request["EnableManagedSpotTraining"] = True
+                    for dropped in others:
+                        _drop(request, dropped.split("."))
+            for (name, wanted), others in _COMPANIONS.items():
+                for other, its_value in others if name == leaf and wanted in (None, value) else ():
+                    _put(request, CreateTrainingJobRequest, other.split("."), its_value)
         return request | members
 
     return make

@@ -33,8 +33,6 @@ ACCEPTED = [
     ),
 ]
 _BOOLEANS = {"true": True, "false": False}
-# The service itself takes these in Pipe mode only, so that is what a request that may have them asks for.
-_IN_PIPE_MODE = {"Gzip", "AugmentedManifestFile"}
 
 
 def test_every_leaf_member_has_a_row(leaves: list[str]) -> None:
@@ -57,8 +55,6 @@ def test_the_table_is_as_long_as_the_services_model(service: dict[str, Any]) -> 
 def test_a_refused_member_is_named(request_with: Request, read: Any, member: str, value: str | None) -> None:
     given = None if value is None else _BOOLEANS.get(value, value)
     request = request_with(member, given)
-    if value in _IN_PIPE_MODE:
-        request["InputDataConfig"][0]["InputMode"] = "Pipe"
     with pytest.raises(FieldRefusedError) as caught:
         read(request)
     assert caught.value.exit_code == 2
@@ -80,7 +76,7 @@ def test_any_other_member_is_accepted(request_with: Request, read: Any, member: 
 
 def test_refusals_say_the_line() -> None:
     text = """\
-AlgorithmSpecification: {TrainingImage: image, TrainingInputMode: Pipe}
+AlgorithmSpecification: {AlgorithmName: abc, TrainingInputMode: File}
 OutputDataConfig: {S3OutputPath: ./out}
 ResourceConfig: {InstanceType: ml.m5.large, InstanceCount: 1}
 EnableNetworkIsolation: true
@@ -88,7 +84,8 @@ EnableNetworkIsolation: true
     with pytest.raises(FieldRefusedError) as caught:
         read_job(load_document(text, name="job.yaml", directory="/"), strict=False)
     assert caught.value.details == (
-        "job.yaml:1   AlgorithmSpecification.TrainingInputMode: Pipe is refused: FIFOs are not made yet.",
+        "job.yaml:1   AlgorithmSpecification.AlgorithmName is refused: Algorithm resources live in an account; give their "
+        "image as TrainingImage.",
         "job.yaml:4   EnableNetworkIsolation: true is refused: Containers are not cut off yet.",
     )
 
@@ -129,7 +126,7 @@ def test_values_are_values_of_the_member(service: dict[str, Any]) -> None:
 def test_the_json_form() -> None:
     table = coverage.coverage_json()["CreateTrainingJob"]
     assert table["AlgorithmSpecification.TrainingImage"] == {"support": "emulated", "note": "The image that is run."}
-    assert table["InputDataConfig[].InputMode"]["values"]["Pipe"]["support"] == "refused"
+    assert table["EnableNetworkIsolation"]["values"]["true"]["support"] == "refused"
 
 
 def test_members_the_answer_has_no_place_for(service: dict[str, Any]) -> None:

@@ -3,11 +3,8 @@
 import json
 from typing import Any
 
-import pytest
-
 from smlocal.contract.config_files import config_files
 from smlocal.contract.hosts import homogeneous
-from smlocal.errors import SmlocalError
 
 
 def _channel(job: Any) -> Any:
@@ -18,14 +15,4 @@ def _channel(job: Any) -> Any:
 
 def test_input_mode_of_a_channel(request_with: Any, read: Any) -> None:
     assert _channel(read(request_with("InputDataConfig[].InputMode", "File")))["TrainingInputMode"] == "File"
-    with pytest.raises(SmlocalError, match="InputMode"):
-        read(request_with("InputDataConfig[].InputMode", "FastFile"))
-
-
-def test_channel_compression(request_with: Any, read: Any) -> None:
-    plain = _channel(read(request_with("InputDataConfig[].ChannelName", "train")))
-    assert _channel(read(request_with("InputDataConfig[].CompressionType", "None"))) == plain
-    request = request_with("InputDataConfig[].CompressionType", "Gzip")
-    request["InputDataConfig"][0]["InputMode"] = "Pipe"
-    with pytest.raises(SmlocalError, match="CompressionType"):
-        read(request)
+    assert _channel(read(request_with("InputDataConfig[].InputMode", "FastFile")))["TrainingInputMode"] == "FastFile"

@@ -55,6 +55,8 @@ def test_defaults_of_local() -> None:
     assert local.model_dump() == {
         "Sources": {},
         "Output": None,
+        "Cache": True,
+        "CacheGiB": 20,
         "Code": None,
         "Staging": None,
         "Region": None,
@@ -130,12 +132,12 @@ def test_the_head_names_what_is_wrong() -> None:
 
 def test_a_flag_that_is_refused_is_blamed_and_told_what_to_say_instead() -> None:
     document = load_document(TEXT, name="job.yaml", directory="/")
-    document.set(("AlgorithmSpecification", "TrainingInputMode"), "Pipe")
+    document.set(("EnableNetworkIsolation",), value=True)
     with pytest.raises(FieldRefusedError) as caught:
         read_job(document, strict=False)
-    member = "AlgorithmSpecification.TrainingInputMode"
+    member = "EnableNetworkIsolation"
     assert caught.value.sentence == f"the command line asks for what smlocal does not do: {member}"
-    assert caught.value.remedy[0] == f"Use File for {member}."
+    assert caught.value.remedy[0] == f"Use false for {member}."
 
 
 def test_a_member_that_is_refused_can_be_left_out() -> None:

@@ -156,10 +156,10 @@ def test_several_hosts_share_a_network_and_differ_in_resourceconfig(plan: Planne
 
 def test_gpus_come_from_the_instance_type(plan: Planner) -> None:
     gpu = {"ResourceConfig": {"InstanceType": "ml.g4dn.12xlarge", "InstanceCount": 1}}
-    assert plan(gpu).gpus == 4
+    assert plan(gpu).hosts[0].gpus == 4
     assert "NVIDIA_VISIBLE_DEVICES" not in plan(gpu).hosts[0].environment
-    assert plan(gpu, {"AllowCpu": True}).gpus == 0
-    assert plan().gpus == 0
+    assert plan(gpu, {"AllowCpu": True}).hosts[0].gpus == 0
+    assert plan().hosts[0].gpus == 0
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,27 @@ IMAGE = {"TrainingImage": "i", "TrainingInputMode": "File"}
 TWO = {"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 2}}
 GPU = {"ResourceConfig": {"InstanceType": "ml.g4dn.xlarge", "InstanceCount": 1}}
 
+SHARDED = {"S3DataDistributionType": "ShardedByS3Key"}
+
+
+def channel(mode: str = "File", source: Mapping[str, Any] | None = None, **more: Any) -> dict[str, Any]:
+    """The request's only channel, changed."""
+    s3 = {"S3DataType": "S3Prefix", "S3Uri": "s3://bucket/train/", **(source or {})}
+    return {
+        "InputDataConfig": [{"ChannelName": "train", "InputMode": mode, "DataSource": {"S3DataSource": s3}, **more}]
+    }
+
+
+FILE_SYSTEM = {
+    "FileSystemId": "fs-01234567",
+    "FileSystemAccessMode": "ro",
+    "FileSystemType": "EFS",
+    "DirectoryPath": "/data",
+}
+MOUNTED = {"InputDataConfig": [{"ChannelName": "train", "DataSource": {"FileSystemDataSource": FILE_SYSTEM}}]}
+VPC = {"VpcConfig": {"SecurityGroupIds": ["sg-1"], "Subnets": ["subnet-1"]}}
+REMOTE = {"root": ""}
+
 # Note id: (members, Local settings, changes of the listing, changes of the image) that bring it about, and those of a
 # job that does not have it.
 Change = tuple[Mapping[str, Any], Mapping[str, Any], Mapping[str, Any], Mapping[str, Any] | None]
@@ -27,6 +48,24 @@ CASES: dict[str, tuple[Change, Change]] = {
     "submit-directory": (
         ({"HyperParameters": {"sagemaker_submit_directory": '"s3://b/source.tar.gz"'}}, {}, {}, {}),
         ({"HyperParameters": {"sagemaker_submit_directory": '"s3://b/source.tar.gz"'}}, {"Code": "./src"}, {}, {}),
+    ),
+    "download-fails": (({}, {}, {"failure": "it has an illegal char sub-sequence"}, {}), NOTHING),
+    "file-system-vpc": ((MOUNTED, {}, {}, {}), ({**MOUNTED, **VPC}, {}, {}, {})),
+    "file-systems": ((MOUNTED, {}, {}, {}), NOTHING),
+    "s3-credentials": (({}, {}, REMOTE, {}), NOTHING),
+    "fastfile-downloaded": ((channel("FastFile"), {}, REMOTE, {}), (channel("FastFile"), {}, {}, {})),
+    "fastfile-sharded": ((channel("FastFile", SHARDED), {}, {}, {}), (channel("File", SHARDED), {}, {}, {})),
+    "shuffle-order": (
+        (channel("Pipe", ShuffleConfig={"Seed": 1}), {}, {}, {}),
+        (channel(ShuffleConfig={"Seed": 1}), {}, {}, {}),
+    ),
+    "shuffle-ignored": (
+        (channel(ShuffleConfig={"Seed": 1}), {}, {}, {}),
+        (channel("Pipe", ShuffleConfig={"Seed": 1}), {}, {}, {}),
+    ),
+    "attribute-text": (
+        (channel("Pipe", {"S3DataType": "AugmentedManifestFile", "AttributeNames": ["label"]}), {}, {}, {}),
+        (channel("Pipe"), {}, {}, {}),
     ),
     "image-absent": (({}, {}, {}, None), NOTHING),
     "allow-cpu": ((GPU, {"AllowCpu": True}, {}, {}), (GPU, {}, {}, {})),
@@ -39,7 +78,7 @@ CASES: dict[str, tuple[Change, Change]] = {
     "relaxed-role": (({"RoleArn": None}, {}, {}, {}), NOTHING),
     "relaxed-uri": (({"OutputDataConfig": {"S3OutputPath": "./out"}}, {}, {}, {}), NOTHING),
     "role": (NOTHING, ({"RoleArn": None}, {}, {}, {})),
-    "mapped-sources": (NOTHING, ({"InputDataConfig": None}, {}, {}, {})),
+    "mapped-sources": (NOTHING, ({}, {}, REMOTE, {})),
     "sources-unused": (
         ({}, {"Sources": {"s3://bucket/train": "./a", "s3://bucket/tra": "./b"}}, {}, {}),
         (
@@ -60,7 +99,10 @@ CASES: dict[str, tuple[Change, Change]] = {
         ({}, {}, {"unlike_service_modes": 1}, {}),
         ({}, {"Staging": "copy"}, {"unlike_service_modes": 1}, {}),
     ),
-    "channel-empty-folders": (({}, {}, {"directories": ("empty",)}, {}), NOTHING),
+    "channel-empty-folders": (
+        ({}, {}, {"directories": ("empty",)}, {}),
+        ({}, {}, {"directories": ("empty",), **REMOTE}, {}),
+    ),
     "channel-skipped": (({}, {}, {"skipped": ("s is a socket",)}, {}), NOTHING),
     "peer-grace": ((TWO, {}, {}, {}), NOTHING),
     "output-merged": ((TWO, {"MergeOutput": True}, {}, {}), (TWO, {}, {}, {})),
@@ -112,6 +154,8 @@ def _ids(plan: Planner, change: Change, listing: Listing, facts: Facts) -> set[s
         members,
         local,
         listings={"train": replace(listing, **of_listing)},
+        file_systems={"train": listing},
+        no_fuse="it is not installed",
         image=None if of_image is None else replace(facts.image, **of_image),
         code=listing if "Code" in local else None,
         checkpoints=listing if "CheckpointConfig" in members else None,

@@ -1,0 +1,127 @@
+"""What brings data to the containers of one attempt and has to be ended with it: downloads, mounts and feeders."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from smlocal.channels.interface import Means, StagedChannel
+from smlocal.contract import paths
+from smlocal.contract.listing import Listing
+from smlocal.engine.interface import Mount
+from smlocal.errors import MachineNotReadyError, StagingError
+from smlocal.job.reporter import Reporter
+from smlocal.plan.document import host_directory
+from smlocal.plan.model import HostPlan, JobPlan, TreePlan
+
+if TYPE_CHECKING:
+    from smlocal.channels.bring import Progress
+    from smlocal.channels.fastfile.mount import FuseMount
+    from smlocal.channels.pipe.feeder import PipeFeeder
+    from smlocal.sources.s3.client import S3Client
+
+_GIB = 1 << 30
+
+
+@dataclass(kw_only=True, slots=True)
+class Delivery:
+    """The data of one attempt on its way. Nothing is opened, nor imported, before a channel needs it."""
+
+    plan: JobPlan
+    home: str
+    reporter: Reporter
+    broken: Callable[[str, str], None]
+    """Told the FailureReason, and what really happened, when data can no longer be brought."""
+    _client: "S3Client | None" = None
+    _local: dict[int, Listing] = field(default_factory=dict)
+    """What has been downloaded, by the identity of the listing: hosts that have all share one."""
+    _mounts: dict[int, "FuseMount"] = field(default_factory=dict)
+    _feeders: dict[str, "list[PipeFeeder]"] = field(default_factory=dict)
+
+    def local(self, listing: Listing) -> Listing:
+        """The same objects as files of this machine; `StagingError` when S3 does not give them."""
+        if not listing.remote:
+            return listing
+        if id(listing) not in self._local:
+            from smlocal.channels.bring import bring
+
+            staged = f"{self.plan.job_directory}/staged"
+            self._local[id(listing)] = bring(
+                listing,
+                store=self._store(),
+                endpoint=self._store().endpoint,
+                cache=self._cache(),
+                directory=f"{staged}/downloads",
+                marker_directory=f"{staged}/cache",
+                progress=self._progress,
+                warning=self.reporter.warning,
+            )
+        return self._local[id(listing)]
+
+    def streamed(self, tree: TreePlan) -> StagedChannel:
+        """A file system that fetches the objects as they are read."""
+        mounted = self._mounts.get(id(tree.listing))
+        if mounted is None:
+            from smlocal.channels.fastfile.mount import FuseMount
+
+            mounted = FuseMount.start(
+                tree.listing,
+                region=self.plan.region,
+                directory=f"{self.plan.job_directory}/staged/fuse-{len(self._mounts)}",
+                died=lambda why: self._broke(f'what streams channel "{tree.name}" ended: {why}'),
+            )
+            self._mounts[id(tree.listing)] = mounted
+        mount = Mount(source=mounted.mount_point, target=tree.target, read_only=True)
+        return StagedChannel(mounts=(mount,), means=Means.FUSE, bytes_copied=0)
+
+    def open_pipes(self, host: HostPlan, copying: Callable[[], AbstractContextManager[None]] = nullcontext) -> None:
+        """Make the first FIFO of every Pipe channel of a host, whose folders exist."""
+        if not host.pipes:
+            return
+        from smlocal.channels.pipe.feeder import PipeFeeder
+
+        feeders = self._feeders.setdefault(host.host.name, [])
+        for pipe in host.pipes:
+            feeder = PipeFeeder(
+                pipe,
+                directory=host_directory(self.plan, host) + paths.DATA.removeprefix(paths.ROOT),
+                spool=f"{self.plan.job_directory}/staged/{host.host.name}/pipe-{pipe.name}",
+                store=self._store,
+                broken=self.broken,
+            )
+            feeders.append(feeder)
+            with copying():
+                feeder.prepare()
+
+    def start_pipes(self, host: str) -> None:
+        """Feed whoever opens a FIFO of this host."""
+        for feeder in self._feeders.get(host, ()):
+            feeder.start()
+
+    def close(self) -> None:
+        """End everything; to call it twice does no harm."""
+        for feeders in self._feeders.values():
+            for feeder in feeders:
+                feeder.stop()
+        for mount in self._mounts.values():
+            mount.stop()
+        self._feeders.clear()
+        self._mounts.clear()
+
+    def _broke(self, explanation: str) -> None:
+        from smlocal.contract.failure import INTERNAL_ERROR
+
+        self.broken(INTERNAL_ERROR, explanation)
+
+    def _store(self) -> "S3Client":
+        if self._client is None:
+            from smlocal.sources.s3.client import open_store
+
+            try:
+                self._client = open_store(self.plan.region)
+            except MachineNotReadyError as error:  # they were there when the objects were listed
+                raise StagingError(f"ClientError: Data download failed:{error.sentence}") from error
+        return self._client
+
+    def _progress(self, progress: "Progress") -> None:
+        self.reporter.working(str(progress))
