@@ -61,7 +61,7 @@ class Cache:
 
     def prepare(self) -> None:
         """Make the folders; `OSError` where that cannot be."""
-        for folder in (self.blobs, self.trees, self.partial):
+        for folder in (self.root, self.blobs, self.trees, self.partial):
             os.makedirs(folder, mode=0o700, exist_ok=True)
 
     @contextmanager

@@ -1,0 +1,120 @@
+"""Several processes at one cache, and processes that die in the middle of a download."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.unit.channels.cache.shelf import Shelf, files
+
+ROOT = Path(__file__).parents[4]
+DATA = {f"folder-{number % 3}/{number}": b"%d" % number * 500 for number in range(60)}
+
+# Says how many objects it downloaded; each of them takes a moment, so that all are at it at once.
+OBTAIN = """
+import os, sys, time
+from collections.abc import Mapping
+from pathlib import Path
+from smlocal.channels.cache.folder import Cache
+from tests.unit.channels.cache.shelf import Shelf
+from tests.unit.channels.cache.test_processes import DATA
+
+class Slow(dict[str, bytes]):
+    def __getitem__(self, path: str) -> bytes:
+        print("downloading", flush=True)
+        time.sleep(float(sys.argv[2]))
+        return super().__getitem__(path)
+
+sys.stdin.readline()
+shelf = Shelf(cache=Cache(home=sys.argv[1]))
+root = shelf.obtain(Slow(DATA), job=f"job-{os.getpid()}")
+print(len(shelf.downloaded), root)
+"""
+
+
+def begin(shelf: Shelf, seconds: float) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-c", OBTAIN, shelf.cache.home, str(seconds)],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_of_several_processes_that_want_the_same_one_downloads_it(shelf: Shelf) -> None:
+    processes = [begin(shelf, 0.005) for _ in range(5)]
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.close()
+        process.stdin = None
+    said = [process.communicate()[0].splitlines()[-1].split() for process in processes]
+    assert [process.returncode for process in processes] == [0] * 5
+    assert sorted(int(count) for count, _ in said) == [0, 0, 0, 0, len(DATA)]
+    (root,) = {root for _, root in said}
+    assert files(Path(root)) == DATA
+    assert os.listdir(shelf.cache.partial) == []
+
+
+@pytest.mark.parametrize("objects", [1, 20])
+def test_a_process_killed_while_it_downloads_leaves_nothing_in_the_way(shelf: Shelf, objects: int) -> None:
+    process = begin(shelf, 0.01)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.close()
+    for _ in range(objects):
+        assert process.stdout.readline() == "downloading\n"
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    (lock, _) = sorted(os.listdir(shelf.cache.partial), reverse=True)
+    assert lock.endswith(".lock")
+    # Whoever downloads next sweeps it, also when it is something else.
+    shelf.obtain({"other": b"other"}, job="other")
+    assert os.listdir(shelf.cache.partial) == []
+    root = shelf.obtain(DATA)
+    assert root is not None
+    assert files(root) == DATA
+
+
+def test_the_same_download_begins_again_where_one_was_killed(shelf: Shelf) -> None:
+    process = begin(shelf, 0.01)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.close()
+    process.stdout.readline()
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    root = shelf.obtain(DATA)
+    assert root is not None
+    assert files(root) == DATA
+    assert os.listdir(shelf.cache.partial) == []
+
+
+def test_what_a_living_process_downloads_is_not_swept(shelf: Shelf) -> None:
+    process = begin(shelf, 0.05)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.close()
+    process.stdin = None
+    process.stdout.readline()
+    shelf.obtain({"other": b"other"}, job="other")
+    said = process.communicate()[0].splitlines()[-1].split()
+    assert process.returncode == 0
+    assert files(Path(said[1])) == DATA
+
+
+def test_a_download_that_is_broken_off_leaves_nothing(shelf: Shelf) -> None:
+    class Breaking(dict[str, bytes]):
+        def __getitem__(self, path: str) -> bytes:
+            if path == "folder-1/1":
+                raise KeyboardInterrupt
+            return super().__getitem__(path)
+
+    with pytest.raises(KeyboardInterrupt):
+        shelf.obtain(Breaking(DATA))
+    assert os.listdir(shelf.cache.partial) == []
+    assert os.listdir(shelf.cache.trees) == []
