@@ -17,7 +17,7 @@ _THREADS = 16
 _LONGEST_NAME = 255
 """In bytes, on every file system that a container is likely to see."""
 _SURELY_FITS = _LONGEST_NAME // 4
-_LEADS_ELSEWHERE = re.compile(r"(?:^|/)\.{0,2}(?:/|$)|\0")
+_LEADS_ELSEWHERE = re.compile(r"(?:^|/)\.{0,2}(?:/|\Z)|\0")
 
 
 def distinct(listing: Listing) -> Listing:
@@ -45,17 +45,24 @@ def _picked(column: Sequence[_T], kept: Sequence[int]) -> Sequence[_T]:
 
 def check_paths(listing: Listing) -> None:
     """Refuse what cannot be a file below the channel's folder, before anything is downloaded."""
-    for path in (*listing.paths, *listing.directories):
-        if _LEADS_ELSEWHERE.search(path):
-            raise _cannot_be(listing, path, "the key is no path below the channel")
-        if len(path) > _SURELY_FITS and any(len(os.fsencode(name)) > _LONGEST_NAME for name in path.split("/")):
-            raise _cannot_be(listing, path, "File name too long")
+    for index, path in enumerate(listing.paths):
+        if why := _trouble(path):
+            raise _cannot_be(f"{listing.bucket_uri}{listing.key(index)}", why)
+    for path in listing.directories:
+        if why := _trouble(path):
+            raise _cannot_be(f"{listing.bucket_uri}{listing.key_base}{path}/", why)
 
 
-def _cannot_be(listing: Listing, path: str, why: str) -> StagingError:
-    return StagingError(
-        client_error(f"Data download failed:Unable to download object {listing.uri(path)} (InternalError: {why})")
-    )
+def _trouble(path: str) -> str:
+    if _LEADS_ELSEWHERE.search(path):
+        return "the key is no path below the channel"
+    if len(path) > _SURELY_FITS and any(len(os.fsencode(name)) > _LONGEST_NAME for name in path.split("/")):
+        return "File name too long"
+    return ""
+
+
+def _cannot_be(uri: str, why: str) -> StagingError:
+    return StagingError(client_error(f"Data download failed:Unable to download object {uri} (InternalError: {why})"))
 
 
 def identified(listing: Listing, store: Callable[[], ObjectStore]) -> Listing:
