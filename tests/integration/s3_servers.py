@@ -107,7 +107,12 @@ class _Server:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env={"PATH": os.environ["PATH"], "HOME": str(self.folder), "TMPDIR": tempfile.gettempdir()},
+                env={
+                    "PATH": os.environ["PATH"],
+                    "HOME": str(self.folder),
+                    "TMPDIR": tempfile.gettempdir(),
+                    "MOTO_S3_DEFAULT_MAX_KEYS": "100",
+                },
                 cwd=self.folder,
             )
         until = time.monotonic() + _PATIENCE
@@ -172,7 +177,7 @@ class _Server:
 
 
 class Moto(_Server):
-    """moto's server; everything it holds is noted when it is killed."""
+    """moto's server; what was put by `put` is there again after a restart. Its pages have 100 keys."""
 
     name = "moto"
 
@@ -185,24 +190,16 @@ class Moto(_Server):
         held.write_text(json.dumps(self._held), encoding="utf-8")
         return [sys.executable, "-c", _MOTO, "--host", "127.0.0.1", "--port", str(self.port), str(held)]
 
-    def kill(self) -> None:
-        if self.process is not None:
-            self._held = self._look()
-        super().kill()
+    def make_bucket(self, stem: str = "bucket") -> str:
+        name = super().make_bucket(stem)
+        self._held[name] = {}
+        return name
 
-    def _look(self) -> dict[str, dict[str, str]]:
-        client = self.client()
-        found: dict[str, dict[str, str]] = {}
-        numbers = itertools.count()
-        for each in client.list_buckets()["Buckets"]:
-            bucket = each["Name"]
-            found[bucket] = {}
-            for page in client.get_paginator("list_objects_v2").paginate(Bucket=bucket):
-                for entry in page.get("Contents", ()):
-                    path = self.folder / f"held-{next(numbers)}"
-                    path.write_bytes(client.get_object(Bucket=bucket, Key=entry["Key"])["Body"].read())
-                    found[bucket][entry["Key"]] = str(path)
-        return found
+    def put(self, bucket: str, key: str, data: bytes = b"") -> str:
+        path = self.folder / f"held-{next(_NUMBERS)}"
+        path.write_bytes(data)
+        self._held.setdefault(bucket, {})[key] = str(path)
+        return super().put(bucket, key, data)
 
 
 class Rclone(_Server):

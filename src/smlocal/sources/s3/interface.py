@@ -24,13 +24,15 @@ class S3Object:
 class S3Error(Exception):
     """What S3 answered, or why it did not: a code and a sentence, as in S3's own error documents."""
 
-    def __init__(self, code: str, message: str, *, status: int = 0, uri: str = "") -> None:
+    def __init__(self, code: str, message: str, *, status: int = 0, uri: str = "", operation: str = "") -> None:
         """Keep S3's words; `status` 0 means that no answer came within the time that was given."""
         super().__init__(f"{code}: {message}")
         self.code = code
         self.message = message
         self.status = status
         self.uri = uri
+        self.operation = operation
+        """What was asked: ListObjectsV2, HeadObject or GetObject."""
 
 
 class ObjectStore(Protocol):

@@ -1,0 +1,17 @@
+"""What the service says when S3 refuses: the part of the FailureReason after `Data download failed:`."""
+
+from smlocal.sources.s3.answers import UNREACHABLE
+from smlocal.sources.s3.interface import S3Error
+
+_FORBIDDEN = 403
+
+
+def download_failure(error: S3Error) -> str:
+    """The service's own sentence where one was seen, and one made like it where none was."""
+    if error.operation == "ListObjectsV2":
+        words = f"{error.code}: {error.message}" if error.status else UNREACHABLE
+        return f"Failed to download data. ListObjectsV2 failed for {error.uri} : {words}"
+    if error.status == _FORBIDDEN and error.code == "Forbidden":
+        # An answer without a document: S3 says no more to a HEAD.
+        return "failed to download data. 403 Forbidden (403): Forbidden"
+    return f"Unable to download object {error.uri} ({error.code}: {error.message})"
