@@ -1,0 +1,43 @@
+"""Whether this machine can mount a FastFile channel from S3, found out without importing anything large."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from importlib.util import find_spec
+
+from smlocal.channels.fastfile.library import libfuse
+
+_DEVICE = "/dev/fuse"
+_SETTINGS = "/etc/fuse.conf"
+_ALLOWED = "user_allow_other"
+_INSTALL = "apt-get install fuse3, or your system's package of that name"
+
+
+def fuse_trouble() -> str | None:
+    """Why FUSE is not to be had here, and what to do about it, in one sentence; None when it is."""
+    return next(_troubles(), None)
+
+
+def _troubles() -> Iterator[str]:
+    if find_spec("mfusepy") is None:
+        yield "mfusepy is not installed: pip install 'smlocal[fastfile]'"
+    if not os.path.exists(_DEVICE):
+        yield f"this machine has no {_DEVICE}: load the kernel's fuse module (modprobe fuse)"
+    if not os.access(_DEVICE, os.R_OK | os.W_OK):
+        yield f"this user may not use {_DEVICE}: chmod 666 {_DEVICE}, as root"
+    if libfuse() is None:
+        yield f"libfuse 3 is not installed: {_INSTALL}"
+    if os.geteuid() == 0:
+        return
+    if shutil.which("fusermount3") is None:
+        yield f"fusermount3 is not installed: {_INSTALL}"
+    if not _may_show_to_others():
+        yield f"containers could not read the mount: add a line `{_ALLOWED}` to {_SETTINGS}"
+
+
+def _may_show_to_others() -> bool:
+    try:
+        with open(_SETTINGS, encoding="utf-8", errors="replace") as file:
+            return any(line.strip() == _ALLOWED for line in file)
+    except OSError:
+        return False

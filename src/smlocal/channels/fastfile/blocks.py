@@ -1,0 +1,230 @@
+"""The bytes of objects that are held at the moment: a bounded number, fetched by a few threads."""
+
+import mmap
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from errno import EIO
+from threading import Condition, Event, Lock, Thread
+
+from smlocal.channels.fastfile.readahead import CELL, CHUNK
+
+CAPACITY = 96 << 20
+_FETCHERS = 8
+"""Threads that fetch anything, and as many again that fetch only what somebody waits for."""
+_STALE = 10.0
+"""What was fetched ahead and not read for so many seconds may go for another reader's sake."""
+_REMEMBERED = 2.0
+"""The kernel asks a second time for what could not be read: for so many seconds the answer is the same, at once."""
+_MOST_REMEMBERED = 4096
+_SPARE = 4
+"""Buffers of the largest size that are kept for the next fetch: pages that are there already cost nothing."""
+
+Fetch = Callable[[int, int, memoryview], None]
+"""Fills a buffer from a place in an object, or raises."""
+Put = Callable[[int, memoryview], None]
+"""Takes a piece of what was read, and where in it the piece belongs."""
+
+
+@dataclass(eq=False, kw_only=True, slots=True)
+class _Span:
+    """Some consecutive cells of one object."""
+
+    file: int
+    start: int
+    end: int
+    buffer: memoryview
+    born: float
+    done: Event = field(default_factory=Event)
+    begun: bool = False
+    failed: bool = False
+    readers: int = 0
+    read: bool = False
+
+
+class Blocks:
+    """A cache that fetches what it does not hold; safe to use from many threads."""
+
+    def __init__(self, fetch: Fetch, *, patience: float, capacity: int = CAPACITY) -> None:
+        """Start no thread before something is wanted; every read ends within `patience` seconds."""
+        self._fetch = fetch
+        self._patience = patience
+        self._capacity = capacity
+        self._held = 0
+        self._spans: OrderedDict[_Span, None] = OrderedDict()
+        """The least recently used first."""
+        self._cells: dict[tuple[int, int], _Span] = {}
+        self._spare: list[memoryview] = []
+        self._failures: OrderedDict[tuple[int, int], float] = OrderedDict()
+        self._wanted: deque[_Span] = deque()
+        self._ahead: deque[_Span] = deque()
+        self._lock = Lock()
+        self._anything = Condition(self._lock)
+        self._urgent = Condition(self._lock)
+        self._threads = 0
+
+    def read(self, file: int, start: int, end: int, size: int, put: Put) -> None:
+        """Hand over the bytes from `start` to `end` of an object of `size` bytes, or raise `OSError`."""
+        deadline = time.monotonic() + self._patience
+        with self._lock:
+            spans = self._pinned(file, start, end, size)
+        try:
+            for span in spans:
+                if not span.done.wait(max(0, deadline - time.monotonic())) or span.failed:
+                    self._remember(span)
+                    raise OSError(EIO, "the object could not be read")
+                first, last = max(start, span.start), min(end, span.end)
+                put(first - start, span.buffer[first - span.start : last - span.start])
+        finally:
+            with self._lock:
+                for span in spans:
+                    span.readers -= 1
+
+    def fetch_ahead(self, file: int, start: int, end: int, size: int) -> bool:
+        """Have it fetched by and by; false when there is no room for that now."""
+        with self._lock:
+            for first, last in self._missing(file, start, end, size):
+                if not self._make_room(last - first, urgent=False):
+                    return False
+                self._ahead.append(self._add(file, first, last))
+                self._start_threads()
+                self._anything.notify()
+        return True
+
+    def leave_off(self, file: int) -> None:
+        """Nobody reads this object any more: what has been asked for ahead need not come."""
+        with self._lock:
+            for span in [span for span in self._spans if span.file == file and not span.read]:
+                if span.done.is_set() and not span.readers:
+                    self._drop(span)
+                elif not span.begun and not span.readers:
+                    self._ahead.remove(span)
+                    self._drop(span)
+
+    @property
+    def held(self) -> int:
+        """How many bytes are held now."""
+        return self._held
+
+    def _pinned(self, file: int, start: int, end: int, size: int) -> list[_Span]:
+        """Every span that covers the read, those that were missing asked for, none of them to be dropped now."""
+        self._refuse_again(file, start, end)
+        for first, last in self._missing(file, start, end, size):
+            self._make_room(last - first, urgent=True)
+            self._add(file, first, last)
+        spans: list[_Span] = []
+        for cell in _cells(start, end):
+            span = self._cells[file, cell]
+            if spans and spans[-1] is span:
+                continue
+            spans.append(span)
+            span.readers += 1
+            span.read = True
+            self._spans.move_to_end(span)
+            if not span.begun:  # it is new, or waits its turn among what is fetched ahead
+                self._wanted.append(span)
+                self._start_threads()
+                self._anything.notify()
+                self._urgent.notify()
+        return spans
+
+    def _missing(self, file: int, start: int, end: int, size: int) -> list[tuple[int, int]]:
+        runs: list[tuple[int, int]] = []
+        for cell in _cells(start, end):
+            if (file, cell) in self._cells:
+                continue
+            first, last = cell * CELL, min(size, (cell + 1) * CELL)
+            if runs and runs[-1][1] == first:
+                runs[-1] = (runs[-1][0], last)
+            else:
+                runs.append((first, last))
+        return runs
+
+    def _add(self, file: int, start: int, end: int) -> _Span:
+        buffer = self._buffer(end - start)
+        span = _Span(file=file, start=start, end=end, buffer=buffer, born=time.monotonic())
+        self._held += end - start
+        self._spans[span] = None
+        for cell in _cells(start, end):
+            self._cells[file, cell] = span
+        return span
+
+    def _drop(self, span: _Span) -> None:
+        if span not in self._spans:
+            return
+        del self._spans[span]
+        self._held -= span.end - span.start
+        for cell in _cells(span.start, span.end):
+            del self._cells[span.file, cell]
+
+    def _buffer(self, length: int) -> memoryview:
+        if length == CHUNK and self._spare:
+            return self._spare.pop()
+        # Neither zeroed nor kept by the allocator, as a bytearray would be.
+        pages = mmap.mmap(-1, length)
+        if length == CHUNK:
+            pages.madvise(mmap.MADV_HUGEPAGE)
+        return memoryview(pages)
+
+    def _make_room(self, needed: int, *, urgent: bool) -> bool:
+        """Drop what is least likely to be read again; what somebody waits for is fetched even if nothing can go."""
+        stale = time.monotonic() - _STALE
+        for span in list(self._spans) if self._held + needed > self._capacity else ():
+            if span.readers or not span.done.is_set() or not (urgent or span.read or span.born < stale):
+                continue
+            self._drop(span)
+            if span.end - span.start == CHUNK and len(self._spare) < _SPARE:
+                self._spare.append(span.buffer)
+            if self._held + needed <= self._capacity:
+                break
+        return urgent or self._held + needed <= self._capacity
+
+    def _remember(self, span: _Span) -> None:
+        with self._lock:
+            self._drop(span)
+            now = time.monotonic()
+            for cell in _cells(span.start, span.end):
+                self._failures[span.file, cell] = now
+            while len(self._failures) > _MOST_REMEMBERED:
+                self._failures.popitem(last=False)
+
+    def _refuse_again(self, file: int, start: int, end: int) -> None:
+        if not self._failures:
+            return
+        now = time.monotonic()
+        for cell in _cells(start, end):
+            when = self._failures.pop((file, cell), None)
+            if when is not None and when > now - _REMEMBERED:
+                self._failures[file, cell] = when
+                raise OSError(EIO, "the object could not be read a moment ago")
+
+    def _start_threads(self) -> None:
+        while self._threads < 2 * _FETCHERS:
+            Thread(target=self._work, kwargs={"ahead_too": self._threads < _FETCHERS}, daemon=True).start()
+            self._threads += 1
+
+    def _work(self, *, ahead_too: bool) -> None:
+        while True:
+            span = self._next(ahead_too=ahead_too)
+            try:
+                self._fetch(span.file, span.start, span.buffer)
+            except Exception:  # noqa: BLE001 - whatever it was, the reader gets EIO and this thread goes on
+                with self._lock:
+                    span.failed = True
+                    self._drop(span)
+            span.done.set()
+
+    def _next(self, *, ahead_too: bool) -> _Span:
+        with self._lock:
+            while True:
+                while self._wanted or (ahead_too and self._ahead):
+                    span = self._wanted.popleft() if self._wanted else self._ahead.popleft()
+                    if not span.begun:
+                        span.begun = True
+                        return span
+                (self._anything if ahead_too else self._urgent).wait()
+
+
+def _cells(start: int, end: int) -> range:
+    return range(start // CELL, -(-end // CELL))

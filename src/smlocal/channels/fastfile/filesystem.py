@@ -1,0 +1,141 @@
+"""What a FastFile channel shows and how it is read, without a word of FUSE: errors are `OSError`."""
+
+import time
+from collections.abc import Callable, Iterator
+from errno import EBADF, EIO, ENOENT, ENOTDIR
+from itertools import count
+from threading import Lock
+from typing import TypeVar
+
+from smlocal.channels.fastfile.blocks import Blocks, Put
+from smlocal.channels.fastfile.readahead import WINDOW, Sequence
+from smlocal.channels.fastfile.tree import Node, Tree
+from smlocal.sources.s3.interface import ObjectStore, S3Error, S3Object
+
+_Opened = TypeVar("_Opened")
+
+READ_PATIENCE = 58.0
+"""A read fails when it took so many seconds: the promise is one minute."""
+_ACTIVE = 10.0
+"""Who read on within so many seconds shares the memory for fetching ahead."""
+
+
+class FileSystem:
+    """The objects of an index in one bucket; safe to use from many threads."""
+
+    def __init__(
+        self,
+        tree: Tree,
+        store: ObjectStore,
+        *,
+        bucket: str,
+        key_base: str,
+        trouble: Callable[[str], None],
+        patience: float = READ_PATIENCE,
+    ) -> None:
+        """`trouble` is told in words of every fetch that failed."""
+        self.tree = tree
+        self._store = store
+        self._bucket = bucket
+        self._key_base = key_base
+        self._trouble = trouble
+        self._blocks = Blocks(self._fetch, patience=patience)
+        self._numbers = count(1)
+        self._files: dict[int, tuple[Node, Sequence]] = {}
+        self._folders: dict[int, tuple[bytes, Node]] = {}
+        self._active: dict[int, float] = {}
+        self._lock = Lock()
+
+    def look(self, path: bytes) -> Node:
+        """What is at `path`."""
+        node = self.tree.look(path)
+        if node is None:
+            raise OSError(ENOENT, "no such object")
+        return node
+
+    def open(self, path: bytes) -> int:
+        """A number to read a file by."""
+        handle = next(self._numbers)
+        self._files[handle] = (self.look(path), Sequence())
+        return handle
+
+    def node(self, handle: int) -> Node:
+        """The file that was opened."""
+        return _opened(self._files, handle)[0]
+
+    def read(self, handle: int, start: int, count: int, put: Put) -> int:
+        """Hand over what there is of `count` bytes from `start` on and say how many there were."""
+        node, sequence = _opened(self._files, handle)
+        end = min(node.size, start + count)
+        if end <= start:
+            return 0
+        with self._lock:
+            pieces = self._pieces(handle, node, sequence, start, end)
+        if not pieces:
+            self._blocks.read(node.index, start, end, node.size, put)
+            return end - start
+        for first, last in pieces:
+            if not self._blocks.fetch_ahead(node.index, first, last, node.size):
+                break
+            with self._lock:
+                sequence.planned = max(sequence.planned, last)
+        self._blocks.read(node.index, start, end, node.size, put)
+        return end - start
+
+    def release(self, handle: int) -> None:
+        """The file is closed."""
+        node, _ = self._files.pop(handle)
+        with self._lock:
+            self._active.pop(handle, None)
+        if not any(other.index == node.index for other, _ in list(self._files.values())):
+            self._blocks.leave_off(node.index)
+
+    def open_folder(self, path: bytes) -> int:
+        """A number to list a folder by."""
+        node = self.look(path)
+        if not node.folder:
+            raise OSError(ENOTDIR, "an object is no folder")
+        handle = next(self._numbers)
+        self._folders[handle] = (path, node)
+        return handle
+
+    def folder(self, handle: int) -> Node:
+        """The folder that was opened."""
+        return _opened(self._folders, handle)[1]
+
+    def entries(self, handle: int, start: int) -> Iterator[tuple[bytes, Node, int]]:
+        """Name, node, and where to go on from, of everything in a folder from record `start` on."""
+        path, node = _opened(self._folders, handle)
+        return self.tree.children(path, max(start, node.index))
+
+    def release_folder(self, handle: int) -> None:
+        """The folder is closed."""
+        del self._folders[handle]
+
+    def _pieces(self, handle: int, node: Node, sequence: Sequence, start: int, end: int) -> list[tuple[int, int]]:
+        if not sequence.read(start, end):
+            self._active.pop(handle, None)
+            return []
+        now = time.monotonic()
+        self._active[handle] = now
+        readers = sum(when > now - _ACTIVE for when in self._active.values())
+        return sequence.pieces(node.size, WINDOW // readers)
+
+    def _fetch(self, file: int, start: int, buffer: memoryview) -> None:
+        etag, key = self.tree.etag_and_key(file, self._key_base)
+        wanted = S3Object(bucket=self._bucket, key=key, size=self.tree.size(file), etag=etag)
+        try:
+            got = self._store.read_into(wanted, start, buffer)
+        except S3Error as error:
+            self._trouble(f"{wanted.uri}: {error}")
+            raise OSError(EIO, str(error)) from error
+        if got != len(buffer):
+            self._trouble(f"{wanted.uri}: it ended {len(buffer) - got} bytes too early")
+            raise OSError(EIO, "the object is shorter than it was")
+
+
+def _opened(table: dict[int, _Opened], handle: int) -> _Opened:
+    found = table.get(handle)
+    if found is None:
+        raise OSError(EBADF, "it is not open")
+    return found

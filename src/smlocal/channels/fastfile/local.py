@@ -1,0 +1,34 @@
+"""FastFile from a local folder: the very files, mounted so that nobody can write to them."""
+
+import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+
+from smlocal.channels.copy import gather
+from smlocal.channels.interface import Means, StagedChannel
+from smlocal.contract.listing import Listing
+from smlocal.engine.interface import Mount
+
+
+def prepare_read_only(
+    listing: Listing,
+    *,
+    target: str,
+    target_directory: str,
+    copying: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> StagedChannel:
+    """Show a local source read-only at `target`, where it lies or, where that would show something else, as links.
+
+    `target_directory` is a private folder of this channel and host, which need not exist; `copying` is entered around
+    what may take long and can be broken off at any point.
+    """
+    copied = 0
+    if listing.whole_tree and not listing.copy_reasons:
+        shown = os.path.realpath(listing.root)
+    else:
+        os.makedirs(target_directory, exist_ok=True)
+        shown = os.path.join(os.path.realpath(target_directory), "shown")
+        with copying():
+            copied = gather(listing, shown)
+    mount = Mount(source=shown, target=target, read_only=True)
+    return StagedChannel(mounts=(mount,), means=Means.BIND, bytes_copied=copied)

@@ -1,0 +1,55 @@
+"""What to fetch before it is asked for: nothing for a reader that jumps, more and more for one that goes on."""
+
+from dataclasses import dataclass
+
+CELL = 128 << 10
+"""What a random read fetches at least; every fetch begins at a multiple of it."""
+SLACK = 1 << 20
+"""The kernel sends several reads at once, which come in any order: so far off is still in sequence."""
+WINDOW = 64 << 20
+CHUNK = 8 << 20
+_AT_ONCE = 8
+"""A window is fetched in so many pieces side by side."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Sequence:
+    """How one open file has been read so far."""
+
+    tail: int = 0
+    """Where the furthest read of this run ended."""
+    run: int = 0
+    """How many bytes in a row were read; 0 before the first read."""
+    planned: int = 0
+    """Up to where everything has been asked for."""
+
+    def read(self, start: int, end: int) -> bool:
+        """Note a read; true when it goes on from the ones before."""
+        if self.run and abs(start - self.tail) <= SLACK:
+            self.run += max(0, end - self.tail)
+            self.tail = max(self.tail, end)
+            self.planned = max(self.planned, self.tail)
+            return True
+        self.tail = self.planned = end
+        self.run = end - start
+        return False
+
+    def pieces(self, size: int, share: int) -> list[tuple[int, int]]:
+        """What to fetch now of an object of `size` bytes, when `share` bytes of memory may be used for it.
+
+        Twice as much as was read in this run: a reader that stops has cost little, one that goes on gets everything.
+        """
+        window = min(WINDOW, share, 2 * self.run)
+        chunk = max(CELL, min(CHUNK, _power_of_two(window // _AT_ONCE)))
+        limit = min(size, self.tail + window)
+        found = []
+        start = self.planned
+        while start < limit:
+            end = min(size, (start // chunk + 1) * chunk)
+            found.append((start, end))
+            start = end
+        return found
+
+
+def _power_of_two(value: int) -> int:
+    return 1 << max(0, value.bit_length() - 1)
