@@ -8,9 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 INTERNAL = "InternalServerError: We encountered an internal error. Please try again."
 
 
+@pytest.mark.long
 def test_the_engine_is_killed_while_the_container_runs(
     own_engine: Any, image: Callable[[str], str], tmp_path: Path, wait_until: Callable[[Callable[[], bool]], None]
 ) -> None:
