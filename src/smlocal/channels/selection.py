@@ -17,16 +17,17 @@ _THREADS = 16
 _LONGEST_NAME = 255
 """In bytes, on every file system that a container is likely to see."""
 _SURELY_FITS = _LONGEST_NAME // 4
-_LEADS_ELSEWHERE = re.compile(r"(?:^|/)\.{0,2}(?:/|\Z)|\0")
+_LEADS_ELSEWHERE = re.compile(r"(?:^|[/\0])\.{0,2}(?:[/\0]|\Z)")
+"""A name that is empty or made of dots, in a path or in many that are joined by NUL."""
 
 
 def distinct(listing: Listing) -> Listing:
     """The listing with every path once, as it lies on disk; a manifest may name an object many times."""
+    if len(set(listing.paths)) == len(listing.paths):
+        return listing
     first: dict[str, int] = {}
     for index, path in enumerate(listing.paths):
         first.setdefault(path, index)
-    if len(first) == len(listing.paths):
-        return listing
     kept = list(first.values())
     sizes = _picked(listing.sizes, kept)
     return replace(
@@ -45,18 +46,24 @@ def _picked(column: Sequence[_T], kept: Sequence[int]) -> Sequence[_T]:
 
 def check_paths(listing: Listing) -> None:
     """Refuse what cannot be a file below the channel's folder, before anything is downloaded."""
+    if not _trouble((*listing.paths, *listing.directories)):
+        return
     for index, path in enumerate(listing.paths):
-        if why := _trouble(path):
+        if why := _trouble((path,)):
             raise _cannot_be(f"{listing.bucket_uri}{listing.key(index)}", why)
     for path in listing.directories:
-        if why := _trouble(path):
+        if why := _trouble((path,)):
             raise _cannot_be(f"{listing.bucket_uri}{listing.key_base}{path}/", why)
 
 
-def _trouble(path: str) -> str:
-    if _LEADS_ELSEWHERE.search(path):
+def _trouble(paths: Sequence[str]) -> str:
+    """What is wrong with any of these; they are looked at all at once because a job may have very many."""
+    joined = "\0".join(paths)
+    if paths and (_LEADS_ELSEWHERE.search(joined) or joined.count("\0") >= len(paths)):
         return "the key is no path below the channel"
-    if len(path) > _SURELY_FITS and any(len(os.fsencode(name)) > _LONGEST_NAME for name in path.split("/")):
+    if any(
+        len(os.fsencode(name)) > _LONGEST_NAME for path in paths if len(path) > _SURELY_FITS for name in path.split("/")
+    ):
         return "File name too long"
     return ""
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from smlocal.channels.duplicate import FILE_MODE
 
 DIRECTORY_MODE = 0o755
+_FILE, _FOLDER = stat.S_IFREG | FILE_MODE, stat.S_IFDIR | DIRECTORY_MODE
 _SECOND = 1_000_000_000
 
 
@@ -40,12 +41,7 @@ def seal(path: str) -> None:
 
 def sound(status: os.stat_result, size: int) -> bool:
     """True for a complete file of that size which nobody has touched."""
-    return (
-        status.st_size == size
-        and stat.S_ISREG(status.st_mode)
-        and stat.S_IMODE(status.st_mode) == FILE_MODE
-        and status.st_mtime_ns % _SECOND == 0
-    )
+    return status.st_size == size and status.st_mode == _FILE and status.st_mtime_ns % _SECOND == 0
 
 
 def intact(root: str, sizes: Mapping[str, int], folders: Iterable[str]) -> bool:
@@ -53,7 +49,7 @@ def intact(root: str, sizes: Mapping[str, int], folders: Iterable[str]) -> bool:
     missing = {"", *folders}
     waiting, files = [""], 0
     try:
-        if not _sound_folder(os.lstat(root)):
+        if os.lstat(root).st_mode != _FOLDER:
             return False
         while waiting:
             below = waiting.pop()
@@ -62,16 +58,14 @@ def intact(root: str, sizes: Mapping[str, int], folders: Iterable[str]) -> bool:
             with os.scandir(f"{root}/{below}") as entries:
                 for entry in entries:
                     path, status = f"{start}{entry.name}", entry.stat(follow_symlinks=False)
-                    if path in sizes and sound(status, sizes[path]):
+                    if status.st_mode == _FILE:
+                        if status.st_size != sizes.get(path) or status.st_mtime_ns % _SECOND:
+                            return False
                         files += 1
-                    elif path in missing and _sound_folder(status):
+                    elif path in missing and status.st_mode == _FOLDER:
                         waiting.append(path)
                     else:
                         return False
     except OSError:
         return False
     return files == len(sizes) and not missing
-
-
-def _sound_folder(status: os.stat_result) -> bool:
-    return stat.S_ISDIR(status.st_mode) and stat.S_IMODE(status.st_mode) == DIRECTORY_MODE
