@@ -33,6 +33,7 @@ class S3Client:
     def __init__(self, settings: S3Settings, *, patience: float = PATIENCE) -> None:
         """A client that has asked nothing yet."""
         self._exchange = Exchange(settings)
+        self._endpoint_url = settings.endpoint.url
         self._patience = patience
         self._cancelled: Callable[[], bool] = _never
 
@@ -46,7 +47,7 @@ class S3Client:
     @property
     def endpoint_url(self) -> str:
         """Where S3 is: two servers may have objects of the same name."""
-        return self.settings.endpoint.url
+        return self._endpoint_url
 
     def close(self) -> None:
         """Close the connections that nobody uses at the moment."""
