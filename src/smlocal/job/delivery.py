@@ -15,12 +15,9 @@ from smlocal.plan.document import host_directory
 from smlocal.plan.model import HostPlan, JobPlan, TreePlan
 
 if TYPE_CHECKING:
-    from smlocal.channels.bring import Progress
     from smlocal.channels.fastfile.mount import FuseMount
     from smlocal.channels.pipe.feeder import PipeFeeder
     from smlocal.sources.s3.client import S3Client
-
-_GIB = 1 << 30
 
 
 @dataclass(kw_only=True, slots=True)
@@ -38,23 +35,26 @@ class Delivery:
     _mounts: dict[int, "FuseMount"] = field(default_factory=dict)
     _feeders: dict[str, "list[PipeFeeder]"] = field(default_factory=dict)
 
-    def local(self, listing: Listing) -> Listing:
-        """The same objects as files of this machine; `StagingError` when S3 does not give them."""
+    def local(self, tree: TreePlan) -> Listing:
+        """The objects of a tree as files of this machine; `StagingError` when S3 does not give them."""
+        listing = tree.listing
         if not listing.remote:
             return listing
         if id(listing) not in self._local:
             from smlocal.channels.bring import bring
+            from smlocal.channels.cache.folder import Cache
 
+            cache = Cache(home=self.home, limit=self.plan.cache_bytes) if self.plan.cache_bytes else None
             staged = f"{self.plan.job_directory}/staged"
             self._local[id(listing)] = bring(
                 listing,
-                store=self._store(),
-                endpoint=self._store().endpoint,
-                cache=self._cache(),
+                store=self._store,
+                endpoint=self._store().endpoint_url,
+                cache=cache,
                 directory=f"{staged}/downloads",
                 marker_directory=f"{staged}/cache",
-                progress=self._progress,
-                warning=self.reporter.warning,
+                progress=lambda progress: self.reporter.working(progress.sentence(tree.name)),
+                warn=self.reporter.warning,
             )
         return self._local[id(listing)]
 
@@ -122,6 +122,3 @@ class Delivery:
             except MachineNotReadyError as error:  # they were there when the objects were listed
                 raise StagingError(f"ClientError: Data download failed:{error.sentence}") from error
         return self._client
-
-    def _progress(self, progress: "Progress") -> None:
-        self.reporter.working(str(progress))

@@ -65,24 +65,11 @@ def _where(job: JobFile, path: Path) -> str | None:
 def _objects(
     job: JobFile, channel: Channel, path: Path, *, strict: bool, region: str, store: Callable[[], ObjectStore]
 ) -> Listing:
+    from smlocal.sources.channel import ChannelSource, list_channel
+
     source = channel.DataSource.S3DataSource
     if source is None:
         raise AssertionError(channel.ChannelName)
-    try:
-        from smlocal.sources.channel import ChannelSource, list_channel
-    except ImportError:  # TEMPORARY
-        from smlocal.sources.local import list_source
-
-        return list_source(
-            source.S3Uri,
-            channel=channel.ChannelName,
-            directory=job.document.directory,
-            mapping=job.local.Sources,
-            strict=strict,
-            where=_where(job, (*path, "S3DataSource", "S3Uri")),
-            region=region,
-            role=job.request.RoleArn or "",
-        )
     return list_channel(
         ChannelSource(
             name=channel.ChannelName,
@@ -109,11 +96,10 @@ def _file_system(job: JobFile, channel: Channel, path: Path) -> Listing:
     folder = locate_file_system(
         source.FileSystemId,
         source.DirectoryPath,
-        channel=channel.ChannelName,
         mapping=job.local.Sources,
         directory=job.document.directory,
+        subject=f'channel "{channel.ChannelName}"',
         where=_where(job, (*path, "FileSystemDataSource", "FileSystemId")),
-        writable=source.FileSystemAccessMode == "rw",
     )
     return Listing(
         root=folder, bucket_uri="file:///", prefix="", key_base="", paths=(), total_bytes=None, whole_tree=True

@@ -64,7 +64,7 @@ def stage_trees(
             with copying():
                 return delivery.streamed(tree)
         with copying() if tree.listing.remote else nullcontext():
-            listing = delivery.local(tree.listing)
+            listing = delivery.local(tree)
         if tree.staging == "bind":
             from smlocal.channels.fastfile.local import prepare_read_only  # most jobs have no FastFile channel
 

@@ -93,6 +93,7 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
             FaultPlan(interrupt=fault.Kind == "Interrupt", when=fault.When, after=fault.AfterSeconds, times=fault.Times)
             for fault in local.Faults
         ),
+        cache_bytes=local.CacheGiB << 30 if local.Cache else 0,
         request={"TrainingJobName": name, **job.raw},
     )
     return replace(plan, notes=notes(plan, job))

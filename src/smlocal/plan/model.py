@@ -168,6 +168,8 @@ class JobPlan:
     """How often an internal error of the platform is followed by another attempt."""
     faults: tuple[FaultPlan, ...] = ()
     checkpoints: CheckpointPlan | None = None
+    cache_bytes: int = 0
+    """How much of what is downloaded is kept for later jobs; 0 keeps nothing."""
     notes: tuple[Note, ...] = ()
 
     @property
