@@ -79,6 +79,20 @@ class Listing:
             return f"{self.root}/{self.paths[index]}"
         return f"{self.root}/{self.key(index)[len(self.root_key) :]}"
 
+    def failed(self, words: str) -> "Listing":
+        """The listing of a channel whose download fails, with nothing in it that anybody could put in place."""
+        return replace(
+            self,
+            paths=(),
+            keys=(),
+            sizes=(),
+            etags=(),
+            directories=(),
+            total_bytes=0,
+            whole_tree=False,
+            failure=words,
+        )
+
     def dealt_to(self, shard: Shard) -> "Listing":
         """The part of it that one host gets of `ShardedByS3Key`."""
         if shard.count == 1:

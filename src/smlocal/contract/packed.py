@@ -2,7 +2,7 @@
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, islice
+from itertools import accumulate, chain, islice
 from operator import eq
 from typing import overload
 
@@ -37,21 +37,25 @@ class PackedNames(Sequence[str]):
         return self._name(self._picked[index])
 
     def __iter__(self) -> Iterator[str]:
+        return chain.from_iterable(self._pieces())
+
+    def _pieces(self) -> Iterator[Iterator[str]]:
+        """Many names at once, where they stand side by side."""
         picked = self._picked
         if picked.step != 1:
-            yield from map(self._name, picked)
+            yield map(self._name, picked)
             return
-        ends, skipped = self._ends, self._skipped
         for first in range(picked.start, picked.stop, _FEW):
             last = min(first + _FEW, picked.stop)
-            base = ends[first]
-            part = self._block[base : ends[last]]
-            if part.isascii():
-                text = part.decode("ascii")
-                for number in range(first, last):
-                    yield text[ends[number] - base + skipped : ends[number + 1] - base]
+            base = self._ends[first]
+            piece = self._block[base : self._ends[last]]
+            if piece.isascii():
+                text = piece.decode("ascii")
+                ends = [end - base for end in self._ends[first : last + 1]]
+                starts = [end + self._skipped for end in ends] if self._skipped else ends
+                yield map(text.__getitem__, map(slice, starts, ends[1:]))
             else:
-                yield from map(self._name, range(first, last))
+                yield map(self._name, range(first, last))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PackedNames | tuple):
@@ -98,6 +102,15 @@ class NamePacker:
         if len(self._pending) > _FEW:
             self._pack()
 
+    def extend(self, names: Iterable[str]) -> None:
+        """Take many more."""
+        waiting = iter(names)
+        while True:
+            self._pending += islice(waiting, _FEW + 1 - len(self._pending))
+            if len(self._pending) <= _FEW:
+                return
+            self._pack()
+
     def names(self) -> Sequence[str]:
         """All of them in the order they came; nothing may be added any more."""
         if len(self._ends) == 1:
@@ -121,8 +134,7 @@ class NamePacker:
 def packed(names: Iterable[str]) -> Sequence[str]:
     """The names as a tuple, or packed where there are many."""
     packer = NamePacker()
-    for name in names:
-        packer.add(name)
+    packer.extend(names)
     return packer.names()
 
 

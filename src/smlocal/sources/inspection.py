@@ -25,5 +25,9 @@ def unreadable(root: str, paths: Sequence[str]) -> list[str]:
     """Files this user may not read. The engine mounts as root, so it would show them all the same."""
     if os.geteuid() == 0:
         return []
-    effective = os.access in os.supports_effective_ids
-    return [path for path in paths if not os.access(f"{root}/{path}", os.R_OK, effective_ids=effective)]
+    return [path for path in paths if not readable(f"{root}/{path}")]
+
+
+def readable(path: str) -> bool:
+    """True when the user, in the role they have now, may read it."""
+    return os.access(path, os.R_OK, effective_ids=os.access in os.supports_effective_ids)

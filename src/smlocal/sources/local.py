@@ -2,18 +2,20 @@
 
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from smlocal.contract.listing import Listing
+from smlocal.contract.packed import packed
 from smlocal.sources import refusals
 from smlocal.sources.confinement import copy_reasons
 from smlocal.sources.inspection import sizes_and_modes, unreadable
 from smlocal.sources.local_path import cleaned, local_path
 from smlocal.sources.mapping import is_remote, longest_match, split_uri
 from smlocal.sources.mounts import mount_points
-from smlocal.sources.refusals import Asked
+from smlocal.sources.refusals import Asked, Caller
 from smlocal.sources.scan import EndlessError, Tree, scan
+from smlocal.sources.selection import names_folder
 
 _LOCAL = "file:///"
 
@@ -61,10 +63,21 @@ def list_source(
     if listing is None or not listing.paths:
         if selection is not None and not is_remote(uri):
             raise refusals.empty_folder(asked, selection.root)
-        bucket = split_uri(uri)[0].rstrip("/").rpartition("/")[2]
-        near = _near(asked, mapping)
-        raise refusals.empty(asked, bucket=bucket, region=region, role=role, near=near)
+        raise refusals.empty(asked, Caller(region=region, role=role), near=_near(asked, mapping))
     return listing
+
+
+def list_object(asked: Asked, *, mapping: Mapping[str, str], strict: bool, caller: Caller) -> Listing:
+    """List the one object that an S3Uri names."""
+    try:
+        selection = _mapped_object(asked, mapping) if is_remote(asked.uri) else _plain(asked, strict=strict)
+        if selection is None:
+            raise refusals.empty(asked, caller, near=_near(asked, mapping))
+        if not selection.single:
+            raise refusals.not_a_file(asked)
+        return _listing(asked, selection)
+    except OSError as error:
+        raise refusals.broken(asked, error) from error
 
 
 def list_folder(path: str, *, subject: str, member: str, directory: str, where: str | None = None) -> Listing:
@@ -85,7 +98,7 @@ def _plain(asked: Asked, *, strict: bool) -> _Selection:
     if strict:
         raise refusals.strict_path(asked)
     path = local_path(asked.uri, asked.directory)
-    mode = _mode(asked, path)
+    mode = mode_of(asked, path)
     path = cleaned(path)
     if stat.S_ISDIR(mode):
         key = path[1:] + "/" if path != "/" else ""
@@ -108,16 +121,16 @@ def _mapped(asked: Asked, mapping: Mapping[str, str]) -> _Selection | None:
     if match is None:
         raise refusals.unmapped(asked, bucket_uri, key)
     path = local_path(match.value, asked.directory)
-    mode = _mode(asked, path, match.value)
+    mode = mode_of(asked, path, match.value)
     path = cleaned(path)
     if stat.S_ISREG(mode) and asked.uri == match.key:
-        if not key.endswith("/" + os.path.basename(path)) and key != os.path.basename(path):
+        if key.rpartition("/")[2] != os.path.basename(path):
             raise refusals.renamed_object(asked, match.value)
         return _single(path, key, bucket_uri)
     if not stat.S_ISDIR(mode):
         return None
     *folders, last = match.rest.split("/")
-    if any(name in {"", ".", ".."} for name in folders) or "\0" in match.rest:
+    if not _plain_names(folders) or "\0" in match.rest:
         return None  # no file here has such a key, and none outside the mapped folder may be reached
     folder = os.path.join(path, *folders).rstrip("/") or "/"
     if not os.path.isdir(folder):
@@ -130,18 +143,39 @@ def _mapped(asked: Asked, mapping: Mapping[str, str]) -> _Selection | None:
     return _Selection(root=folder, bucket_uri=bucket_uri, prefix=key, key_base=key_base, names=last)
 
 
+def _mapped_object(asked: Asked, mapping: Mapping[str, str]) -> _Selection | None:
+    """Where the one object of this very key lies; None when the mapped folder can hold no such key."""
+    bucket_uri, key = split_uri(asked.uri)
+    match = longest_match(asked.uri, mapping)
+    if match is None:
+        raise refusals.unmapped(asked, bucket_uri, key)
+    if not match.rest:
+        selection = _mapped(asked, mapping)
+        return selection if selection is not None and selection.single else None
+    path = cleaned(local_path(match.value, asked.directory))
+    mode_of(asked, path, match.value)
+    file = f"{path}/{match.rest}"
+    if not _plain_names(match.rest.split("/")) or not os.path.isfile(file):
+        return None
+    return _single(file, key, bucket_uri)
+
+
+def _plain_names(names: Sequence[str]) -> bool:
+    return not any(name in {"", ".", ".."} or "\0" in name for name in names)
+
+
 def _only_folder(folder: str, name: str) -> bool:
     """True when every key that starts with `name` starts with `name/`, so that the prefix names a folder."""
     with os.scandir(folder) as entries:
         alike = [entry for entry in entries if entry.name.startswith(name)]
     if not any(entry.name == name and entry.is_dir() for entry in alike):
         return False
-    return len(alike) == 1 or all(path.startswith(f"{name}/") for path in scan(folder, name).files)
+    return len(alike) == 1 or names_folder(name, scan(folder, name).files)
 
 
 def _listing(asked: Asked, selection: _Selection) -> Listing:
     root = selection.root
-    special = _special(asked, root)
+    special = special_devices(asked, root)
     tree = Tree(files=[selection.names], whole=False) if selection.single else scan(root, selection.names, special)
     denied = [*tree.unreadable, *unreadable(root, tree.files)]
     if denied:
@@ -152,7 +186,7 @@ def _listing(asked: Asked, selection: _Selection) -> Listing:
         bucket_uri=selection.bucket_uri,
         prefix=selection.prefix,
         key_base=selection.key_base,
-        paths=tuple(tree.files),
+        paths=packed(tree.files),
         total_bytes=total,
         whole_tree=tree.whole,
         directories=tuple(tree.empty_directories),
@@ -162,7 +196,7 @@ def _listing(asked: Asked, selection: _Selection) -> Listing:
     )
 
 
-def _special(asked: Asked, root: str) -> set[int]:
+def special_devices(asked: Asked, root: str) -> set[int]:
     """Devices that hold no data; refuses a tree on one of them, or with one of them inside."""
     mounts = [mount for mount in mount_points() if not mount.holds_data]
     device = os.stat(root).st_dev
@@ -175,7 +209,8 @@ def _special(asked: Asked, root: str) -> set[int]:
     return {mount.device for mount in mounts}
 
 
-def _mode(asked: Asked, path: str, written: str | None = None) -> int:
+def mode_of(asked: Asked, path: str, written: str | None = None) -> int:
+    """What kind of thing a path names; refuses one that does not exist, which a mapping may have spelled `written`."""
     try:
         return os.stat(path).st_mode
     except PermissionError as error:

@@ -1,7 +1,7 @@
 """The ways in which a source can be wrong, each as an error that says where and what to do."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from smlocal.errors import (
@@ -35,6 +35,14 @@ class Asked:
         return (told if self.where is None else f"{self.where}   {told}",)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Caller:
+    """As whom the service would look, for the words of its refusal."""
+
+    region: str
+    role: str
+
+
 def missing(asked: Asked, written: str | None = None) -> SourceMissingError:
     """No such path; `written` is what a mapping said instead of the URI itself."""
     path = asked.uri if written is None else written
@@ -50,9 +58,21 @@ def unmapped(asked: Asked, bucket_uri: str, key: str) -> SourceUnmappedError:
     return SourceUnmappedError(
         f"{asked.subject}: no local data stands for {asked.uri}",
         details=asked.details,
+        remedy=(f'Map it in the job file: Local: {{Sources: {{"{folder}": ./some/folder}}}}',),
+    )
+
+
+def unmapped_file_system(asked: Asked, mapping: Mapping[str, str]) -> SourceUnmappedError:
+    """A file system that no folder of this machine stands for."""
+    from difflib import get_close_matches  # only on the way to an error
+
+    near = get_close_matches(asked.uri, [key for key in mapping if key.startswith("fs-")], n=1)
+    return SourceUnmappedError(
+        f"{asked.subject}: no local folder stands for the file system {asked.uri}",
+        details=asked.details,
         remedy=(
-            f'Map it in the job file: Local: {{Sources: {{"{folder}": ./some/folder}}}}',
-            "This version reads nothing from S3.",
+            f'Map it in the job file: Local: {{Sources: {{"{asked.uri}": ./some/folder}}}}',
+            *(f"Did you mean {each} ?" for each in near),
         ),
     )
 
@@ -78,6 +98,11 @@ def renamed_object(asked: Asked, written: str) -> SourceUnmappedError:
 def not_a_folder(asked: Asked) -> SourceMissingError:
     """A file or something odder where only a folder will do."""
     return SourceMissingError(f"{asked.subject}: {asked.uri} is not a folder", details=asked.details)
+
+
+def not_a_file(asked: Asked) -> SourceMissingError:
+    """A folder where one object is meant."""
+    return SourceMissingError(f"{asked.subject}: {asked.uri} is a folder, and must be one file", details=asked.details)
 
 
 def occupied(asked: Asked, path: str) -> OutputUnusableError:
@@ -169,12 +194,14 @@ def broken(asked: Asked, error: OSError) -> SourceUnreadableError:
     )
 
 
-def empty(asked: Asked, *, bucket: str, region: str, role: str, near: str | None = None) -> SourceEmptyError:
-    """Nothing there, in the words of the service."""
+def empty(asked: Asked, caller: Caller, *, near: str | None = None, answer: str = "") -> SourceEmptyError:
+    """Nothing there, in the words of the service; `answer` is what S3 itself said, if that was an error."""
+    bucket = asked.uri.partition("://")[2].partition("/")[0]
     return SourceEmptyError(
         f'No S3 objects found under S3 URL "{asked.uri}" given in input data source. Please ensure that the bucket '
-        f"exists in the selected region ({region}), that objects exist under that S3 prefix, and that the role "
-        f'"{role}" has "s3:ListBucket" permissions on bucket "{bucket}".',
+        f"exists in the selected region ({caller.region}), that objects exist under that S3 prefix, and that the role "
+        f'"{caller.role}" has "s3:ListBucket" permissions on bucket "{bucket}".'
+        f"{f' Error message from S3: {answer}' if answer else ''}",
         details=(asked.subject, *asked.details),
         remedy=() if near is None else (f"Did you mean {near} ?",),
     )

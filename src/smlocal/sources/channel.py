@@ -1,0 +1,74 @@
+"""What one channel selects, from wherever its data is: the objects, their names below the channel, their order."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from smlocal.contract.listing import Listing
+from smlocal.sources import local, refusals, remote
+from smlocal.sources.manifest import list_manifest
+from smlocal.sources.mapping import is_remote, longest_match, split_uri
+from smlocal.sources.refusals import Asked, Caller
+from smlocal.sources.s3.interface import ObjectStore
+from smlocal.sources.s3_uri import s3_form
+from smlocal.sources.selection import fitting
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChannelSource:
+    """What the job file says of a channel's data."""
+
+    name: str
+    uri: str
+    data_type: str
+    """`S3Prefix`, `ManifestFile`, `AugmentedManifestFile` or `Converse`."""
+    mode: str
+    """`File`, `FastFile` or `Pipe`, as in effect for this channel."""
+    directory: str
+    """What relative paths are relative to."""
+    where: str | None = None
+    """`job.yaml:14`"""
+
+
+def list_channel(
+    asked: ChannelSource,
+    *,
+    mapping: Mapping[str, str],
+    strict: bool,
+    region: str,
+    role: str,
+    store: Callable[[], ObjectStore],
+) -> Listing:
+    """List what a channel selects; `store` is called only when something has to be asked of S3 itself.
+
+    What the service refuses at creation raises; what it finds while it downloads is the listing's `failure`.
+    """
+    uri = s3_form(asked.uri)
+    source = Asked(
+        subject=f'channel "{asked.name}"', member="S3Uri", uri=uri, where=asked.where, directory=asked.directory
+    )
+    caller = Caller(region=region, role=role)
+    in_s3 = is_remote(uri) and longest_match(uri, mapping) is None
+    if in_s3 and not uri.startswith("s3://"):
+        raise refusals.unmapped(source, *split_uri(uri))
+    if asked.data_type in {"ManifestFile", "AugmentedManifestFile"}:
+        if in_s3:
+            document = remote.list_object(source, caller=caller, store=store())
+        else:
+            document = local.list_object(source, mapping=mapping, strict=strict, caller=caller)
+        if asked.data_type == "AugmentedManifestFile":
+            return document
+        return list_manifest(source, document, mode=asked.mode, mapping=mapping, strict=strict, store=store)
+    if in_s3:
+        return remote.list_prefix(source, mode=asked.mode, caller=caller, store=store())
+    listing = local.list_source(
+        uri,
+        channel=asked.name,
+        directory=asked.directory,
+        mapping=mapping,
+        strict=strict,
+        where=asked.where,
+        region=region,
+        role=role,
+    )
+    failure = fitting(listing.prefix, listing.bucket_uri, listing.key_base, listing.paths, asked.mode)
+    return listing if failure is None else listing.failed(failure)

@@ -1,0 +1,156 @@
+"""`ManifestFile`: the objects that a JSON document names, wherever they are."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from smlocal.contract.listing import Listing
+from smlocal.contract.packed import packed
+from smlocal.sources import misfits, refusals, s3_refusals
+from smlocal.sources.clashes import doubles
+from smlocal.sources.local_path import cleaned, local_path
+from smlocal.sources.manifest_files import found_here
+from smlocal.sources.manifest_json import ManifestError, manifest_strings
+from smlocal.sources.mapping import is_remote, split_uri
+from smlocal.sources.refusals import Asked
+from smlocal.sources.remote import object_at
+from smlocal.sources.s3.interface import ObjectStore, S3Error
+from smlocal.sources.s3_uri import s3_form
+from smlocal.sources.selection import is_marker, lay_out, split_prefix
+
+_PIECE = 1 << 20
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Prefix:
+    """What every entry is glued to."""
+
+    bucket_uri: str
+    key: str
+    bare: bool = False
+    """A bucket without the `/` behind it, which every entry has to bring along."""
+
+
+def list_manifest(
+    asked: Asked,
+    document: Listing,
+    *,
+    mode: str,
+    mapping: Mapping[str, str],
+    strict: bool,
+    store: Callable[[], ObjectStore],
+) -> Listing:
+    """List what the one object of `document` names.
+
+    Files here must exist. Of objects in S3 that is found out when they are fetched, and their sizes are not known.
+    """
+    try:
+        strings = manifest_strings(_pieces(document, store))
+        prefix = _prefix(asked, document, next(strings), strict=strict)
+        names = packed(_behind_bucket(strings) if prefix.bare else strings)
+        if not names:
+            return _unfit(document, "names no object")
+        return _listing(asked, prefix, names, mode=mode, mapping=mapping)
+    except ManifestError as error:
+        return _unfit(document, str(error))
+    except S3Error as error:
+        return _not_read(asked, document, error)
+    except OSError as error:
+        raise refusals.broken(asked, error) from error
+
+
+def _unfit(document: Listing, words: str) -> Listing:
+    return document.failed(f"Failed to download data. Manifest file: {document.uri_at(0)} {words}")
+
+
+def _pieces(document: Listing, store: Callable[[], ObjectStore]) -> Iterator[bytes]:
+    if not document.remote:
+        with open(document.file(0), "rb") as file:
+            while piece := file.read(_PIECE):
+                yield piece
+        return
+    wanted, client = object_at(document, 0), store()
+    buffer = memoryview(bytearray(_PIECE))
+    for start in range(0, wanted.size or 0, _PIECE):
+        yield bytes(buffer[: client.read_into(wanted, start, buffer)])
+
+
+def _not_read(asked: Asked, document: Listing, error: S3Error) -> Listing:
+    from smlocal.sources.s3.words import download_failure
+
+    not_ready = s3_refusals.machine_not_ready(asked, error)
+    if not_ready is not None:
+        raise not_ready from error
+    return document.failed(download_failure(error))
+
+
+def _prefix(asked: Asked, document: Listing, text: str, *, strict: bool) -> _Prefix:
+    uri = s3_form(text)
+    if uri.startswith("s3://"):
+        bucket_uri, key = split_uri(uri)
+        if bucket_uri == "s3:///":
+            raise ManifestError(f"has a prefix that is no S3 URI: {text}")
+        return _Prefix(bucket_uri=bucket_uri, key=key, bare=uri == bucket_uri[:-1])
+    if is_remote(text) or document.remote:
+        raise ManifestError(f"has a prefix that is no S3 URI: {text}")
+    if strict:
+        raise refusals.strict_path(replace(asked, member="prefix", uri=text))
+    folder, last = split_prefix(local_path(text, document.root))
+    return _Prefix(bucket_uri="file:///", key=f"{cleaned(folder)}/{last}".lstrip("/"))
+
+
+def _behind_bucket(names: Iterator[str]) -> Iterator[str]:
+    for number, name in enumerate(names, 2):
+        if not name.startswith("/"):
+            raise ManifestError(f"has a prefix that ends with its bucket, and no '/' before its element {number}")
+        yield name[1:]
+
+
+def _listing(asked: Asked, prefix: _Prefix, names: Sequence[str], *, mode: str, mapping: Mapping[str, str]) -> Listing:
+    """Delivered as files, an object that is named twice is there once; a pipe sends it twice."""
+    bucket_uri = prefix.bucket_uri
+    if mode != "Pipe":
+        names = _once(names)
+    # An empty entry names the prefix itself.
+    folders = [name for name in names if is_marker(name or prefix.key, None)]
+    if folders:
+        names = packed(name for name in names if not is_marker(name or prefix.key, None))
+    base, paths, keys = lay_out(prefix.key, names)
+    listing = Listing(
+        root="",
+        bucket_uri=bucket_uri,
+        prefix=prefix.key,
+        key_base=base,
+        paths=paths,
+        keys=keys,
+        total_bytes=None,
+        whole_tree=True,
+    )
+    if mode != "Pipe":
+        directories = tuple(path for name in dict.fromkeys(folders) if (path := name[:-1].removeprefix("/")))
+        listing = replace(listing, directories=directories)
+        doubled = next((key for name in chain(folders, names) if "//" in (key := prefix.key + name)), None)
+        failure = (
+            misfits.doubled_slash(bucket_uri + doubled)
+            if doubled is not None
+            else misfits.misfit(bucket_uri, base, paths, keys, directories)
+        )
+        if failure is not None:
+            return listing.failed(failure)
+    return found_here(asked, listing, mapping)
+
+
+def _once(names: Sequence[str]) -> Sequence[str]:
+    twice = doubles(names)
+    if not twice:
+        return names
+    seen: set[str] = set()
+
+    def first(name: str) -> bool:
+        if name not in twice:
+            return True
+        new = name not in seen
+        seen.add(name)
+        return new
+
+    return packed(filter(first, names))

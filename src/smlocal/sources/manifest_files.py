@@ -1,0 +1,74 @@
+"""Files of this machine that stand for what a manifest names."""
+
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import replace
+
+from smlocal.contract.listing import Listing
+from smlocal.sources import refusals
+from smlocal.sources.inspection import SERVICE_MODE, readable
+from smlocal.sources.local import mode_of, special_devices
+from smlocal.sources.local_path import cleaned, local_path
+from smlocal.sources.mapping import longest_match
+from smlocal.sources.misfits import wrong_part
+from smlocal.sources.refusals import Asked
+from smlocal.sources.selection import split_prefix
+
+_NO_SUCH_KEY = "NoSuchKey: The specified key does not exist."
+
+
+def found_here(asked: Asked, listing: Listing, mapping: Mapping[str, str]) -> Listing:
+    """The listing with the folder of this machine that stands for its prefix, if there is one."""
+    folder_key = split_prefix(listing.key_base)[0]
+    if listing.bucket_uri == "file:///":
+        root = f"/{folder_key}".rstrip("/") or "/"
+    else:
+        match = longest_match(f"{listing.bucket_uri}{folder_key}", mapping)
+        if match is None:
+            return listing
+        if match.rest and wrong_part(match.rest.removesuffix("/")) is not None:
+            return _missing(listing, 0)
+        root = local_path(match.value, asked.directory)
+        mode_of(asked, root, match.value)
+        root = os.path.join(cleaned(root), match.rest).rstrip("/") or "/"
+    local = replace(
+        listing,
+        root=root,
+        root_key=folder_key if listing.keys or folder_key != listing.key_base else None,
+        whole_tree=False,
+    )
+    if os.path.isdir(root):
+        special_devices(asked, root)
+    return _looked_at(asked, local)
+
+
+def _looked_at(asked: Asked, listing: Listing) -> Listing:
+    """Every file must be there, and readable by this user."""
+    total = unlike = 0
+    denied = []
+    below = len(split_prefix(listing.key_base)[0])
+    for index in range(len(listing.paths)):
+        if wrong_part(listing.key(index)[below:]) is not None:
+            return _missing(listing, index)  # no file here has such a key, and none elsewhere is meant
+        file = listing.file(index)
+        try:
+            status = os.stat(file)
+        except PermissionError:
+            denied.append(file)
+            continue
+        except OSError:
+            return _missing(listing, index)
+        if not stat.S_ISREG(status.st_mode):
+            return _missing(listing, index)
+        if not readable(file):
+            denied.append(file)
+        total += status.st_size
+        unlike += stat.S_IMODE(status.st_mode) != SERVICE_MODE
+    if denied:
+        raise refusals.unreadable(asked, denied)
+    return replace(listing, total_bytes=total, unlike_service_modes=unlike)
+
+
+def _missing(listing: Listing, index: int) -> Listing:
+    return listing.failed(f"Unable to download object {listing.uri_at(index)} ({_NO_SUCH_KEY})")

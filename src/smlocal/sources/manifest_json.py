@@ -1,0 +1,115 @@
+"""The JSON of a manifest, read piece by piece: it may have a million entries."""
+
+import json
+import re
+from codecs import getincrementaldecoder
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+_LONGEST = 1 << 20
+"""Characters of one element; a key has at most 1,024 bytes."""
+_SPACE = " \t\n\r"
+_PLAIN = re.compile(r'[ \t\n\r]*,[ \t\n\r]*"([^"\\\x00-\x1f]*)"')
+"""Almost every entry: a string without escapes, with the comma before it."""
+_DECODER = json.JSONDecoder()
+
+
+class ManifestError(Exception):
+    """What is wrong with a manifest: the words come after its name."""
+
+
+def manifest_strings(pieces: Iterable[bytes]) -> Iterator[str]:
+    """The prefix, then every entry of a manifest; `ManifestError` for anything that is no manifest."""
+    text = _Text(_decoded(pieces))
+    if text.peek() != "[":
+        raise ManifestError("is not a JSON array" if text.peek() else "is empty")
+    text.at += 1
+    yield _prefix(text)
+    number = 1
+    while True:
+        number += 1
+        plain = _PLAIN.match(text.window, text.at)
+        if plain is not None:
+            text.at = plain.end()
+            yield plain[1]
+            continue
+        if text.peek() != ",":
+            break
+        text.at += 1
+        if text.peek() != '"':
+            raise ManifestError(f"has no string as its element {number}")
+        entry = text.value(number)
+        if not entry.isascii():
+            _check_utf8(entry, number)
+        yield entry
+    if text.peek() != "]":
+        raise ManifestError(f"is not valid JSON: there is no comma or bracket after its element {number - 1}")
+    text.at += 1
+    if text.peek():
+        raise ManifestError("is not valid JSON: there is something behind its array")
+
+
+@dataclass(slots=True)
+class _Text:
+    """A window on a text that arrives in pieces."""
+
+    pieces: Iterator[str]
+    window: str = ""
+    at: int = 0
+
+    def peek(self) -> str:
+        """The next character that is no space, or nothing at the end."""
+        while True:
+            while self.at < len(self.window):
+                if self.window[self.at] not in _SPACE:
+                    return self.window[self.at]
+                self.at += 1
+            if not self._widen():
+                return ""
+
+    def value(self, number: int) -> Any:
+        """The string or object that begins here; both end with a character of their own."""
+        while True:
+            try:
+                value, self.at = _DECODER.raw_decode(self.window, self.at)
+            except (json.JSONDecodeError, RecursionError) as error:
+                if len(self.window) - self.at > _LONGEST or not self._widen():
+                    words = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
+                    raise ManifestError(f"is not valid JSON: {words} in its element {number}") from error
+            else:
+                return value
+
+    def _widen(self) -> bool:
+        piece = next(self.pieces, None)
+        if piece is None:
+            return False
+        self.window = self.window[self.at :] + piece
+        self.at = 0
+        return True
+
+
+def _decoded(pieces: Iterable[bytes]) -> Iterator[str]:
+    decoder = getincrementaldecoder("utf-8-sig")()
+    try:
+        for piece in pieces:
+            yield decoder.decode(piece)
+        yield decoder.decode(b"", final=True)
+    except UnicodeDecodeError as error:
+        raise ManifestError("is not valid JSON: it is not UTF-8") from error
+
+
+def _prefix(text: _Text) -> str:
+    first = text.value(1) if text.peek() == "{" else None
+    prefix = first.get("prefix") if isinstance(first, dict) else None
+    if not isinstance(prefix, str) or not prefix:
+        raise ManifestError('has no prefix: its first element must be {"prefix": "s3://bucket/some/prefix/"}')
+    _check_utf8(prefix, 1)
+    return prefix
+
+
+def _check_utf8(entry: str, number: int) -> None:
+    try:
+        entry.encode()
+    except UnicodeEncodeError as error:  # half a surrogate pair, which JSON can write and no key can have
+        raise ManifestError(f"has what is no Unicode text as its element {number}") from error

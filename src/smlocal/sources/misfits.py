@@ -1,0 +1,71 @@
+"""Keys that cannot become files below a channel, in the words that come after `Data download failed:`.
+
+The words for `//` and for partial prefixes are the service's own. For what is not known of it the words are ours, in
+its style. None of these keys may ever be written: a channel's data lies in its folder and nowhere else.
+"""
+
+import re
+from collections.abc import Sequence
+
+from smlocal.sources.clashes import first_clash
+
+_FAILED = "Failed to download data."
+_ODD_PART = re.compile(r"(?:^|/)(\.{0,2})(?:/|$)")
+_LONGEST = 255
+"""Bytes of a name, on every file system in use."""
+_SHORT = _LONGEST // 4
+"""No name of so many characters has more bytes than that."""
+
+
+def partial_prefix(prefix: str, key: str) -> str:
+    """FastFile mode wants a prefix that ends where a name ends."""
+    return (
+        f"{_FAILED} For FastFile mode, partial S3 prefix is not supported. S3 prefix has to end with a full file or "
+        "folder. Add a trailing '/' to the S3 prefix if it ends with a folder name that is also a prefix for other "
+        f"folders. Current S3 prefix: [{prefix}], found S3 object: [{key}]."
+    )
+
+
+def doubled_slash(uri: str) -> str:
+    """No folder has an empty name."""
+    return f"{_FAILED} S3 key: {_shown(uri)} has an illegal char sub-sequence '//' in it"
+
+
+def misfit(
+    bucket_uri: str, key_base: str, paths: Sequence[str], keys: Sequence[str], directories: Sequence[str] = ()
+) -> str | None:
+    """The first key that can be no file below the channel, or the first two that would need the same place."""
+    for index, path in enumerate(paths):
+        wrong = wrong_part(path)
+        if wrong is not None:
+            key = keys[index] if keys else f"{key_base}{path}"
+            return f"{_FAILED} S3 key: {_shown(bucket_uri + key)} has {wrong} in it"
+    for path in directories:
+        wrong = wrong_part(path)
+        if wrong is not None:
+            return f"{_FAILED} S3 key: {_shown(f'{bucket_uri}{key_base}{path}/')} has {wrong} in it"
+    clash = first_clash(paths, directories)
+    if clash is None:
+        return None
+    first, second = (bucket_uri + _key(key_base, paths, keys, path) for path in clash)
+    return f"{_FAILED} S3 key: {_shown(second)} needs a path that S3 key: {_shown(first)} has already"
+
+
+def wrong_part(path: str) -> str | None:
+    """What keeps a path from being one of a file below a folder."""
+    found = _ODD_PART.search(path)
+    if found is not None:
+        return f"an illegal path component '{found[1]}'" if found[1] else "an empty path component"
+    if "\0" in path:
+        return r"an illegal char '\0'"
+    if len(path) > _SHORT and any(len(part.encode(errors="surrogateescape")) > _LONGEST for part in path.split("/")):
+        return f"a path component of more than {_LONGEST} bytes"
+    return None
+
+
+def _key(key_base: str, paths: Sequence[str], keys: Sequence[str], path: str) -> str:
+    return keys[paths.index(path)] if keys and path in paths else f"{key_base}{path}"
+
+
+def _shown(uri: str) -> str:
+    return uri.replace("\0", r"\0")

@@ -1,0 +1,81 @@
+"""A channel's source in S3: which objects it selects, under which names, in which order."""
+
+from itertools import islice
+
+from smlocal.contract.listing import Listing
+from smlocal.sources import refusals, s3_refusals
+from smlocal.sources.mapping import split_uri
+from smlocal.sources.refusals import Asked, Caller
+from smlocal.sources.s3.interface import ObjectStore, S3Object
+from smlocal.sources.selection import OutOfOrderError, Selection, select, split_prefix
+
+_LOOKED_AT = 1_000
+"""Keys in one page of a listing; the shortest, the object itself, comes first."""
+
+
+def list_prefix(asked: Asked, *, mode: str, caller: Caller, store: ObjectStore) -> Listing:
+    """List all objects whose key begins with that of the URI."""
+    bucket_uri, prefix = split_uri(asked.uri)
+    bucket = bucket_uri[len("s3://") : -1]
+
+    def selected(*, ordered: bool) -> Selection:
+        objects = store.list_objects(bucket, prefix)
+        if not ordered:
+            objects = iter(sorted(objects, key=lambda each: each.key))
+        return select(objects, bucket_uri=bucket_uri, prefix=prefix, mode=mode)
+
+    with s3_refusals.refused(asked, caller):
+        try:
+            selection = selected(ordered=True)
+        except OutOfOrderError:
+            selection = selected(ordered=False)
+    if not selection.found:
+        raise refusals.empty(asked, caller)
+    listing = Listing(
+        root="",
+        bucket_uri=bucket_uri,
+        prefix=prefix,
+        key_base=selection.key_base,
+        paths=selection.paths,
+        keys=selection.keys,
+        sizes=selection.sizes,
+        etags=selection.etags,
+        total_bytes=sum(selection.sizes),
+        whole_tree=True,
+        directories=selection.directories,
+    )
+    return listing if selection.failure is None else listing.failed(selection.failure)
+
+
+def list_object(asked: Asked, *, caller: Caller, store: ObjectStore) -> Listing:
+    """List the one object that the URI names."""
+    bucket_uri, key = split_uri(asked.uri)
+    with s3_refusals.refused(asked, caller):
+        found = list(islice(store.list_objects(bucket_uri[len("s3://") : -1], key), _LOOKED_AT))
+    exact = next((each for each in found if each.key == key), None)
+    if exact is None:
+        near = found[0].uri if len(found) == 1 else None
+        raise refusals.empty(asked, caller, near=near)
+    base, name = split_prefix(key)
+    return Listing(
+        root="",
+        bucket_uri=bucket_uri,
+        prefix=key,
+        key_base=base,
+        paths=(name,),
+        sizes=(exact.size or 0,),
+        etags=(exact.etag or "",),
+        total_bytes=exact.size or 0,
+        whole_tree=True,
+    )
+
+
+def object_at(listing: Listing, index: int) -> S3Object:
+    """What the client of S3 takes for an object of a listing."""
+    sizes, etags = listing.sizes, listing.etags
+    return S3Object(
+        bucket=listing.bucket,
+        key=listing.key(index),
+        size=sizes[index] if sizes else None,
+        etag=(etags[index] or None) if etags else None,
+    )

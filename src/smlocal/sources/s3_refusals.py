@@ -1,0 +1,59 @@
+"""What S3 answered to a listing, as the error that ends the command before a job is made."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from smlocal.errors import CredentialsMissingError, S3UnreachableError, SmlocalError
+from smlocal.sources import refusals
+from smlocal.sources.refusals import Asked, Caller
+from smlocal.sources.s3.interface import S3Error
+
+_CREDENTIALS = {
+    "AuthFailure",
+    "ExpiredToken",
+    "ExpiredTokenException",
+    "InvalidAccessKeyId",
+    "InvalidClientTokenId",
+    "InvalidSecurity",
+    "InvalidToken",
+    "InvalidTokenId",
+    "NotSignedUp",
+    "RequestExpired",
+    "RequestTimeTooSkewed",
+    "SignatureDoesNotMatch",
+    "TokenRefreshRequired",
+    "UnrecognizedClientException",
+}
+"""What S3 answers to a caller whom it does not know (any more); access denied is said to one whom it knows."""
+
+
+def machine_not_ready(asked: Asked, error: S3Error) -> SmlocalError | None:
+    """The error for what is wrong on this side: credentials that do not count, or no way to S3 at all."""
+    details = (*asked.details, str(error))
+    if error.code in _CREDENTIALS:
+        return CredentialsMissingError(
+            f"{asked.subject}: S3 does not take these AWS credentials for {asked.uri}",
+            details=details,
+            remedy=("Renew them, for example: aws sso login, or choose others with AWS_PROFILE.",),
+        )
+    if error.status == 0:
+        return S3UnreachableError(
+            f"{asked.subject}: S3 does not answer for {asked.uri}",
+            details=details,
+            remedy=(
+                "Check the network, the region and AWS_ENDPOINT_URL_S3; or",
+                "map the location to a local folder in Local.Sources.",
+            ),
+        )
+    return None
+
+
+@contextmanager
+def refused(asked: Asked, caller: Caller) -> Iterator[None]:
+    """Turn what S3 says while it is asked for objects into the refusal of the service, or of this machine."""
+    try:
+        yield
+    except S3Error as error:
+        raise machine_not_ready(asked, error) or refusals.empty(
+            asked, caller, answer=error.message or error.code
+        ) from error
