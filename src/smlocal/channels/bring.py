@@ -37,8 +37,10 @@ def bring(
 
     `directory` is the job's own, for what does not go through the cache; what lies there already is not brought again.
     `marker_directory` is `staged/cache` in the job's folder: while it is there, nothing that was handed out is removed
-    from the cache. `store` is called when S3 is needed. `progress` may be called from other threads. A signal handler
-    may break this off by an exception at any point: then no thread goes on downloading, and nothing half-done is left.
+    from the cache. `store` is called once, and only if S3 is needed. `progress` may be called from other threads.
+
+    A signal handler may break this off by an exception at any point: then no thread goes on downloading, and nothing
+    half-done is left.
     """
     if listing.failure is not None:
         raise StagingError(listing.failure)
@@ -72,7 +74,8 @@ class _Bringing:
         warn: Callable[[str], None],
     ) -> None:
         self.listing = listing
-        self._store, self._endpoint = store, endpoint
+        self._open, self._endpoint = store, endpoint
+        self._opened: ObjectStore | None = None
         self._progress, self._warn = progress, warn
         self._folders = folders_of(listing.paths, listing.directories)
 
@@ -114,6 +117,11 @@ class _Bringing:
         if root is not None:
             meter.finish()
         return root
+
+    def _store(self) -> ObjectStore:
+        if self._opened is None:
+            self._opened = self._open()
+        return self._opened
 
     def into_own(self, directory: str) -> str:
         """A folder of the job alone."""
