@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterator
 
 from smlocal.contract import paths
-from smlocal.plan.model import CheckpointPlan, HostPlan, JobPlan, TreePlan
+from smlocal.plan.model import CheckpointPlan, HostPlan, JobPlan, PipePlan, TreePlan
 
 _SECRET = re.compile(r"key|token|secret|passw|credential|auth", re.IGNORECASE)
 _LISTED = 20
 """A longer manifest is made by `find` instead of being written out."""
+_PIPED = 1000
 _PLAIN = re.compile(r"[\w@%+=:,./-]+", re.ASCII)
 
 
@@ -21,7 +22,9 @@ def shell_script(plan: JobPlan) -> str:
         f"J={quote(plan.name)} L={quote(f'smlocal.job={plan.name}')}",
         *(f': "${{{name}:?}}"; export {name}' for name, value in variables.items() if _withheld(name, value)),
         "",
+        *_cannot(plan),
         *_clean(plan),
+        *_feed(plan),
     ]
     for host in plan.hosts:
         lines += ["", f"# {host.host.name}", *_tree_of(plan, host)]
@@ -34,12 +37,48 @@ _HEAD = (
     "# The job by hand, for sh with docker and GNU tools. Exits as the first host that fails, or 124 after MaxRuntime.",
     "# Run it as root: what containers write is root's. It plays no interruptions, retries or MaxWaitTimeInSeconds.",
 )
+_FEED = (
+    "feed() {  # fill one FIFO an epoch, the next one there before the last is closed",
+    '  stem=$1 e=0; shift; mkfifo -m 666 "${stem}_0"',
+    "  while :; do",
+    '    mkfifo -m 666 "${stem}_$((e + 1))"; cat "$@" >"${stem}_$e" 2>/dev/null || :; e=$((e + 1))',
+    "  done",
+    "}",
+)
+
+
+def _cannot(plan: JobPlan) -> Iterator[str]:
+    """What has no equal in a few lines of shell is said at once, before anything is made."""
+    odd = [tree.name for tree in plan.trees if tree.listing.remote and not _copied_by_hand(tree)]
+    odd += [pipe.name for pipe in plan.pipes if not _piped_by_hand(pipe)]
+    if odd:
+        said = f"by hand these channels cannot be had as the job has them: {', '.join(odd)}"
+        yield f"echo {quote(said)} >&2; exit 3"
+
+
+def _copied_by_hand(tree: TreePlan) -> bool:
+    listing = tree.listing
+    return len(listing.paths) <= _LISTED or (listing.whole_tree and not listing.keys and listing.key_base != "")
+
+
+def _piped_by_hand(pipe: PipePlan) -> bool:
+    plain = not (pipe.record_io or pipe.gzip or pipe.attributes) and pipe.seed is None
+    return plain and not pipe.listing.remote and 0 < len(pipe.listing.paths) <= _PIPED
+
+
+def _feed(plan: JobPlan) -> Iterator[str]:
+    if any(_piped_by_hand(pipe) for pipe in plan.pipes):
+        yield from _FEED
+
+
 _OURS = '--filter "label=$L" --filter "name=by-hand-$J"'
 
 
 def _clean(plan: JobPlan) -> Iterator[str]:
     """However the script ends nothing stays; and it begins so, too: an earlier one may have been killed."""
     yield "clean() {"
+    if plan.pipes:
+        yield '  [ -z "${W:-}" ] || [ ! -f "$W/feeders" ] || xargs -r kill <"$W/feeders" 2>/dev/null || :'
     yield f"  docker ps -aq {_OURS} | xargs -r docker rm -f"
     yield f"  docker volume ls -q {_OURS} | xargs -r docker volume rm"
     if plan.network is not None:
@@ -120,6 +159,10 @@ def _tree_of(plan: JobPlan, host: HostPlan) -> Iterator[str]:
             yield f"printf %s {quote(text)} >{_here(host, path)}"
     for tree in host.channels:
         yield from _staged(tree, host)
+    for pipe in host.pipes:
+        listing = pipe.listing.dealt_to(pipe.shard)
+        files = " ".join(quote(f"{listing.root}/{path}") for path in listing.paths) or "/dev/null"
+        yield f'feed {_here(host, pipe.target)} {files} & echo $! >>"$W/feeders"'
     if plan.code is not None:
         yield from _staged(plan.code, host)
     if plan.checkpoints is not None:
@@ -160,7 +203,11 @@ def _staged(tree: TreePlan, host: HostPlan) -> Iterator[str]:
     listing = tree.listing
     here = _here(host, tree.target)
     yield f"mkdir -p {here}"
-    if _shown_in_place(tree):
+    if listing.remote:
+        yield from _from_s3(tree, here)
+    elif _bound(tree):
+        return
+    elif _shown_in_place(tree):
         yield from _overlay(listing.root, _volume(tree, host))
     elif listing.whole_tree:
         yield f"cp -RL {quote(listing.root)}/. {here}/"
@@ -172,8 +219,27 @@ def _staged(tree: TreePlan, host: HostPlan) -> Iterator[str]:
             yield f"cp -L {quote(f'{listing.root}/{path}')} {here}/{quote(path)}"
 
 
+def _from_s3(tree: TreePlan, here: str) -> Iterator[str]:
+    listing = tree.listing
+    if not _copied_by_hand(tree):
+        return
+    if len(listing.paths) > _LISTED:
+        yield f"aws s3 cp --recursive --only-show-errors {quote(listing.uri(''))} {here}/"
+        return
+    for index, path in enumerate(listing.paths):
+        source = quote(f"{listing.bucket_uri}{listing.key(index)}")
+        yield f"aws s3 cp --only-show-errors {source} {here}/{quote(path)}"
+
+
+def _bound(tree: TreePlan) -> bool:
+    """A folder that is mounted as it is."""
+    listing = tree.listing
+    whole = tree.mode == "FileSystem" or (listing.whole_tree and not listing.copy_reasons)
+    return tree.staging == "bind" and whole and not listing.remote
+
+
 def _shown_in_place(tree: TreePlan) -> bool:
-    return tree.staging == "overlay" and tree.listing.whole_tree
+    return tree.staging == "overlay" and tree.listing.whole_tree and not tree.listing.remote
 
 
 def _overlay(lower: str, volume: str) -> Iterator[str]:
@@ -206,6 +272,11 @@ def _create(plan: JobPlan, host: HostPlan) -> str:
     for tree in (*host.channels, *([plan.code] if plan.code is not None else [])):
         if _shown_in_place(tree):
             words.append(f"--mount type=volume,volume-nocopy,source={_volume(tree, host)},target={quote(tree.target)}")
+        elif _bound(tree):
+            options = f"target={tree.target}{'' if tree.writable else ',readonly'}"
+            words.append(f"--mount type=bind,source={quote(tree.listing.root)},{quote(options)}")
+        elif not tree.writable:
+            words.append(f"--mount type=bind,source={_here(host, tree.target)},target={quote(tree.target)},readonly")
         elif tree.target == paths.CODE:
             words.append(f"-v {_here(host, tree.target)}:{paths.CODE}")
     if plan.checkpoints is not None and plan.checkpoints.own_mount:

@@ -37,6 +37,11 @@ class Ran:
         paths = {each["Name"]: each["Log"] for each in self.answer["Local"]["Hosts"]}
         return Path(paths[host]).read_text(errors="backslashreplace")
 
+    @property
+    def log_is_empty(self) -> bool:
+        """True when no container has written anything."""
+        return all(host["Log"] is None for host in self.answer["Local"]["Hosts"])
+
     def model(self, name: str) -> bytes:
         with tarfile.open(self.answer["Local"]["Artifacts"]["Model"]) as archive:
             file = archive.extractfile(name)

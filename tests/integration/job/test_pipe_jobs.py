@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.integration.job.conftest import Background, Ran, channel
@@ -101,7 +102,7 @@ def test_shuffled_epochs(run_job: RunJob, tmp_path: Path) -> None:
 def test_an_augmented_manifest(run_job: RunJob, data: Path, tmp_path: Path) -> None:
     lines = [{"label": 1, "image-ref": f"{data}/a"}, {"image-ref": f"{data}/d", "other": "x", "label": [0, "y"]}]
     (tmp_path / "lines.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    source = {"S3DataType": "AugmentedManifestFile", "AttributeNames": ["image-ref", "label"]}
+    source: dict[str, Any] = {"S3DataType": "AugmentedManifestFile", "AttributeNames": ["image-ref", "label"]}
     ran = run_job([channel(uri="./lines.jsonl", mode="Pipe", **source)], f"cat {FIFO}_0; cat {FIFO}_1 | wc -c")
     sent = 'one\n1three\n[0, "y"]'
     assert ran.log() in {f"{sent}{len(sent)}\n", f"{sent.replace(', ', ',')}{len(sent) - 1}\n"}
@@ -110,7 +111,7 @@ def test_an_augmented_manifest(run_job: RunJob, data: Path, tmp_path: Path) -> N
 @pytest.mark.parametrize("line", ["not json", '{"label": 1}', '{"label": 1, "image-ref": 5}', "[]"])
 def test_a_bad_line_fails_the_job_before_it_trains(run_job: RunJob, tmp_path: Path, line: str) -> None:
     (tmp_path / "lines.jsonl").write_text(f"{line}\n")
-    source = {"S3DataType": "AugmentedManifestFile", "AttributeNames": ["image-ref", "label"]}
+    source: dict[str, Any] = {"S3DataType": "AugmentedManifestFile", "AttributeNames": ["image-ref", "label"]}
     ran = run_job([channel(uri="./lines.jsonl", mode="Pipe", **source)], "echo trained")
     assert [each["Status"] for each in ran.answer["SecondaryStatusTransitions"]] == [
         "Starting",

@@ -191,3 +191,65 @@ def _members(folder: Path) -> dict[str, dict[str, bytes | None]]:
             found[archive.name] = content
         archive.unlink()
     return found
+
+
+def test_pipes_and_views_by_hand(
+    tmp_path: Path, smlocal_run: Run, image: Callable[[str], str], assert_nothing_left: Callable[[str], None]
+) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    for name in ("a", "b", "it's c"):
+        (data / name).write_text(f"{name}\n")
+    source = {"S3DataType": "S3Prefix", "S3Uri": "./data"}
+    sharded = {**source, "S3DataDistributionType": "ShardedByS3Key"}
+    mount = {"FileSystemId": "fs-01234567", "FileSystemType": "EFS", "FileSystemAccessMode": "ro", "DirectoryPath": "/"}
+    request = {
+        "TrainingJobName": "by-hand",
+        "AlgorithmSpecification": {"TrainingImage": image("sh"), "TrainingInputMode": "File"},
+        "Environment": {
+            "SCRIPT": (
+                "cd /opt/ml/input/data; cat pipe_0 pipe_1 >/opt/ml/model/read;"
+                "cat part_0; head -c 1 part_1; cat part_2; cat fast/a mounted/b;"
+                "for d in fast mounted; do (echo >$d/new) 2>/dev/null || echo $d is read-only; done"
+            )
+        },
+        "InputDataConfig": [
+            {"ChannelName": "pipe", "InputMode": "Pipe", "DataSource": {"S3DataSource": source}},
+            {"ChannelName": "part", "InputMode": "Pipe", "DataSource": {"S3DataSource": sharded}},
+            {"ChannelName": "fast", "InputMode": "FastFile", "DataSource": {"S3DataSource": source}},
+            {"ChannelName": "mounted", "DataSource": {"FileSystemDataSource": mount}},
+        ],
+        "OutputDataConfig": {"S3OutputPath": "./out"},
+        "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1},
+        "Local": {"Sources": {"fs-01234567": "./data"}},
+    }
+    (tmp_path / "job.yaml").write_text(yaml.safe_dump(request))
+    script = smlocal_run("plan", "job.yaml", "--script", cwd=tmp_path, check=True).stdout
+    done = by_hand(script, tmp_path)
+    assert done.returncode == 0, done.stderr
+    members = _members(tmp_path)
+    assert_nothing_left("by-hand")
+    run = smlocal_run("run", "job.yaml", cwd=tmp_path, check=True)
+    assert done.stdout == run.stdout
+    assert members == _members(tmp_path)
+    assert members["model.tar.gz"]["read"] == b"a\nb\nit's c\n" * 2
+
+
+def test_what_cannot_be_done_by_hand_is_said_at_once(
+    tmp_path: Path, smlocal_run: Run, image: Callable[[str], str]
+) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "a").write_text("a")
+    source = {"S3DataSource": {"S3DataType": "S3Prefix", "S3Uri": "./data"}}
+    request = {
+        "TrainingJobName": "by-hand",
+        "AlgorithmSpecification": {"TrainingImage": image("sh"), "TrainingInputMode": "Pipe"},
+        "InputDataConfig": [{"ChannelName": "odd", "RecordWrapperType": "RecordIO", "DataSource": source}],
+        "OutputDataConfig": {"S3OutputPath": "./out"},
+        "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1},
+    }
+    (tmp_path / "job.yaml").write_text(yaml.safe_dump(request))
+    script = smlocal_run("plan", "job.yaml", "--script", cwd=tmp_path, check=True).stdout
+    done = by_hand(script, tmp_path)
+    assert (done.returncode, "odd" in done.stderr) == (3, True)
+    assert not (tmp_path / "out").exists()

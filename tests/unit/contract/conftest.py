@@ -138,8 +138,8 @@ def request_with() -> RequestWith:
                 if leaf.startswith(chosen):
                     for dropped in others:
                         _drop(request, dropped.split("."))
-            for (name, wanted), others in _COMPANIONS.items():
-                for other, its_value in others if name == leaf and wanted in (None, value) else ():
+            for (name, wanted), companions in _COMPANIONS.items():
+                for other, its_value in companions if name == leaf and wanted in (None, value) else ():
                     _put(request, CreateTrainingJobRequest, other.split("."), its_value)
         return request | members
 

@@ -1,0 +1,266 @@
+"""Jobs that read S3: downloaded, kept, streamed, and refused in the service's words."""
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.integration.job.conftest import Background, Ran, channel
+from tests.integration.s3_servers import S3Server
+
+RunJob = Callable[..., Ran]
+DATA = "/opt/ml/input/data"
+OBJECTS = {"in/a": b"one\n", "in/b/c": b"two\n", "in/empty": b"", "in/d e+%": b"three\n", "inner": b"no"}
+
+
+@pytest.fixture
+def bucket(s3: S3Server) -> str:
+    """A bucket with a few objects below `in/`."""
+    name = s3.make_bucket()
+    for key, data in OBJECTS.items():
+        s3.put(name, key, data)
+    return name
+
+
+def test_file_mode(run_job: RunJob, s3: S3Server, bucket: str) -> None:
+    script = (
+        f"cd {DATA}/train; find . | sort; cat a b/c; cat ../train-manifest; stat -c '%U %a' . b a; echo new >a; mkdir x"
+    )
+    ran = run_job([channel(uri=f"s3://{bucket}/in/")], script, env=s3.environment)
+    assert ran.exit == 0, ran.reason
+    assert ran.log() == (
+        ".\n./a\n./b\n./b/c\n./d e+%\n./empty\none\ntwo\n"
+        f"in/\ns3://{bucket}/in/a\ns3://{bucket}/in/b/c\ns3://{bucket}/in/d e+%\ns3://{bucket}/in/empty\n"
+        "root 755\nroot 755\nroot 644\n"
+    )
+    assert "copy-on-write of s3://" in ran.stderr
+
+
+def test_the_second_run_downloads_nothing(run_job: RunJob, s3: S3Server, bucket: str) -> None:
+    channels = [channel(uri=f"s3://{bucket}/in/")]
+    first = run_job(channels, f"echo changed >{DATA}/train/a; cat {DATA}/train/b/c", env=s3.environment)
+    assert first.exit == 0
+    home = first.folder / "home"
+    kept = sorted(path for path in (home / "cache").rglob("*") if path.is_file())
+    before = {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in kept if "blobs" in path.parts}
+    second = run_job(channels, f"cat {DATA}/train/a", env=s3.environment)
+    assert second.log() == "one\n"
+    after = {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in before}
+    assert before == after
+    s3.put(bucket, "in/a", b"other\n")
+    assert run_job(channels, f"cat {DATA}/train/a", env=s3.environment).log() == "other\n"
+
+
+def test_nothing_is_kept_without_a_cache(run_job: RunJob, s3: S3Server, bucket: str) -> None:
+    for staging in ("overlay", "copy"):
+        local = {"Cache": False, "Staging": staging}
+        ran = run_job([channel(uri=f"s3://{bucket}/in/")], f"cat {DATA}/train/a", env=s3.environment, local=local)
+        assert ran.log() == "one\n"
+        assert not (ran.folder / "home" / "cache").exists()
+
+
+def test_two_hosts_share_what_is_the_same_and_split_what_is_sharded(run_job: RunJob, s3: S3Server, bucket: str) -> None:
+    channels = [
+        channel("all", uri=f"s3://{bucket}/in/"),
+        channel("part", uri=f"s3://{bucket}/in/", S3DataDistributionType="ShardedByS3Key"),
+        channel("fast", uri=f"s3://{bucket}/in/", mode="FastFile", S3DataDistributionType="ShardedByS3Key"),
+    ]
+    two = {"InstanceType": "ml.m5.large", "InstanceCount": 2}
+    script = (
+        f"cd {DATA}; for c in all part fast; do find $c -type f | sort; done; wc -l <part-manifest; cat fast/a || true"
+    )
+    ran = run_job(channels, script, env=s3.environment, ResourceConfig=two)
+    everything = "all/a\nall/b/c\nall/d e+%\nall/empty\n"
+    assert ran.log("algo-1") == f"{everything}part/a\npart/d e+%\nfast/a\nfast/d e+%\n5\none\n", ran.reason
+    assert ran.log("algo-2").startswith(f"{everything}part/b/c\npart/empty\nfast/b/c\nfast/empty\n5\n")
+    assert "fastfile-sharded" in ran.notes
+
+
+@pytest.mark.parametrize("mode", ["File", "Pipe"])
+def test_a_manifest_in_s3(run_job: RunJob, s3: S3Server, bucket: str, mode: str) -> None:
+    s3.put(bucket, "list.json", json.dumps([{"prefix": f"s3://{bucket}/in/"}, "b/c", "a"]).encode())
+    read = f"cd {DATA}; find train -type f; cat train-manifest" if mode == "File" else f"cat {DATA}/train_0"
+    manifest = channel(uri=f"s3://{bucket}/list.json", mode=mode, S3DataType="ManifestFile")
+    ran = run_job([manifest], read, env=s3.environment)
+    if mode == "Pipe":
+        assert ran.log() == "two\none\n", ran.reason
+    else:
+        assert sorted(ran.log().splitlines()[:2]) == ["train/a", "train/b/c"], ran.reason
+        assert ran.log().splitlines()[2:] == ["in/", f"s3://{bucket}/in/b/c", f"s3://{bucket}/in/a"]
+
+
+def test_a_manifest_that_names_what_is_not_there(run_job: RunJob, s3: S3Server, bucket: str) -> None:
+    s3.put(bucket, "list.json", json.dumps([{"prefix": f"s3://{bucket}/in/"}, "a", "gone"]).encode())
+    ran = run_job(
+        [channel(uri=f"s3://{bucket}/list.json", S3DataType="ManifestFile")], "echo trained", env=s3.environment
+    )
+    assert ran.exit == 1
+    assert ran.reason == (
+        f"ClientError: Data download failed:Unable to download object s3://{bucket}/in/gone "
+        "(NoSuchKey: The specified key does not exist.)"
+    )
+    assert ran.log_is_empty
+
+
+@pytest.mark.parametrize(
+    "text", ["nothing like it", "[]", '["a"]', '[{"prefix": "s3://b/"}, 5]', '{"prefix": "s3://b/"}']
+)
+def test_a_manifest_that_is_none(run_job: RunJob, tmp_path: Path, text: str) -> None:
+    (tmp_path / "list.json").write_text(text)
+    ran = run_job([channel(uri="./list.json", S3DataType="ManifestFile")], "echo trained")
+    assert ran.exit == 1
+    assert ran.reason.startswith("ClientError: Data download failed:")
+    assert [each["Status"] for each in ran.answer["SecondaryStatusTransitions"]] == [
+        "Starting",
+        "Downloading",
+        "Failed",
+    ]
+    assert "download-fails" in ran.notes
+
+
+def test_a_double_slash_fails_the_download(run_job: RunJob, s3: S3Server, bucket: str) -> None:
+    s3.skip_on("rclone", "it forgets the second slash")
+    s3.put(bucket, "in/x//y", b"odd")
+    ran = run_job([channel(uri=f"s3://{bucket}/in/")], "true", env=s3.environment)
+    assert ran.reason == (
+        f"ClientError: Data download failed:Failed to download data. S3 key: s3://{bucket}/in/x//y "
+        "has an illegal char sub-sequence '//' in it"
+    )
+
+
+def test_fast_file(run_job: RunJob, s3: S3Server, bucket: str) -> None:
+    look = f"cd {DATA}; ls; find train -type f | sort; cat train/b/c"
+    script = f"{look}; (echo x >train/new) 2>&1 || true; (rm train/a) 2>&1 || true"
+    ran = run_job([channel(uri=f"s3://{bucket}/in/", mode="FastFile")], script, env=s3.environment)
+    lines = ran.log().splitlines()
+    assert lines[:6] == ["train", "train/a", "train/b/c", "train/d e+%", "train/empty", "two"], ran.reason
+    assert [line.rpartition(": ")[2] for line in lines[6:]] == ["Read-only file system"] * 2
+    assert ran.answer["Local"]["Hosts"][0]["Staging"][f"{DATA}/train"] == "fuse"
+
+
+def test_fast_file_of_a_partial_prefix(run_job: RunJob, s3: S3Server, bucket: str) -> None:
+    s3.put(bucket, "a/train-baseline/x.csv", b"x")
+    ran = run_job([channel(uri=f"s3://{bucket}/a/train", mode="FastFile")], "true", env=s3.environment)
+    assert ran.reason == (
+        "ClientError: Data download failed:Failed to download data. For FastFile mode, partial S3 prefix is not "
+        "supported. S3 prefix has to end with a full file or folder. Add a trailing '/' to the S3 prefix if it ends "
+        "with a folder name that is also a prefix for other folders. Current S3 prefix: [a/train], found S3 object: "
+        "[a/train-baseline/x.csv]."
+    )
+
+
+def test_fast_file_of_a_local_folder(run_job: RunJob, data: Path) -> None:
+    script = f"cat {DATA}/train/b/c; (echo x >{DATA}/train/new) 2>&1 || true"
+    ran = run_job([channel(mode="FastFile")], script)
+    assert ran.log().startswith("two\n")
+    assert "Read-only file system" in ran.log()
+    assert sorted(os.listdir(data)) == ["a", "b", "d"]
+
+
+def test_a_fast_file_server_that_dies_fails_the_job(
+    job_file: Callable[..., Path],
+    background: Callable[..., Background],
+    s3: S3Server,
+    bucket: str,
+    wait_until: Callable[[Callable[[], bool]], None],
+    assert_nothing_left: Callable[[str], None],
+) -> None:
+    path = job_file(
+        [channel(uri=f"s3://{bucket}/in/", mode="FastFile")],
+        f"cat {DATA}/train/a; sleep 60",
+        local={"PeerGraceSeconds": 1},
+    )
+    job = background(path, s3.environment)
+    wait_until(lambda: "one" in job.output())
+    for process_id in servers_of(job.process.pid):
+        os.kill(process_id, 9)
+    answer = job.finish()
+    assert answer["FailureReason"].startswith("InternalServerError:")
+    assert "train" in answer["Local"]["Explanation"]
+    assert_nothing_left(path.stem)
+
+
+def test_a_supervisor_that_dies_leaves_no_mount(
+    job_file: Callable[..., Path],
+    background: Callable[..., Background],
+    s3: S3Server,
+    bucket: str,
+    smlocal_run: Callable[..., Any],
+    wait_until: Callable[[Callable[[], bool]], None],
+    assert_nothing_left: Callable[[str], None],
+) -> None:
+    path = job_file([channel(uri=f"s3://{bucket}/in/", mode="FastFile")], f"cat {DATA}/train/a; sleep 60")
+    job = background(path, s3.environment)
+    wait_until(lambda: "one" in job.output())
+    servers = servers_of(job.process.pid)
+    job.process.kill()
+    for process_id in servers:
+        os.kill(process_id, 9)
+    job.process.wait()
+    smlocal_run("recover", check=True)
+    answer = json.loads(smlocal_run("describe", path.stem, "--json", check=True).stdout)
+    assert answer["FailureReason"].startswith("InternalServerError:")
+    assert_nothing_left(path.stem)
+
+
+def servers_of(parent: int) -> list[int]:
+    """The children of a supervisor that serve a file system."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                parts = (entry / "stat").read_text().rpartition(")")[2].split()
+                if int(parts[1]) == parent and b"fastfile" in (entry / "cmdline").read_bytes():
+                    found.append(int(entry.name))
+            except OSError:
+                continue
+    assert found
+    return found
+
+
+def refusal(run: Callable[..., Any], path: Path, environment: Mapping[str, str]) -> tuple[int, str]:
+    done = run("run", path.name, cwd=path.parent, env=environment)
+    assert done.stdout == ""
+    return done.returncode, done.stderr
+
+
+def test_an_empty_prefix_is_refused(
+    job_file: Callable[..., Path], smlocal_run: Callable[..., Any], s3: S3Server, bucket: str
+) -> None:
+    path = job_file([channel(uri=f"s3://{bucket}/nothing/")], "true")
+    code, said = refusal(smlocal_run, path, s3.environment)
+    assert code == 2
+    assert f'No S3 objects found under S3 URL "s3://{bucket}/nothing/" given in input data source.' in said
+    assert "[source-empty]" in said
+
+
+def test_a_bucket_that_is_not_there_is_refused(
+    job_file: Callable[..., Path], smlocal_run: Callable[..., Any], s3: S3Server
+) -> None:
+    path = job_file([channel(uri="s3://no-bucket-of-this-name/x/")], "true")
+    code, said = refusal(smlocal_run, path, s3.environment)
+    assert code == 2
+    assert "Error message from S3: " in said
+
+
+def test_wrong_credentials_are_this_machines(
+    job_file: Callable[..., Path], smlocal_run: Callable[..., Any], s3: S3Server, bucket: str
+) -> None:
+    s3.skip_on("moto", "it takes any secret")
+    path = job_file([channel(uri=f"s3://{bucket}/in/")], "true")
+    code, said = refusal(smlocal_run, path, {**s3.environment, "AWS_SECRET_ACCESS_KEY": "wrong"})
+    assert (code, "[credentials-missing]" in said) == (3, True), said
+
+
+def test_no_credentials_and_no_server(
+    job_file: Callable[..., Path], smlocal_run: Callable[..., Any], tmp_path: Path
+) -> None:
+    path = job_file([channel(uri="s3://bucket/in/")], "true")
+    none = {"AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": str(tmp_path / "none"), "HOME": str(tmp_path)}
+    code, said = refusal(smlocal_run, path, none)
+    assert (code, "[credentials-missing]" in said) == (3, True), said
+    gone = {"AWS_ENDPOINT_URL_S3": "http://127.0.0.1:9", "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"}
+    code, said = refusal(smlocal_run, path, gone)
+    assert (code, "[s3-unreachable]" in said) == (3, True), said
