@@ -110,24 +110,25 @@ class Blocks:
     def _pinned(self, file: int, start: int, end: int, size: int) -> list[_Span]:
         """Every span that covers the read, those that were missing asked for, none of them to be dropped now."""
         self._refuse_again(file, start, end)
-        for first, last in self._missing(file, start, end, size):
+        missing = self._missing(file, start, end, size)
+        spans = list(dict.fromkeys(span for cell in _cells(start, end) if (span := self._cells.get((file, cell)))))
+        for span in spans:
+            self._pin(span)  # before anything is dropped to make room for the others
+        for first, last in missing:
             self._make_room(last - first, urgent=True)
-            self._add(file, first, last)
-        spans: list[_Span] = []
-        for cell in _cells(start, end):
-            span = self._cells[file, cell]
-            if spans and spans[-1] is span:
-                continue
-            spans.append(span)
-            span.readers += 1
-            span.read = True
-            self._spans.move_to_end(span)
-            if not span.begun:  # it is new, or waits its turn among what is fetched ahead
-                self._wanted.append(span)
-                self._start_threads()
-                self._anything.notify()
-                self._urgent.notify()
+            spans.append(self._add(file, first, last))
+            self._pin(spans[-1])
         return spans
+
+    def _pin(self, span: _Span) -> None:
+        span.readers += 1
+        span.read = True
+        self._spans.move_to_end(span)
+        if not span.begun:  # it is new, or waits its turn among what is fetched ahead
+            self._wanted.append(span)
+            self._start_threads()
+            self._anything.notify()
+            self._urgent.notify()
 
     def _missing(self, file: int, start: int, end: int, size: int) -> list[tuple[int, int]]:
         runs: list[tuple[int, int]] = []
