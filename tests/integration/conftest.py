@@ -1,6 +1,7 @@
 """What tests on a real engine share: images made without a registry, the command, and a look at what is left behind."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -48,7 +49,9 @@ def left_of(job: str) -> list[str]:
         named = run_docker(*command, "--quiet", "--filter", f"label=smlocal.job={job}").split()
         left += [f"{kind}: {each}" for each in named]
     mounts = Path("/proc/mounts").read_text(encoding="utf-8", errors="surrogateescape").splitlines()
-    return left + [f"mounted: {line}" for line in mounts if job in line]
+    # Volumes of the job's, and what is mounted in its folder or on it.
+    own = re.compile(rf"smlocal-{re.escape(job)}-|/{re.escape(job)}[/ ]")
+    return left + [f"mounted: {line}" for line in mounts if own.search(line)]
 
 
 @dataclass(kw_only=True)
@@ -151,9 +154,11 @@ def image() -> Callable[[str | Path], str]:
 
 
 @pytest.fixture
-def smlocal_home(tmp_path: Path) -> Path:
+def smlocal_home(tmp_path: Path, claim_names: Callable[[Path], None]) -> Iterator[Path]:
     """Where the jobs of this test are remembered."""
-    return tmp_path / "home"
+    home = tmp_path / "home"
+    yield home
+    claim_names(home)
 
 
 @pytest.fixture

@@ -33,6 +33,7 @@ def model_of(folder: Path, answer: dict[str, Any]) -> dict[str, bytes]:
         return {entry.name: file.read() for entry in archive if (file := archive.extractfile(entry)) is not None}
 
 
+@pytest.mark.long
 def test_hello(example: Callable[[str], Path], smlocal_run: Run, assert_nothing_left: Callable[[str], None]) -> None:
     folder = example("hello")
     done = smlocal_run("run", "job.yaml", "--json", cwd=folder)
@@ -43,6 +44,7 @@ def test_hello(example: Callable[[str], Path], smlocal_run: Run, assert_nothing_
     assert_nothing_left(answer["TrainingJobName"])
 
 
+@pytest.mark.long
 def test_decision_tree(
     example: Callable[[str], Path], smlocal_run: Run, assert_nothing_left: Callable[[str], None]
 ) -> None:

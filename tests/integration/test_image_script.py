@@ -1,5 +1,7 @@
 """`scripts/image`: by content, from no registry, and nothing left of what fails."""
 
+import fcntl
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -48,9 +50,11 @@ def test_same_content_is_built_once_and_other_content_anew(tmp_path: Path, docke
 
 def test_failed_build_leaves_nothing(tmp_path: Path, docker: Callable[..., str]) -> None:
     def images() -> set[str]:
-        return set(
-            docker("image", "ls", "--quiet", "--filter", "label=smlocal.base", "--filter", "dangling=true").split()
-        )
+        # Half a build of another test's is none that was left behind.
+        with (Path(os.environ.get("SMLOCAL_CACHE", ROOT / ".cache")) / "image.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            filters = ("--filter", "label=smlocal.base", "--filter", "dangling=true")
+            return set(docker("image", "ls", "--quiet", *filters).split())
 
     write(tmp_path)
     kept = build(tmp_path).stdout.strip()

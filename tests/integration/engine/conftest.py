@@ -1,5 +1,6 @@
 """A real engine, a tiny image made from a Debian package, and a job label by which everything is removed again."""
 
+import fcntl
 import hashlib
 import io
 import json
@@ -7,6 +8,7 @@ import subprocess
 import tarfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -21,19 +23,28 @@ IMAGE = "smlocal-test-engine:1"
 APPLETS = "sh ls cat sleep echo true kill id stat mkdir seq yes head wc nslookup hostname touch env test dd chmod grep"
 
 
+@contextmanager
+def taking_turns() -> Iterator[None]:
+    """Other processes may run tests beside this one, and want the same image."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with (CACHE / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The image's file system: a static busybox and nothing else."""
     root = CACHE / "root"
-    if not (root / "bin" / "busybox").exists():
-        CACHE.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["apt-get", "download", "-q", "busybox-static"], cwd=CACHE, check=True, capture_output=True)
-        subprocess.run(["dpkg-deb", "-x", str(next(CACHE.glob("*.deb"))), "package"], cwd=CACHE, check=True)
-        for folder in ("bin", "tmp", "etc"):
-            (root / folder).mkdir(parents=True, exist_ok=True)
-        for applet in APPLETS.split():
-            (root / "bin" / applet).symlink_to("busybox")
-        (CACHE / "package" / "bin" / "busybox").rename(root / "bin" / "busybox")
+    with taking_turns():
+        if not (root / "bin" / "busybox").exists():
+            subprocess.run(["apt-get", "download", "-q", "busybox-static"], cwd=CACHE, check=True, capture_output=True)
+            subprocess.run(["dpkg-deb", "-x", str(next(CACHE.glob("*.deb"))), "package"], cwd=CACHE, check=True)
+            for folder in ("bin", "tmp", "etc"):
+                (root / folder).mkdir(parents=True, exist_ok=True)
+            for applet in APPLETS.split():
+                (root / "bin" / applet).symlink_to("busybox")
+            (CACHE / "package" / "bin" / "busybox").rename(root / "bin" / "busybox")
     return root
 
 
@@ -106,8 +117,9 @@ def load_image(image_parts: Callable[..., tuple[bytes, bytes]]) -> Iterator[Call
 
 @pytest.fixture(scope="session")
 def image(import_image: Callable[..., str]) -> str:
-    if subprocess.run(["docker", "image", "inspect", IMAGE], check=False, capture_output=True).returncode:
-        import_image(IMAGE)
+    with taking_turns():
+        if subprocess.run(["docker", "image", "inspect", IMAGE], check=False, capture_output=True).returncode:
+            import_image(IMAGE)
     return IMAGE
 
 

@@ -14,6 +14,8 @@ INTERNAL = "InternalServerError: We encountered an internal error. Please try ag
 CRASHES = int(os.environ.get("SMLOCAL_CRASHES", "20"))
 AT_ONCE = 5
 COUNTS = "i=0; while [ $i -lt 40 ]; do i=$((i+1)); echo line $i; sleep 0.02; done; echo $i >/opt/ml/model/count"
+HELD = COUNTS.replace("sleep", "[ $i != 20 ] || until [ -e /opt/ml/output/go ]; do sleep 0.02; done; sleep")
+"""Half-way it waits for `life.let_go`, so that it cannot be over while somebody looks."""
 LINES = [f"line {number}" for number in range(1, 41)]
 SAVES = "trap 'echo late >/opt/ml/model/late; exit 5' TERM; echo ready; while :; do sleep 0.05; done"
 TRAINED = ["Starting", "Downloading", "Training"]
@@ -95,6 +97,7 @@ def test_killed_while_stopping(life: Any, assert_nothing_left: Clean) -> None:
     assert_nothing_left("halted")
 
 
+@pytest.mark.long
 def test_killed_at_random_moments(life: Any, assert_nothing_left: Clean) -> None:
     seed = random.randrange(2**32)
     moments = random.Random(seed)
@@ -122,7 +125,7 @@ def test_killed_at_random_moments(life: Any, assert_nothing_left: Clean) -> None
 
 
 def test_describe_names_the_supervisor_and_brings_another(life: Any, assert_nothing_left: Clean) -> None:
-    life.detach("named", COUNTS)
+    life.detach("named", HELD)
     life.until_logged("named", "line 1\n")
     first = life.describe("named")["Local"]["SupervisorPid"]
     os.kill(first, 0)
@@ -131,19 +134,21 @@ def test_describe_names_the_supervisor_and_brings_another(life: Any, assert_noth
     life.until(lambda: life.job("named").supervisor_pid != first)
     second = life.describe("named")["Local"]["SupervisorPid"]
     os.kill(second, 0)
+    life.let_go("named")
     assert life("wait", "named").returncode == 0
     check_end(life, "named", wrote=True)
     assert_nothing_left("named")
 
 
 def test_the_second_supervisor_is_killed_too(life: Any, assert_nothing_left: Clean) -> None:
-    life.detach("again", COUNTS)
+    life.detach("again", HELD)
     life.until_logged("again", "line 1\n")
     for _ in range(3):
         before = life.job("again").supervisor_pid
         life.crash("again")
         life.describe("again")
         life.until(lambda before=before: life.job("again").supervisor_pid != before)
+    life.let_go("again")
     assert life("wait", "again").returncode == 0
     check_end(life, "again", wrote=True)
     assert_nothing_left("again")
@@ -195,15 +200,15 @@ def test_a_stop_of_an_orphan(life: Any, assert_nothing_left: Clean) -> None:
 
 
 def test_a_deaf_orphan_is_killed_after_its_grace(life: Any, assert_nothing_left: Clean) -> None:
-    life.detach("deaf", "trap '' TERM; echo ready; while :; do sleep 0.05; done")
-    life.until_logged("deaf", "ready")
-    assert life("stop", "deaf", "--grace", "1").returncode == 0
-    life.crash("deaf")
+    life.detach("deaf-orphan", "trap '' TERM; echo ready; while :; do sleep 0.05; done")
+    life.until_logged("deaf-orphan", "ready")
+    assert life("stop", "deaf-orphan", "--grace", "1").returncode == 0
+    life.crash("deaf-orphan")
     assert life("recover").returncode == 0
-    answer = life.describe("deaf")
+    answer = life.describe("deaf-orphan")
     assert answer["SecondaryStatus"] == "Stopped"
     assert answer["Local"]["Hosts"][0]["ExitCode"] == 137
-    assert_nothing_left("deaf")
+    assert_nothing_left("deaf-orphan")
 
 
 def test_two_hosts_one_of_which_failed_unseen(life: Any, assert_nothing_left: Clean) -> None:
@@ -230,6 +235,7 @@ def test_killed_in_the_foreground(life: Any, assert_nothing_left: Clean) -> None
     assert_nothing_left("front")
 
 
+@pytest.mark.long
 def test_the_supervisor_is_killed_and_the_engine_restarts(own_engine: Any, life_on: Callable[[Any], Any]) -> None:
     life = life_on(own_engine)
     life.detach("both", "echo ready; sleep 600")
@@ -244,6 +250,7 @@ def test_the_supervisor_is_killed_and_the_engine_restarts(own_engine: Any, life_
     assert own_engine.docker("ps", "--all", "--quiet", "--filter", "label=smlocal.job=both") == ""
 
 
+@pytest.mark.long
 def test_the_engine_is_away_when_the_job_is_touched(own_engine: Any, life_on: Callable[[Any], Any]) -> None:
     life = life_on(own_engine)
     life.detach("away", "echo ready; sleep 600")

@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 COUNTS = "i=0; while [ $i -lt 40 ]; do i=$((i+1)); echo line $i; sleep 0.02; done; echo $i >/opt/ml/model/count"
 LINES = [f"line {number}" for number in range(1, 41)]
 Clean = Callable[[str], None]
@@ -66,8 +68,8 @@ def test_logs_are_followed_from_the_start_to_the_end(life: Any) -> None:
 
 
 def test_logs_of_two_hosts_are_followed(life: Any) -> None:
-    life.detach("pair", COUNTS, hosts=2)
-    done = life("logs", "-f", "pair")
+    life.detach("followed-pair", COUNTS, hosts=2)
+    done = life("logs", "-f", "followed-pair")
     for host in ("algo-1", "algo-2"):
         told = [line for line in done.stdout.splitlines() if line.startswith(f"{host} | ")]
         assert told == [f"{host} | {line}" for line in LINES]
@@ -89,6 +91,7 @@ def test_ten_jobs_side_by_side(life: Any, assert_nothing_left: Clean) -> None:
         assert_nothing_left(name)
 
 
+@pytest.mark.long
 def test_two_of_one_name_at_the_same_instant(life: Any) -> None:
     for number in range(3):
         path = life.job_file(f"same-{number}", "sleep 0.2")
@@ -106,6 +109,7 @@ def test_two_of_one_name_at_the_same_instant(life: Any) -> None:
             assert life("rm", f"same-{number}").returncode == 0
 
 
+@pytest.mark.long
 def test_who_sees_a_terminal_state_finds_nothing_left(
     life: Any, assert_nothing_left: Clean, docker: Callable[..., str]
 ) -> None:

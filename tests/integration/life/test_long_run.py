@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 JOBS = 30
 
 
@@ -20,6 +22,7 @@ def kept(docker: Callable[..., str]) -> set[str]:
     return found
 
 
+@pytest.mark.long
 def test_thirty_jobs_in_a_row_leave_nothing(life: Any, docker: Callable[..., str]) -> None:
     life.environment["TMPDIR"] = str(life.folder / "temporary")
     (life.folder / "temporary").mkdir()

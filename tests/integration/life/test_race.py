@@ -8,10 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 RACES = int(os.environ.get("SMLOCAL_RACES", "200"))
 PARALLEL = 4
 
 
+@pytest.mark.long
 def test_a_stop_never_turns_into_a_failure(life: Any, docker: Callable[..., str]) -> None:
     script = "trap 'exit 7' TERM; echo ready; sleep $LASTS; exit 0"
     path = life.job_file("race", script)

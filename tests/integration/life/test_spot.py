@@ -81,19 +81,19 @@ def test_interruptions_by_the_clock(life: Any, assert_nothing_left: Clean) -> No
 
 def test_an_interruption_of_two_hosts(life: Any, assert_nothing_left: Clean) -> None:
     life.detach(
-        "pair",
+        "spot-pair",
         "",
         hosts=2,
         **SPOT,
         Environment=environment(RUN + "trap 'exit 1' TERM; [ $run = 2 ] || while :; do sleep 0.05; done", 1),
     )
     for host in ("algo-1", "algo-2"):
-        life.until_logged("pair", "run 1", host)
-    assert life("interrupt", "pair").returncode == 0
-    assert life("wait", "pair").returncode == 0
+        life.until_logged("spot-pair", "run 1", host)
+    assert life("interrupt", "spot-pair").returncode == 0
+    assert life("wait", "spot-pair").returncode == 0
     for host in ("algo-1", "algo-2"):
-        assert life.log("pair", host) == "run 1\nrun 2\n"
-    assert_nothing_left("pair")
+        assert life.log("spot-pair", host) == "run 1\nrun 2\n"
+    assert_nothing_left("spot-pair")
 
 
 def test_max_wait_stops_the_job(life: Any, assert_nothing_left: Clean) -> None:
@@ -138,8 +138,8 @@ def test_only_spot_jobs_in_training_are_interrupted(life: Any) -> None:
     assert done.returncode == 2
     assert "EnableManagedSpotTraining" in done.stderr
     life("stop", "demand", "--wait")
-    life("run", life.job_file("over", "exit 0", **SPOT))
-    done = life("interrupt", "over")
+    life("run", life.job_file("spot-over", "exit 0", **SPOT))
+    done = life("interrupt", "spot-over")
     assert done.returncode == 2
     assert "The request was rejected because the training job is in status Completed." in done.stderr
 

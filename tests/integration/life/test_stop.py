@@ -101,16 +101,16 @@ def test_a_second_stop_changes_nothing_but_may_shorten_the_grace(life: Any, asse
 
 
 def test_no_grace_for_a_deaf_container(life: Any, assert_nothing_left: Clean) -> None:
-    life.detach("deaf", DEAF)
-    life.until_logged("deaf", "ready")
-    assert life("stop", "deaf", "--grace", "0", "--wait").returncode == 4
-    answer = life.describe("deaf")
+    life.detach("unheeding", DEAF)
+    life.until_logged("unheeding", "ready")
+    assert life("stop", "unheeding", "--grace", "0", "--wait").returncode == 4
+    answer = life.describe("unheeding")
     (host,) = answer["Local"]["Hosts"]
     assert (host["ExitCode"], host["Signalled"], host["Killed"], host["OomKilled"]) == (137, True, True, False)
     (hint,) = answer["Local"]["Hints"]
     assert "SIGTERM" in hint
     assert "FailureReason" not in answer
-    assert_nothing_left("deaf")
+    assert_nothing_left("unheeding")
 
 
 def test_the_grace_of_the_job_file(life: Any) -> None:
@@ -127,21 +127,21 @@ def test_a_stop_at_the_very_beginning(life: Any, assert_nothing_left: Clean) -> 
 
     def asked() -> bool:
         try:
-            ask_to_stop(life.store, "early", grace=None)
+            ask_to_stop(life.store, "at-once", grace=None)
         except JobUnknownError:
             return False
         return True
 
-    with life.begin("run", "--detach", life.job_file("early", SAVES)) as command:
+    with life.begin("run", "--detach", life.job_file("at-once", SAVES)) as command:
         life.until(asked)
         command.communicate(timeout=60)
-    assert life("wait", "early").returncode == 4
-    assert life.phases("early") in (
+    assert life("wait", "at-once").returncode == 4
+    assert life.phases("at-once") in (
         ["Starting", "Stopping", "Stopped"],
         ["Starting", "Downloading", "Stopping", "Stopped"],
         ["Starting", "Downloading", "Stopping", "Uploading", "Stopped"],
     )
-    assert_nothing_left("early")
+    assert_nothing_left("at-once")
 
 
 def test_a_stop_while_downloading_skips_uploading(life: Any, tmp_path: Path, assert_nothing_left: Clean) -> None:

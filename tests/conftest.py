@@ -1,0 +1,81 @@
+"""Tests side by side (`pytest -n auto`): which of them may run at the same time, and which begin first.
+
+All of them use one engine, and a test that looks for what its job left there knows the job by its name. So tests that
+give the same name to their jobs take turns: those of one file do, and those of different files use different names,
+which `claim_names` sees to.
+"""
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import hypothesis
+import pytest
+
+# How long an example takes says how busy the machine is, and nothing about the code.
+hypothesis.settings.register_profile("smlocal", deadline=None)
+hypothesis.settings.load_profile("smlocal")
+
+_CASES = "tests/integration/test_cases.py::test_case["
+"""Jobs named after their folder."""
+_LIFE = "tests/integration/life/"
+"""Long tests, each function of which has names of its own."""
+
+
+def scope_of(test: str) -> str:
+    """Tests of one scope run one after another."""
+    if test.startswith(_CASES):
+        return test
+    return test.partition("[" if test.startswith(_LIFE) else "::")[0]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """More than there are processors: most of the time goes by while a container starts, sleeps or ends."""
+    return 2 * len(os.sched_getaffinity(0))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Hands out scopes as they come, the long ones having been put first."""
+    from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]  # published without types
+
+    class Scopes(LoadScopeScheduling):  # type: ignore[misc]  # likewise
+        def _split_scope(self, nodeid: str) -> str:
+            return scope_of(nodeid)
+
+    config.option.loadscopereorder = False  # by the number of tests, which says little of the time they take
+    return Scopes(config, log)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Begin with what takes long, or the others would wait for it at the end."""
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: (item.get_closest_marker("long") is None, "integration" not in item.nodeid))
+
+
+@pytest.fixture
+def claim_names(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], None]:
+    """Fails when a job in this home has the name of a job in another scope, whichever of them runs first."""
+    base = tmp_path_factory.getbasetemp()
+    claimed = (base.parent if hasattr(request.config, "workerinput") else base) / "names-of-jobs"
+    claimed.mkdir(exist_ok=True)
+    scope = scope_of(request.node.nodeid)
+
+    def claim(home: Path) -> None:
+        jobs = home / "jobs"
+        for name in os.listdir(jobs) if jobs.is_dir() else ():
+            with suppress(FileExistsError):
+                # Written aside, so that nobody reads half a word.
+                aside = claimed / f"{name}.{os.getpid()}"
+                aside.write_text(scope)
+                try:
+                    os.link(aside, claimed / name)
+                finally:
+                    aside.unlink()
+            other = (claimed / name).read_text()
+            assert other == scope, f"a job of {other} is called {name} too, and both may run at the same time"
+
+    return claim
