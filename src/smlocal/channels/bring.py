@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from errno import EDQUOT, ENOSPC
-from threading import Event
 from typing import TYPE_CHECKING
 
 from smlocal.channels.cache.tree import folders_of, make_folders, seal
@@ -14,10 +13,11 @@ from smlocal.contract.failure import client_error
 from smlocal.contract.listing import Listing
 from smlocal.errors import StagingError
 from smlocal.removal import remove_tree
-from smlocal.sources.s3.interface import ObjectStore, S3Error, S3Object
+from smlocal.sources.s3.interface import S3Error, S3Object
 
 if TYPE_CHECKING:
     from smlocal.channels.cache.folder import Cache
+    from smlocal.sources.s3.client import S3Client
 
 _FULL = {ENOSPC, EDQUOT}
 
@@ -25,7 +25,7 @@ _FULL = {ENOSPC, EDQUOT}
 def bring(
     listing: Listing,
     *,
-    store: Callable[[], ObjectStore],
+    store: "Callable[[], S3Client]",
     endpoint: str,
     cache: "Cache | None",
     directory: str,
@@ -37,13 +37,13 @@ def bring(
 
     `directory` is the job's own, for what does not go through the cache; what lies there already is not brought again.
     `marker_directory` is `staged/cache` in the job's folder: while it is there, nothing that was handed out is removed
-    from the cache. `store` is called once, and only if S3 is needed. `progress` may be called from other threads.
+    from the cache. `store` is called once, and only if S3 is needed; it stays open.
 
-    A signal handler may break this off by an exception at any point: then no thread goes on downloading, and nothing
-    half-done is left.
+    A signal handler may break this off by an exception at any point: then no thread goes on downloading, and what the
+    job was to have is not left half-done. Objects that are whole stay in the cache, for the next try.
     """
     if listing.failure is not None:
-        raise StagingError(listing.failure)
+        raise StagingError(client_error(f"Data download failed:{listing.failure}"))
     wanted = distinct(listing)
     check_paths(wanted)
     bringing = _Bringing(wanted, store=store, endpoint=endpoint, progress=progress, warn=warn)
@@ -58,7 +58,7 @@ def bring(
         ) from error
     except OSError as error:
         raise StagingError(client_error(f"Data download failed:{_reason(error)}"), details=(str(error),)) from error
-    return replace(bringing.listing, root=root, whole_tree=True)
+    return replace(bringing.listing, root=root, root_key=None, whole_tree=True)
 
 
 class _Bringing:
@@ -68,14 +68,14 @@ class _Bringing:
         self,
         listing: Listing,
         *,
-        store: Callable[[], ObjectStore],
+        store: "Callable[[], S3Client]",
         endpoint: str,
         progress: Callable[[Progress], None],
         warn: Callable[[str], None],
     ) -> None:
         self.listing = listing
         self._open, self._endpoint = store, endpoint
-        self._opened: ObjectStore | None = None
+        self._opened: S3Client | None = None
         self._progress, self._warn = progress, warn
         self._folders = folders_of(listing.paths, listing.directories)
 
@@ -118,7 +118,7 @@ class _Bringing:
             meter.finish()
         return root
 
-    def _store(self) -> ObjectStore:
+    def _store(self) -> "S3Client":
         if self._opened is None:
             self._opened = self._open()
         return self._opened
@@ -155,16 +155,7 @@ class _Bringing:
             return
         from smlocal.sources.s3.download import download_all
 
-        over = Event()
-        try:
-            download_all(
-                self._store(),
-                ((self._object(index), place) for index, place in places),
-                progress=meter.add,
-                cancelled=over.is_set,
-            )
-        finally:
-            over.set()
+        download_all(self._store(), ((self._object(index), place) for index, place in places), progress=meter.add)
 
     def _object(self, index: int) -> S3Object:
         listing = self.listing

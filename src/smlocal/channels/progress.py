@@ -1,10 +1,9 @@
-"""How far a download is: counted by the threads that download, told some times a second."""
+"""How far a download is, told some times a second."""
 
 import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from threading import Lock
 
 _SECONDS_BETWEEN = 0.25
 _REMEMBERED = 20
@@ -43,7 +42,7 @@ class Progress:
 
 
 class Meter:
-    """Adds up what threads report and passes it on, not too often."""
+    """Adds up what comes and passes it on, not too often."""
 
     def __init__(
         self,
@@ -58,33 +57,29 @@ class Meter:
         self._total_bytes, self._total_objects = total_bytes, total_objects
         self._clock = clock
         self._bytes = self._objects = self._fetched = 0
-        self._lock = Lock()
         self._told = deque([(clock(), 0)], maxlen=_REMEMBERED)
 
     def found(self, count: int, objects: int) -> None:
         """So much need not be fetched; nothing that a rate is made of."""
-        with self._lock:
-            self._bytes += count
-            self._objects += objects
+        self._bytes += count
+        self._objects += objects
 
     def add(self, count: int, objects: int) -> None:
-        """So many bytes more, and so many objects that are complete with them."""
-        with self._lock:
-            self._bytes += count
-            self._fetched += count
-            self._objects += objects
-            now = self._clock()
-            if now - self._told[-1][0] >= _SECONDS_BETWEEN:
-                self._tell(now)
+        """So many bytes more, or fewer where they proved wrong, and so many objects that are complete with them."""
+        self._bytes += count
+        self._fetched += count
+        self._objects += objects
+        now = self._clock()
+        if now - self._told[-1][0] >= _SECONDS_BETWEEN:
+            self._tell(now)
 
     def finish(self) -> None:
         """Everything is here."""
-        with self._lock:
-            self._tell(self._clock())
+        self._tell(self._clock())
 
     def _tell(self, now: float) -> None:
         since, before = self._told[0]
-        rate = (self._fetched - before) / (now - since) if now > since else 0.0
+        rate = max(0, self._fetched - before) / (now - since) if now > since else 0.0
         left = None if self._total_bytes is None else max(0, self._total_bytes - self._bytes)
         self._told.append((now, self._fetched))
         self._report(

@@ -5,12 +5,15 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from threading import Event, Lock, Thread
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from smlocal.contract.failure import client_error
 from smlocal.contract.listing import Listing
 from smlocal.errors import StagingError
-from smlocal.sources.s3.interface import ObjectStore, S3Object
+from smlocal.sources.s3.interface import S3Object
+
+if TYPE_CHECKING:
+    from smlocal.sources.s3.client import S3Client
 
 _T = TypeVar("_T")
 _THREADS = 16
@@ -72,7 +75,7 @@ def _cannot_be(uri: str, why: str) -> StagingError:
     return StagingError(client_error(f"Data download failed:Unable to download object {uri} (InternalError: {why})"))
 
 
-def identified(listing: Listing, store: Callable[[], ObjectStore]) -> Listing:
+def identified(listing: Listing, store: "Callable[[], S3Client]") -> Listing:
     """The listing with sizes and ETags, asked for where it has none. `S3Error` when an object is not there."""
     if len(listing.etags) == len(listing.sizes) == len(listing.paths):
         return listing
@@ -81,12 +84,13 @@ def identified(listing: Listing, store: Callable[[], ObjectStore]) -> Listing:
     return replace(listing, sizes=sizes, etags=[each.etag or "" for each in found], total_bytes=sum(sizes))
 
 
-def _ask(listing: Listing, store: ObjectStore) -> list[S3Object]:
+def _ask(listing: Listing, store: "S3Client") -> list[S3Object]:
     """Ask for every object, several at a time; a signal handler may break this off by an exception."""
     count = len(listing.paths)
     found: list[S3Object | None] = [None] * count
     numbers, taking, stopped = iter(range(count)), Lock(), Event()
     failures: list[Exception] = []
+    asked = store.until(stopped.is_set)
 
     def ask() -> None:
         while not stopped.is_set():
@@ -95,12 +99,12 @@ def _ask(listing: Listing, store: ObjectStore) -> list[S3Object]:
             if index is None:
                 return
             try:
-                found[index] = store.head(listing.bucket, listing.key(index))
+                found[index] = asked.head(listing.bucket, listing.key(index))
             except Exception as error:  # noqa: BLE001 - raised again where somebody waits for it
                 failures.append(error)
                 stopped.set()
 
-    # They end with the process: nobody waits for an answer that is not wanted any more.
+    # Nobody waits for an answer that is not wanted any more, not even the end of the process.
     threads = [Thread(target=ask, daemon=True) for _ in range(min(_THREADS, count))]
     try:
         for thread in threads:

@@ -1,15 +1,12 @@
 """What of a listing is brought to disk; where it could not lie there, nothing is downloaded at all."""
 
-from collections.abc import Iterator
 from dataclasses import replace
-from threading import Lock
 
 import pytest
 
 from smlocal.channels.selection import check_paths, distinct, identified
 from smlocal.contract.listing import Listing
 from smlocal.errors import StagingError
-from smlocal.sources.s3.interface import S3Error, S3Object
 
 
 def listing(*paths: str, sizes: tuple[int, ...] = (), keys: tuple[str, ...] = ()) -> Listing:
@@ -79,46 +76,8 @@ def test_odd_names_are_fine(path: str) -> None:
     check_paths(listing(path))
 
 
-class Heads:
-    """An S3 that only answers what objects are."""
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-        self._lock = Lock()
-
-    def head(self, bucket: str, key: str) -> S3Object:
-        with self._lock:
-            self.asked.append(key)
-        if key.endswith("gone"):
-            raise S3Error("NoSuchKey", "The specified key does not exist.", status=404, uri=f"s3://{bucket}/{key}")
-        return S3Object(bucket=bucket, key=key, size=len(key), etag=f'"{key}"')
-
-    def list_objects(self, bucket: str, prefix: str) -> Iterator[S3Object]:
-        raise NotImplementedError
-
-    def read_into(self, wanted: S3Object, start: int, buffer: memoryview) -> int:
-        raise NotImplementedError
-
-    def read_first(self, wanted: S3Object, most: int) -> tuple[S3Object, bytes]:
-        raise NotImplementedError
-
-
-def test_where_the_listing_has_no_etags_each_object_is_asked_for_once() -> None:
-    store = Heads()
-    found = identified(listing(*(f"{number}" for number in range(100))), lambda: store)
-    assert sorted(store.asked) == sorted(f"data/{number}" for number in range(100))
-    assert list(found.etags) == [f'"data/{number}"' for number in range(100)]
-    assert list(found.sizes) == [len(f"data/{number}") for number in range(100)]
-    assert found.total_bytes == sum(found.sizes)
-
-
-def test_where_the_listing_has_them_nobody_is_asked() -> None:
+def test_where_the_listing_has_sizes_and_etags_nobody_is_asked() -> None:
     whole = listing("a", sizes=(1,))
-    assert identified(whole, Heads) is whole
-
-
-def test_an_object_that_is_gone_ends_the_asking() -> None:
-    store = Heads()
-    with pytest.raises(S3Error, match="NoSuchKey"):
-        identified(listing("gone", *(f"{number}" for number in range(10_000))), lambda: store)
-    assert len(store.asked) < 10_000
+    assert identified(whole, lambda: pytest.fail("S3 was asked")) is whole
+    empty = listing()
+    assert identified(empty, lambda: pytest.fail("S3 was asked")) is empty

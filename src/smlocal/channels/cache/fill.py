@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from smlocal.channels.cache.about import About, write_about
 from smlocal.channels.cache.keys import blob_name
 from smlocal.channels.cache.room import reserve
+from smlocal.channels.cache.salvage import NEW, salvage, store
 from smlocal.channels.cache.take import data_of
 from smlocal.channels.cache.tree import make_folders, seal, sound
 from smlocal.channels.duplicate import Duplicator
@@ -27,7 +28,7 @@ class Filling:
         self._cache, self._listing, self._folders = cache, listing, folders
         self._endpoint = endpoint
         self._work = os.path.join(cache.partial, name)
-        self._new = os.path.join(self._work, "new")
+        self._new = os.path.join(self._work, NEW)
         self._tree = os.path.join(self._work, "tree")
         self._data = data_of(self._tree)
         self._duplicator = Duplicator()
@@ -52,8 +53,12 @@ class Filling:
         self._describe()
         return self._tree
 
+    def salvage(self) -> None:
+        """Keep what is whole of it, also of an earlier try that was killed."""
+        salvage(self._cache, self._work)
+
     def clear(self) -> None:
-        """Remove what is left of it, also of an earlier try that was killed."""
+        """Remove what is left of it."""
         self._cache.discard(self._work)
 
     def _link_what_is_here(self, found: Callable[[int, int], None]) -> Iterator[tuple[int, str]]:
@@ -77,14 +82,10 @@ class Filling:
 
     def _store(self, index: int, blob: str) -> None:
         """Give a new content its place in the tree, then its name in the cache, never the other way round."""
-        new, kept = os.path.join(self._new, blob), self._cache.blob(blob)
+        new = os.path.join(self._new, blob)
         seal(new)
         self._link(new, f"{self._data}/{self._listing.paths[index]}")
-        try:
-            os.rename(new, kept)
-        except FileNotFoundError:
-            os.makedirs(os.path.dirname(kept), mode=0o700, exist_ok=True)
-            os.rename(new, kept)
+        store(self._cache, new, blob)
 
     def _link(self, source: str, place: str) -> None:
         try:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from fcntl import LOCK_EX, LOCK_NB, flock
 from typing import IO
 
+from smlocal.channels.cache.salvage import salvage
 from smlocal.removal import remove_tree
 
 DEFAULT_LIMIT = 20 << 30
@@ -106,7 +107,9 @@ class Cache:
         with open(path, "rb") as file:
             flock(file, LOCK_EX | LOCK_NB)  # refused while its process lives
             if _is_still(file, path):
-                self.discard(os.path.join(self.partial, name.removesuffix(_LOCK)))
+                folder = os.path.join(self.partial, name.removesuffix(_LOCK))
+                salvage(self, folder)
+                self.discard(folder)
                 os.unlink(path)
 
     def discard(self, path: str) -> None:

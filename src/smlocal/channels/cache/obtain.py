@@ -47,9 +47,15 @@ def obtain(
             return root
         cache.sweep()
         filling = Filling(cache, name, listing, endpoint=endpoint, folders=folders)
-        filling.clear()  # what is left of a process that was killed here
+        filling.salvage()  # what is left of a process that was killed here
+        filling.clear()
         try:
             made = filling.make(download, found)
             return None if made is None else keep(cache, name, made, marker_directory=marker_directory)
+        except OSError:
+            raise  # of a full disk, most likely: nothing more is put there
+        except BaseException:
+            filling.salvage()
+            raise
         finally:
             filling.clear()

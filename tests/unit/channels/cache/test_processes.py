@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from errno import ENOSPC
 from pathlib import Path
 
 import pytest
@@ -74,9 +75,12 @@ def test_a_process_killed_while_it_downloads_leaves_nothing_in_the_way(shelf: Sh
     # Whoever downloads next sweeps it, also when it is something else.
     shelf.obtain({"other": b"other"}, job="other")
     assert os.listdir(shelf.cache.partial) == []
+    shelf.downloaded.clear()
     root = shelf.obtain(DATA)
     assert root is not None
     assert files(root) == DATA
+    # Of what was whole nothing is downloaded again.
+    assert len(shelf.downloaded) <= len(DATA) - objects + 1
 
 
 def test_the_same_download_begins_again_where_one_was_killed(shelf: Shelf) -> None:
@@ -107,14 +111,52 @@ def test_what_a_living_process_downloads_is_not_swept(shelf: Shelf) -> None:
     assert files(Path(said[1])) == DATA
 
 
-def test_a_download_that_is_broken_off_leaves_nothing(shelf: Shelf) -> None:
-    class Breaking(dict[str, bytes]):
-        def __getitem__(self, path: str) -> bytes:
-            if path == "folder-1/1":
-                raise KeyboardInterrupt
-            return super().__getitem__(path)
+class Breaking(dict[str, bytes]):
+    """Data in whose middle something happens."""
 
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(DATA)
+        self._error = error
+
+    def __getitem__(self, path: str) -> bytes:
+        if path == "folder-1/31":
+            raise self._error
+        return super().__getitem__(path)
+
+
+def test_a_download_that_is_broken_off_goes_on_where_it_was(shelf: Shelf) -> None:
     with pytest.raises(KeyboardInterrupt):
-        shelf.obtain(Breaking(DATA))
+        shelf.obtain(Breaking(KeyboardInterrupt()))
     assert os.listdir(shelf.cache.partial) == []
     assert os.listdir(shelf.cache.trees) == []
+    assert len(shelf.downloaded) == 31
+    root = shelf.obtain(DATA)
+    assert root is not None
+    assert files(root) == DATA
+    assert shelf.downloaded == list(DATA)
+
+
+def test_on_a_full_disk_nothing_is_left(shelf: Shelf) -> None:
+    with pytest.raises(OSError, match="No space left"):
+        shelf.obtain(Breaking(OSError(ENOSPC, os.strerror(ENOSPC))))
+    assert not [path for path in shelf.root.rglob("*") if path.is_file() and path.name != "lock"]
+
+
+def test_a_file_that_was_not_whole_when_its_process_was_killed_is_not_taken_for_one(shelf: Shelf) -> None:
+    whole = shelf.obtain(DATA)
+    assert whole is not None
+    blob = next(path for path in shelf.root.glob("blobs/*/*") if path.samefile(whole / "folder-0/30"))
+    for path in (*shelf.root.glob("blobs/*/*"), whole.parent / "about.json"):
+        path.unlink()
+    new = shelf.root / "partial" / whole.parent.name / "new"
+    new.mkdir(parents=True)
+    (new / blob.name).write_bytes(b"30")
+    (new / f".smlocal-{'0' * 16}").write_bytes(b"30")
+    (whole / "more").touch()  # so that it is made anew
+    shelf.end("job")
+    shelf.downloaded.clear()
+    again = shelf.obtain(DATA)
+    assert again is not None
+    assert files(again) == DATA
+    assert "folder-0/30" in shelf.downloaded
+    assert os.listdir(shelf.cache.partial) == []
