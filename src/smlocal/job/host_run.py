@@ -155,10 +155,11 @@ class HostRun:
     def binds(self) -> tuple[tuple[str, str], ...]:
         """The folders of ours that the container may write in: (here, there)."""
         mounts = (*self._mounts, *_mounts_of(self.staged))
+        theirs = {there for _, there in self.file_systems}
         return tuple(
             (mount.source, mount.target)
             for mount in mounts
-            if not mount.volume and not mount.read_only and mount.target not in dict(self.file_systems)
+            if not mount.volume and not mount.read_only and mount.target not in theirs
         )
 
     @property
@@ -169,12 +170,15 @@ class HostRun:
 
     def _give_to_root(self) -> None:
         """On the service everything below `/opt/ml` is root's; only the engine can make it so for us."""
-        # Where FIFOs will be made the folder has to stay ours.
-        kept = paths.DATA if self.host.pipes else None
-        folders = [path for path in self._folders() if path != kept]
-        entries: list[tuple[str, int, bytes | None]] = [(path, 0o755, None) for path in folders]
+        kept = self._not_roots()
+        entries: list[tuple[str, int, bytes | None]] = [(p, 0o755, None) for p in self._folders() if p not in kept]
         entries += [(path, 0o644, content) for path, content in self.host.files.items()]
         take_over(self.engine, self.container, "/", entries)
+
+    def _not_roots(self) -> set[str]:
+        """Where FIFOs will be made the folder stays ours; what is shown as it is cannot or must not change hands."""
+        shown = {mount.target for mount in _mounts_of(self.staged) if mount.read_only}
+        return shown | {there for _, there in self.file_systems} | ({paths.DATA} if self.host.pipes else set())
 
     def _folders(self) -> list[str]:
         """Every folder that we made for the container, parents first, as paths in the container."""

@@ -1,6 +1,7 @@
 """Somebody in the docker group who is not root: all that a job leaves is theirs to read and to delete."""
 
 import grp
+import json
 import os
 import shutil
 import subprocess
@@ -8,8 +9,10 @@ import sys
 import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.integration.s3_servers import S3Server
 
 import smlocal
 
@@ -109,6 +112,80 @@ def test_nothing_is_left_that_needs_root(
         assert owners == {user}
         removed = subprocess.run(["runuser", "-u", user, "--", "rm", "-r", place / "home", place / "out"], check=False)
         assert removed.returncode == 0
+        assert_nothing_left(name)
+    finally:
+        shutil.rmtree(place)
+
+
+FED = """
+cd /opt/ml/input/data
+cat pipe_0 pipe_1 pipe_2
+cat fast/in
+mkdir -p shared/made/deep && echo here >shared/made/deep/file
+echo more >>down/in
+"""
+
+
+def test_every_way_of_bringing_data_works_without_root(
+    user: str,
+    interpreter: list[str],
+    image: Callable[[str], str],
+    s3_servers: Callable[[str], S3Server],
+    assert_nothing_left: Callable[[str], None],
+) -> None:
+    s3 = s3_servers("rclone")
+    bucket = s3.make_bucket()
+    s3.put(bucket, "a/in", b"object\n")
+    place = Path(f"/tmp/smlocal-other-user-{os.getpid()}-fed")
+    (place / "data").mkdir(parents=True)
+    (place / "data" / "a.csv").write_text("1\n")
+
+    def objects(name: str, uri: str, mode: str) -> dict[str, Any]:
+        source = {"S3DataSource": {"S3DataType": "S3Prefix", "S3Uri": uri}}
+        return {"ChannelName": name, "InputMode": mode, "DataSource": source}
+
+    shared = {
+        "FileSystemId": "fs-01234567",
+        "FileSystemType": "EFS",
+        "FileSystemAccessMode": "rw",
+        "DirectoryPath": "/",
+    }
+    name = "other-user-fed"
+    request = {
+        "TrainingJobName": name,
+        "AlgorithmSpecification": {"TrainingImage": image("sh"), "TrainingInputMode": "File"},
+        "Environment": {"SCRIPT": FED},
+        "InputDataConfig": [
+            objects("pipe", "./data", "Pipe"),
+            objects("fast", f"s3://{bucket}/a/", "FastFile"),
+            objects("down", f"s3://{bucket}/a/", "File"),
+            {"ChannelName": "shared", "DataSource": {"FileSystemDataSource": shared}},
+        ],
+        "OutputDataConfig": {"S3OutputPath": "./out"},
+        "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1},
+        "Local": {"Sources": {"fs-01234567": "./data"}},
+    }
+    (place / "job.json").write_text(json.dumps(request))
+    for path in (place, *place.rglob("*")):
+        shutil.chown(path, user)
+    try:
+        done = subprocess.run(
+            [*interpreter, "-m", "smlocal", "run", "job.json", "--json"],
+            cwd=place,
+            env={**os.environ, **s3.environment, "SMLOCAL_HOME": str(place / "home"), "HOME": f"/home/{user}"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        answer = json.loads(done.stdout)
+        assert Path(answer["Local"]["Hosts"][0]["Log"]).read_text() == "1\n" * 3 + "object\n"
+        assert answer["Local"]["Leftovers"] == []
+        # Without `user_allow_other` no user's FUSE mount may be shown to a container, and that is said.
+        assert "fastfile-downloaded" in {note["Id"] for note in answer["Local"]["Notes"]}
+        assert (place / "data" / "made" / "deep" / "file").read_text() == "here\n"
+        everything = [place / "home", place / "data"]
+        assert subprocess.run(["runuser", "-u", user, "--", "rm", "-r", *everything], check=False).returncode == 0
         assert_nothing_left(name)
     finally:
         shutil.rmtree(place)
