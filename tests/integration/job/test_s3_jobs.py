@@ -2,6 +2,8 @@
 
 import json
 import os
+import signal
+import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -264,3 +266,55 @@ def test_no_credentials_and_no_server(
     gone = {"AWS_ENDPOINT_URL_S3": "http://127.0.0.1:9", "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"}
     code, said = refusal(smlocal_run, path, gone)
     assert (code, "[s3-unreachable]" in said) == (3, True), said
+
+
+@pytest.mark.parametrize("mode", ["File", "FastFile", "Pipe"])
+def test_a_stop_does_not_wait_for_s3(
+    job_file: Callable[..., Path],
+    background: Callable[..., Background],
+    s3_servers: Callable[[str], S3Server],
+    smlocal_run: Callable[..., Any],
+    wait_until: Callable[[Callable[[], bool]], None],
+    assert_nothing_left: Callable[[str], None],
+    mode: str,
+) -> None:
+    s3 = s3_servers("rclone")
+    bucket = s3.make_bucket()
+    s3.put(bucket, "in/large", bytes(64 << 20))
+    read = {"File": "train/large", "FastFile": "train/large", "Pipe": "train_0"}[mode]
+    path = job_file(
+        [channel(uri=f"s3://{bucket}/in/", mode=mode)],
+        f"echo begun; until [ -e /opt/ml/go ]; do sleep 0.1; done; cat {DATA}/{read} | wc -c",
+        local={"StopGraceSeconds": 1, "Cache": False},
+    )
+    assert s3.process is not None
+    if mode == "File":
+        # Nobody answers from the moment at which the objects have been listed.
+        frozen = background(path, s3.environment)
+        wait_until(lambda: phase(smlocal_run, path.stem) in {"Downloading", "Training"})
+        s3.process.send_signal(signal.SIGSTOP)
+    else:
+        frozen = background(path, s3.environment)
+        wait_until(lambda: "begun" in frozen.output())
+        s3.process.send_signal(signal.SIGSTOP)
+        subprocess.run(["docker", "exec", container_of(path.stem), "touch", "/opt/ml/go"], check=True)
+    try:
+        frozen.process.terminate()
+        answer = frozen.finish()
+    finally:
+        s3.process.send_signal(signal.SIGCONT)
+    assert answer["TrainingJobStatus"] == "Stopped"
+    assert answer["Local"]["Leftovers"] == []
+    assert_nothing_left(path.stem)
+
+
+def phase(run: Callable[..., Any], name: str) -> str:
+    done = run("describe", name, "--json")
+    return str(json.loads(done.stdout).get("SecondaryStatus", "")) if done.returncode == 0 else ""
+
+
+def container_of(name: str) -> str:
+    found = subprocess.run(
+        ["docker", "ps", "-q", "--filter", f"label=smlocal.job={name}"], capture_output=True, text=True, check=True
+    )
+    return found.stdout.strip()
