@@ -16,7 +16,6 @@ from smlocal.sources.s3.settings import S3Settings, load_settings
 
 PATIENCE = 60.0
 _MOST_PAGE = 64 << 20
-_PIECE = 256 << 10
 
 
 def open_store(region: str, *, patience: float = PATIENCE) -> "S3Client":
@@ -107,11 +106,13 @@ class S3Client:
     def read_first(self, wanted: S3Object, most: int) -> tuple[S3Object, bytes]:
         """The first bytes of an object whose size is not known, and the object with its size and ETag."""
         with closing(self.open_range(wanted, 0, most)) as reader:
-            pieces = bytearray()
-            with memoryview(bytearray(min(most, _PIECE))) as piece:
-                while count := reader.readinto(piece):
-                    pieces += piece[:count]
-            return reader.object, bytes(pieces)
+            reader.readinto(memoryview(b""))  # now the size is known
+            size = reader.object.size
+            data = bytearray(most if size is None else min(most, size))
+            with memoryview(data) as view:
+                count = reader.fill(view)
+            del data[count:]
+            return reader.object, bytes(data)
 
 
 def _never() -> bool:

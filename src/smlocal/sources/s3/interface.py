@@ -1,8 +1,8 @@
 """What everything that moves bytes out of S3 says to the client: objects, where they are, and what S3 answers."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, Self, runtime_checkable
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,4 +51,13 @@ class ObjectStore(Protocol):
 
     def read_first(self, wanted: S3Object, most: int) -> tuple[S3Object, bytes]:
         """The first bytes of an object whose size is not known, and the object with its size and ETag."""
+        ...
+
+
+@runtime_checkable
+class InterruptibleStore(ObjectStore, Protocol):
+    """A store whose calls can be given up while they wait."""
+
+    def until(self, cancelled: Callable[[], bool]) -> Self:
+        """The same store for one user; once `cancelled` says so, his calls end with some exception within a second."""
         ...

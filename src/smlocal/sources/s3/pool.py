@@ -55,6 +55,10 @@ class Pool:
         for connection in idle:
             connection.close()
 
+    def __del__(self) -> None:
+        """A client that nobody holds any more need not have been closed."""
+        self.clear()
+
     def target(self, authority: str, path: str) -> str:
         """What the request's first line asks for: a plain proxy wants the whole address."""
         return (

@@ -39,7 +39,7 @@ class RangeReader:
         return count
 
     def readinto(self, buffer: memoryview) -> int:
-        """Read some bytes; 0 at the end of the range or of the object. The first call asks S3, whatever the length."""
+        """Read some bytes; 0 at the end of the range or of the object. The first call asks S3, even for no byte."""
         self._patience.begin()
         while not self._ended:
             try:
@@ -48,7 +48,7 @@ class RangeReader:
                 self.close()
                 self._patience.pause(unanswered(error, self.object.uri, "GetObject"))
             else:
-                if self._at == self._end or not count:
+                if self._at == self._end or (buffer and not count):
                     self._finish()
                 return count
         return 0
@@ -65,7 +65,7 @@ class RangeReader:
             return 0
         left = len(buffer) if self._end is None else self._end - self._at
         count = answer.connection.read_into(buffer[:left])
-        if not count and self._end is not None:
+        if buffer and not count and self._end is not None:
             raise BrokenConnectionError("the body was cut short")
         self._at += count
         return count
