@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from smlocal.contract.listing import Listing
 from smlocal.sources import local, refusals, remote
-from smlocal.sources.manifest import list_manifest
 from smlocal.sources.mapping import is_remote, longest_match, split_uri
 from smlocal.sources.refusals import Asked, Caller
 from smlocal.sources.s3.interface import ObjectStore
@@ -57,6 +56,8 @@ def list_channel(
             document = local.list_object(source, mapping=mapping, strict=strict, caller=caller)
         if asked.data_type == "AugmentedManifestFile":
             return document
+        from smlocal.sources.manifest import list_manifest
+
         return list_manifest(source, document, mode=asked.mode, mapping=mapping, strict=strict, store=store)
     if in_s3:
         return remote.list_prefix(source, mode=asked.mode, caller=caller, store=store())

@@ -28,7 +28,7 @@ def found_here(asked: Asked, listing: Listing, mapping: Mapping[str, str]) -> Li
         if match is None:
             return listing
         if match.rest and wrong_part(match.rest.removesuffix("/")) is not None:
-            return _missing(listing, 0)
+            return _missing(listing, 0) if listing.paths else listing
         root = local_path(match.value, asked.directory)
         mode_of(asked, root, match.value)
         root = os.path.join(cleaned(root), match.rest).rstrip("/") or "/"

@@ -5,7 +5,7 @@ its style. None of these keys may ever be written: a channel's data lies in its 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from smlocal.sources.clashes import first_clash
 
@@ -47,7 +47,7 @@ def misfit(
     clash = first_clash(paths, directories)
     if clash is None:
         return None
-    first, second = (bucket_uri + _key(key_base, paths, keys, path) for path in clash)
+    first, second = (f"{bucket_uri}{key}" for key in _keys(key_base, paths, keys, clash))
     return f"{_FAILED} S3 key: {_shown(second)} needs a path that S3 key: {_shown(first)} has already"
 
 
@@ -63,8 +63,15 @@ def wrong_part(path: str) -> str | None:
     return None
 
 
-def _key(key_base: str, paths: Sequence[str], keys: Sequence[str], path: str) -> str:
-    return keys[paths.index(path)] if keys and path in paths else f"{key_base}{path}"
+def _keys(key_base: str, paths: Sequence[str], keys: Sequence[str], clash: tuple[str, str]) -> Iterator[str]:
+    start = 0
+    for path in clash:
+        if keys and not path.endswith("/"):
+            index = paths.index(path, start)
+            start = index + 1 if clash[0] == clash[1] else 0
+            yield keys[index]
+        else:
+            yield f"{key_base}{path}"
 
 
 def _shown(uri: str) -> str:

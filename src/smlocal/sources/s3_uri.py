@@ -1,7 +1,6 @@
 """The ways to write where an object of S3 is."""
 
 import re
-from urllib.parse import unquote
 
 _HOST = r"s3(?:[.-](?:dualstack\.)?[a-z]{2}(?:-[a-z]+)+-\d)?\.amazonaws\.com(?:\.cn)?"
 _VIRTUAL = re.compile(rf"https://(?P<bucket>[a-z0-9][a-z0-9.-]+)\.{_HOST}(?:/(?P<key>.*))?", re.DOTALL)
@@ -16,4 +15,6 @@ def s3_form(uri: str) -> str:
     match = _PATH.fullmatch(uri) or _VIRTUAL.fullmatch(uri)
     if match is None:
         return uri
+    from urllib.parse import unquote  # hardly anybody writes them so
+
     return f"s3://{match['bucket']}/{unquote(match['key'] or '')}"

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from smlocal.contract.listing import Listing
+from smlocal.sources.channel import ChannelSource, list_channel
 from smlocal.sources.local import list_source
+from smlocal.sources.s3.interface import ObjectStore
 
 NOBODY = 65534
 
@@ -43,6 +45,37 @@ def listing_of(tmp_path: Path) -> Callable[..., Listing]:
             where=str(changes["where"]) if "where" in changes else None,
             region="eu-west-1",
             role="arn:aws:iam::111122223333:role/r",
+        )
+
+    return make
+
+
+def no_store() -> ObjectStore:
+    pytest.fail("nothing has to be asked of S3 here")
+
+
+@pytest.fixture
+def channel_of(tmp_path: Path) -> Callable[..., Listing]:
+    """Lists a channel for which nothing is in S3."""
+
+    def make(
+        uri: str,
+        mapping: Mapping[str, str] | None = None,
+        *,
+        kind: str = "S3Prefix",
+        mode: str = "File",
+        strict: bool = False,
+    ) -> Listing:
+        asked = ChannelSource(
+            name="train", uri=uri, data_type=kind, mode=mode, directory=str(tmp_path), where="job.yaml:14"
+        )
+        return list_channel(
+            asked,
+            mapping=mapping or {},
+            strict=strict,
+            region="eu-west-1",
+            role="arn:aws:iam::111122223333:role/r",
+            store=no_store,
         )
 
     return make
