@@ -14,3 +14,5 @@ mkdir -p "$cache"
 . "$root/scripts/lib/venv.sh"
 # shellcheck source=scripts/lib/engine.sh
 . "$root/scripts/lib/engine.sh"
+# shellcheck source=scripts/lib/fuse.sh
+. "$root/scripts/lib/fuse.sh"
