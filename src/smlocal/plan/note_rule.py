@@ -1,0 +1,29 @@
+"""What a note is made by, and what the rules of notes share."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from smlocal.contract.job_file import JobFile
+from smlocal.plan.model import JobPlan, PipePlan, TreePlan
+
+_SHOWN = 3
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NoteRule:
+    """One possible note: the sentence when it applies, None when it does not."""
+
+    id: str
+    says: Callable[[JobPlan, JobFile], str | None]
+    warning: bool = False
+
+
+def inputs(plan: JobPlan) -> tuple[TreePlan | PipePlan, ...]:
+    """Every channel that reads objects."""
+    return (*(tree for tree in plan.trees if tree.mode != "FileSystem"), *plan.pipes)
+
+
+def some(items: list[str]) -> str:
+    """The first few of many, in one line."""
+    more = len(items) - _SHOWN
+    return ", ".join(items[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
