@@ -1,0 +1,44 @@
+"""Channels listed from two real S3 servers."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from tests.integration.s3_servers import REGION, S3Server
+
+from smlocal.contract.listing import Listing
+from smlocal.sources.channel import ChannelSource, list_channel
+from smlocal.sources.s3.client import S3Client
+from smlocal.sources.s3.settings import load_settings
+
+ROLE = "arn:aws:iam::111122223333:role/r"
+
+
+@pytest.fixture
+def store(s3: S3Server) -> Iterator[S3Client]:
+    client = S3Client(load_settings(REGION, s3.environment), patience=20)
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def bucket(s3: S3Server) -> str:
+    return s3.make_bucket()
+
+
+@pytest.fixture
+def channel_of(store: S3Client) -> Callable[..., Listing]:
+    """Lists a channel, in S3 or where a mapping says."""
+
+    def make(
+        uri: str,
+        mapping: dict[str, str] | None = None,
+        *,
+        kind: str = "S3Prefix",
+        mode: str = "File",
+        strict: bool = False,
+        client: S3Client = store,
+    ) -> Listing:
+        asked = ChannelSource(name="train", uri=uri, data_type=kind, mode=mode, directory="/")
+        return list_channel(asked, mapping=mapping or {}, strict=strict, region=REGION, role=ROLE, store=lambda: client)
+
+    return make
