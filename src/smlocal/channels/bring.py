@@ -96,7 +96,11 @@ class _Bringing:
         except DamagedInUseError:
             why = "this data is damaged there, and another job uses it"
         except OSError as error:
-            why = "its disk is full" if error.errno in _FULL else str(error)
+            why = (
+                "its disk is full"
+                if error.errno in _FULL
+                else f"{error.strerror or error}: {error.filename or cache.root}"
+            )
         self._warn(f"the download cache is not used: {why}")
         return None
 

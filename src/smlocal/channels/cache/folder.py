@@ -113,13 +113,14 @@ class Cache:
                 os.unlink(path)
 
     def discard(self, path: str) -> None:
-        """Remove a folder of the cache, first by its name, so that nothing is added to it any more."""
+        """Remove a folder of the cache, first by its name, so that nothing is added to it any more.
+
+        What cannot be removed is no reason to fail; what still has its name then is in the way of whoever wants it.
+        """
         aside = os.path.join(self.partial, f"{_GONE}{os.getpid()}-{os.urandom(4).hex()}")
-        with suppress(FileNotFoundError):
-            os.rename(path, aside)
-        # What is left in spite of that is swept another time.
         with suppress(OSError):
-            remove_tree(aside)
+            os.rename(path, aside)
+            remove_tree(aside)  # what is left in spite of that is swept another time
 
 
 def _is_still(file: IO[bytes], path: str) -> bool:

@@ -4,6 +4,7 @@ import os
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from errno import EACCES
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -50,6 +51,8 @@ def drop(cache: "Cache", names: Collection[str]) -> Mapping[str, list[str]]:
         for name in names:
             if name not in used:
                 cache.discard(cache.tree(name))
+                if os.path.lexists(cache.tree(name)):
+                    raise PermissionError(EACCES, os.strerror(EACCES), cache.tree(name))
         for blob in _blobs(cache):
             if not blob.linked:
                 _remove(blob)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from errno import ENOSPC
 from pathlib import Path
+from types import FrameType
 
 import pytest
 from tests.unit.channels.cache.shelf import Shelf, files
@@ -109,6 +110,29 @@ def test_what_a_living_process_downloads_is_not_swept(shelf: Shelf) -> None:
     said = process.communicate()[0].splitlines()[-1].split()
     assert process.returncode == 0
     assert files(Path(said[1])) == DATA
+
+
+def test_a_signal_ends_the_waiting_for_another_process(shelf: Shelf) -> None:
+    process = begin(shelf, 0.2)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.close()
+    process.stdin = None
+    process.stdout.readline()
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise InterruptedError(number, frame)
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    try:
+        with pytest.raises(InterruptedError):
+            shelf.obtain(DATA)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+        process.kill()
+        process.communicate()
+    assert shelf.downloaded == []
 
 
 class Breaking(dict[str, bytes]):
