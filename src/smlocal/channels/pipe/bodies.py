@@ -139,8 +139,7 @@ class Pieces:
         """Piece by piece."""
         while count:
             if not self._rest:
-                piece: bytes = next(self._pieces, b"")
-                self._rest = memoryview(piece)
+                self._rest = memoryview(self._next())
             if not self._rest:
                 raise changed(self._uri)
             part = self._rest[:count]
@@ -150,5 +149,8 @@ class Pieces:
 
     def finish(self) -> None:
         """Nothing may be left."""
-        if self._rest or next(self._pieces, b""):
+        if self._rest or self._next():
             raise changed(self._uri)
+
+    def _next(self) -> bytes:
+        return next(self._pieces, b"")

@@ -5,7 +5,6 @@ from errno import EACCES, ENOENT, ENOTDIR, EPERM
 from smlocal.contract.failure import client_error
 from smlocal.sources.s3.interface import S3Error
 
-_DOWNLOAD = "Data download failed:"
 _WORDS = {
     ENOENT: "NoSuchKey: The specified key does not exist.",
     ENOTDIR: "NoSuchKey: The specified key does not exist.",
@@ -19,7 +18,7 @@ class FeedError(Exception):
 
     def __init__(self, words: str, explanation: str) -> None:
         super().__init__(words)
-        self.reason = client_error(f"{_DOWNLOAD}{words}")
+        self.reason = client_error(f"Data download failed:{words}")
         self.explanation = explanation
 
 
@@ -33,7 +32,7 @@ def of_s3(error: S3Error) -> FeedError:
     """What S3 says."""
     from smlocal.sources.s3.words import download_failure
 
-    return FeedError(download_failure(error).removeprefix(_DOWNLOAD), f"{error.uri}: {error}")
+    return FeedError(download_failure(error), f"{error.uri}: {error}")
 
 
 def missing(uri: str, why: str) -> FeedError:
@@ -62,7 +61,7 @@ def bad_line(uri: str, number: int, why: str) -> FeedError:
 def name_taken(path: str) -> FeedError:
     """Something that the container made is where a FIFO must be."""
     return FeedError(
-        f"Failed to create {path}: the name is in use",
+        f"Failed to create {path}: the name is already taken by something else",
         f"The container made {path}, where the next epoch's FIFO must be.",
     )
 

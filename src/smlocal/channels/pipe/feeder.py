@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from errno import EDQUOT, ENOSPC
-from threading import Lock, Thread, current_thread
+from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
 from smlocal.channels.pipe.failures import FeedError, name_taken, no_room, of_s3
@@ -64,7 +64,7 @@ class PipeFeeder:
         self._ended = False
         self._failed = False
         self._fifos: set[Fifo] = set()
-        self._threads: set[Thread] = set()
+        self._threads: list[Thread] = []
         self._kept: list[Outlet] = []
 
     def prepare(self) -> None:
@@ -99,12 +99,11 @@ class PipeFeeder:
         for fifo in list(self._fifos):
             fifo.release()
         deadline = time.monotonic() + _PATIENCE
-        threads = list(self._threads)
-        for thread in threads:
+        for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
         for outlet in self._kept:
             outlet.close()
-        if any(thread.is_alive() for thread in threads):
+        if any(thread.is_alive() for thread in self._threads):
             return  # reading from a disk that does not answer; what it uses is not pulled from under it
         for fifo in self._fifos:
             fifo.close()
@@ -134,8 +133,9 @@ class PipeFeeder:
     def _begin(self, number: int, fifo: Fifo) -> None:
         name = f"smlocal-pipe-{self._plan.name}-{number}"
         thread = Thread(target=self._run, args=(number, fifo), name=name, daemon=True)
-        self._threads.add(thread)
+        self._threads = [earlier for earlier in self._threads if earlier.is_alive()]
         thread.start()
+        self._threads.append(thread)
 
     def _run(self, number: int, fifo: Fifo) -> None:
         outlet: Outlet | None = None
@@ -170,7 +170,6 @@ class PipeFeeder:
     def _leave(self, fifo: Fifo, outlet: Outlet | None) -> None:
         with self._lock:
             self._fifos.discard(fifo)
-            self._threads.discard(current_thread())
             keep = self._failed and not self._ended
             if outlet is not None and keep:
                 self._kept.append(outlet)

@@ -36,7 +36,7 @@ class Sender:
         """Send all of them, to the last byte."""
         for item in items:
             if isinstance(item, bytes):
-                self._framed(len(item), Pieces("", [item]))
+                self._text(item)
                 continue
             with self._body(item, self._stream) as body:
                 if self._gzip:
@@ -45,6 +45,13 @@ class Sender:
                     self._framed(body.size, body)
                 body.finish()
         self._outlet.flush()
+
+    def _text(self, text: bytes) -> None:
+        """There may be millions of them, and none is as long as a part may be."""
+        if self._record_io:
+            (part,) = parts(len(text))
+            text = part.header + text + part.padding
+        self._outlet.write(text)
 
     def _framed(self, size: int, source: Source) -> None:
         if not self._record_io:

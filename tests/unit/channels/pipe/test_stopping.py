@@ -1,0 +1,65 @@
+"""The end of a feed, whatever its threads are doing; that nothing stays is seen to by the fixture."""
+
+import random
+import threading
+from collections.abc import Callable
+from typing import Any
+
+Feeding = Callable[..., Any]
+FILES = {"large": random.Random(1).randbytes(4_000_000)}
+
+
+def test_while_nobody_reads(feeding: Feeding) -> None:
+    feed = feeding(FILES)
+    feed.feeder.stop()
+    assert feed.broken == []
+
+
+def test_before_the_start(feeding: Feeding) -> None:
+    feeding(FILES, start=False).feeder.stop()
+
+
+def test_before_anything(feeding: Feeding) -> None:
+    feeding(FILES, prepare=False).feeder.stop()
+
+
+def test_twice_and_no_start_afterwards(feeding: Feeding) -> None:
+    feed = feeding(FILES, start=False)
+    feed.feeder.stop()
+    feed.feeder.start()
+    feed.feeder.stop()
+
+
+def test_while_a_reader_does_not_read(feeding: Feeding) -> None:
+    feed = feeding(FILES)
+    with feed.fifo(0).open("rb", buffering=0) as one:
+        one.read(1)
+        with feed.fifo(1).open("rb", buffering=0) as other:
+            other.read(1)
+            feed.feeder.stop()
+        # What was in the pipe may still be read, and then there is an end.
+        assert len(one.readall() or b"") < len(FILES["large"]) - 1
+    assert feed.broken == []
+
+
+def test_while_a_reader_reads_without_end(feeding: Feeding) -> None:
+    feed = feeding({"large": bytes(1 << 20), **{f"{number:04}": bytes(50_000) for number in range(1000)}})
+    reading, stopped = threading.Event(), threading.Event()
+
+    def read() -> None:
+        epoch = 0
+        while not stopped.is_set():
+            with feed.fifo(epoch).open("rb", buffering=0) as fifo:
+                while fifo.read(1 << 16):
+                    reading.set()
+            epoch += 1
+            if not feed.fifo(epoch).exists():
+                return
+
+    thread = threading.Thread(target=read, daemon=True)
+    thread.start()
+    assert reading.wait(60)
+    feed.feeder.stop()
+    stopped.set()
+    thread.join(60)
+    assert not thread.is_alive() or feed.broken == []
