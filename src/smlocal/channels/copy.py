@@ -1,7 +1,7 @@
 """Folders made from a listing: independent copies, or links that only ever serve as the lower layer of an overlay."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from errno import EACCES, EDQUOT, ENOENT, ENOSPC, EPERM
@@ -22,14 +22,14 @@ _WORDS = {
 }
 
 
-def copy_tree(listing: Listing, target: str) -> tuple[Means, int]:
+def copy_tree(listing: Listing, target: str, *, folders: Sequence[str] = ()) -> tuple[Means, int]:
     """Copy every object below the new folder `target`; say how, and how many bytes moved.
 
-    Never by hard link: the container may write into these files.
+    Never by hard link: the container may write into these files. `folders` are there even when they stay empty.
     """
     duplicator = Duplicator()
     try:
-        _fill(listing, target, duplicator.duplicate)
+        _fill(listing, target, duplicator.duplicate, folders=folders)
     except StagingError as error:
         if isinstance(error.__cause__, OSError) and error.__cause__.errno in _FULL:
             with suppress(OSError):
@@ -76,7 +76,11 @@ def _folders_of(listing: Listing) -> set[str]:
 
 
 def _fill(
-    listing: Listing, target: str, put: Callable[[str, str], None], existing: AbstractSet[str] = frozenset()
+    listing: Listing,
+    target: str,
+    put: Callable[[str, str], None],
+    existing: AbstractSet[str] = frozenset(),
+    folders: Sequence[str] = (),
 ) -> None:
     """Make the folders, all but those that exist, and put every object in its place."""
     made = {"", *existing}
@@ -89,6 +93,8 @@ def _fill(
             if below not in made:
                 _make_folders(target, below, made)
             put(f"{listing.root}/{path}", f"{target}/{path}")
+        for below in folders:
+            _make_folders(target, below, made)
     except OSError as error:
         raise _failed(listing, path, error) from error
 

@@ -1,7 +1,7 @@
 """File mode: the whole channel lies in its folder before the container starts, and the container may write there."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import count
 
@@ -22,13 +22,14 @@ def prepare_channel(
     target_directory: str,
     volume_prefix: str,
     labels: Mapping[str, str],
+    folders: Sequence[str] = (),
     copying: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> StagedChannel:
     """Put a channel in place for one host; the container finds it at `target`.
 
     `target_directory` is a private folder of this channel and host, which need not exist. When the engine refuses an
     overlay at the start, the same call with `staging="copy"` works in the same folder, also for what was a copy before.
-    `copying` is entered around what may take long and can be broken off at any point.
+    `folders` are those that a copy has too although they are empty. `copying` is entered around what may take long and can be broken off at any point.
     """
     if staging == "overlay":
         copied = 0
@@ -45,7 +46,7 @@ def prepare_channel(
     # A copy from a start that failed may be root's by now, and not ours to remove: begin beside it.
     folder = next(path for path in _places(target_directory) if not os.path.lexists(path))
     with copying():
-        means, copied = copy_tree(listing, folder)
+        means, copied = copy_tree(listing, folder, folders=folders)
     return StagedChannel(mounts=(Mount(source=folder, target=target),), means=means, bytes_copied=copied)
 
 

@@ -268,6 +268,18 @@ def test_no_credentials_and_no_server(
     assert (code, "[s3-unreachable]" in said) == (3, True), said
 
 
+def test_a_folder_marker_is_a_folder(run_job: RunJob, s3_servers: Callable[[str], S3Server]) -> None:
+    s3 = s3_servers("moto")
+    bucket = s3.make_bucket()
+    for key in ("in/marked/", "in/a"):
+        s3.put(bucket, key)
+    for staging in ("overlay", "copy"):
+        channels = [channel(uri=f"s3://{bucket}/in/"), channel("fast", uri=f"s3://{bucket}/in/", mode="FastFile")]
+        script = f"cd {DATA}; find train fast | sort; stat -c '%F' train/marked fast/marked"
+        ran = run_job(channels, script, env=s3.environment, local={"Staging": staging})
+        assert ran.log() == "fast\nfast/a\nfast/marked\ntrain\ntrain/a\ntrain/marked\n" + "directory\n" * 2
+
+
 @pytest.mark.parametrize("mode", ["File", "FastFile", "Pipe"])
 def test_a_stop_does_not_wait_for_s3(
     job_file: Callable[..., Path],
