@@ -88,11 +88,11 @@ def _fill(
     try:
         if "" not in existing:
             _make_folder(target)
-        for path in listing.paths:
+        for index, path in enumerate(listing.paths):
             below = path.rpartition("/")[0]
             if below not in made:
                 _make_folders(target, below, made)
-            put(f"{listing.root}/{path}", f"{target}/{path}")
+            put(listing.file(index), f"{target}/{path}")
         for below in folders:
             _make_folders(target, below, made)
     except OSError as error:

@@ -93,7 +93,7 @@ TABLE: dict[str, Row] = {
         "Algorithm resources live in an account; give their image as TrainingImage."
     ),
     "AlgorithmSpecification.TrainingInputMode": _emulated(
-        "How channels without an InputMode of their own are delivered.", f"{_CASE}[two-channels]", _MODES
+        "How channels without an InputMode of their own are delivered.", f"{_CASE}[mode-of-the-job]", _MODES
     ),
     "AlgorithmSpecification.MetricDefinitions[].Name": _recorded(
         "Written to metric-definition-regex.json; values are not taken from the log yet."
@@ -121,7 +121,7 @@ TABLE: dict[str, Row] = {
     ),
     "InputDataConfig[].DataSource.S3DataSource.S3DataType": _emulated(
         "What S3Uri names.",
-        f"{_CASE}[channel-mapped]",
+        f"{_CASE}[channel-manifest]",
         {
             "S3Prefix": _works("Every object whose key begins with the prefix."),
             "Converse": _works("Read as S3Prefix."),

@@ -161,7 +161,7 @@ def _tree_of(plan: JobPlan, host: HostPlan) -> Iterator[str]:
         yield from _staged(tree, host)
     for pipe in host.pipes:
         listing = pipe.listing.dealt_to(pipe.shard)
-        files = " ".join(quote(f"{listing.root}/{path}") for path in listing.paths) or "/dev/null"
+        files = " ".join(quote(listing.file(index)) for index in range(len(listing.paths))) or "/dev/null"
         yield f'feed {_here(host, pipe.target)} {files} & echo $! >>"$W/feeders"'
     if plan.code is not None:
         yield from _staged(plan.code, host)
@@ -212,11 +212,11 @@ def _staged(tree: TreePlan, host: HostPlan) -> Iterator[str]:
     elif listing.whole_tree:
         yield f"cp -RL {quote(listing.root)}/. {here}/"
     else:
-        for path in listing.paths:
+        for index, path in enumerate(listing.paths):
             folder, _, _ = path.rpartition("/")
             if folder:
                 yield f"mkdir -p {here}/{quote(folder)}"
-            yield f"cp -L {quote(f'{listing.root}/{path}')} {here}/{quote(path)}"
+            yield f"cp -L {quote(listing.file(index))} {here}/{quote(path)}"
 
 
 def _from_s3(tree: TreePlan, here: str) -> Iterator[str]:

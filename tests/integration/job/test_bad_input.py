@@ -124,9 +124,15 @@ def test_an_empty_channel(refused: Any, job: dict[str, Any], tmp_path: Path) -> 
     refused(job, 'No S3 objects found under S3 URL "./data" given in input data source', error="source-empty")
 
 
-def test_an_unmapped_s3_channel(refused: Any, job: dict[str, Any]) -> None:
-    job["InputDataConfig"][0]["DataSource"]["S3DataSource"]["S3Uri"] = "s3://bucket/train"
-    refused(job, "s3://bucket/train", "Sources", error="source-unmapped")
+def test_a_file_system_without_a_folder(refused: Any, job: dict[str, Any]) -> None:
+    source = {
+        "FileSystemId": "fs-01234567",
+        "FileSystemType": "EFS",
+        "FileSystemAccessMode": "ro",
+        "DirectoryPath": "/",
+    }
+    job["InputDataConfig"][0]["DataSource"] = {"FileSystemDataSource": source}
+    refused(job, "fs-01234567", "Sources", error="source-unmapped")
 
 
 def test_an_output_path_that_is_a_file(refused: Any, job: dict[str, Any], tmp_path: Path) -> None:
