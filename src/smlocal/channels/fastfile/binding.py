@@ -49,7 +49,7 @@ def serve(files: FileSystem, mount_point: str, mounted: Callable[[], None]) -> i
     options = f"ro,nosuid,nodev,allow_other,default_permissions,fsname=smlocal,subtype=fastfile,max_read={_MOST}"
     arguments = [b"smlocal", b"-f", b"-o", options.encode()]
     if (fuse.fuse_version_major, fuse.fuse_version_minor) >= _THREADS_CAN_BE_LIMITED:
-        arguments += [b"-o", b"max_threads=%d" % _THREADS]
+        arguments += [b"-o", b"max_threads=%d,max_idle_threads=%d" % (_THREADS, _THREADS)]
     arguments += [b"--", os.fsencode(mount_point)]
     words = (ctypes.c_char_p * len(arguments))(*arguments)
     code: int = fuse.fuse_main_real(len(arguments), words, ctypes.byref(operations), ctypes.sizeof(operations), None)
@@ -107,6 +107,7 @@ class _Binding:
         if opened.flags & os.O_ACCMODE != os.O_RDONLY:
             return -EROFS
         opened.fh = self._files.open(path[1:])
+        opened.noflush = 1  # closing has nothing to tell us
         return 0
 
     def read(self, _path: None, buffer: Any, size: int, offset: int, info: Any) -> int:

@@ -18,6 +18,10 @@ _STALE = 10.0
 _REMEMBERED = 2.0
 """The kernel asks a second time for what could not be read: for so many seconds the answer is the same, at once."""
 _MOST_REMEMBERED = 4096
+_LONG = 2.0
+"""Seconds that a fetch should take at the most, or its reader waits for much that it does not need yet."""
+_UNKNOWN_PACE = 512 << 10
+"""Bytes a second, until the first fetch tells."""
 _SPARE = 4
 """Buffers of the largest size that are kept for the next fetch: pages that are there already cost nothing."""
 
@@ -63,6 +67,7 @@ class Blocks:
         self._anything = Condition(self._lock)
         self._urgent = Condition(self._lock)
         self._threads = 0
+        self._seconds_a_byte = 1 / _UNKNOWN_PACE
 
     def read(self, file: int, start: int, end: int, size: int, put: Put) -> None:
         """Hand over the bytes from `start` to `end` of an object of `size` bytes, or raise `OSError`."""
@@ -101,6 +106,11 @@ class Blocks:
                 elif not span.begun and not span.readers:
                     self._ahead.remove(span)
                     self._drop(span)
+
+    @property
+    def at_once(self) -> int:
+        """How many bytes S3 sends, to one of several who ask, before it takes long."""
+        return int(_LONG / self._seconds_a_byte)
 
     @property
     def held(self) -> int:
@@ -208,8 +218,12 @@ class Blocks:
     def _work(self, *, ahead_too: bool) -> None:
         while True:
             span = self._next(ahead_too=ahead_too)
+            began = time.monotonic()
             try:
                 self._fetch(span.file, span.start, span.buffer)
+                if len(span.buffer) >= CELL:  # less says more about the way than about the pace
+                    took = (time.monotonic() - began) / len(span.buffer)
+                    self._seconds_a_byte += (took - self._seconds_a_byte) / 4
             except Exception:  # noqa: BLE001 - whatever it was, the reader gets EIO and this thread goes on
                 with self._lock:
                     span.failed = True

@@ -71,9 +71,6 @@ class FileSystem:
             return 0
         with self._lock:
             pieces = self._pieces(handle, node, sequence, start, end)
-        if not pieces:
-            self._blocks.read(node.index, start, end, node.size, put)
-            return end - start
         for first, last in pieces:
             if not self._blocks.fetch_ahead(node.index, first, last, node.size):
                 break
@@ -119,7 +116,7 @@ class FileSystem:
         now = time.monotonic()
         self._active[handle] = now
         readers = sum(when > now - _ACTIVE for when in self._active.values())
-        return sequence.pieces(node.size, WINDOW // readers)
+        return sequence.pieces(node.size, WINDOW // readers, self._blocks.at_once)
 
     def _fetch(self, file: int, start: int, buffer: memoryview) -> None:
         etag, key = self.tree.etag_and_key(file, self._key_base)

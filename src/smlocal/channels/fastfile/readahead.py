@@ -34,12 +34,13 @@ class Sequence:
         self.run = end - start
         return False
 
-    def pieces(self, size: int, share: int) -> list[tuple[int, int]]:
+    def pieces(self, size: int, share: int, at_once: int = CHUNK) -> list[tuple[int, int]]:
         """What to fetch now of an object of `size` bytes, when `share` bytes of memory may be used for it.
 
-        Twice as much as was read in this run: a reader that stops has cost little, one that goes on gets everything.
+        Twice as much as was read in this run: a reader that stops has cost little, one that goes on gets everything. No
+        piece is larger than what S3 sends `at_once`.
         """
-        window = min(WINDOW, share, 2 * self.run)
+        window = min(WINDOW, share, 2 * self.run, _AT_ONCE * max(CELL, at_once))
         chunk = max(CELL, min(CHUNK, _power_of_two(window // _AT_ONCE)))
         limit = min(size, self.tail + window)
         found = []

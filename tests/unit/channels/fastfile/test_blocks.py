@@ -190,3 +190,19 @@ def test_what_was_fetched_for_a_reader_that_is_gone_is_given_up() -> None:
     assert blocks.held <= 9 * CELL  # what was read, and what is on its way
     stuck.set()
     assert read(blocks, 3, 29 * CELL, 30 * CELL) == OBJECTS[3][29 * CELL : 30 * CELL]
+
+
+def test_how_much_is_fetched_at_once_follows_the_pace_of_s3() -> None:
+    seconds = 0.0
+
+    def paced(file: int, start: int, buffer: memoryview) -> None:
+        time.sleep(seconds * len(buffer) / CELL)
+        fetch(file, start, buffer)
+
+    blocks = Blocks(paced, patience=30)
+    for cell in range(20):
+        read(blocks, 3, cell * CELL, (cell + 1) * CELL)
+    seconds = 0.05
+    for cell in range(20, 39):
+        read(blocks, 3, cell * CELL, (cell + 1) * CELL)
+    assert blocks.at_once < 3 * CELL / seconds

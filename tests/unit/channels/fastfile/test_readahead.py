@@ -34,6 +34,16 @@ def test_who_reads_on_gets_more_and_more_ahead() -> None:
     assert max(end - start for start, end in asked) == CHUNK
 
 
+def test_a_slow_s3_is_asked_for_little_at_a_time() -> None:
+    sequence = Sequence()
+    sequence.read(0, 32 << 20)
+    sequence.read(32 << 20, 33 << 20)
+    pieces = sequence.pieces(GIB, WINDOW, 600 << 10)
+    assert max(end - start for start, end in pieces) == 512 << 10
+    assert pieces[-1][1] <= (33 << 20) + 9 * (600 << 10)
+    assert sequence.pieces(GIB, WINDOW, 10)[0] == (33 << 20, (33 << 20) + CELL)
+
+
 def test_who_jumps_gets_nothing_ahead() -> None:
     sequence = Sequence()
     for number in range(100):
