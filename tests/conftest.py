@@ -14,18 +14,24 @@ from typing import Any
 import hypothesis
 import pytest
 
+from smlocal.contract.coverage_table import TABLE
+
 # How long an example takes says how busy the machine is, and nothing about the code.
 hypothesis.settings.register_profile("smlocal", deadline=None)
 hypothesis.settings.load_profile("smlocal")
 
 _CASES = "tests/integration/test_cases.py::test_case["
 """Jobs named after their folder."""
+_MUTATION = "tests/mutation/test_members.py::test_the_test_of_an_emulated_member_fails_without_it["
+"""Runs the test that the member's row names."""
 _LIFE = "tests/integration/life/"
 """Long tests, each function of which has names of its own."""
 
 
 def scope_of(test: str) -> str:
     """Tests of one scope run one after another."""
+    if test.startswith(_MUTATION):
+        test = TABLE[test.removeprefix(_MUTATION).removesuffix("]")].test or test
     if test.startswith(_CASES):
         return test
     return test.partition("[" if test.startswith(_LIFE) else "::")[0]

@@ -1,0 +1,118 @@
+"""Takes one member out of effect, so that a test can be seen to need it.
+
+With this folder on PYTHONPATH, every Python that starts imports this module first: a test's own process and each
+`smlocal` that it runs. Whatever request they read then lacks the member WITHOUT_MEMBER, or says something else there
+where a request must say something. WITHOUT_REPORT is a file that is told what became of it.
+"""
+
+import copy
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+MEMBER = os.environ.get("WITHOUT_MEMBER", "")
+_ELSEWHERE = os.environ.get("WITHOUT_ELSEWHERE", "")
+"""A folder with a file that no test has."""
+
+Request = dict[str, Any]
+Holder = tuple[dict[str, Any], str]
+
+_INSTEAD: dict[str, Callable[[int], Any]] = {
+    "AlgorithmSpecification.TrainingImage": lambda _: os.environ["WITHOUT_IMAGE"],
+    "AlgorithmSpecification.TrainingInputMode": lambda _: "File",
+    "InputDataConfig[].ChannelName": lambda number: f"channel-{number}",
+    "InputDataConfig[].DataSource.S3DataSource.S3DataType": lambda _: "S3Prefix",
+    "InputDataConfig[].DataSource.S3DataSource.S3Uri": lambda _: f"{_ELSEWHERE}/",
+    "InputDataConfig[].DataSource.S3DataSource.AttributeNames[]": lambda _: ["unheard-of"],
+    "InputDataConfig[].DataSource.FileSystemDataSource.FileSystemId": lambda _: "fs-0badf00d",
+    "InputDataConfig[].DataSource.FileSystemDataSource.FileSystemAccessMode": lambda _: "rw",
+    "InputDataConfig[].DataSource.FileSystemDataSource.DirectoryPath": lambda _: "/",
+    "OutputDataConfig.S3OutputPath": lambda _: f"{_ELSEWHERE}/out",
+    "ResourceConfig.InstanceType": lambda _: "ml.m5.large",
+    "ResourceConfig.InstanceCount": lambda _: 1,
+    "ResourceConfig.InstanceGroups[].InstanceType": lambda _: "ml.m5.large",
+    "ResourceConfig.InstanceGroups[].InstanceCount": lambda _: 1,
+    "ResourceConfig.InstanceGroups[].InstanceGroupName": lambda number: f"group-{number}",
+    "StoppingCondition.MaxWaitTimeInSeconds": lambda _: 86_400,
+    "CheckpointConfig.S3Uri": lambda _: f"{_ELSEWHERE}/checkpoints",
+}
+"""Of members that a request cannot be without: what it says instead, in the first, second, … place."""
+_TOO = {"EnableManagedSpotTraining": ("StoppingCondition.MaxWaitTimeInSeconds",)}
+"""Members that no request may have without this one."""
+
+
+def holders(request: Any, member: str) -> Iterator[Holder]:
+    """Every place in a request where the member stands."""
+    name, _, rest = member.partition(".")
+    key = name.removesuffix("[]")
+    if not isinstance(request, dict) or key not in request:
+        return
+    if not rest:
+        yield request, key
+        return
+    for inner in request[key] if name.endswith("[]") else (request[key],):
+        yield from holders(inner, rest)
+
+
+def variants(request: Request) -> Iterator[Request]:
+    """The request without the member, first with as little else missing as may be."""
+    if MEMBER in _INSTEAD:
+        changed = copy.deepcopy(request)
+        for number, (holder, key) in enumerate(holders(changed, MEMBER)):
+            holder[key] = _INSTEAD[MEMBER](number)
+        yield changed
+        return
+    # Some structures are nothing without this member, and go with it; but no list, which holds whole things.
+    part = MEMBER
+    while part:
+        changed = copy.deepcopy(request)
+        for member in (part, *_TOO.get(MEMBER, ())):
+            for holder, key in list(holders(changed, member)):
+                del holder[key]
+        yield changed
+        part = part.rpartition(".")[0]
+        if part.endswith("[]"):
+            return
+
+
+def report(word: str) -> None:
+    with open(os.environ["WITHOUT_REPORT"], "a", encoding="utf-8") as file:
+        file.write(f"{word}\n")
+
+
+def take_out_of_effect() -> None:
+    from smlocal.cli import job_options
+    from smlocal.contract import job_file
+    from smlocal.errors import SmlocalError
+
+    read, apply = job_file.read_job, job_options._apply
+
+    def read_without(document: Any, *, strict: bool) -> Any:
+        # What is refused as it stands is not made better here.
+        whole = read(document, strict=strict)
+        if not any(holders(document.data, MEMBER)):
+            return whole
+        for request in variants(document.data):
+            less = copy.copy(document)
+            less.data = request
+            try:
+                job = read(less, strict=strict)
+            except SmlocalError:
+                continue
+            report("taken out")
+            return job
+        report("no valid request is without it")
+        return whole
+
+    def apply_without(document: Any, given: dict[str, Any]) -> None:
+        apply(document, given)
+        if document.data.pop(MEMBER, None) is not None:
+            report("taken out")
+
+    job_file.read_job = read_without
+    if MEMBER == "TrainingJobName":  # which the command looks at before it reads the request
+        job_options._apply = apply_without
+
+
+if MEMBER:
+    take_out_of_effect()

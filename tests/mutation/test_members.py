@@ -1,0 +1,62 @@
+"""Every emulated member's row names a test, and that test fails when the member is taken out of effect."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from smlocal.contract.coverage_table import TABLE, Support
+
+ROOT = Path(__file__).parents[2]
+IMAGE = ROOT / "tests" / "integration" / "images" / "show"
+EMULATED = [member for member, row in TABLE.items() if row.support is Support.EMULATED]
+PASSED, FAILED = 0, 1
+"""Exit codes of pytest; others say that it ran no test."""
+
+
+def run_without(member: str, test: str, folder: Path) -> tuple[int, set[str], str]:
+    """Run a test where no request has the member: pytest's exit code, what became of the member, and the output."""
+    report, elsewhere = folder / "report", folder / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "unheard-of").write_text("something else\n")
+    image = ""
+    if member.endswith("TrainingImage"):
+        image = subprocess.check_output([ROOT / "scripts" / "image", IMAGE], text=True).strip()
+    outside = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    plain = ("-x", "--no-header", "--tb=short", "-p", "no:xdist", "-p", "no:cacheprovider")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *plain, f"--basetemp={folder / 'tests'}", test],
+        cwd=ROOT,
+        env={
+            **outside,
+            "PYTHONPATH": os.pathsep.join(filter(None, (str(Path(__file__).parent), outside.get("PYTHONPATH")))),
+            "WITHOUT_MEMBER": member,
+            "WITHOUT_REPORT": str(report),
+            "WITHOUT_ELSEWHERE": str(elsewhere),
+            "WITHOUT_IMAGE": image,
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    told = set(report.read_text().splitlines()) if report.exists() else set()
+    return done.returncode, told, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("member", EMULATED)
+def test_the_test_of_an_emulated_member_fails_without_it(member: str, tmp_path: Path) -> None:
+    test = TABLE[member].test
+    assert test is not None
+    code, told, output = run_without(member, test, tmp_path)
+    assert told == {"taken out"}, output
+    assert code == FAILED, f"{test} does not need {member}:\n{output}"
+
+
+def test_nothing_else_makes_a_test_fail(tmp_path: Path) -> None:
+    test = TABLE["HyperParameters"].test
+    assert test is not None
+    code, told, output = run_without("EnableManagedSpotTraining", test, tmp_path)
+    assert (code, told) == (PASSED, set()), output
