@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from tests.integration.s3.troubled_proxy import TroubledProxy
+from tests.integration.s3_servers import REGION, S3Server, environment
 
 from smlocal.sources.s3.client import S3Client
 from smlocal.sources.s3.settings import load_settings
-from tests.integration.s3.troubled_proxy import TroubledProxy
-from tests.integration.s3_servers import REGION, S3Server, environment
 
 
 @pytest.fixture

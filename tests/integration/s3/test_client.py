@@ -2,16 +2,17 @@
 
 import hashlib
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from tests.integration.s3.troubled_proxy import TroubledProxy, in_chunks
+from tests.integration.s3_servers import REGION, S3Server
 
 from smlocal.sources.s3.client import S3Client
 from smlocal.sources.s3.interface import S3Error, S3Object
 from smlocal.sources.s3.settings import load_settings
 from smlocal.sources.s3.whole import read_whole
-from tests.integration.s3.troubled_proxy import TroubledProxy, in_chunks
-from tests.integration.s3_servers import REGION, S3Server
 
 ODD = ["a b+c&d=e/ünï cödé.txt", "tab\tand 'quotes\" <xml>%20", "plain/../dots", "emoji-🦜", "~tilde*star(paren)"]
 
@@ -99,7 +100,7 @@ def test_small_documents_are_read_whole(
         read_whole(store, S3Object(bucket=bucket, key="k"), 10)
 
 
-def test_what_is_not_there(s3: S3Server, store: S3Client, bucket: str) -> None:
+def test_what_is_not_there(store: S3Client, bucket: str) -> None:
     gone = S3Object(bucket=bucket, key="gone")
     with pytest.raises(S3Error) as error:
         read(store, gone, 0, 1)
@@ -149,8 +150,6 @@ def test_a_listing_that_comes_in_chunks(s3: S3Server, proxy: TroubledProxy, trou
 
 
 def test_many_threads_at_once(s3: S3Server, store: S3Client, bucket: str, bytes_of: Callable[[int], bytes]) -> None:
-    from concurrent.futures import ThreadPoolExecutor
-
     data = {f"{number}": bytes_of(1000 * number) for number in range(40)}
     for key, each in data.items():
         s3.put(bucket, key, each)

@@ -95,14 +95,17 @@ def test_what_is_left_out_does_no_harm(
 def test_nothing_happens_before_the_first_call(memory_store: Any, open_stream: Callable[..., ObjectStream]) -> None:
     store = memory_store({"a": b"x"})
 
+    asked: list[S3Object] = []
+
     def objects() -> Iterator[S3Object]:
-        raise AssertionError("asked too early")
-        yield
+        asked.append(store.listed("a"))
+        yield asked[-1]
 
     before = threading.active_count()
-    open_stream(store, objects())
+    stream = open_stream(store, objects())
     assert threading.active_count() == before
-    assert store.reads == []
+    assert (asked, store.reads) == ([], [])
+    assert stream.open_next() == store.listed("a")
 
 
 def test_a_list_without_end_is_taken_in_small_bites(
@@ -143,22 +146,21 @@ def test_memory_stays_within_the_budget(memory_store: Any, open_stream: Callable
     tracemalloc.start()
     try:
         stream = open_stream(store, asked, budget=budget)
-        size = sum(len(data) for data in (stream_sizes(stream)))
+        read = list(sizes(stream))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert size == 4
+    assert read == [64 << 20] * 4
     # MemoryStore itself holds one slice for each of eight threads.
     assert peak < 2 * budget
 
 
-def stream_sizes(stream: ObjectStream) -> Iterator[bytes]:
-    while (found := stream.open_next()) is not None:
+def sizes(stream: ObjectStream) -> Iterator[int]:
+    while stream.open_next() is not None:
         count = 0
         while piece := stream.read():
             count += len(piece)
-        assert count == found.size
-        yield b"x"
+        yield count
 
 
 @pytest.mark.parametrize("known", [True, False])
@@ -171,9 +173,10 @@ def test_an_error_comes_where_its_object_is(
     stream = open_stream(store, asked)
     assert stream.open_next() is not None
     assert bytes(stream.read()) == b"first"
+    if known:
+        assert stream.open_next() is not None
     with pytest.raises(S3Error, match="NoSuchKey"):
-        stream.open_next()
-        stream.read()
+        (stream.read if known else stream.open_next)()
     assert stream.open_next() == store.listed("c")
     assert bytes(stream.read()) == b"last"
     assert stream.open_next() is None
