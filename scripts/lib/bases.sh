@@ -134,15 +134,41 @@ pack() {
 
 discard() { rm -rf "$1" 2>/dev/null || as_root rm -rf "$1"; }
 
+# see_to_wheel NAME NAME==VERSION: a wheel of what is published as source only, made once; prints its folder.
+# C extensions are left out: a compiler and Python's headers are not on every machine, and what they made would fit the
+# Python of this machine, not the image's.
+see_to_wheel() {
+    local name=$1 requirement=$2 folder work
+    folder=$cache/wheels/$({
+        echo "$requirement"
+        declare -f see_to_wheel
+    } | sha256sum | cut -c 1-16)
+    if [[ ! -d $folder ]]; then
+        mkdir -p "$cache/wheels"
+        work=$(mktemp -d "$cache/wheels/making.XXXXXX")
+        mkdir "$work/source"
+        if ! { host_pip download --no-deps --no-binary "$name" --dest "$work" "$requirement" &&
+            tar -xzf "$work"/*.tar.gz -C "$work/source" --strip-components 1 &&
+            sed -i 's/^ *ext_modules=.*//' "$work/source/setup.py" &&
+            host_pip wheel --no-deps --wheel-dir "$work/wheel" "$work/source" && mv "$work/wheel" "$folder"; }; then
+            discard "$work"
+            return 1
+        fi
+        discard "$work"
+    fi
+    echo "$folder"
+}
+
 # see_to_requirements BASE_TAG FILE: the base with what a requirements.txt asks for already installed, so that the
-# `pip install` of a Dockerfile finds everything satisfied without a network; prints the tag.
+# `pip install` of a Dockerfile finds everything satisfied without a network; prints the tag. What has no wheel is named
+# in the file as pip wants it: `--no-binary NAME`, on a line of its own.
 see_to_requirements() {
-    local base=$1 file=$2 tag work platform
-    local platforms=()
+    local base=$1 file=$2 tag work platform name wheels
+    local platforms=() sources=()
     tag=smlocal-base/python-with:$({
         echo "$base"
         cat "$file"
-        declare -f see_to_requirements
+        declare -f see_to_requirements see_to_wheel
     } | sha256sum | cut -c 1-16)
     if docker image inspect "$tag" >/dev/null 2>&1; then
         echo "$tag"
@@ -154,16 +180,30 @@ see_to_requirements() {
     for platform in 2_17 2_24 2_26 2_27 2_28 2_31 2_34 2_35 2_36; do
         platforms+=(--platform "manylinux_${platform}_$(uname -m)")
     done
-    if ! host_pip install --no-compile --target "$work/site" --python-version 3.11 --only-binary=:all: \
-        "${platforms[@]}" --platform "manylinux2014_$(uname -m)" -r "$file"; then
+    for name in $(sed -n 's/^--no-binary[ =]//p' "$file"); do
+        wheels=$(see_to_wheel "$name" "$(grep "^$name==" "$file")") || {
+            discard "$work"
+            return 1
+        }
+        sources+=(--find-links "$wheels")
+    done
+    sed '/^--no-binary/d' "$file" >"$work/requirements.txt"
+    if ! host_pip install --no-compile --target "$work/site" --python-version 3.11 --only-binary=:all: "${sources[@]}" \
+        "${platforms[@]}" --platform "manylinux2014_$(uname -m)" -r "$work/requirements.txt"; then
         discard "$work"
         return 1
     fi
-    # The packages' own tests are a third of their size and never run here.
+    # The packages' own tests are a third of their size and never run here; a second pip is one too many.
     find "$work/site" -type d -name tests -prune -exec rm -rf {} +
-    rm -rf "$work/site/bin"
+    rm -rf "$work/site/pip" "$work"/site/pip-*.dist-info
+    # Their commands begin with the path of the Python that installed them; a long one takes three lines.
+    mkdir -p "$work/bin"
+    [[ ! -d $work/site/bin ]] || mv "$work/site/bin" "$work"
+    rm -f "$work"/bin/pip*
+    find "$work/bin" -type f -exec sed -i '1{s|^#!.*python.*|#!/usr/bin/python3|;t;N;N;s|^#!/bin/sh\n...exec. .*|#!/usr/bin/python3|}' {} +
     cat >"$work/Dockerfile" <<DOCKERFILE
 FROM $base
+COPY bin /usr/local/bin
 COPY site /usr/local/lib/python3.11/dist-packages
 RUN python3 -m compileall -q -j 0 /usr/local/lib/python3.11/dist-packages
 DOCKERFILE
