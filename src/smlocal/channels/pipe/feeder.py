@@ -142,11 +142,9 @@ class PipeFeeder:
         with ExitStack() as downloads:
             try:
                 items = self._whole.epoch(number)
-                # Of the first epoch some is there when the reader comes; of a later one nobody knows whether he will.
-                stream = self._stream(items, downloads) if number == 0 else None
                 outlet = Outlet(fifo.open(), self._stop)
                 self._next(number + 1)
-                self._sender(outlet, stream or self._stream(items, downloads)).send(items())
+                self._sender(outlet, self._stream(items, downloads)).send(items())
             except (ReaderGoneError, StoppedError):
                 pass
             except FeedError as error:

@@ -68,4 +68,4 @@ class Objects:
                 etag=listing.etags[index] if listing.etags else None,
             )
         path = listing.paths[index]
-        return LocalObject(path=f"{listing.root}/{path}", uri=f"{listing.bucket_uri}{listing.key(index)}")
+        return LocalObject(path=listing.file(index), uri=f"{listing.bucket_uri}{listing.key(index)}")

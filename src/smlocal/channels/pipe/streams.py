@@ -37,12 +37,12 @@ class Streams:
 
     @contextmanager
     def open(self, objects: Iterable[S3Object]) -> Iterator["ObjectStream"]:
-        """Begin to read ahead; what is left at the end is thrown away.
+        """Read ahead of whoever uses it, from its first use on; what is left at the end is thrown away.
 
         An epoch takes most of what memory there is and leaves some: its reader may have gone on to the next epoch
         without closing it.
         """
-        from smlocal.sources.s3.stream import ObjectStream
+        from smlocal.sources.s3.stream import ObjectStream, StreamClosedError
 
         store = self.store
         with self._lock:
@@ -54,6 +54,8 @@ class Streams:
             self._open.add(stream)
         try:
             yield stream
+        except StreamClosedError as error:
+            raise StoppedError from error
         finally:
             stream.close()
             with self._lock:
