@@ -179,7 +179,6 @@ def test_a_container_reads_it_and_cannot_write(
 
 
 def test_an_object_that_changed_cannot_be_read(s3: S3Server, listing: Listing, mounted: Mounter) -> None:
-    s3.skip_on("rclone", "it ignores If-Match")
     channel = mounted(s3, listing)
     s3.put(listing.bucket, "data/a-file", b"another")
     with pytest.raises(OSError, match="error") as caught:

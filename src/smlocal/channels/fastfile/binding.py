@@ -13,6 +13,7 @@ import time
 import traceback
 from collections.abc import Callable
 from errno import EIO, EROFS
+from threading import get_ident
 from typing import Any
 
 from smlocal.channels.fastfile.filesystem import FileSystem
@@ -33,6 +34,8 @@ _WITH_ATTRIBUTES = 2
 """FUSE_FILL_DIR_PLUS"""
 _FIRST_CHILD = 2
 """Where a folder's listing goes on after `.` and `..`."""
+_KEPT: set[int] = set()
+"""libfuse's threads that Python knows by now."""
 
 
 def serve(files: FileSystem, mount_point: str, mounted: Callable[[], None]) -> int:
@@ -64,6 +67,10 @@ def _library() -> Any:
 
 def _guarded(answer: Callable[..., int]) -> Callable[..., int]:
     def call(*arguments: object) -> int:
+        if get_ident() not in _KEPT:
+            # Or else Python would make all that it keeps for a thread, and throw it away again, for every call.
+            ctypes.pythonapi.PyGILState_Ensure()
+            _KEPT.add(get_ident())
         try:
             return answer(*arguments)
         except OSError as error:

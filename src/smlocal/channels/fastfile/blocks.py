@@ -173,7 +173,7 @@ class Blocks:
         if length == CHUNK and self._spare:
             return self._spare.pop()
         # Neither zeroed nor kept by the allocator, as a bytearray would be.
-        pages = mmap.mmap(-1, length)
+        pages = mmap.mmap(-1, length, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         if length == CHUNK:
             pages.madvise(mmap.MADV_HUGEPAGE)
         return memoryview(pages)

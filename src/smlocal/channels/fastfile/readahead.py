@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 CELL = 128 << 10
 """What a random read fetches at least; every fetch begins at a multiple of it."""
-SLACK = 1 << 20
+SLACK = 4 << 20
 """The kernel sends several reads at once, which come in any order: so far off is still in sequence."""
 WINDOW = 64 << 20
 CHUNK = 8 << 20
@@ -19,14 +19,14 @@ class Sequence:
     tail: int = 0
     """Where the furthest read of this run ended."""
     run: int = 0
-    """How many bytes in a row were read; 0 before the first read."""
+    """How many bytes were read in this run; 0 before the first read."""
     planned: int = 0
     """Up to where everything has been asked for."""
 
     def read(self, start: int, end: int) -> bool:
         """Note a read; true when it goes on from the ones before."""
         if self.run and abs(start - self.tail) <= SLACK:
-            self.run += max(0, end - self.tail)
+            self.run += end - start
             self.tail = max(self.tail, end)
             self.planned = max(self.planned, self.tail)
             return True

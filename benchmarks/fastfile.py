@@ -1,0 +1,177 @@
+"""How fast an object is read through a FastFile mount, and how soon its first byte comes.
+
+All sides read from the same rclone server on this machine. The reader of the mount runs on the host, takes 1 MiB at a
+time, and has a mount of its own in every round, so that nothing is in any cache; the mount is there before the clock
+starts. Our client streams the same object to nowhere with what feeds pipes; `rclone cat` is a whole process. The peak
+of memory is that of the server of the mount.
+"""
+
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from measure import Samples, alternate, execute, progress
+from results import Figure, Size, comparison, main, megabytes, spread
+from workplace import BIN, Workplace, workplace
+
+MEGABYTES = 1024
+FIRST_BYTE_BOUND = 0.05
+STREAM_BOUND = 1 / 0.5
+RCLONE_BOUND = 1 / 1.5
+"""Of the time: at least half, and one and a half times, the speed."""
+MEMORY_BOUND = 200e6
+
+_COMMON = """
+import os, sys, time
+from smlocal.sources.s3.client import open_store
+result, folder = sys.argv[1:]
+wanted = open_store("eu-west-1").head("bucket", "object")
+def done(*figures):
+    with open(result, "w") as file:
+        file.write(" ".join(map(str, figures)))
+"""
+MOUNT = (
+    _COMMON
+    + """
+from smlocal.channels.fastfile.mount import FuseMount
+from smlocal.contract.listing import Listing
+listing = Listing(
+    root="", bucket_uri="s3://bucket/", prefix="", key_base="", paths=["object"], sizes=[wanted.size],
+    etags=[wanted.etag], total_bytes=wanted.size, whole_tree=False,
+)
+mount = FuseMount.start(listing, region="eu-west-1", directory=folder, died=sys.exit)
+try:
+    buffer = bytearray(1 << 20)
+    began = time.perf_counter()
+    with open(f"{mount.mount_point}/object", "rb", buffering=0) as file:
+        count = len(file.read(1))
+        first = time.perf_counter() - began
+        while more := file.readinto(buffer):
+            count += more
+        took = time.perf_counter() - began
+    assert count == wanted.size
+    with open(f"/proc/{mount._process.pid}/status") as file:
+        peak = next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM"))
+    done(first, took, peak)
+finally:
+    mount.stop()
+"""
+)
+STREAM = (
+    _COMMON
+    + """
+from smlocal.sources.s3.stream import ObjectStream
+began = time.perf_counter()
+stream = ObjectStream(open_store("eu-west-1"), [wanted])
+stream.open_next()
+count = 0
+while more := len(stream.read()):
+    count += more
+done(time.perf_counter() - began)
+assert count == wanted.size
+"""
+)
+DOWNLOAD = (
+    _COMMON
+    + """
+from smlocal.sources.s3.download import download_all
+os.mkdir(folder)
+began = time.perf_counter()
+download_all(open_store("eu-west-1"), [(wanted, f"{folder}/object")])
+done(time.perf_counter() - began)
+"""
+)
+KEYS = ("benchmarkkey", "benchmarksecret")
+
+
+def measure(size: Size) -> list[Figure]:
+    count = size.of(MEGABYTES)
+    peaks: list[float] = []
+    with workplace() as place, _server(place) as address:
+        _make_object(place, count)
+        result, folder = place.folder / "result", place.folder / "channel"
+        remote = f":s3,provider=Other,access_key_id={KEYS[0]},secret_access_key={KEYS[1]},endpoint='{address}'"
+        environment = {**place.environment, **_configuration(address)}
+
+        def run(program: str) -> list[float]:
+            execute([BIN / "python", "-c", program, result, folder], environment=environment)
+            subprocess.run(["rm", "-rf", folder], check=True)
+            os.sync()
+            return [float(word) for word in result.read_text().split()]
+
+        def mount() -> float:
+            _, took, peak = run(MOUNT)
+            peaks.append(peak)
+            return took
+
+        def rclone() -> float:
+            command = [BIN / "rclone", "--config", os.devnull, "cat", f"{remote}:bucket/object"]
+            return execute(command, environment=environment).seconds
+
+        what = f"FastFile, {count} MiB"
+        first, download = alternate(
+            lambda: run(MOUNT)[0], lambda: run(DOWNLOAD)[0], rounds=size.rounds, name=f"{what}, first byte"
+        )
+        ours, stream = alternate(mount, lambda: run(STREAM)[0], rounds=size.rounds, name=f"{what}, stream")
+        again, cat = alternate(mount, rclone, rounds=size.rounds, name=f"{what}, rclone")
+    peak = Samples(values=tuple(peaks))
+    return [
+        comparison(f"{what}, first byte ÷ downloading it", first, download, FIRST_BYTE_BOUND),
+        comparison(f"{what}, read through ÷ our client streaming to nowhere", ours, stream, STREAM_BOUND),
+        comparison(f"{what}, read through ÷ `rclone cat`", again, cat, RCLONE_BOUND),
+        Figure(
+            what=f"peak memory of the server of a mount, {what}",
+            ours=spread(peak, megabytes),
+            theirs="",
+            figure=megabytes(peak.highest),
+            bound=megabytes(MEMORY_BOUND),
+            met=peak.highest <= MEMORY_BOUND,
+        ),
+    ]
+
+
+def _make_object(place: Workplace, megabytes_wanted: int) -> None:
+    progress(f"making {megabytes_wanted} MiB")
+    bucket = place.folder / "data" / "bucket"
+    bucket.mkdir()
+    with (bucket / "object").open("wb") as file:
+        for _ in range(megabytes_wanted):
+            file.write(os.urandom(1 << 20))
+
+
+@contextmanager
+def _server(place: Workplace) -> Iterator[str]:
+    """rclone's server of a folder of the workplace, and its address."""
+    (place.folder / "data").mkdir()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [BIN / "rclone", "--config", os.devnull, "serve", "s3", "--addr", f"127.0.0.1:{port}"]
+    command += ["--auth-key", ",".join(KEYS), "--read-only", place.folder / "data"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            for _ in range(200):
+                with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                    break
+                time.sleep(0.05)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+
+
+def _configuration(address: str) -> dict[str, str]:
+    return {
+        "AWS_ENDPOINT_URL_S3": address,
+        "AWS_ACCESS_KEY_ID": KEYS[0],
+        "AWS_SECRET_ACCESS_KEY": KEYS[1],
+        "AWS_DEFAULT_REGION": "eu-west-1",
+        "AWS_CONFIG_FILE": os.devnull,
+        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+    }
+
+
+if __name__ == "__main__":
+    main(measure)
