@@ -7,7 +7,7 @@ from errno import EDQUOT, ENOSPC
 from typing import TYPE_CHECKING
 
 from smlocal.channels.cache.tree import folders_of, make_folders, seal
-from smlocal.channels.progress import Meter, Progress
+from smlocal.sources.progress import Meter, Progress
 from smlocal.channels.selection import check_paths, distinct, identified
 from smlocal.contract.failure import client_error
 from smlocal.contract.listing import Listing

@@ -20,7 +20,7 @@ from tests.integration.s3_servers import S3Server
 from smlocal.channels.bring import bring
 from smlocal.channels.cache.folder import Cache
 from smlocal.channels.interface import StagedChannel
-from smlocal.channels.progress import Progress
+from smlocal.sources.progress import Progress
 from smlocal.contract.listing import Listing
 from smlocal.errors import StagingError
 from smlocal.plan.staging import Staging

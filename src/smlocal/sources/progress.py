@@ -1,4 +1,4 @@
-"""How far a download is, told some times a second."""
+"""How far something slow is, a download or an upload, told some times a second."""
 
 import time
 from collections import deque
@@ -16,24 +16,24 @@ _MINUTE, _HOUR = 60, 3600
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Progress:
-    """One moment of a download; what lay here already counts as done."""
+    """One moment of it; what need not be moved counts as done."""
 
     bytes: int
     total_bytes: int | None
-    """None where nobody has asked S3 for the sizes."""
+    """None where it is not known, or not yet."""
     objects: int
     total_objects: int
+    """0 where it is about bytes alone."""
     rate: float
     """Bytes a second, of late."""
     eta_seconds: float | None
     """None where the rest or the rate is not known."""
 
-    def sentence(self, channel: str) -> str:
+    def sentence(self, what: str) -> str:
         """`train: 1.2 of 4.0 GiB, 120 of 400 objects, 310 MB/s, 9 s left`."""
-        said = [
-            f"{channel}: {_amount(self.bytes, self.total_bytes)}",
-            f"{self.objects} of {self.total_objects} objects",
-        ]
+        said = [f"{what}: {_amount(self.bytes, self.total_bytes)}"]
+        if self.total_objects:
+            said.append(f"{self.objects} of {self.total_objects} objects")
         if self.rate:
             said.append(_rate(self.rate))
         if self.eta_seconds is not None:
@@ -49,7 +49,7 @@ class Meter:
         report: Callable[[Progress], None],
         *,
         total_bytes: int | None,
-        total_objects: int,
+        total_objects: int = 0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`report` is first called when something has come, or a moment later."""
@@ -64,7 +64,11 @@ class Meter:
         self._bytes += count
         self._objects += objects
 
-    def add(self, count: int, objects: int) -> None:
+    def expect(self, total_bytes: int) -> None:
+        """By now it is known how much there is."""
+        self._total_bytes = total_bytes
+
+    def add(self, count: int, objects: int = 0) -> None:
         """So many bytes more, or fewer where they proved wrong, and so many objects that are complete with them."""
         self._bytes += count
         self._fetched += count

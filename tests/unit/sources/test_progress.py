@@ -1,6 +1,6 @@
 import pytest
 
-from smlocal.channels.progress import Meter, Progress
+from smlocal.sources.progress import Meter, Progress
 
 GIB = 2**30
 
@@ -34,6 +34,10 @@ GIB = 2**30
         (
             Progress(bytes=1 << 20, total_bytes=20 << 20, objects=3, total_objects=8, rate=1e5, eta_seconds=190),
             "train: 1 of 20 MiB, 3 of 8 objects, 0.1 MB/s, 3 min left",
+        ),
+        (
+            Progress(bytes=1 << 20, total_bytes=20 << 20, objects=0, total_objects=0, rate=1e5, eta_seconds=190),
+            "train: 1 of 20 MiB, 0.1 MB/s, 3 min left",
         ),
     ],
 )
@@ -81,3 +85,14 @@ def test_bytes_that_were_fetched_again_never_lead_below_zero() -> None:
     clock.now += 1
     meter.add(15, 1)
     assert told[-1].eta_seconds == 0
+
+
+def test_a_total_that_is_learned_on_the_way() -> None:
+    told, clock = list[Progress](), Clock()
+    meter = Meter(told.append, total_bytes=None, clock=clock)
+    clock.now += 1
+    meter.add(10)
+    meter.expect(30)
+    clock.now += 1
+    meter.add(10)
+    assert [(each.total_bytes, each.eta_seconds) for each in told] == [(None, None), (30, pytest.approx(1))]
