@@ -14,7 +14,8 @@ from smlocal.sources.s3.settings import load_settings
 @pytest.fixture
 def store(s3: S3Server) -> Iterator[S3Client]:
     """Straight to the server."""
-    client = S3Client(load_settings(REGION, s3.environment), patience=20)
+    # On a busy machine a server may take half a minute to come back.
+    client = S3Client(load_settings(REGION, s3.environment), patience=120)
     yield client
     client.close()
 

@@ -4,6 +4,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -134,15 +135,15 @@ def test_a_server_that_is_killed_and_comes_back(
     data = bytes_of(24 << 20)
     s3.put(bucket, "k", data)
     stream = ObjectStream(store, store.list_objects(bucket, ""), budget=4 << 20, threads=4)
-    assert stream.open_next() is not None
-    read_so_far = bytearray(stream.read())
-    s3.kill()
     restarting = threading.Timer(1, s3.restart)
-    restarting.start()
-    while piece := stream.read():
-        read_so_far += piece
+    with closing(stream):
+        assert stream.open_next() is not None
+        read_so_far = bytearray(stream.read())
+        s3.kill()
+        restarting.start()
+        while piece := stream.read():
+            read_so_far += piece
     restarting.join()
-    stream.close()
     assert bytes(read_so_far) == data
 
 

@@ -221,6 +221,7 @@ def test_threads_end_by_themselves_when_everything_has_been_fetched(
     memory_store: Any, open_stream: Callable[..., ObjectStream], wait_until: Callable[[Callable[[], bool]], None]
 ) -> None:
     store = memory_store({f"{n}": b"x" * n for n in range(100)})
+    before = set(threading.enumerate())
     stream = open_stream(store, [store.listed(key) for key in store.objects])
     assert len(list(drain(stream))) == 100
-    wait_until(lambda: not any(thread.name.startswith("s3-ahead") for thread in threading.enumerate()))
+    wait_until(lambda: not set(threading.enumerate()) - before)
