@@ -170,7 +170,7 @@ class RegistryUnreachableError(MachineNotReadyError):
 
 
 class CredentialsMissingError(MachineNotReadyError):
-    """AWS credentials are needed (an ECR image) and none work."""
+    """AWS credentials are needed (an ECR image, objects in S3) and none work."""
 
     id = "credentials-missing"
 

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from smlocal.channels.pipe.feeder import PipeFeeder
     from smlocal.sources.s3.client import S3Client
 
+_MOST_AHEAD = 48 << 20
+_ALL_AHEAD = 96 << 20
+"""Bytes of S3 that are read ahead, by one channel and by all of the job."""
+
 
 @dataclass(kw_only=True, slots=True)
 class Delivery:
@@ -81,6 +85,7 @@ class Delivery:
         from smlocal.channels.pipe.feeder import PipeFeeder
 
         feeders = self._feeders.setdefault(host.host.name, [])
+        channels = sum(len(each.pipes) for each in self.plan.hosts)
         for pipe in host.pipes:
             feeder = PipeFeeder(
                 pipe,
@@ -88,6 +93,7 @@ class Delivery:
                 spool=f"{self.plan.job_directory}/staged/{host.host.name}/pipe-{pipe.name}",
                 store=self._store,
                 broken=self.broken,
+                budget=min(_MOST_AHEAD, _ALL_AHEAD // channels),
             )
             feeders.append(feeder)
             with copying():

@@ -17,6 +17,10 @@ from smlocal.sources.local_path import local_path
 from smlocal.sources.s3.interface import ObjectStore
 
 
+_PATIENCE = 5.0
+"""Seconds for S3 to answer before there is a job: a wrong endpoint should be told soon."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Inputs:
     """What was found."""
@@ -39,7 +43,7 @@ def see_inputs(job: JobFile, *, strict: bool, region: str) -> Inputs:
     def store() -> ObjectStore:
         from smlocal.sources.s3.client import open_store  # most jobs read nothing from S3
 
-        return open_store(region)
+        return open_store(region, patience=_PATIENCE)
 
     for index, channel in enumerate(job.request.InputDataConfig or ()):
         path: Path = ("InputDataConfig", index, "DataSource")
