@@ -12,7 +12,7 @@ from smlocal.channels.fastfile.readahead import CELL, CHUNK
 
 CAPACITY = 96 << 20
 _FETCHERS = 8
-"""Threads that fetch anything, and as many again that fetch only what somebody waits for."""
+"""Threads that fetch ahead, and as many again that fetch only what somebody waits for."""
 _STALE = 10.0
 """What was fetched ahead and not read for so many seconds may go for another reader's sake."""
 _REMEMBERED = 2.0
@@ -62,7 +62,8 @@ class Blocks:
         self._spare: list[memoryview] = []
         self._failures: OrderedDict[tuple[int, int], float] = OrderedDict()
         self._wanted: deque[_Span] = deque()
-        self._ahead: deque[_Span] = deque()
+        self._ahead: dict[_Span, None] = {}
+        """In order, and only those that nobody waits for yet."""
         self._lock = Lock()
         self._anything = Condition(self._lock)
         self._urgent = Condition(self._lock)
@@ -92,7 +93,7 @@ class Blocks:
             for first, last in self._missing(file, start, end, size):
                 if not self._make_room(last - first, urgent=False):
                     return False
-                self._ahead.append(self._add(file, first, last))
+                self._ahead[self._add(file, first, last)] = None
                 self._start_threads()
                 self._anything.notify()
         return True
@@ -104,7 +105,7 @@ class Blocks:
                 if span.done.is_set() and not span.readers:
                     self._drop(span)
                 elif not span.begun and not span.readers:
-                    self._ahead.remove(span)
+                    del self._ahead[span]
                     self._drop(span)
 
     @property
@@ -135,6 +136,7 @@ class Blocks:
         span.read = True
         self._spans.move_to_end(span)
         if not span.begun:  # it is new, or waits its turn among what is fetched ahead
+            self._ahead.pop(span, None)
             self._wanted.append(span)
             self._start_threads()
             self._anything.notify()
@@ -233,9 +235,14 @@ class Blocks:
     def _next(self, *, ahead_too: bool) -> _Span:
         with self._lock:
             while True:
-                while self._wanted or (ahead_too and self._ahead):
-                    span = self._wanted.popleft() if self._wanted else self._ahead.popleft()
-                    if not span.begun:
+                if ahead_too and self._ahead:
+                    span = next(iter(self._ahead))  # first, or many who wait for little would make all fetches small
+                    del self._ahead[span]
+                    span.begun = True
+                    return span
+                while self._wanted:
+                    span = self._wanted.popleft()
+                    if not span.begun:  # several may wait for it
                         span.begun = True
                         return span
                 (self._anything if ahead_too else self._urgent).wait()

@@ -8,6 +8,7 @@ SLACK = 4 << 20
 """The kernel sends several reads at once, which come in any order: so far off is still in sequence."""
 WINDOW = 64 << 20
 CHUNK = 8 << 20
+_WORTH_ASKING = 1 << 20
 _AT_ONCE = 8
 """A window is fetched in so many pieces side by side."""
 
@@ -40,8 +41,11 @@ class Sequence:
         Twice as much as was read in this run: a reader that stops has cost little, one that goes on gets everything. No
         piece is larger than what S3 sends `at_once`.
         """
-        window = min(WINDOW, share, 2 * self.run, _AT_ONCE * max(CELL, at_once))
-        chunk = max(CELL, min(CHUNK, _power_of_two(window // _AT_ONCE)))
+        most = max(CELL, min(CHUNK, at_once))
+        window = min(WINDOW, share, 2 * self.run, _AT_ONCE * most)
+        # Where many share the memory, there are enough pieces as it is, and small ones cost more than they are worth.
+        wished = max(window // _AT_ONCE, min(window // 2, _WORTH_ASKING))
+        chunk = max(CELL, _power_of_two(min(wished, most)))
         limit = min(size, self.tail + window)
         found = []
         start = self.planned

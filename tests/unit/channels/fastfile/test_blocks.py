@@ -173,6 +173,23 @@ def test_nothing_unread_is_given_up_to_fetch_more_ahead() -> None:
     assert blocks.held == 4 * CELL
 
 
+def test_who_waits_for_what_waits_its_turn_has_it_fetched_first() -> None:
+    go_on = threading.Event()
+
+    def slow(file: int, start: int, buffer: memoryview) -> None:
+        if file == 3 and start < 8 * CELL:
+            go_on.wait(30)
+        fetch(file, start, buffer)
+
+    blocks = Blocks(slow, patience=30)
+    for cell in range(12):
+        blocks.fetch_ahead(3, cell * CELL, (cell + 1) * CELL, len(OBJECTS[3]))
+    assert read(blocks, 3, 11 * CELL, 12 * CELL) == OBJECTS[3][11 * CELL : 12 * CELL]
+    assert len(blocks._ahead) <= 11  # it is not kept there, or its bytes would be too
+    assert all(span.start != 11 * CELL for span in blocks._ahead)
+    go_on.set()
+
+
 def test_what_was_fetched_for_a_reader_that_is_gone_is_given_up() -> None:
     stuck = threading.Event()
 

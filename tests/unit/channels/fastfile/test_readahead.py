@@ -44,6 +44,12 @@ def test_a_slow_s3_is_asked_for_little_at_a_time() -> None:
     assert sequence.pieces(GIB, WINDOW, 10)[0] == (33 << 20, (33 << 20) + CELL)
 
 
+def test_many_who_share_the_memory_still_ask_for_pieces_worth_asking_for() -> None:
+    asked = read_through(Sequence(), size=GIB, step=CELL, upto=32 << 20, share=2 << 20)
+    assert max(end - start for start, end in asked) == 1 << 20
+    assert min(end - start for start, end in asked[20:]) == 1 << 20
+
+
 def test_who_jumps_gets_nothing_ahead() -> None:
     sequence = Sequence()
     for number in range(100):
