@@ -74,7 +74,7 @@ class Pipes:
                 if not (piece := fifo.read(1 << 20)):
                     return
                 yield piece
-            assert self.broken == []
+            assert self.broken == [], self.broken
 
     def reason(self) -> str:
         """Read epoch 0 until the feeder gives up; why it did."""

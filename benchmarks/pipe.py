@@ -1,0 +1,178 @@
+"""How fast a container gets its data through FIFOs, from a file of this machine and from S3.
+
+The reader is the same everywhere: Python in a container, which takes up to 1 MiB at a time and throws it away; it times
+itself from opening the FIFO to its end. A local file is in memory. The feeder is a process of its own, so that its peak
+of memory is known. From S3, both sides read from the same rclone server; the other streams the object to nowhere with
+the very client that the feeder uses.
+"""
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+
+from measure import Samples, alternate, execute, progress
+from results import Figure, Size, comparison, main, megabytes, spread
+from s3_client import _configuration, _server
+from workplace import BIN, ROOT, Workplace, image, workplace
+
+LOCAL_MEGABYTES = 2048
+REMOTE_MEGABYTES = 1024
+LOCAL_BOUND = 1 / 2
+REMOTE_BOUND = 1 / 0.8
+"""Of the time: at least twice, and 0.8 times, the speed."""
+MEMORY_BOUND = 200e6
+PY = ROOT / "tests" / "integration" / "images" / "py"
+
+READER = """
+import os, sys, time
+name, expected = os.environ["FIFO"], int(os.environ["EXPECTED"])
+buffer = bytearray(1 << 20)
+began = time.perf_counter()
+fifo = os.open(name, os.O_RDONLY)
+count = 0
+while more := os.readv(fifo, [buffer]):
+    count += more
+print(time.perf_counter() - began)
+assert count == expected, count
+"""
+FEEDER = """
+import sys
+from smlocal.channels.pipe.feeder import PipeFeeder
+from smlocal.contract.listing import Listing
+from smlocal.plan.model import PipePlan
+from smlocal.sources.s3.client import open_store
+root, folder, spool = sys.argv[1:]
+listing = Listing(
+    root=root, bucket_uri="s3://bucket/", prefix="", key_base="", paths=["object"],
+    total_bytes=None, whole_tree=False,
+)
+plan = PipePlan(name="train", uri="", target="/opt/ml/input/data/train", listing=listing)
+feeder = PipeFeeder(
+    plan, directory=folder, spool=spool, store=lambda: open_store("eu-west-1"),
+    broken=lambda *said: print(*said, file=sys.stderr),
+)
+feeder.prepare()
+feeder.start()
+print("ready", flush=True)
+sys.stdin.read()
+feeder.stop()
+with open("/proc/self/status") as file:
+    print(next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM")))
+"""
+STREAM = """
+import sys, time
+from smlocal.sources.s3.client import open_store
+from smlocal.sources.s3.interface import S3Object
+from smlocal.sources.s3.stream import ObjectStream
+began = time.perf_counter()
+stream = ObjectStream(open_store("eu-west-1"), [S3Object(bucket="bucket", key="object")])
+size = stream.open_next().size
+count = 0
+while more := len(stream.read()):
+    count += more
+with open(sys.argv[1], "w") as file:
+    file.write(str(time.perf_counter() - began))
+assert count == size
+"""
+
+
+def measure_local(size: Size) -> list[Figure]:
+    wanted = size.of(LOCAL_MEGABYTES)
+    what = f"Pipe, a local file of {wanted} MiB"
+    with workplace() as place:
+        path = _make_object(place, wanted)
+        with _feeding(place, path.parent, {}) as peaks:
+            ours, theirs = alternate(
+                _epochs(place, path), lambda: _cat(place, path), rounds=size.rounds, name=f"{what}, against cat"
+            )
+    return [comparison(f"{what} ÷ `cat FILE > FIFO`, same reader", ours, theirs, LOCAL_BOUND), _memory(what, peaks)]
+
+
+def measure_remote(size: Size) -> list[Figure]:
+    wanted = size.of(REMOTE_MEGABYTES)
+    what = f"Pipe, an object of {wanted} MiB in S3"
+    with workplace() as place, _server(place) as address:
+        path = _make_object(place, wanted)
+        environment = {**place.environment, **_configuration(address)}
+        result = place.folder / "seconds"
+
+        def stream() -> float:
+            execute([BIN / "python", "-c", STREAM, result], environment=environment)
+            return float(result.read_text())
+
+        with _feeding(place, None, environment) as peaks:
+            ours, theirs = alternate(_epochs(place, path), stream, rounds=size.rounds, name=what)
+    return [
+        comparison(f"{what} ÷ our client streaming to nowhere", ours, theirs, REMOTE_BOUND),
+        _memory(what, peaks),
+    ]
+
+
+def _epochs(place: Workplace, path: Path) -> Callable[[], float]:
+    """Each call reads the next epoch of the feeder."""
+    epochs = count()
+    return lambda: _read(place, f"train_{next(epochs)}", path)
+
+
+def _cat(place: Workplace, path: Path) -> float:
+    fifo = place.folder / "input" / "cat"
+    os.mkfifo(fifo)
+    with subprocess.Popen(["sh", "-c", 'exec cat "$1" > "$2"', "sh", path, fifo]):
+        took = _read(place, fifo.name, path)
+    fifo.unlink()
+    return took
+
+
+def _read(place: Workplace, name: str, path: Path) -> float:
+    command = ["docker", "run", "--rm", "--volume", f"{place.folder}/input:/opt/ml/input/data"]
+    command += ["--workdir", "/opt/ml/input/data", "--env", f"FIFO={name}", "--env", f"SCRIPT={READER}"]
+    command += ["--env", f"EXPECTED={path.stat().st_size}", image(PY), "train"]
+    return float(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
+
+
+@contextmanager
+def _feeding(place: Workplace, root: Path | None, environment: Mapping[str, str]) -> Iterator[list[float]]:
+    """A feeder in a process of its own; what is yielded holds its peak of memory afterwards."""
+    folder = place.folder / "input"
+    folder.mkdir()
+    peaks: list[float] = []
+    command = [BIN / "python", "-c", FEEDER, str(root or ""), folder, place.folder / "spool"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**place.environment, **environment}
+    ) as feeder:
+        assert feeder.stdin is not None
+        assert feeder.stdout is not None
+        assert feeder.stdout.readline() == "ready\n"
+        yield peaks
+        feeder.stdin.close()
+        peaks.append(float(feeder.stdout.readline()))
+
+
+def _make_object(place: Workplace, megabytes_wanted: int) -> Path:
+    progress(f"making {megabytes_wanted} MiB")
+    path = place.folder / "bucket" / "object"
+    path.parent.mkdir()
+    piece = os.urandom(1 << 20)
+    with path.open("wb") as file:
+        for _ in range(megabytes_wanted):
+            file.write(piece)
+    return path
+
+
+def _memory(what: str, peaks: list[float]) -> Figure:
+    peak = Samples(values=tuple(peaks))
+    return Figure(
+        what=f"peak memory of the feeder, {what}",
+        ours=spread(peak, megabytes),
+        theirs="",
+        figure=megabytes(peak.highest),
+        bound=megabytes(MEMORY_BOUND),
+        met=peak.highest <= MEMORY_BOUND,
+    )
+
+
+if __name__ == "__main__":
+    main(measure_local, measure_remote)
