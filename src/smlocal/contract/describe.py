@@ -71,6 +71,8 @@ class JobFacts:
     failure_reason: str | None
     transitions: Sequence[TransitionFacts]
     model_uri: str
+    final_metrics: Sequence[Mapping[str, Any]] = ()
+    """FinalMetricDataList; a job without any has no such member."""
 
 
 def describe(request: Mapping[str, Any], job: JobFacts) -> dict[str, Any]:
@@ -95,6 +97,8 @@ def describe(request: Mapping[str, Any], job: JobFacts) -> dict[str, Any]:
     if job.started is not None and job.ended is not None:
         times["BillableTimeInSeconds"] = _billable(job, times["TrainingTimeInSeconds"])
     answer["SecondaryStatusTransitions"] = [_transition(transition) for transition in job.transitions]
+    if job.final_metrics:
+        answer["FinalMetricDataList"] = list(job.final_metrics)
     answer.update({name: bool(request.get(name, False)) for name in _SWITCHES})
     answer.update(_given(request, _ECHOED_LAST))
     answer.update({n: times[n] for n in ("TrainingTimeInSeconds", "BillableTimeInSeconds") if n in times})

@@ -18,7 +18,7 @@ from smlocal.engine.interface import (
     Resource,
     ResourceKind,
 )
-from smlocal.engine.output import AttachedOutput, payloads
+from smlocal.engine.output import AttachedOutput
 from smlocal.errors import EngineError, EngineLostError
 from smlocal.plan.facts import EngineFacts, ImageFacts
 
@@ -118,11 +118,13 @@ class DockerEngine:
         parameters = {"stream": "1", "stdout": "1", "stderr": "1"}
         return AttachedOutput(self._client.attach(f"/containers/{container}/attach", parameters=parameters))
 
-    def logs(self, container: str) -> Iterator[bytes]:
+    def logs(self, container: str) -> Iterator[tuple[float | None, bytes]]:
         """Read the engine's own copy, never following it: that loses lines."""
-        parameters = {"stdout": "1", "stderr": "1"}
+        from smlocal.engine.stamped import stamped_payloads  # for jobs whose first supervisor died
+
+        parameters = {"stdout": "1", "stderr": "1", "timestamps": "1"}
         with self._client.ask("GET", f"/containers/{container}/logs", parameters=parameters) as answer:
-            yield from payloads(answer.pieces())
+            yield from stamped_payloads(answer.pieces())
 
     def start(self, container: str) -> None:
         """Start a container; one that runs already is fine."""

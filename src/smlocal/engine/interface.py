@@ -115,8 +115,8 @@ class Engine(Protocol):
     def attach(self, container: str) -> Output:
         """Read what a container writes; call before `start` so that nothing is lost."""
 
-    def logs(self, container: str) -> Iterator[bytes]:
-        """Everything that a container has written so far, as the engine kept it."""
+    def logs(self, container: str) -> Iterator[tuple[float | None, bytes]]:
+        """Everything that a container has written so far, as the engine kept it, with the time at which it came."""
 
     def start(self, container: str) -> None:
         """Start PID 1; raises `EngineError` with the runtime's own message when it cannot start."""

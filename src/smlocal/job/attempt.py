@@ -2,7 +2,7 @@
 
 import errno
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from smlocal.contract import failure
@@ -33,6 +33,8 @@ class Attempt:
     context: Context
     plan: JobPlan
     faults: Faults
+    wrote: Callable[[], None] = lambda: None
+    """Hears of it when something has come to the log of a host."""
     story: Story = field(default_factory=Story)
     runs: dict[str, HostRun] = field(default_factory=dict)
     delivery: Delivery = field(init=False)
@@ -106,6 +108,7 @@ class Attempt:
             events=context.events,
             reporter=context.reporter,
             delivery=self.delivery,
+            wrote=self.wrote,
         )
         return self.runs[host.host.name]
 

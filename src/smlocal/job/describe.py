@@ -17,6 +17,8 @@ JOB = "job"
 LOCAL = "local"
 DECISION = "Decision"
 """Of the local block: how the job will have ended once everything is cleaned up."""
+FINAL_METRICS = "FinalMetricDataList"
+"""Of the local block, but shown where the service shows it."""
 
 
 def describe_job(store: Store, name: str, *, service: bool = False) -> dict[str, Any]:
@@ -24,6 +26,7 @@ def describe_job(store: Store, name: str, *, service: bool = False) -> dict[str,
     record = store.get(name)
     request: Mapping[str, Any] = store.document(name, REQUEST)
     plan: Mapping[str, Any] = store.document(name, PLAN)
+    local: Mapping[str, Any] = store.document(name, LOCAL) or {}
     answer = describe(
         request,
         JobFacts(
@@ -41,6 +44,7 @@ def describe_job(store: Store, name: str, *, service: bool = False) -> dict[str,
                 for t in store.transitions(name)
             ],
             model_uri=plan["Output"]["S3ModelArtifacts"],
+            final_metrics=local.get(FINAL_METRICS, ()) if record.status.terminal else (),
         ),
     )
     if not service:
@@ -49,6 +53,6 @@ def describe_job(store: Store, name: str, *, service: bool = False) -> dict[str,
             "SupervisorPid": record.supervisor_pid,
             "Directory": store.directory(name),
             "Request": request_only(request),
-            **{key: value for key, value in (store.document(name, LOCAL) or {}).items() if key != DECISION},
+            **{key: value for key, value in local.items() if key not in {DECISION, FINAL_METRICS}},
         }
     return answer

@@ -15,7 +15,7 @@ from smlocal.errors import EngineError, EngineLostError, SmlocalError
 from smlocal.job.delivery import Delivery
 from smlocal.job.events import Events, HostExited, HostLost
 from smlocal.job.labels import labels
-from smlocal.job.log_file import LogFile
+from smlocal.job.log_file import LogFile, rewrite_log
 from smlocal.job.reporter import Reporter
 from smlocal.job.staging import build_tree, mounts, stage_trees
 from smlocal.plan.model import HostPlan, JobPlan
@@ -37,6 +37,8 @@ class HostRun:
     events: Events
     reporter: Reporter
     delivery: Delivery
+    wrote: Callable[[], None] = lambda: None
+    """Hears of it when something has come to the log."""
     container: str = ""
     staged: tuple[StagedChannel, ...] = ()
     log_cut: str | None = None
@@ -103,20 +105,14 @@ class HostRun:
 
     def watch_on(self) -> None:
         """Wait for the end of a container that was taken up and still runs."""
+        self.wrote()
         for thread in self._threads:
             thread.start()
 
     def complete_log(self) -> None:
         """Replace what an earlier supervisor read of this attempt's log by all that the engine kept of it."""
-        draft = f"{self.log}.partial"
         with suppress(EngineError, OSError):
-            os.makedirs(os.path.dirname(self.log), exist_ok=True)
-            with open(draft, "wb") as log:
-                if self.logged_before:
-                    with open(self.log, "rb") as earlier:
-                        log.write(earlier.read(self.logged_before))
-                log.writelines(self.engine.logs(self.container))
-            os.replace(draft, self.log)
+            rewrite_log(self.log, self.logged_before, self.engine.logs(self.container))
 
     def join(self) -> None:
         """Wait for the threads that watch; they end soon after the container."""
@@ -207,7 +203,7 @@ class HostRun:
 
     def _read(self, output: Output) -> None:
         """Keep and show what the container writes; a broken stream is not the end of the job, the wait decides."""
-        log = LogFile(self.log)
+        log = LogFile(self.log, self.wrote)
         try:
             for piece in output:
                 log.write(piece)

@@ -4,7 +4,7 @@ import os.path
 from typing import TYPE_CHECKING, Any
 
 from smlocal.contract.statuses import Ending
-from smlocal.job.describe import DECISION
+from smlocal.job.describe import DECISION, FINAL_METRICS
 from smlocal.plan.document import note_documents
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ def local_block(job: "Supervisor", ended: Ending, reason: str | None) -> dict[st
             "OutputBytes": artifacts.output_bytes if artifacts is not None else 0,
             "Notes": [*job.notes, *_notes(artifacts)],
         },
+        FINAL_METRICS: job.measured.final,
+        "Metrics": {"Notes": job.measured.notes},
         "Seconds": dict(job.context.phases.seconds),
         "Notes": note_documents(plan),
         "Image": plan.image_facts and plan.image_facts.id,

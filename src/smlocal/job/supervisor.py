@@ -9,6 +9,7 @@ from typing import Any
 
 from smlocal.artifacts.collect import Artifacts
 from smlocal.contract import failure
+from smlocal.contract.metrics import definitions_of
 from smlocal.contract.statuses import Ending, SecondaryStatus, StatusMessage, TrainingJobStatus
 from smlocal.engine.interface import Engine
 from smlocal.errors import ArtifactError, EngineLostError, HomeUnusableError
@@ -23,8 +24,9 @@ from smlocal.job.events import Events
 from smlocal.job.failure_file import read_failure
 from smlocal.job.faults import FAULT, Faults
 from smlocal.job.folder import keep
-from smlocal.job.host_run import logged_by
+from smlocal.job.host_run import log_path, logged_by
 from smlocal.job.local_block import local_block
+from smlocal.job.metrics.watch import MetricsReport, MetricsWatch
 from smlocal.job.outcome import ending
 from smlocal.job.phases import Phases
 from smlocal.job.prepare import Prepared
@@ -127,6 +129,8 @@ class Supervisor:
     """Makes the whole plan anew where only a recalled one is at hand."""
     policy: RestartPolicy = field(default_factory=lambda: RestartPolicy(retries=0))
     attempt: Attempt = field(init=False)
+    metrics: MetricsWatch = field(init=False)
+    measured: MetricsReport = field(default_factory=MetricsReport)
     number: int = 1
     artifacts: Artifacts | None = None
     notes: list[str] = field(default_factory=list)
@@ -136,7 +140,12 @@ class Supervisor:
     def __post_init__(self) -> None:
         self.policy.retries = self.plan.retries
         faults = Faults(planned=self.plan.faults, record=lambda index: self.context.record(FAULT, {"Index": index}))
-        self.attempt = Attempt(context=self.context, plan=self.plan, faults=faults)
+        self.metrics = MetricsWatch(
+            job_directory=self.plan.job_directory,
+            definitions=definitions_of(self.plan.request),
+            logs={host.host.name: log_path(self.plan.job_directory, host.host.name) for host in self.plan.hosts},
+        )
+        self.attempt = Attempt(context=self.context, plan=self.plan, faults=faults, wrote=self.metrics.wrote)
 
     def run(self) -> None:
         """Every attempt in turn, from the beginning."""
@@ -188,7 +197,11 @@ class Supervisor:
         logged = {host.host.name: logged_by(self.plan.job_directory, host.host.name) for host in self.plan.hosts}
         self.context.record("restart", {"Why": why, "Number": self.number, "Logged": logged})
         self.attempt = Attempt(
-            context=self.context, plan=for_attempt(self.plan, self.number), faults=old.faults, hints=old.hints
+            context=self.context,
+            plan=for_attempt(self.plan, self.number),
+            faults=old.faults,
+            hints=old.hints,
+            wrote=self.metrics.wrote,
         )
         self.context.phases.enter(SecondaryStatus.STARTING, StatusMessage.PREPARING)
 
@@ -222,6 +235,7 @@ class Supervisor:
         """Decide and write the decision down, clean up, and only then say that the job is over."""
         ended, reason = ending(self.attempt.story, self._failure_file())
         give_room(self.context.store.directory(self.plan.name))
+        self.measured = self.metrics.finish()
         with suppress(HomeUnusableError):  # on a full disk there may be room only after the clean-up
             self._keep_decision(ended, reason)
         self._clear()

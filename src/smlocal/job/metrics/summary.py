@@ -1,0 +1,62 @@
+"""What there is to say of a metric without showing every value of it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from smlocal.contract.metrics import MetricDefinition, MetricValue, is_later
+from smlocal.job.metrics.values import read_values
+
+_MOST_POINTS = 64
+
+
+@dataclass(kw_only=True, slots=True)
+class MetricSummary:
+    """One metric over the whole job and all hosts."""
+
+    name: str
+    count: int = 0
+    lowest: float = 0.0
+    highest: float = 0.0
+    last: MetricValue | None = None
+    """By time; None where no line held a value."""
+    _sums: list[float] = field(default_factory=list)
+    _each: int = 1
+    """How many values a sum is of; the last sum may be of fewer."""
+
+    @property
+    def points(self) -> list[float]:
+        """The course of the values: means of equally many each, at most 64."""
+        return [total / (min(self._each, self.count - index * self._each)) for index, total in enumerate(self._sums)]
+
+    def add(self, value: MetricValue) -> None:
+        """Take the next one in."""
+        number = value.value
+        self.lowest = number if not self.count else min(self.lowest, number)
+        self.highest = number if not self.count else max(self.highest, number)
+        if self.last is None or is_later(value.at, self.last.at):
+            self.last = value
+        if self.count == self._each * _MOST_POINTS:
+            self._sums = [one + other for one, other in zip(self._sums[::2], self._sums[1::2], strict=True)]
+            self._each *= 2
+        if self.count % self._each:
+            self._sums[-1] += number
+        else:
+            self._sums.append(number)
+        self.count += 1
+
+
+def summaries(job_directory: str, definitions: Sequence[MetricDefinition], hosts: Sequence[str]) -> list[MetricSummary]:
+    """One of each metric that is defined, in that order; those without a value too."""
+    found = {each.name: MetricSummary(name=each.name) for each in definitions}
+    for value in read_values(job_directory, definitions, hosts):
+        found[value.name].add(value)
+    return list(found.values())
+
+
+def last_values(job_directory: str, definitions: Sequence[MetricDefinition], hosts: Sequence[str]) -> list[MetricValue]:
+    """The last value of each metric that has one."""
+    return _there(summary.last for summary in summaries(job_directory, definitions, hosts))
+
+
+def _there(values: Iterable[MetricValue | None]) -> list[MetricValue]:
+    return [value for value in values if value is not None]
