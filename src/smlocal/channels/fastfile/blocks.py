@@ -45,6 +45,7 @@ class _Span:
     failed: bool = False
     readers: int = 0
     read: bool = False
+    """Up to its end, or as far as somebody asked for it."""
 
 
 class Blocks:
@@ -124,16 +125,16 @@ class Blocks:
         missing = self._missing(file, start, end, size)
         spans = list(dict.fromkeys(span for cell in _cells(start, end) if (span := self._cells.get((file, cell)))))
         for span in spans:
-            self._pin(span)  # before anything is dropped to make room for the others
+            self._pin(span, end)  # before anything is dropped to make room for the others
         for first, last in missing:
             self._make_room(last - first, urgent=True)
             spans.append(self._add(file, first, last))
-            self._pin(spans[-1])
+            self._pin(spans[-1], last)
         return spans
 
-    def _pin(self, span: _Span) -> None:
+    def _pin(self, span: _Span, end: int) -> None:
         span.readers += 1
-        span.read = True
+        span.read = span.read or end >= span.end
         self._spans.move_to_end(span)
         if not span.begun:  # it is new, or waits its turn among what is fetched ahead
             self._ahead.pop(span, None)
@@ -183,15 +184,22 @@ class Blocks:
     def _make_room(self, needed: int, *, urgent: bool) -> bool:
         """Drop what is least likely to be read again; what somebody waits for is fetched even if nothing can go."""
         stale = time.monotonic() - _STALE
-        for span in list(self._spans) if self._held + needed > self._capacity else ():
-            if span.readers or not span.done.is_set() or not (urgent or span.read or span.born < stale):
+        self._drop_until(needed, lambda span: span.read or span.born < stale)
+        if urgent:  # then also what others are just about to read
+            self._drop_until(needed, lambda _: True)
+        return urgent or self._held + needed <= self._capacity
+
+    def _drop_until(self, needed: int, may_go: Callable[[_Span], bool]) -> None:
+        if self._held + needed <= self._capacity:
+            return
+        for span in list(self._spans):
+            if span.readers or not span.done.is_set() or not may_go(span):
                 continue
             self._drop(span)
             if span.end - span.start == CHUNK and len(self._spare) < _SPARE:
                 self._spare.append(span.buffer)
             if self._held + needed <= self._capacity:
-                break
-        return urgent or self._held + needed <= self._capacity
+                return
 
     def _remember(self, span: _Span) -> None:
         with self._lock:
