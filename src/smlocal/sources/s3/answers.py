@@ -95,6 +95,26 @@ def read_page(body: bytes, bucket: str) -> Page:
     return Page(objects=tuple(objects), following=following)
 
 
+def document_of(body: bytes, wanted: str, uri: str, operation: str) -> dict[str, str]:
+    """The texts right below the top of an answer, `wanted` among them; an error's document raises its `S3Error`.
+
+    ValueError for anything else. The name at the top is not the same with all servers.
+    """
+    from xml.etree.ElementTree import ParseError, fromstring
+
+    try:
+        top = fromstring(body.strip())  # noqa: S314  as above
+    except ParseError as error:
+        raise ValueError(str(error)) from error
+    if _plain(top.tag) == "Error":
+        code, message = _said(body.strip())
+        raise S3Error(code, message, status=200, uri=uri, operation=operation)
+    texts = {_plain(each.tag): (each.text or "").strip() for each in top}
+    if not texts.get(wanted):
+        raise ValueError(f"it is a {_plain(top.tag)} without {wanted}")
+    return texts
+
+
 def _said(body: bytes) -> tuple[str, str]:
     from xml.etree.ElementTree import ParseError, fromstring
 

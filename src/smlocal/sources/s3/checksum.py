@@ -29,6 +29,11 @@ class Checksum:
             self._update(data)
 
     @property
+    def is_known(self) -> bool:
+        """Whether S3 has said anything that can be checked."""
+        return self._update is not None
+
+    @property
     def matches(self) -> bool:
         """Whether the bytes are those that S3 was given."""
         return self._update is None or self._digest() == self._wanted

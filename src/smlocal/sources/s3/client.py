@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from smlocal.sources.s3.answers import Page, read_page, unanswered
 from smlocal.sources.s3.connection import BrokenConnectionError
@@ -13,6 +13,9 @@ from smlocal.sources.s3.interface import S3Object
 from smlocal.sources.s3.patience import Patience
 from smlocal.sources.s3.ranges import RangeReader
 from smlocal.sources.s3.settings import S3Settings, load_settings
+
+if TYPE_CHECKING:
+    from smlocal.sources.s3.writer import S3Writer
 
 PATIENCE = 60.0
 _MOST_PAGE = 64 << 20
@@ -33,6 +36,7 @@ class S3Client:
         """A client that has asked nothing yet."""
         self._exchange = Exchange(settings)
         self._endpoint_url = settings.endpoint.url
+        self._sums_sent = settings.sums_sent
         self._patience = patience
         self._cancelled: Callable[[], bool] = _never
 
@@ -51,6 +55,12 @@ class S3Client:
     def close(self) -> None:
         """Close the connections that nobody uses at the moment."""
         self._exchange.close()
+
+    def writer(self) -> "S3Writer":
+        """What writes, with the same connections and for the same somebody."""
+        from smlocal.sources.s3.writer import S3Writer  # most jobs only read
+
+        return S3Writer(self._exchange, patience=self._patience, cancelled=self._cancelled, sums_sent=self._sums_sent)
 
     def list_objects(self, bucket: str, prefix: str) -> Iterator[S3Object]:
         """Every object whose key begins with `prefix`, in listing order; memory holds one page."""

@@ -1,21 +1,24 @@
 """One request to S3 and its answer, signed, and tried again while that may help."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from smlocal.errors import CredentialsMissingError
 from smlocal.sources.s3.answers import error_of, is_expired, is_worth_another_attempt, unanswered
-from smlocal.sources.s3.connection import BrokenConnectionError, Connection
+from smlocal.sources.s3.body import Body, sha256_of
+from smlocal.sources.s3.connection import EXPECT, BrokenConnectionError, Connection
 from smlocal.sources.s3.credentials import Credentials
 from smlocal.sources.s3.interface import S3Error
 from smlocal.sources.s3.patience import Patience
 from smlocal.sources.s3.pool import Pool
 from smlocal.sources.s3.settings import S3Settings
-from smlocal.sources.s3.signing import Signer
+from smlocal.sources.s3.signing import EMPTY, UNSIGNED, Signer
 
-_GOOD = {200, 206}
+_GOOD = {200, 204, 206}
 _MOST_ERROR = 1 << 20
 _AGENT = "smlocal"
+_LARGE = 1 << 20
+"""A body of more bytes is announced first, so that a refusal does not have to wait for it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,6 +32,10 @@ class Request:
     query: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
     uri: str
+    body: Body | None = None
+    """None for a method that has none."""
+    moved: Callable[[int], None] = lambda _: None
+    """Told the bytes of the body as they go, and fewer than none when some must go again."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,11 +60,12 @@ class Exchange:
     def send(self, request: Request, patience: Patience) -> Answer:
         """Ask until there is an answer, or patience ends; raises `S3Error`."""
         renewed = False
+        payload = self._payload(request.body)
         while True:
             patience.asking()
             credentials = self._credentials(request)
             try:
-                return self._attempt(request, credentials, patience)
+                return self._attempt(request, credentials, patience, payload)
             except (BrokenConnectionError, OSError) as error:
                 found = unanswered(error, request.uri, request.operation)
                 if _is_hopeless(error):
@@ -79,32 +87,43 @@ class Exchange:
         """Close the connections that nobody uses at the moment."""
         self._pool.clear()
 
-    def _attempt(self, request: Request, credentials: Credentials, patience: Patience) -> Answer:
+    def _payload(self, body: Body | None) -> str:
+        """What the signature says of the body."""
+        if body is None or not body.size:
+            return EMPTY
+        return UNSIGNED if self._settings.endpoint.encrypted else sha256_of(body)
+
+    def _attempt(self, request: Request, credentials: Credentials, patience: Patience, payload: str) -> Answer:
         endpoint = self._settings.endpoint
         host, path = endpoint.locate(request.bucket, request.key)
         authority = endpoint.authority(host)
         signed = self._signer.sign(
-            credentials, f"{request.method}\n{path}\n{request.query}", {"host": authority, **request.headers}
+            credentials, f"{request.method}\n{path}\n{request.query}", {"host": authority, **request.headers}, payload
         )
-        headers = {**signed, "user-agent": _AGENT, **self._pool.proxy_headers}
+        headers = {**signed, "user-agent": _AGENT, **_about(request.body), **self._pool.proxy_headers}
         target = self._pool.target(authority, f"{path}?{request.query}" if request.query else path)
         while True:
             connection = self._pool.take(host, patience.waiting)
+            sending = _Sending(request, patience)
             try:
-                status, found = connection.ask(request.method, target, headers)
+                pieces = () if request.body is None else request.body.pieces()
+                status, found = connection.ask(request.method, target, headers, pieces, sending.moved)
                 if status in _GOOD:
                     return Answer(host=host, connection=connection, status=status, headers=found)
                 body = connection.read(_MOST_ERROR)
             except BrokenConnectionError:
+                sending.take_back()
                 connection.close()
                 self._pool.clear()
                 if connection.requests == 1:
                     raise
                 # It had waited in the pool, and the server had closed it meanwhile: nothing is wrong yet.
             except BaseException:
+                sending.take_back()
                 connection.close()
                 raise
             else:
+                sending.take_back()
                 self._pool.give_back(host, connection)
                 raise error_of(status, body, request.uri, request.operation)
 
@@ -120,6 +139,29 @@ class Exchange:
             return self._settings.credentials.renew(refused)
         except CredentialsMissingError:
             return False
+
+
+class _Sending:
+    """Counts what has gone of a body, and that patience need not be lost over it."""
+
+    def __init__(self, request: Request, patience: Patience) -> None:
+        self._request, self._patience = request, patience
+        self._count = 0
+
+    def moved(self, count: int) -> None:
+        self._count += count
+        self._request.moved(count)
+        self._patience.moved()
+
+    def take_back(self) -> None:
+        if self._count:
+            self._request.moved(-self._count)
+
+
+def _about(body: Body | None) -> dict[str, str]:
+    if body is None:
+        return {}
+    return {"content-length": str(body.size), **({EXPECT: "100-continue"} if body.size > _LARGE else {})}
 
 
 def _is_hopeless(error: Exception) -> bool:

@@ -32,7 +32,7 @@ class S3Error(Exception):
         self.status = status
         self.uri = uri
         self.operation = operation
-        """What was asked: ListObjectsV2, HeadObject or GetObject."""
+        """What was asked, by its name in S3's API: GetObject."""
 
 
 class ObjectStore(Protocol):

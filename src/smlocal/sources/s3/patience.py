@@ -19,9 +19,10 @@ class FetchCancelledError(Exception):
 class Patience:
     """Of one call: begins anew with every byte that comes."""
 
-    def __init__(self, seconds: float, cancelled: Callable[[], bool]) -> None:
-        """The clock runs."""
-        self._seconds = seconds
+    def __init__(self, seconds: float, cancelled: Callable[[], bool], *, silence: float = _SILENCE) -> None:
+        """The clock runs; `silence` is how long an answer may be waited for."""
+        self._seconds = max(seconds, silence) if silence > _SILENCE else seconds
+        self._silence = silence
         self._cancelled = cancelled
         self._since = self._asked = time.monotonic()
         self._pause = _FIRST
@@ -37,12 +38,20 @@ class Patience:
             raise FetchCancelledError
         self._asked = time.monotonic()
 
+    def moved(self) -> None:
+        """Bytes go out: time in which they do so is not time that is waited."""
+        if self._cancelled():
+            raise FetchCancelledError
+        now = time.monotonic()
+        self._since += now - self._asked
+        self._asked = now
+
     def waiting(self) -> None:
         """Called while a connection is silent: gives it up when that has been so for too long."""
         if self._cancelled():
             raise FetchCancelledError
         now = time.monotonic()
-        if now - self._asked > _SILENCE or now - self._since > self._seconds:
+        if now - self._asked > self._silence or now - self._since > self._seconds:
             raise BrokenConnectionError("nothing came any more")
 
     def pause(self, error: S3Error) -> None:

@@ -22,6 +22,8 @@ class S3Settings:
     """A file or folder with the certificates that are trusted; None for those that botocore would trust."""
     proxy: str | None = None
     """The URL of the proxy on the way there."""
+    sums_sent: bool = True
+    """Whether what is uploaded goes with a checksum; some servers that speak S3 refuse that."""
 
 
 def load_settings(region: str, environment: Mapping[str, str] = os.environ) -> S3Settings:
@@ -47,6 +49,7 @@ def load_settings(region: str, environment: Mapping[str, str] = os.environ) -> S
         or environment.get("REQUESTS_CA_BUNDLE")
         or None,
         proxy=_proxy(endpoint, environment),
+        sums_sent=_sums_sent(environment, profile),
     )
 
 
@@ -74,6 +77,11 @@ def _endpoint(region: str, environment: Mapping[str, str], profile: Profile) -> 
         fips=_flag(environment, profile, "use_fips_endpoint"),
         path_style=style == "path",
     )
+
+
+def _sums_sent(environment: Mapping[str, str], profile: Profile) -> bool:
+    name = "request_checksum_calculation"
+    return (environment.get(f"AWS_{name.upper()}") or profile.get(name)).lower() != "when_required"
 
 
 def _flag(environment: Mapping[str, str], profile: Profile, name: str) -> bool:
