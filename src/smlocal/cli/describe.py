@@ -47,6 +47,11 @@ def _lines(answer: Mapping[str, Any], logs: list[tuple[str, str]], *, alive: boo
     yield from _hosts(local, logs if running else [])
     for note in (local.get("Artifacts") or {}).get("Notes", ()):
         yield from _row("Note", note)
+    if local.get("Usage"):
+        from smlocal.cli.usage_lines import describe_lines
+
+        yield "Used"
+        yield from (line for name, text in describe_lines(local["Usage"]) for line in _row(f"  {name}", text))
     if local.get("Explanation"):
         yield from _row("Because", local["Explanation"])
     for hint in local.get("Hints", ()):

@@ -43,6 +43,7 @@ def _lines(answer: Mapping[str, Any], *, again: bool) -> Iterator[str]:
     if failed and again:
         yield from _last_words(local)
     yield from _artifacts(local)
+    yield from _usage(local)
     for left in local["Leftovers"]:
         yield _item("left", left)
     if failed:
@@ -78,6 +79,14 @@ def _artifacts(local: Mapping[str, Any]) -> Iterator[str]:
             yield _item(name.lower(), f"{from_here(artifacts[name])}  {size}")
     for note in artifacts["Notes"]:
         yield _item("note", note)
+
+
+def _usage(local: Mapping[str, Any]) -> Iterator[str]:
+    if not local.get("Usage"):
+        return
+    from smlocal.cli.usage_lines import summary_lines  # of a job that took long enough to be measured
+
+    yield from (_item(name, text) for name, text in summary_lines(local["Usage"]))
 
 
 def _differences(local: Mapping[str, Any]) -> Iterator[str]:

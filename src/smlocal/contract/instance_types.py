@@ -15,6 +15,16 @@ class InstanceType:
     vcpus: int
     memory_mib: int
     gpus: int
+    gpu_name: str = ""
+    gpu_memory_mib: int = 0
+    """Of each GPU."""
+    neuron_devices: int = 0
+    architecture: str = "x86_64"
+
+    @property
+    def family(self) -> str:
+        """`m5` of `ml.m5.large`."""
+        return self.name.split(".")[1]
 
 
 @cache
@@ -23,6 +33,26 @@ def instance_type(name: str) -> InstanceType:
     with open(_TABLE, encoding="utf-8") as table:
         for line in table:
             if line.startswith(f"{name},"):
-                _, vcpus, memory, gpus, *_ = line.split(",")
-                return InstanceType(name=name, vcpus=int(vcpus), memory_mib=int(memory), gpus=int(gpus))
+                return _row(line)
     raise LookupError(name)
+
+
+@cache
+def instance_types() -> tuple[InstanceType, ...]:
+    """Every row of the table, in its order."""
+    with open(_TABLE, encoding="utf-8") as table:
+        return tuple(_row(line) for line in table if line.startswith("ml."))
+
+
+def _row(line: str) -> InstanceType:
+    name, vcpus, memory, gpus, gpu, gpu_memory, neuron, architecture = line.rstrip().split(",")
+    return InstanceType(
+        name=name,
+        vcpus=int(vcpus),
+        memory_mib=int(memory),
+        gpus=int(gpus),
+        gpu_name=gpu,
+        gpu_memory_mib=int(gpu_memory or 0),
+        neuron_devices=int(neuron),
+        architecture=architecture,
+    )

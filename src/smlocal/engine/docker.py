@@ -4,7 +4,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from smlocal.engine.client import Client
 from smlocal.engine.documents import container_document, container_state, image_facts
@@ -21,6 +21,9 @@ from smlocal.engine.interface import (
 from smlocal.engine.output import AttachedOutput
 from smlocal.errors import EngineError, EngineLostError
 from smlocal.plan.facts import EngineFacts, ImageFacts
+
+if TYPE_CHECKING:
+    from smlocal.engine.statistics import Statistics
 
 _ABSENT = 404
 _CONFLICT = 409
@@ -152,6 +155,16 @@ class DockerEngine:
     def state(self, container: str) -> ContainerState:
         """Inspect a container."""
         return container_state(self._client.read(f"/containers/{container}/json"))
+
+    def statistics(self, container: str) -> "Statistics | None":
+        """Ask once: what the engine then does is done once, where a stream would have it done each second.
+
+        Docker 20.10 answers at its next tick, up to a second later. Older ones do not know `one-shot`, and take two.
+        """
+        from smlocal.engine.statistics import read_statistics  # short jobs do without
+
+        parameters = {"stream": "false", "one-shot": "true"}
+        return read_statistics(self._client.read(f"/containers/{container}/stats", parameters=parameters))
 
     def began(self) -> str:
         """Read the age of the default network: every start that does not keep containers alive makes it anew."""

@@ -3,9 +3,12 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from smlocal.plan.facts import EngineFacts, ImageFacts
+
+if TYPE_CHECKING:
+    from smlocal.engine.statistics import Statistics  # short jobs do without
 
 JOB_LABEL = "smlocal.job"
 """On everything we make on an engine; clean-up goes by this label and nothing else."""
@@ -126,6 +129,10 @@ class Engine(Protocol):
 
     def state(self, container: str) -> ContainerState:
         """Look at a container."""
+
+    def statistics(self, container: str) -> "Statistics | None":
+        """What a container uses at this moment, which may take a second or two; None when it does not run."""
+        ...
 
     def began(self) -> str:
         """When the engine was last started, as a timestamp; empty where it does not tell."""

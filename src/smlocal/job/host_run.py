@@ -18,6 +18,8 @@ from smlocal.job.labels import labels
 from smlocal.job.log_file import LogFile, rewrite_log
 from smlocal.job.reporter import Reporter
 from smlocal.job.staging import build_tree, mounts, stage_trees
+from smlocal.job.usage.path import series_path
+from smlocal.job.usage.watch import UsageWatch, Watched
 from smlocal.plan.model import HostPlan, JobPlan
 
 HOST_LABEL = "smlocal.host"
@@ -51,6 +53,7 @@ class HostRun:
     """True while what was read is being handed on."""
     _mounts: tuple[Mount, ...] = ()
     _threads: list[Thread] = field(default_factory=list)
+    _usage: UsageWatch = field(default_factory=UsageWatch)
 
     @property
     def name(self) -> str:
@@ -105,6 +108,8 @@ class HostRun:
 
     def watch_on(self) -> None:
         """Wait for the end of a container that was taken up and still runs."""
+        if self._threads:
+            self._watch_usage(started_before=True)
         self.wrote()
         for thread in self._threads:
             thread.start()
@@ -200,6 +205,21 @@ class HostRun:
         self._threads = [reader, waiter]
         reader.start()
         waiter.start()
+        self._watch_usage()
+
+    def _watch_usage(self, *, started_before: bool = False) -> None:
+        path = series_path(self.plan.job_directory, self.name)
+        folders = [(mount.source, mount.target) for mount in self._mounts if mount.target != paths.INPUT]
+        self._usage.begin(
+            self.engine,
+            Watched(
+                container=self.container,
+                path=path,
+                gpus=self.host.gpus,
+                folders=folders,
+                started_before=started_before,
+            ),
+        )
 
     def _read(self, output: Output) -> None:
         """Keep and show what the container writes; a broken stream is not the end of the job, the wait decides."""
@@ -219,7 +239,10 @@ class HostRun:
 
     def _wait(self, output: Output | None, reader: Thread | None) -> None:
         try:
-            exit_code = self.engine.wait(self.container)
+            try:
+                exit_code = self.engine.wait(self.container)
+            finally:
+                self._usage.close()
             if reader is not None:
                 reader.join(_DRAIN_SECONDS)
                 # Whoever reads slowly (a pager) gets the rest all the same, and so does the log.

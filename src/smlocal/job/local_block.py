@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from smlocal.contract.statuses import Ending
 from smlocal.job.describe import DECISION, FINAL_METRICS
+from smlocal.job.usage.path import series_directory
 from smlocal.plan.document import note_documents
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def local_block(job: "Supervisor", ended: Ending, reason: str | None) -> dict[st
         },
         FINAL_METRICS: job.measured.final,
         "Metrics": {"Notes": job.measured.notes},
+        "Usage": _usage(job),
         "Seconds": dict(job.context.phases.seconds),
         "Notes": note_documents(plan),
         "Image": plan.image_facts and plan.image_facts.id,
@@ -44,6 +46,20 @@ def local_block(job: "Supervisor", ended: Ending, reason: str | None) -> dict[st
         "Explanation": attempt.explanation,
         "Leftovers": job.leftovers,
     }
+
+
+def _usage(job: "Supervisor") -> dict[str, Any] | None:
+    plan = job.plan
+    if not os.path.isdir(series_directory(plan.job_directory)):
+        return None
+    from smlocal.job.usage.block import Measured, usage_block  # of a job that took long enough to be measured
+
+    killed = {end.host for end in job.attempt.story.ends if end.oom_killed}
+    hosts = [
+        Measured(name=host.host.name, instance_type=host.host.instance_type, oom_killed=host.host.name in killed)
+        for host in plan.hosts
+    ]
+    return usage_block(plan.job_directory, hosts, machine_cpus=plan.machine.cpus)
 
 
 def _notes(artifacts: "Artifacts | None") -> list[str]:

@@ -1,0 +1,46 @@
+"""A curve in one line of text."""
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+
+_LEVELS = "▁▂▃▄▅▆▇█"
+ENOUGH = 4
+"""Fewer values are told by a figure alone."""
+
+
+def sparkline(values: Sequence[float], *, width: int = 16, low: float | None = None, high: float | None = None) -> str:
+    """At most `width` levels between `low` and `high`, else between the lowest and the highest of the values.
+
+    Where there are more values than room, neighbours become one by their mean. What is not a finite number is a gap.
+    Empty for fewer values than make a curve.
+    """
+    finite = [value for value in values if math.isfinite(value)]
+    if len(finite) < ENOUGH:
+        return ""
+    shown = _narrowed(values, width)
+    kept = [value for value in shown if math.isfinite(value)]
+    bottom = min(kept) if low is None else low
+    top = max(kept) if high is None else high
+    return "".join(_level(value, bottom, top) for value in shown)
+
+
+def _level(value: float, bottom: float, top: float) -> str:
+    if not math.isfinite(value):
+        return " "
+    if top <= bottom:
+        return _LEVELS[0]
+    share = (value - bottom) / (top - bottom)
+    return _LEVELS[min(len(_LEVELS) - 1, max(0, int(share * len(_LEVELS))))]
+
+
+def _narrowed(values: Sequence[float], width: int) -> list[float]:
+    if len(values) <= width:
+        return list(values)
+    edges = [number * len(values) // width for number in range(width + 1)]
+    return [_mean(values[start:end]) for start, end in pairwise(edges)]
+
+
+def _mean(values: Sequence[float]) -> float:
+    finite = [value for value in values if math.isfinite(value)]
+    return sum(finite) / len(finite) if finite else math.nan

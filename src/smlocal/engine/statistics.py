@@ -1,0 +1,76 @@
+"""What an engine knows about a running container: its document of statistics, of cgroup v1 and v2 alike."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+_NANO = 1_000_000_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Statistics:
+    """A container at one moment. None: the engine does not say."""
+
+    at: float
+    """By the engine's clock, seconds since the epoch."""
+    cpu_seconds: float
+    """Of all processors since the start."""
+    cpus: int
+    """Processors that it may use."""
+    memory: int
+    """Bytes, file cache included."""
+    cache: int
+    """Of these, file cache that was not used lately: what `docker stats` takes off."""
+    memory_highest: int | None
+    """The kernel's high-water mark, file cache included; only cgroup v1 gives it."""
+    disk_read: int | None
+    disk_written: int | None
+    network_received: int | None
+    network_sent: int | None
+
+
+def read_statistics(document: Mapping[str, Any]) -> Statistics | None:
+    """None for a container that does not run: its document has no numbers, or zeros."""
+    memory, cpu = document.get("memory_stats") or {}, document.get("cpu_stats") or {}
+    spent = (cpu.get("cpu_usage") or {}).get("total_usage") or 0
+    usage = memory.get("usage") or 0
+    if not usage or not spent:
+        return None
+    details = memory.get("stats") or {}
+    # v1 has both names, and the plain one leaves out the cgroups below.
+    cache = details.get("total_inactive_file", details.get("inactive_file")) or 0
+    read, written = _disk(document.get("blkio_stats") or {})
+    received, sent = _network(document.get("networks"))
+    return Statistics(
+        at=datetime.fromisoformat(document["read"]).timestamp(),
+        cpu_seconds=spent / _NANO,
+        cpus=cpu.get("online_cpus") or 0,
+        memory=usage,
+        cache=cache if cache < usage else 0,
+        memory_highest=memory.get("max_usage") or None,
+        disk_read=read,
+        disk_written=written,
+        network_received=received,
+        network_sent=sent,
+    )
+
+
+def _disk(blkio: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    """What went to and from block devices; an empty list says nothing, since not every kernel counts."""
+    entries: Sequence[Mapping[str, Any]] = blkio.get("io_service_bytes_recursive") or ()
+    if not entries:
+        return None, None
+    sums = {"read": 0, "write": 0}
+    for entry in entries:
+        operation = entry["op"].lower()  # v1 writes `Read`, v2 `read`
+        if operation in sums:
+            sums[operation] += entry["value"]
+    return sums["read"], sums["write"]
+
+
+def _network(networks: Mapping[str, Mapping[str, int]] | None) -> tuple[int | None, int | None]:
+    """Over all interfaces; a container without a network has none."""
+    if not networks:
+        return None, None
+    return sum(each["rx_bytes"] for each in networks.values()), sum(each["tx_bytes"] for each in networks.values())

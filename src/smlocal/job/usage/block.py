@@ -1,0 +1,81 @@
+"""`Usage` of the `Local` block: what each host used, and what it says about instance types."""
+
+import os.path
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from smlocal.contract.instance_types import InstanceType, instance_type, instance_types
+from smlocal.contract.usage import MIB, Advice, HostUsage, advise, host_usage
+from smlocal.job.usage.path import series_directory, series_path
+from smlocal.job.usage.series import Series, read_series
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Measured:
+    """A host whose usage may have been kept."""
+
+    name: str
+    instance_type: str
+    oom_killed: bool = False
+
+
+def usage_block(job_directory: str, hosts: Sequence[Measured], *, machine_cpus: int) -> dict[str, Any] | None:
+    """Of a job that runs or has ended; None when nothing was kept, as of one that ends within its first second."""
+    if not os.path.isdir(series_directory(job_directory)):
+        return None
+    documents, notes = [], []
+    kinds: dict[str, list[HostUsage]] = {}
+    for host in hosts:
+        path = series_path(job_directory, host.name)
+        series = Series()
+        with suppress(OSError):
+            series = read_series(path)
+        notes += [f"{host.name}: {note}" for note in dict.fromkeys(series.notes)]
+        used = host_usage(host.name, series.containers, oom_killed=host.oom_killed)
+        if used is not None:
+            kinds.setdefault(host.instance_type, []).append(used)
+            documents.append(_host(used, instance_type(host.instance_type), series, path))
+    advice = [advise(instance_type(k), used, instance_types(), machine_cpus=machine_cpus) for k, used in kinds.items()]
+    return {"Hosts": documents, "Advice": [_advice(each) for each in advice], "Notes": notes}
+
+
+def _host(used: HostUsage, kind: InstanceType, series: Series, path: str) -> dict[str, Any]:
+    return {
+        "Name": used.name,
+        "InstanceType": _size(kind),
+        "Seconds": round(used.seconds, 1),
+        "MemoryPeakMiB": _mib(used.memory_peak),
+        "MemoryWithCachePeakMiB": _mib(used.memory_with_cache_peak),
+        "CpuPeak": round(used.cpu_peak, 2),
+        "CpuMean": round(used.cpu_mean, 3),
+        "DiskReadBytes": used.disk_read,
+        "DiskWrittenBytes": used.disk_written,
+        "DiskHeldBytes": dict(series.held),
+        "NetworkReceivedBytes": used.network_received,
+        "NetworkSentBytes": used.network_sent,
+        "GpuPeakPercent": used.gpu_percent_peak,
+        "GpuMeanPercent": None if used.gpu_percent_mean is None else round(used.gpu_percent_mean, 1),
+        "GpuMemoryPeakMiB": None if used.gpu_memory_peak is None else _mib(used.gpu_memory_peak),
+        "Points": used.points,
+        "Series": path,
+    }
+
+
+def _advice(advice: Advice) -> dict[str, Any]:
+    return {
+        "InstanceType": advice.instance_type.name,
+        "Hosts": list(advice.hosts),
+        "Verdict": advice.verdict,
+        "Fits": [_size(kind) for kind in advice.fits],
+        "Sentences": list(advice.sentences),
+    }
+
+
+def _size(kind: InstanceType) -> dict[str, Any]:
+    return {"Name": kind.name, "VCpus": kind.vcpus, "MemoryMiB": kind.memory_mib, "Gpus": kind.gpus}
+
+
+def _mib(count: int) -> float:
+    return round(count / MIB, 1)

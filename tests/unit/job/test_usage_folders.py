@@ -1,0 +1,31 @@
+from pathlib import Path
+
+from smlocal.job.usage.folders import held
+
+
+def test_what_folders_hold_links_not_followed(tmp_path: Path) -> None:
+    model, output = tmp_path / "model", tmp_path / "output"
+    (model / "deep" / "er").mkdir(parents=True)
+    output.mkdir()
+    (model / "deep" / "er" / "weights").write_bytes(b"1" * 1_000_000)
+    (output / "link").symlink_to(model)
+    (output / "loop").symlink_to(".")
+    sizes = held([(str(model), "/opt/ml/model"), (str(output), "/opt/ml/output"), (str(tmp_path / "no"), "/no")])
+    assert sizes.keys() == {"/opt/ml/model", "/opt/ml/output"}
+    assert 1_000_000 <= sizes["/opt/ml/model"] < 1_100_000
+    assert sizes["/opt/ml/output"] < 100_000
+
+
+def test_a_hole_takes_no_room(tmp_path: Path) -> None:
+    with (tmp_path / "sparse").open("wb") as file:
+        file.truncate(1 << 40)
+    assert held([(str(tmp_path), "/x")])["/x"] < 1_000_000
+
+
+def test_too_many_entries_are_not_counted(tmp_path: Path) -> None:
+    few, many = tmp_path / "few", tmp_path / "many"
+    for folder, count in ((few, 10), (many, 10_001)):
+        folder.mkdir()
+        for number in range(count):
+            (folder / str(number)).touch()
+    assert held([(str(few), "/few"), (str(many), "/many"), (str(few), "/after")]).keys() == {"/few"}

@@ -1,0 +1,81 @@
+"""GPUs, by a program that stands in for the driver's: it writes what the real one writes, and keeps running like it."""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from smlocal.job.usage.gpus import GpuReader, GpuUse, highest
+
+MIB = 1024 * 1024
+
+
+@pytest.fixture
+def nvidia_smi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    def make(script: str) -> Path:
+        tool = tmp_path / "nvidia-smi"
+        tool.write_text(f'#!/bin/sh\necho $$ >{tmp_path}/pid\necho "$@" >{tmp_path}/arguments\n{script}\n')
+        tool.chmod(0o755)
+        monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+        return tmp_path
+
+    return make
+
+
+def first_look(reader: GpuReader) -> GpuUse | None:
+    for _ in range(600):
+        if (use := reader.look()) is not None:
+            return use
+        time.sleep(0.05)
+    return None
+
+
+def test_the_busiest_of_the_jobs_gpus(nvidia_smi: Callable[[str], Path]) -> None:
+    folder = nvidia_smi("printf '0, 10, 300\\n1, 70, 200\\n2, 99, 9000\\n'; exec sleep 600")
+    reader = GpuReader(2)
+    try:
+        assert first_look(reader) == GpuUse(percent=70, memory=300 * MIB)
+        assert reader.look() is None
+        assert "--query-gpu=index,utilization.gpu,memory.used" in (folder / "arguments").read_text()
+        process = int((folder / "pid").read_text())
+    finally:
+        reader.close()
+    reader.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
+
+
+def test_without_the_tool_nothing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    reader = GpuReader(1)
+    assert reader.look() is None
+    reader.close()
+
+
+def test_a_tool_that_fails_says_nothing(nvidia_smi: Callable[[str], Path]) -> None:
+    folder = nvidia_smi("echo 'NVIDIA-SMI has failed because it could not communicate with the NVIDIA driver.'; exit 9")
+    reader = GpuReader(1)
+    try:
+        for _ in range(600):
+            if (folder / "arguments").exists():
+                break
+            time.sleep(0.05)
+        assert reader.look() is None
+    finally:
+        reader.close()
+
+
+@pytest.mark.parametrize(
+    ("lines", "use"),
+    [
+        ([b"0, 5, 6", b"0, 50, 2", b""], GpuUse(percent=50, memory=6 * MIB)),
+        ([b"0, [N/A], 6", b"1, 4, 5"], GpuUse(percent=4, memory=5 * MIB)),
+        ([b"0, [Not Supported], [Not Supported]"], None),
+        ([b"7, 5, 6"], None),
+        ([], None),
+    ],
+)
+def test_lines_of_the_tool(lines: list[bytes], use: GpuUse | None) -> None:
+    assert highest(lines, 2) == use
