@@ -67,5 +67,4 @@ class Objects:
                 size=listing.sizes[index] if listing.sizes else None,
                 etag=listing.etags[index] if listing.etags else None,
             )
-        path = listing.paths[index]
         return LocalObject(path=listing.file(index), uri=f"{listing.bucket_uri}{listing.key(index)}")

@@ -11,8 +11,8 @@ from smlocal.sources.s3.interface import ObjectStore, S3Object
 if TYPE_CHECKING:
     from smlocal.sources.s3.stream import ObjectStream
 
-_SHARE = 3, 4
-_LEAST = 1 << 20
+_SHARE = 7, 8
+_LEAST = 2 << 20
 
 
 class Streams:
