@@ -25,9 +25,9 @@ def measure(size: Size) -> list[Figure]:
         supervisor = json.loads(described.stdout)["Local"]["SupervisorPid"]
         time.sleep(2)
         progress(f"watching for {seconds} s")
-        before = _processor_seconds(supervisor)
+        before = processor_seconds(supervisor)
         time.sleep(seconds)
-        used = _processor_seconds(supervisor) - before
+        used = processor_seconds(supervisor) - before
         subprocess.run([BIN / "smlocal", "stop", name, "--grace", "0", "--wait"], env=place.environment, check=False)
     return [
         Figure(
@@ -41,7 +41,7 @@ def measure(size: Size) -> list[Figure]:
     ]
 
 
-def _processor_seconds(process: int) -> float:
+def processor_seconds(process: int) -> float:
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
