@@ -20,6 +20,8 @@ Holder = tuple[dict[str, Any], str]
 _INSTEAD: dict[str, Callable[[int], Any]] = {
     "AlgorithmSpecification.TrainingImage": lambda _: os.environ["WITHOUT_IMAGE"],
     "AlgorithmSpecification.TrainingInputMode": lambda _: "File",
+    "AlgorithmSpecification.MetricDefinitions[].Name": lambda number: f"metric-{number}",
+    "AlgorithmSpecification.MetricDefinitions[].Regex": lambda _: "(unheard-of)",
     "InputDataConfig[].ChannelName": lambda number: f"channel-{number}",
     "InputDataConfig[].DataSource.S3DataSource.S3DataType": lambda _: "S3Prefix",
     "InputDataConfig[].DataSource.S3DataSource.S3Uri": lambda _: f"{_ELSEWHERE}/",

@@ -10,7 +10,7 @@ from smlocal.cli.trouble import show_error
 from smlocal.errors import SmlocalError, UsageRefusedError
 
 _COMMANDS = (
-    *("run", "plan", "jobs", "describe", "logs", "wait", "stop", "interrupt", "rm", "recover"),
+    *("run", "plan", "jobs", "describe", "logs", "metrics", "wait", "stop", "interrupt", "rm", "recover"),
     *("cache", "coverage", "schema"),
 )
 _INTERRUPTED = 130

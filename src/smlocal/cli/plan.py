@@ -25,7 +25,8 @@ _HIDDEN = "•••"
 @job_options
 @click.option("--json", "as_json", is_flag=True, help="The whole plan as one JSON document.")
 @click.option("--script", is_flag=True, help="Only a shell script that does the same by hand.")
-def command(*, as_json: bool, script: bool, **given: Any) -> None:
+@click.option("--try-line", "texts", multiple=True, metavar="TEXT", help="Try MetricDefinitions on a line; repeatable.")
+def command(*, as_json: bool, script: bool, texts: tuple[str, ...], **given: Any) -> None:
     """Show what a run would do and how it differs from the service.
 
     Nothing is run, pulled or written.
@@ -40,20 +41,38 @@ def command(*, as_json: bool, script: bool, **given: Any) -> None:
     from smlocal.store.home import home_directory
 
     plan = look(job, name=name, home=home_directory(), engine=connect(), strict=given["strict"])
+    tried = _tried(plan, texts)
     if as_json:
         import json
 
         from smlocal.plan.document import plan_document
 
-        click.echo(json.dumps({**plan_document(plan), "Script": shell_script(plan)}, indent=2))
+        document = {**plan_document(plan), **({"TriedLines": tried} if tried else {}), "Script": shell_script(plan)}
+        click.echo(json.dumps(document, indent=2))
     elif script:
         click.echo(shell_script(plan), nl=False)
     else:
         for line in _lines(plan):
             click.echo(line.rstrip())
+        if tried:
+            from smlocal.cli.tried_lines import shown_lines
+
+            for head, text in shown_lines(tried):
+                click.echo(_row(head, text).rstrip())
         click.echo("\nBy hand, as a script for sh (smlocal plan --script prints only this)\n")
         # Not indented: it has texts of several lines in it, and is there to be pasted.
         click.echo(shell_script(plan), nl=False)
+
+
+def _tried(plan: "JobPlan", texts: tuple[str, ...]) -> list[dict[str, Any]]:
+    if not texts:
+        return []
+    from smlocal.cli.tried_lines import tried_lines
+    from smlocal.contract.metrics import definitions_of
+
+    if not definitions_of(plan.request):
+        raise click.UsageError("--try-line tries MetricDefinitions, and the request has none.")
+    return tried_lines(plan.request, texts)
 
 
 def _lines(plan: "JobPlan") -> Iterator[str]:

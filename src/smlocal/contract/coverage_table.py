@@ -37,6 +37,7 @@ class Row:
 
 _CASE = "tests/integration/test_cases.py::test_case"
 _PLAN = "tests/unit/contract/test_effects.py"
+_METRICS = "tests/integration/job/test_metrics.py::test_definitions_find_their_values"
 
 
 def _emulated(note: str, test: str, values: Mapping[str, Value] | None = None) -> Row:
@@ -95,11 +96,11 @@ TABLE: dict[str, Row] = {
     "AlgorithmSpecification.TrainingInputMode": _emulated(
         "How channels without an InputMode of their own are delivered.", f"{_CASE}[mode-of-the-job]", _MODES
     ),
-    "AlgorithmSpecification.MetricDefinitions[].Name": _recorded(
-        "Written to metric-definition-regex.json; values are not taken from the log yet."
+    "AlgorithmSpecification.MetricDefinitions[].Name": _emulated(
+        "Names a metric in FinalMetricDataList; also written to metric-definition-regex.json.", f"{_METRICS}[name]"
     ),
-    "AlgorithmSpecification.MetricDefinitions[].Regex": _recorded(
-        "Written to metric-definition-regex.json; values are not taken from the log yet."
+    "AlgorithmSpecification.MetricDefinitions[].Regex": _emulated(
+        "Searched in every line of the log; also written to metric-definition-regex.json.", f"{_METRICS}[regex]"
     ),
     "AlgorithmSpecification.EnableSageMakerMetricsTimeSeries": _recorded("No time series is made here."),
     "AlgorithmSpecification.ContainerEntrypoint[]": _emulated(

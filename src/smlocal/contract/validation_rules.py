@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from smlocal.contract.document import Path, spoken
+from smlocal.contract.metric_regex import regex_trouble
 from smlocal.contract.model.constraints import INTEGER_LIMIT
 from smlocal.contract.validation import Violation, missing
 
@@ -91,6 +92,15 @@ def _algorithm(request: dict[str, Any]) -> _Found:
         yield _says(path, "give TrainingImage (or AlgorithmName); one of them is needed")
     elif len(named) > 1:
         yield _says((*path, "AlgorithmName"), "give TrainingImage or AlgorithmName, not both")
+
+
+def _metrics(request: dict[str, Any]) -> _Found:
+    definitions = _part(request, "AlgorithmSpecification").get("MetricDefinitions")
+    for index, each in enumerate(definitions if isinstance(definitions, list) else ()):
+        regex = each.get("Regex") if isinstance(each, dict) else None
+        trouble = regex_trouble(regex) if isinstance(regex, str) else None
+        if trouble is not None:
+            yield _says(("AlgorithmSpecification", "MetricDefinitions", index, "Regex"), trouble)
 
 
 def _instances(request: dict[str, Any]) -> _Found:
@@ -246,6 +256,7 @@ def _tags(request: dict[str, Any]) -> _Found:
 _RULES: tuple[Callable[[dict[str, Any]], _Found], ...] = (
     _sections,
     _algorithm,
+    _metrics,
     _instances,
     _instance_groups,
     _channel_names,

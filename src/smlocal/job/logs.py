@@ -1,7 +1,5 @@
 """Where the logs of a job are."""
 
-import os
-
 from smlocal.job.describe import PLAN
 from smlocal.job.host_run import log_path
 from smlocal.store.jobs import Store
@@ -11,4 +9,4 @@ def host_logs(store: Store, name: str) -> list[tuple[str, str]]:
     """Host and file of every log, in host order; a file is there once its host has started. Unknown: an error."""
     plan = store.document(name, PLAN)
     directory = store.directory(name)
-    return [(host["Name"], os.path.join(log_path(directory, host["Name"]))) for host in plan["Hosts"]]
+    return [(host["Name"], log_path(directory, host["Name"])) for host in plan["Hosts"]]

@@ -6,6 +6,7 @@
 from smlocal.contract.instance_types import instance_type
 from smlocal.contract.job_file import JobFile
 from smlocal.plan.input_notes import INPUT_RULES
+from smlocal.plan.metric_notes import METRIC_RULES
 from smlocal.plan.model import JobPlan, Note
 from smlocal.plan.note_rule import NoteRule, inputs, some
 
@@ -96,12 +97,6 @@ def _encryption(plan: JobPlan, job: JobFile) -> str | None:
 def _vpc(plan: JobPlan, job: JobFile) -> str | None:
     given = job.request.VpcConfig is not None
     return "VpcConfig is recorded; the container is on a network of this engine" if given else None
-
-
-def _metrics(plan: JobPlan, job: JobFile) -> str | None:
-    specification = job.request.AlgorithmSpecification
-    given = specification is not None and bool(specification.MetricDefinitions)
-    return "MetricDefinitions reach the container; values are not yet taken from the log" if given else None
 
 
 def _collectors(plan: JobPlan, job: JobFile) -> str | None:
@@ -200,7 +195,7 @@ RULES = (
     NoteRule(id="output-merged", says=_merged_output),
     NoteRule(id="encryption", says=_encryption),
     NoteRule(id="vpc", says=_vpc),
-    NoteRule(id="metric-definitions", says=_metrics),
+    *METRIC_RULES,
     NoteRule(id="collectors", says=_collectors),
     NoteRule(id="rules", says=_rules),
     NoteRule(id="recorded", says=_recorded),

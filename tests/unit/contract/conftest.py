@@ -49,6 +49,7 @@ _ALTERNATIVES = {
 }
 _SAMPLES: dict[str, Any] = {
     "StoppingCondition.MaxWaitTimeInSeconds": 86_400,
+    "AlgorithmSpecification.MetricDefinitions[].Regex": "a=(.*)",
     "ResourceConfig.InstanceGroups[].InstanceCount": 1,
 }
 _S3 = "InputDataConfig[].DataSource.S3DataSource"
@@ -99,6 +100,8 @@ def sample(annotation: Any) -> Any:
         value = {name: sample(types[name]) for name, field in kind.model_fields.items() if field.is_required()}
         if "InstanceGroupName" in value:
             value["InstanceCount"] = 1  # the model allows 0, and no job can have it
+        if "Regex" in value:
+            value["Regex"] = "a=(.*)"  # it needs a group
     return value
 
 

@@ -117,6 +117,20 @@ CASES: dict[str, tuple[Change, Change]] = {
         ),
         NOTHING,
     ),
+    "metric-controls": (
+        (
+            {"AlgorithmSpecification": {**IMAGE, "MetricDefinitions": [{"Name": "loss", "Regex": r"loss\t(.*)"}]}},
+            {},
+            {},
+            {},
+        ),
+        (
+            {"AlgorithmSpecification": {**IMAGE, "MetricDefinitions": [{"Name": "loss", "Regex": "loss#011(.*)"}]}},
+            {},
+            {},
+            {},
+        ),
+    ),
     "collectors": (({"TensorBoardOutputConfig": S3}, {}, {}, {}), NOTHING),
     "rules": (
         ({"ProfilerRuleConfigurations": [{"RuleConfigurationName": "r", "RuleEvaluatorImage": "i"}]}, {}, {}, {}),

@@ -10,6 +10,7 @@ import os
 import select
 import sys
 import time
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -66,12 +67,12 @@ class Reader:
 def read_metrics(task: dict[str, Any], words: int) -> None:
     """Read until the descriptor `words` ends, and then to the end of the logs."""
     definitions = [MetricDefinition(name=each["Name"], regex=each["Regex"]) for each in task["Definitions"]]
-    with Guard() as guard:
+    with Guard() as guard, closing(ValuesFile(task["Directory"])) as values:
         reader = Reader(
             directory=task["Directory"],
             searcher=Searcher(definitions, guard),
             tails={host: Tail(path) for host, path in task["Logs"].items()},
-            values=ValuesFile(task["Directory"]),
+            values=values,
         )
         anything = True
         while True:

@@ -43,6 +43,10 @@ class ValuesFile:
         """Let others see all of them."""
         self._file.flush()
 
+    def close(self) -> None:
+        """Flush, and take no more."""
+        self._file.close()
+
     @property
     def superseded(self) -> bool:
         """True once another reader has begun."""

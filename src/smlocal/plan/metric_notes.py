@@ -1,0 +1,31 @@
+"""Notes on the regexes of MetricDefinitions."""
+
+from smlocal.contract.job_file import JobFile
+from smlocal.contract.metric_regex import wanted_controls
+from smlocal.contract.metrics import definitions_of
+from smlocal.plan.model import JobPlan
+from smlocal.plan.note_rule import NoteRule, some
+
+
+def _dialect(plan: JobPlan, job: JobFile) -> str | None:
+    given = definitions_of(plan.request)
+    return "metrics are searched with Python's regular expressions; the service's are not published" if given else None
+
+
+def _controls(plan: JobPlan, job: JobFile) -> str | None:
+    found = [
+        f"{each.name} ({', '.join(controls)})"
+        for each in definitions_of(plan.request)
+        if (controls := wanted_controls(each.regex))
+    ]
+    return (
+        f"metrics that never match: the service's log has control characters escaped, a TAB as #011: {some(found)}"
+        if found
+        else None
+    )
+
+
+METRIC_RULES = (
+    NoteRule(id="metric-controls", says=_controls, warning=True),
+    NoteRule(id="metric-definitions", says=_dialect),
+)
