@@ -133,6 +133,12 @@ class JobNotInterruptibleError(RequestRefusedError):
     id = "job-not-interruptible"
 
 
+class NothingToPublishError(RequestRefusedError):
+    """A finished job has nothing that could be uploaded, or nowhere to upload it to."""
+
+    id = "nothing-to-publish"
+
+
 class CacheInUseError(RequestRefusedError):
     """Downloads that a running job reads cannot be removed."""
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from smlocal.artifacts.tar_header import END, header, padding
 from smlocal.artifacts.tree import Clash, Entry, HostTree, merge
@@ -15,6 +15,25 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]
 """Called now and then with the bytes done and the bytes in all."""
+
+_MOST_HEADERS = 4096
+"""Of one member, unless its names are very long."""
+
+
+class Follower(Protocol):
+    """Sends an archive on while it is written; what goes wrong there is its own affair."""
+
+    def begin(self, name: str, path: str, most: int) -> None:
+        """An archive of this name lies at `path` for now and will have about `most` bytes at the most."""
+
+    def grown(self, size: int) -> None:
+        """Its first `size` bytes can be read."""
+
+    def whole(self) -> None:
+        """It is complete, and has its own name on disk."""
+
+    def gave_up(self) -> None:
+        """It will never be."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,11 +49,15 @@ class ArchiveReport:
 
 
 def write_archive(
-    sources: Sequence[HostTree], destination: str, *, progress: Progress | None = None
+    sources: Sequence[HostTree],
+    destination: str,
+    *,
+    progress: Progress | None = None,
+    follower: Follower | None = None,
 ) -> ArchiveReport | None:
     """Pack the contents of the hosts' directories into `destination`; None, and no file, when there is nothing.
 
-    `ArtifactError` when it cannot be written; nothing half-written stays.
+    `ArtifactError` when it cannot be written; nothing half-written stays. A `follower` reads it as it grows.
     """
     members, clashes = merge(sources)
     notes = [note for source in sources for note in source.skipped]
@@ -46,16 +69,21 @@ def write_archive(
         make_folder(folder)
         try:
             with open(draft, "xb") as file:
-                bytes_in, count = _write(members, file, notes, progress)
+                sink = file if follower is None else _Followed(file, follower, name, members)
+                bytes_in, count = _write(members, sink, notes, progress)
                 file.flush()
                 os.fsync(file.fileno())
                 bytes_out = file.tell()
             os.rename(draft, destination)
         except BaseException:
+            if follower is not None:
+                follower.gave_up()
             with suppress(FileNotFoundError):
                 os.unlink(draft)
             raise
         sync_folder(folder)
+    if follower is not None:
+        follower.whole()
     return ArchiveReport(
         path=destination,
         bytes_in=bytes_in,
@@ -66,8 +94,30 @@ def write_archive(
     )
 
 
+class _Followed:
+    """The file, and word of each piece that lies in it."""
+
+    def __init__(
+        self, file: BinaryIO, follower: Follower, name: str, members: Sequence[tuple[HostTree, Entry]]
+    ) -> None:
+        self._file, self._follower = file, follower
+        self._size = 0
+        # What cannot be compressed becomes larger by less than a hundredth.
+        most = sum(entry.size + _MOST_HEADERS for _, entry in members) * 101 // 100
+        follower.begin(name, os.fsdecode(file.name), most)
+
+    def write(self, data: bytes) -> None:
+        self._file.write(data)
+        self._file.flush()
+        self._size += len(data)
+        self._follower.grown(self._size)
+
+
 def _write(
-    members: Sequence[tuple[HostTree, Entry]], file: BinaryIO, notes: list[str], progress: Progress | None
+    members: Sequence[tuple[HostTree, Entry]],
+    file: "BinaryIO | _Followed",
+    notes: list[str],
+    progress: Progress | None,
 ) -> tuple[int, int]:
     from smlocal.artifacts.gzip_stream import GzipStream  # isal only when a job wrote something
 

@@ -1,12 +1,13 @@
 """All artifacts of a job that has ended, in the service's layout."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
-from smlocal.artifacts.archive import Progress, write_archive
+from smlocal.artifacts.archive import Follower, write_archive
 from smlocal.artifacts.publish import publish
+from smlocal.artifacts.telling import Telling
 from smlocal.artifacts.tree import Clash, HostTree
 
 
@@ -24,6 +25,17 @@ class Artifacts:
     clashes: tuple[Clash, ...]
 
 
+class Publication(Follower, Protocol):
+    """Sends artifacts on to where they are meant for, archives while they are written."""
+
+    def folder(self, path: str) -> None:
+        """A model without compression lies here."""
+
+    def sentence(self) -> str:
+        """How far it is, in a few words; empty when there is nothing to say."""
+        ...
+
+
 def collect(
     model: Sequence[HostTree],
     output: Sequence[HostTree],
@@ -31,22 +43,28 @@ def collect(
     destination: str,
     compression: Literal["GZIP", "NONE"] = "GZIP",
     merge_output: bool = False,
-    progress: Progress | None = None,
+    working: Callable[[str], None] | None = None,
+    publication: Publication | None = None,
 ) -> Artifacts:
     """Write the artifacts of all hosts, given in host order, into the folder `destination` (`<output>/<job>/output`).
 
     The model is every host's; `output.tar.gz` is the first host's alone, as seen on the service, unless `merge_output`.
+    `working` is told now and then how far it is.
     """
+    telling = Telling(working, publication.sentence if publication is not None else str)
     notes: list[str] = []
     clashes: list[Clash] = []
     model_path: str | None = None
     model_bytes = 0
     if compression == "GZIP":
-        if archive := write_archive(model, os.path.join(destination, "model.tar.gz"), progress=progress):
+        path = os.path.join(destination, "model.tar.gz")
+        if archive := write_archive(model, path, progress=telling.about("model.tar.gz"), follower=publication):
             model_path, model_bytes = archive.path, archive.bytes_out
             notes += archive.notes
             clashes += archive.clashes
-    elif published := publish(model, os.path.join(destination, "model"), progress=progress):
+    elif published := publish(model, os.path.join(destination, "model"), progress=telling.about("model")):
+        if publication is not None:
+            publication.folder(published.path)
         model_path, model_bytes = published.path, published.bytes_in
         notes += published.notes
         clashes += published.clashes
@@ -60,7 +78,8 @@ def collect(
         for tree in output[len(kept) :]
         if tree.entries
     ]
-    data = write_archive(kept, os.path.join(destination, "output.tar.gz"), progress=progress)
+    path = os.path.join(destination, "output.tar.gz")
+    data = write_archive(kept, path, progress=telling.about("output.tar.gz"), follower=publication)
     notes += data.notes if data else [note for tree in kept for note in tree.skipped]
     clashes += data.clashes if data else ()
     return Artifacts(

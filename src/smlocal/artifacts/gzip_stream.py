@@ -9,7 +9,7 @@ import struct
 from collections import deque
 from queue import SimpleQueue
 from threading import Event, Thread
-from typing import BinaryIO, Self
+from typing import Protocol, Self
 
 from isal import isal_zlib
 
@@ -18,6 +18,11 @@ _HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 _RAW_DEFLATE = -15
 _LEVEL = 1
 _MOST_THREADS = 4
+
+
+class _Sink(Protocol):
+    def write(self, data: bytes, /) -> object:
+        """Take the next bytes, all of them."""
 
 
 class _Block:
@@ -47,7 +52,7 @@ class _Block:
 class GzipStream:
     """Takes bytes, writes gzip to `file`. Use as a context manager; `finish` makes the stream whole."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: _Sink) -> None:
         """Write to `file`; threads start once there is more than one block."""
         self._file = file
         self._block = _Block()

@@ -64,8 +64,8 @@ class Meter:
         self._bytes += count
         self._objects += objects
 
-    def expect(self, total_bytes: int) -> None:
-        """By now it is known how much there is."""
+    def expect(self, total_bytes: int | None) -> None:
+        """By now it is known how much there is, or no longer."""
         self._total_bytes = total_bytes
 
     def add(self, count: int, objects: int = 0) -> None:

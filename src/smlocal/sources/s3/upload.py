@@ -62,17 +62,20 @@ def upload_all(
     *,
     cancelled: Callable[[], bool] = lambda: False,
     moved: Callable[[int], None] = lambda _: None,
+    done: Callable[[Uploaded], None] = lambda _: None,
     journal: Journal | None = None,
     threads: int = _THREADS,
-) -> tuple[Uploaded, ...]:
+) -> None:
     """Send every file, a large one in parts side by side; what could not be finished is taken back.
 
     Raises `S3Error`, or `FetchCancelledError` when `cancelled` says so or a file was given up by who wrote it. `moved`
-    is told, by one thread at a time, how many bytes have gone; fewer than none when some must go again.
+    is told, by one thread at a time, how many bytes have gone, fewer than none when some must go again; `done` likewise
+    each object that S3 has.
     """
-    return _Uploader(store, cancelled=cancelled, moved=moved, journal=journal or Forgetful(), threads=threads).run(
-        items
+    uploader = _Uploader(
+        store, cancelled=cancelled, moved=moved, done=done, journal=journal or Forgetful(), threads=threads
     )
+    uploader.run(items)
 
 
 @dataclass(eq=False, slots=True)
@@ -107,22 +110,22 @@ class _Uploader:
         *,
         cancelled: Callable[[], bool],
         moved: Callable[[int], None],
+        done: Callable[[Uploaded], None],
         journal: Journal,
         threads: int,
     ) -> None:
         self._cancelled = cancelled
         self._failed = threading.Event()
         self._writer = store.until(self._is_over).writer()
-        self._tell = moved
+        self._tell, self._done = moved, done
         self._journal = journal
         self._lock = threading.Lock()
         self._failure: BaseException | None = None
-        self._uploaded: list[Uploaded] = []
         self._open: dict[str, Target] = {}
         self._threads = threads
         self._room = threading.Semaphore(2 * threads)
 
-    def run(self, items: Iterable[Item]) -> tuple[Uploaded, ...]:
+    def run(self, items: Iterable[Item]) -> None:
         with ThreadPoolExecutor(self._threads, "s3-upload") as self._pool:
             try:
                 for item in items:
@@ -134,7 +137,6 @@ class _Uploader:
             self._abort(upload, target)
         if self._failure is not None:
             raise self._failure
-        return tuple(self._uploaded)
 
     def _is_over(self) -> bool:
         return self._failed.is_set() or self._cancelled()
@@ -251,7 +253,7 @@ class _Uploader:
 
     def _has(self, target: Target, size: int) -> None:
         with self._lock:
-            self._uploaded.append(Uploaded(uri=target.uri, bytes=size))
+            self._done(Uploaded(uri=target.uri, bytes=size))
 
     def _abort(self, upload: str, target: Target) -> None:
         with suppress(S3Error):  # then the journal still has it

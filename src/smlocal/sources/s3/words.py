@@ -1,4 +1,4 @@
-"""What the service says when S3 refuses: the part of the FailureReason after `Data download failed:`."""
+"""What the service says when S3 refuses: the reason, or the part of it after `Data download failed:`."""
 
 from smlocal.sources.s3.answers import UNREACHABLE
 from smlocal.sources.s3.interface import S3Error
@@ -15,3 +15,10 @@ def download_failure(error: S3Error) -> str:
         # An answer without a document: S3 says no more to a HEAD.
         return "failed to download data. 403 Forbidden (403): Forbidden"
     return f"Unable to download object {error.uri} ({error.code}: {error.message})"
+
+
+def upload_failure(error: S3Error) -> str:
+    """The whole reason, in the form that was seen: `Error 7: AccessDenied (403): Access Denied`."""
+    if not error.status:
+        return f"Artifact upload failed:{UNREACHABLE}"
+    return f"Artifact upload failed:Error 7: {error.code} ({error.status}): {error.message}"

@@ -1,0 +1,174 @@
+"""Artifacts of a job sent to the `s3://` location that its request names: while it runs, or once more afterwards."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from smlocal.errors import JobNotFinishedError, MachineNotReadyError, NothingToPublishError
+from smlocal.job.describe import LOCAL, PLAN, REQUEST
+from smlocal.job.open_uploads import OpenUploads
+from smlocal.plan.model import JobPlan
+from smlocal.store.jobs import Store
+from smlocal.store.lease import Lease
+
+if TYPE_CHECKING:
+    from smlocal.artifacts.s3_publish import Published, Publisher
+    from smlocal.sources.s3.client import S3Client
+    from smlocal.sources.s3.writer import Target
+
+_S3 = "s3://"
+_KINDS = ("Model", "Output")
+
+
+@contextmanager
+def publishing(plan: JobPlan, *, given_up: Callable[[], bool]) -> "Iterator[Publisher | None]":
+    """What sends the artifacts of a job on while they are written; None for a job that does not publish.
+
+    `given_up` is asked all the time, by any thread; once it says so the upload is broken off. Leaving the context takes
+    back what is not complete. `MachineNotReadyError` when nobody is logged in any more.
+    """
+    if not plan.output.publish:
+        yield None
+        return
+    from smlocal.sources.s3.client import open_store
+
+    kms_key = (plan.request.get("OutputDataConfig") or {}).get("KmsKeyId")
+    place = _place(plan.output.model_uri, kms_key)
+    with _publisher(open_store(plan.region), place, plan.job_directory, given_up) as publisher:
+        yield publisher
+
+
+def check_publishing(region: str) -> None:
+    """See before the start that somebody is logged in; nothing is asked of S3."""
+    from smlocal.sources.s3.client import open_store
+
+    open_store(region)
+
+
+def published_document(published: "Published") -> dict[str, Any]:
+    """What `Local.Artifacts` says of it."""
+    return {
+        "Published": [{"S3Uri": each.uri, "Bytes": each.bytes} for each in published.objects],
+        "PublishFailure": published.failure or ("it was broken off" if published.broken_off else None),
+    }
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Publishable:
+    """What a finished job has left, and where it is meant for."""
+
+    name: str
+    region: str
+    uri: str
+    """Of the folder, with a `/` at its end."""
+    kms_key: str | None
+    paths: tuple[str, ...]
+    local: Mapping[str, Any]
+
+
+def publishable(store: Store, name: str) -> Publishable:
+    """Look at a job before anything is sent; `JobNotFinishedError` or `NothingToPublishError` says what is wrong."""
+    record = store.get(name)
+    if not record.status.terminal:
+        raise JobNotFinishedError(
+            f"The training job '{name}' is not finished: it is {record.status}.",
+            remedy=[f"Wait for it: smlocal wait {name}", "A job that is run with --publish does so by itself."],
+        )
+    plan, local = store.document(name, PLAN), store.document(name, LOCAL) or {}
+    request = store.document(name, REQUEST)
+    uri = plan["Output"]["S3ModelArtifacts"]
+    if not uri.startswith(_S3):
+        raise NothingToPublishError(
+            f"the output of '{name}' is meant for {plan['Output']['Requested']}, which is not in S3",
+            remedy=["Publishing copies to S3OutputPath of the job; name an s3:// location there for the next run."],
+        )
+    artifacts = local.get("Artifacts") or {}
+    paths = tuple(artifacts[kind] for kind in _KINDS if artifacts.get(kind))
+    if not paths:
+        raise NothingToPublishError(
+            f"the job '{name}' has left no artifacts",
+            details=[f"It is {record.status}, and no host wrote a model or output data that could be kept."],
+            remedy=[f"smlocal describe {name} says what happened."],
+        )
+    gone = [path for path in paths if not os.path.exists(path)]
+    if gone:
+        raise NothingToPublishError(
+            f"artifacts of '{name}' are no longer where they were written",
+            details=gone,
+            remedy=["Put them back there, or run the job again with --publish."],
+        )
+    return Publishable(
+        name=name,
+        region=plan["Region"],
+        uri=f"{uri.rstrip('/').rpartition('/')[0]}/",
+        kms_key=(request.get("OutputDataConfig") or {}).get("KmsKeyId"),
+        paths=paths,
+        local=local,
+    )
+
+
+def publish_again(
+    store: Store,
+    job: Publishable,
+    *,
+    working: Callable[[str], None] = lambda _: None,
+    given_up: Callable[[], bool] = lambda: False,
+) -> "Published":
+    """Send what a finished job has left on disk, and remember how that went; the job itself stays as it is."""
+    from smlocal.sources.s3.client import open_store
+
+    lease = Lease.take(store.directory(job.name))
+    if lease is None:
+        raise JobNotFinishedError(
+            f"The artifacts of '{job.name}' are being published by another process.", remedy=["Wait for it."]
+        )
+    with lease:
+        client = open_store(job.region)
+        place = _place(f"{job.uri}.", job.kms_key)
+        with _publisher(client, place, store.directory(job.name), given_up) as publisher:
+            for path in job.paths:
+                if os.path.isdir(path):
+                    publisher.folder(path)
+                else:
+                    publisher.file(path)
+            published = publisher.finish(working)
+        artifacts = {**job.local["Artifacts"], **published_document(published)}
+        store.put_document(job.name, LOCAL, {**job.local, "Artifacts": artifacts})
+    return published
+
+
+def _place(model_uri: str, kms_key: str | None) -> "Target":
+    """The folder that the model is meant for, with its archive or its folder `model/` in it."""
+    from smlocal.sources.s3.writer import Target
+
+    bucket, _, key = model_uri.removeprefix(_S3).rstrip("/").partition("/")
+    return Target(bucket=bucket, key=f"{key.rpartition('/')[0]}/", kms_key=kms_key)
+
+
+@contextmanager
+def _publisher(
+    client: "S3Client", place: "Target", directory: str, given_up: Callable[[], bool]
+) -> "Iterator[Publisher]":
+    from smlocal.artifacts.s3_publish import Publisher
+
+    journal = OpenUploads(directory)
+    journal.take_back(client)
+    try:
+        with Publisher(client, place, cancelled=given_up, journal=journal) as publisher:
+            yield publisher
+    finally:
+        client.close()
+
+
+def unready(job: Publishable, published: "Published") -> MachineNotReadyError | None:
+    """The error where it was not S3 that refused: credentials that do not count, or no way there at all."""
+    if published.error is None:
+        return None
+    from smlocal.sources.refusals import Asked
+    from smlocal.sources.s3_refusals import machine_not_ready
+
+    asked = Asked(subject=f'job "{job.name}"', member="S3OutputPath", uri=job.uri, where=None, directory="")
+    error = machine_not_ready(asked, published.error)
+    return error if isinstance(error, MachineNotReadyError) else None
