@@ -10,8 +10,8 @@ from smlocal.cli.trouble import show_error
 from smlocal.errors import SmlocalError, UsageRefusedError
 
 _COMMANDS = (
-    *("run", "plan", "jobs", "describe", "logs", "metrics", "wait", "stop", "interrupt", "rm", "recover"),
-    *("cache", "coverage", "schema"),
+    *("run", "plan", "jobs", "describe", "logs", "metrics", "wait", "stop", "interrupt", "publish", "rm"),
+    *("recover", "cache", "coverage", "schema"),
 )
 _INTERRUPTED = 130
 _WRONG_USAGE = 2
