@@ -16,3 +16,5 @@ mkdir -p "$cache"
 . "$root/scripts/lib/engine.sh"
 # shellcheck source=scripts/lib/fuse.sh
 . "$root/scripts/lib/fuse.sh"
+# shellcheck source=scripts/lib/recordio_reader.sh
+. "$root/scripts/lib/recordio_reader.sh"

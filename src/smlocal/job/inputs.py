@@ -16,9 +16,8 @@ from smlocal.contract.validation import Violation
 from smlocal.sources.local_path import local_path
 from smlocal.sources.s3.interface import ObjectStore
 
-
-_PATIENCE = 5.0
-"""Seconds for S3 to answer before there is a job: a wrong endpoint should be told soon."""
+_REACH = 3.0
+"""Seconds to find S3 before there is a job: a wrong endpoint should be told soon."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,7 +42,7 @@ def see_inputs(job: JobFile, *, strict: bool, region: str) -> Inputs:
     def store() -> ObjectStore:
         from smlocal.sources.s3.client import open_store  # most jobs read nothing from S3
 
-        return open_store(region, patience=_PATIENCE)
+        return open_store(region, reach=_REACH)
 
     for index, channel in enumerate(job.request.InputDataConfig or ()):
         path: Path = ("InputDataConfig", index, "DataSource")

@@ -24,6 +24,7 @@ def inputs(plan: JobPlan) -> tuple[TreePlan | PipePlan, ...]:
 
 
 def some(items: list[str]) -> str:
-    """The first few of many, in one line."""
-    more = len(items) - _SHOWN
-    return ", ".join(items[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+    """The first few of many, each once, in one line."""
+    different = list(dict.fromkeys(items))
+    more = len(different) - _SHOWN
+    return ", ".join(different[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

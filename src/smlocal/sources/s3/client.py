@@ -1,5 +1,6 @@
 """S3 itself: listing, looking and reading, with the patience that a server being restarted needs."""
 
+import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -21,20 +22,21 @@ PATIENCE = 60.0
 _MOST_PAGE = 64 << 20
 
 
-def open_store(region: str, *, patience: float = PATIENCE) -> "S3Client":
+def open_store(region: str, *, patience: float = PATIENCE, reach: float = math.inf) -> "S3Client":
     """The S3 that the usual AWS configuration says; raises `CredentialsMissingError` when nobody is logged in.
 
-    Nothing is asked yet. `patience` is how many seconds one call goes on trying without a byte of what it wants.
+    Nothing is asked yet. `patience` is how many seconds one call goes on trying without a byte of what it wants,
+    `reach` how many when there is nobody to ask.
     """
-    return S3Client(load_settings(region, os.environ), patience=patience)
+    return S3Client(load_settings(region, os.environ), patience=patience, reach=reach)
 
 
 class S3Client:
     """An `ObjectStore`; safe to use from many threads."""
 
-    def __init__(self, settings: S3Settings, *, patience: float = PATIENCE) -> None:
+    def __init__(self, settings: S3Settings, *, patience: float = PATIENCE, reach: float = math.inf) -> None:
         """A client that has asked nothing yet."""
-        self._exchange = Exchange(settings)
+        self._exchange = Exchange(settings, reach=reach)
         self._endpoint_url = settings.endpoint.url
         self._sums_sent = settings.sums_sent
         self._patience = patience

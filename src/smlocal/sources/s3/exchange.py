@@ -1,5 +1,7 @@
 """One request to S3 and its answer, signed, and tried again while that may help."""
 
+import math
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -51,9 +53,10 @@ class Answer:
 class Exchange:
     """Asks one S3; safe to use from many threads."""
 
-    def __init__(self, settings: S3Settings) -> None:
-        """An exchange without connections."""
+    def __init__(self, settings: S3Settings, *, reach: float = math.inf) -> None:
+        """An exchange without connections; `reach` is how many seconds to go on when not even one can be had."""
         self._settings = settings
+        self._reach = reach
         self._pool = Pool(settings)
         self._signer = Signer(settings.region)
 
@@ -61,6 +64,7 @@ class Exchange:
         """Ask until there is an answer, or patience ends; raises `S3Error`."""
         renewed = False
         payload = self._payload(request.body)
+        began = time.monotonic()
         while True:
             patience.asking()
             credentials = self._credentials(request)
@@ -68,7 +72,8 @@ class Exchange:
                 return self._attempt(request, credentials, patience, payload)
             except (BrokenConnectionError, OSError) as error:
                 found = unanswered(error, request.uri, request.operation)
-                if _is_hopeless(error):
+                unreached = isinstance(error, OSError) and time.monotonic() - began > self._reach
+                if unreached or _is_hopeless(error):
                     raise found from error
                 patience.pause(found)
             except S3Error as refusal:

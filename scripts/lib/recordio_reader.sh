@@ -1,0 +1,15 @@
+# shellcheck shell=bash disable=SC2154
+# root and cache come from setup.sh.
+#
+# A reader of RecordIO that is not ours, for the tests: the one in AWS's training toolkit. It is published as source with a
+# C extension that nothing here needs, so that its wheel is made without; what the reader imports is in the group dev.
+
+see_to_recordio_reader() {
+    local wheels
+    "$root/.venv/bin/python" -c 'import sagemaker_training.recordio' 2>/dev/null && return
+    step "installing an independent reader of RecordIO"
+    # shellcheck source=scripts/lib/bases.sh
+    . "$root/scripts/lib/bases.sh"
+    wheels=$(see_to_wheel sagemaker_training sagemaker_training==5.1.4) || give_up "the toolkit's wheel cannot be made"
+    quietly "$cache/pip.log" "$root/.venv/bin/python" -m pip install --no-deps "$wheels"/*.whl
+}
