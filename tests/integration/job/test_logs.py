@@ -1,0 +1,91 @@
+"""Logs of real containers: every byte kept, shown as the service shows it, with the times at which it came."""
+
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z ")
+
+
+@pytest.fixture
+def run_script(smlocal_run: Run, image: Callable[[str], str], tmp_path: Path) -> Run:
+    """Runs a job without a file."""
+
+    def run(name: str, script: str, *options: str) -> "subprocess.CompletedProcess[str]":
+        job = ("--image", image("sh"), "--name", name, "--output", tmp_path / "out", "--env", f"SCRIPT={script}")
+        return smlocal_run("run", *job, *options, check=True)
+
+    return run
+
+
+def test_what_no_text_is_made_of(run_script: Run, smlocal_run: Run, smlocal_home: Path) -> None:
+    script = r"""
+        printf 'tab\there\n\033[31mred\033[0m\n' >&2
+        printf '10%%\r20%%\r30%%\n'
+        printf '\377\376 no text\n'
+        head -c 50000000 /dev/zero | tr '\0' x
+        printf '\nno end'
+    """
+    done = run_script("logs-odd", script)
+    log = smlocal_home / "jobs" / "logs-odd" / "logs" / "algo-1.log"
+    assert log.stat().st_size == 9 + 13 + 12 + 11 + 50_000_000 + 1 + 6
+    # On the screen, and with --raw, the bytes are as they were.
+    head, tail = "10%\r20%\r30%\n", "\nno end"
+    raw = smlocal_run("logs", "logs-odd", "--raw").stdout
+    for shown in (done.stdout, raw):
+        assert "tab\there\n\x1b[31mred\x1b[0m\n" in shown
+        # Python reads text with all kinds of line ends as one.
+        assert head.replace("\r", "\n") in shown
+        assert shown.endswith(tail)
+    view = smlocal_run("logs", "logs-odd").stdout
+    assert "tab#011here\n#033[31mred#033[0m\n" in view
+    assert "10%#01520%#01530%\n\ufffd\ufffd no text\n" in view
+    assert view.endswith(tail)
+    assert view.count("x") >= 50_000_000
+
+
+def test_a_million_lines_and_not_one_less(run_script: Run, smlocal_run: Run, smlocal_home: Path) -> None:
+    run_script("logs-million", "seq 1000000 | sed 's/^/line /'", "--quiet")
+    lines = smlocal_run("logs", "logs-million", "--timestamps").stdout.splitlines()
+    assert [line.rpartition(" ")[2] for line in lines] == [str(number) for number in range(1, 1_000_001)]
+    stamps = [line.partition(" ")[0] for line in lines]
+    assert stamps == sorted(stamps)
+    times = smlocal_home / "jobs" / "logs-million" / "logs" / "algo-1.times"
+    assert times.stat().st_size < 16 * 100 * 60
+
+
+def test_two_hosts_with_times(run_script: Run, smlocal_run: Run) -> None:
+    run_script("logs-two", "echo one; sleep 0.5; printf two", "--instance-count", "2")
+    lines = smlocal_run("logs", "logs-two", "--timestamps").stdout.splitlines()
+    assert [STAMP.sub("", line) for line in lines] == [
+        f"{host} | {word}" for host in ("algo-1", "algo-2") for word in ("one", "two")
+    ]
+    for one, two in (lines[:2], lines[2:]):
+        assert one < two
+
+
+def test_the_times_of_an_adopted_job_are_the_engines(
+    run_script: Run, smlocal_run: Run, smlocal_home: Path, wait_until: Callable[[Callable[[], bool]], None]
+) -> None:
+    script = "printf 'a\\tb\\n'; until [ -e /opt/ml/output/go ]; do sleep 0.05; done; sleep 0.5; echo after; printf end"
+    run_script("logs-adopted", script, "--detach")
+    folder = smlocal_home / "jobs" / "logs-adopted"
+    wait_until(
+        lambda: (folder / "logs" / "algo-1.log").exists() and (folder / "logs" / "algo-1.log").stat().st_size > 0
+    )
+    pid = re.search(r"process (\d+)", smlocal_run("describe", "logs-adopted").stdout)
+    assert pid is not None
+    os.kill(int(pid[1]), signal.SIGKILL)
+    (folder / "hosts" / "algo-1" / "output" / "go").touch()
+    followed = smlocal_run("logs", "--follow", "--timestamps", "logs-adopted").stdout.splitlines()
+    assert [STAMP.sub("", line) for line in followed] == ["a#011b", "after", "end"]
+    first, after, _ = (STAMP.match(line) for line in followed)
+    assert first is not None
+    assert after is not None
+    assert first[0] < after[0]
