@@ -25,7 +25,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "artifacts": {"contract", "plan", "sources", "engine"} | BELOW,
     "store": {"contract"} | BELOW,
     "job": {"contract", "plan", "sources", "engine", "channels", "artifacts", "store"} | BELOW,
-    "cli": {"contract", "plan", "engine", "store", "job", "errors"},
+    "report": {"contract", "plan", "store", "job", "errors"},
+    "cli": {"contract", "plan", "engine", "store", "job", "report", "errors"},
 }
 DOORS = {
     ("channels", "engine"): "smlocal.engine.interface",

@@ -10,7 +10,7 @@ from smlocal.cli.trouble import show_error
 from smlocal.errors import SmlocalError, UsageRefusedError
 
 _COMMANDS = (
-    *("run", "plan", "jobs", "describe", "logs", "metrics", "wait", "stop", "interrupt", "publish", "rm"),
+    *("run", "plan", "jobs", "describe", "logs", "metrics", "report", "wait", "stop", "interrupt", "publish", "rm"),
     *("recover", "cache", "coverage", "schema"),
 )
 _INTERRUPTED = 130

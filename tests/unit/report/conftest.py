@@ -1,0 +1,147 @@
+"""A job in a store, told piece by piece, as runs leave it."""
+
+import os
+import tarfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from smlocal.contract.statuses import COMPLETED, FAILED, SecondaryStatus, StatusMessage, TrainingJobStatus
+from smlocal.contract.usage import Point
+from smlocal.job.metrics.values import ValuesFile
+from smlocal.job.usage.block import Measured, usage_block
+from smlocal.job.usage.path import series_path
+from smlocal.job.usage.series import SeriesFile
+from smlocal.store.jobs import Store
+
+BEGAN = 1_790_000_000.0
+
+
+@dataclass(kw_only=True)
+class Told:
+    """One job; what is asked for before `end` is there as it would be after a run."""
+
+    store: Store
+    name: str
+    hosts: tuple[str, ...] = ("algo-1",)
+    request: dict[str, Any] = field(default_factory=dict)
+    notes: tuple[dict[str, Any], ...] = ()
+    local: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def directory(self) -> Path:
+        return Path(self.store.directory(self.name))
+
+    def begin(self) -> None:
+        plan = {
+            "TrainingJobArn": f"arn:aws:sagemaker:us-east-1:000000000000:training-job/{self.name}",
+            "Hosts": [{"Name": host, "InstanceType": "ml.m5.large"} for host in self.hosts],
+            "Output": {"S3ModelArtifacts": "file:///out/model.tar.gz"},
+            "Notes": list(self.notes),
+        }
+        documents = {"request": self.request, "plan": plan}
+        self.store.create(
+            self.name, run_id="0" * 8, created=BEGAN, documents=documents, supervisor_pid=os.getpid()
+        ).release()
+        self.phase(SecondaryStatus.DOWNLOADING, StatusMessage.DOWNLOADING_DATA, 0.2)
+        self.phase(SecondaryStatus.TRAINING, StatusMessage.TRAINING, 0.5)
+
+    def phase(self, secondary: SecondaryStatus, message: str, after: float) -> None:
+        self.store.transition(
+            self.name,
+            status=TrainingJobStatus.IN_PROGRESS,
+            secondary_status=secondary,
+            message=message,
+            at=BEGAN + after,
+            start_training=secondary is SecondaryStatus.DOWNLOADING,
+        )
+
+    def log(self, host: str, data: bytes) -> None:
+        path = self.directory / "logs" / f"{host}.log"
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(data)
+
+    def values(self, values: Iterable[tuple[int, int, float | None, float]]) -> None:
+        """Definition, host, seconds since the beginning, value."""
+        file = ValuesFile(str(self.directory))
+        for definition, host, after, value in values:
+            file.add(definition, host, None if after is None else BEGAN + after, value)
+        file.flush()
+
+    def used(self, host: str, points: Iterable[Point]) -> None:
+        file = SeriesFile(series_path(str(self.directory), host))
+        file.begin("c" * 12, BEGAN + 0.5)
+        for point in points:
+            file.add(point)
+
+    def end(self, after: float, reason: str | None = None) -> None:
+        self.phase(SecondaryStatus.UPLOADING, StatusMessage.UPLOADING, after - 0.1)
+        ending = COMPLETED if reason is None else FAILED
+        hosts = [Measured(name=host, instance_type="ml.m5.large") for host in self.hosts]
+        local = {"Usage": usage_block(str(self.directory), hosts, machine_cpus=2), "Notes": list(self.notes)}
+        self.store.put_document(self.name, "local", local | self.local)
+        self.store.transition(
+            self.name,
+            status=ending.status,
+            secondary_status=ending.secondary,
+            message=ending.message,
+            at=BEGAN + after,
+            failure_reason=reason,
+        )
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterable[Store]:
+    with Store.open(str(tmp_path / "home")) as store:
+        yield store
+
+
+@pytest.fixture
+def tell(store: Store) -> Callable[..., Told]:
+    """Begins a job; what it leaves is told afterwards."""
+
+    def begin(name: str = "my-tree", **about: Any) -> Told:
+        told = Told(store=store, name=name, **about)
+        told.begin()
+        return told
+
+    return begin
+
+
+@pytest.fixture
+def began() -> float:
+    return BEGAN
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Callable[[Mapping[str, bytes]], str]:
+    """An archive with these files."""
+
+    def make(files: Mapping[str, bytes]) -> str:
+        path = tmp_path / "model.tar.gz"
+        with tarfile.open(path, "w:gz") as tar:
+            for name, content in files.items():
+                header = tarfile.TarInfo(name)
+                header.size = len(content)
+                tar.addfile(header, BytesIO(content))
+        return str(path)
+
+    return make
+
+
+@pytest.fixture
+def point() -> Callable[..., Point]:
+    """A moment of a container, so many seconds after the beginning."""
+
+    def make(after: float, **numbers: Any) -> Point:
+        nothing: dict[str, Any] = dict.fromkeys(
+            ("disk_read", "disk_written", "network_received", "network_sent", "gpu_percent", "gpu_memory")
+        )
+        used = {"cpu_seconds": after, "cpu_cores": 1.0, "memory": 1 << 28, "memory_with_cache": 1 << 28}
+        return Point(at=BEGAN + after, **(nothing | used | numbers))
+
+    return make
