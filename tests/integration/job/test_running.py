@@ -69,7 +69,13 @@ def test_what_is_remembered_can_be_listed_read_and_removed(
     table = smlocal_run("jobs").stdout.splitlines()
     assert [line.split()[:2] for line in table[1:]] == [["second", "Completed"], ["first", "Completed"]]
     folder = smlocal_home / "jobs" / "first"
-    assert sorted(path.name for path in folder.iterdir()) == ["describe.json", "logs", "plan.json", "request.json"]
+    # On a busy machine it may take long enough to be measured.
+    assert sorted(path.name for path in folder.iterdir() if path.name != "usage") == [
+        "describe.json",
+        "logs",
+        "plan.json",
+        "request.json",
+    ]
     described = json.loads(smlocal_run("describe", "first", "--json").stdout)
     assert json.loads((folder / "describe.json").read_text()) == described
     assert "Completed" in smlocal_run("describe", "first").stdout

@@ -40,6 +40,7 @@ class GpuReader:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
+                start_new_session=True,  # Ctrl-C is for the job; should we be killed, it ends with its next line
             )
             if self._process.stdout is not None:
                 os.set_blocking(self._process.stdout.fileno(), False)
