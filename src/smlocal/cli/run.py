@@ -1,5 +1,6 @@
 """`smlocal run`: carry a job out and wait for its end."""
 
+import os
 import signal
 import sys
 from typing import TYPE_CHECKING, Any
@@ -12,8 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from smlocal.cli.screen import Screen
+    from smlocal.errors import SmlocalError
     from smlocal.job.prepare import Prepared
     from smlocal.job.supervisor import Result
+    from smlocal.store.jobs import Store
 
 EXIT_CODES = {"Completed": 0, "Failed": 1, "Stopped": 4}
 _SIGNALLED = 128
@@ -24,15 +27,21 @@ _SIGNALLED = 128
 @click.option("--pull", type=click.Choice(["missing", "always", "never"]), help="When to pull the image; else missing.")
 @click.option("--replace", is_flag=True, help="Remove a finished job of the same name first.")
 @click.option("--json", "as_json", is_flag=True, help="Print the final describe answer; output goes to stderr.")
+@click.option("--report", metavar="FILE", help="Write the final describe answer there, however the job ends.")
 @click.option("--detach", "-d", is_flag=True, help="Return as soon as the job has its supervisor; print its name.")
 @click.option("--quiet", "-q", is_flag=True, help="Print only what the containers write.")
-def command(*, replace: bool, as_json: bool, detach: bool, quiet: bool, **given: Any) -> int:
+def command(*, replace: bool, as_json: bool, report: str | None, detach: bool, quiet: bool, **given: Any) -> int:
     """Run a training job and wait for its end.
 
     JOB is a CreateTrainingJob request in YAML or JSON ("-" reads it from standard input). Flags override it;
     --image alone describes a job without a file.
     """
     job, name = read_job_options(given)
+    if report is not None:
+        from smlocal.report.writing import check_report_path
+
+        report = os.path.abspath(report)
+        check_report_path(report)
 
     from smlocal.cli.screen import Screen
     from smlocal.engine.docker import connect
@@ -42,6 +51,7 @@ def command(*, replace: bool, as_json: bool, detach: bool, quiet: bool, **given:
     from smlocal.store.home import home_directory
     from smlocal.store.jobs import Store
 
+    trouble = None
     screen = Screen(output_to=(sys.stderr if as_json else sys.stdout).fileno(), quiet=quiet)
     try:
         engine = connect()
@@ -51,18 +61,35 @@ def command(*, replace: bool, as_json: bool, detach: bool, quiet: bool, **given:
             if replace:
                 make_room(store, name)
             if not detach:
-                result = supervise(prepared, engine=engine, store=store, reporter=screen)
+                try:
+                    result = supervise(prepared, engine=engine, store=store, reporter=screen)
+                finally:
+                    trouble = _report(report, store, prepared)
     except BaseException:
         screen.finish()
         raise
     if detach:
-        _detach(prepared, store.home)
+        _detach(prepared, store.home, report)
         click.echo(name)
         return 0
-    return _finish(result, screen, as_json=as_json, quiet=quiet)
+    code = _finish(result, screen, as_json=as_json, quiet=quiet)
+    if trouble is None:
+        return code
+    from smlocal.cli.trouble import show_error
+
+    show_error(trouble, debug=False, as_json=False)  # stdout has the job's document
+    return code or trouble.exit_code
 
 
-def _detach(prepared: "Prepared", home: str) -> None:
+def _report(path: str | None, store: "Store", prepared: "Prepared") -> "SmlocalError | None":
+    if path is None:
+        return None
+    from smlocal.report.result_file import write_result
+
+    return write_result(path, store, prepared.plan)
+
+
+def _detach(prepared: "Prepared", home: str, report: str | None) -> None:
     from smlocal.engine.docker import connect
     from smlocal.job.detach import leave_behind
     from smlocal.job.reporter import Silent
@@ -71,7 +98,10 @@ def _detach(prepared: "Prepared", home: str) -> None:
 
     def work(begun: "Callable[[], None]") -> None:
         with Store.open(home) as store:
-            supervise(prepared, engine=connect(), store=store, reporter=Silent(), owned=begun)
+            try:
+                supervise(prepared, engine=connect(), store=store, reporter=Silent(), owned=begun)
+            finally:
+                _report(report, store, prepared)
 
     leave_behind(work)
 
