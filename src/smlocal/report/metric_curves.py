@@ -107,7 +107,7 @@ def _curve(
             if host in lines
         ],
         x_range=x_range,
-        x_words=("0 s", clean_span(end - start)) if timed else ("first", f"{most:,}." if most > 1 else ""),
+        x_words=("0 s", clean_span(end - start)) if timed else ("value 1", f"value {most:,}" if most > 1 else ""),
         y_range=(extent.lowest, extent.highest),
         y_words=(short_figure(extent.lowest), short_figure(extent.highest)),
     )

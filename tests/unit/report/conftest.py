@@ -70,7 +70,7 @@ class Told:
         file = ValuesFile(str(self.directory))
         for definition, host, after, value in values:
             file.add(definition, host, None if after is None else BEGAN + after, value)
-        file.flush()
+        file._file.close()
 
     def used(self, host: str, points: Iterable[Point]) -> None:
         file = SeriesFile(series_path(str(self.directory), host))

@@ -1,0 +1,63 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from smlocal.job.metrics.of_job import job_metrics
+from smlocal.report.metric_curves import MetricCurves, metric_curves
+from smlocal.store.jobs import Store
+
+REQUEST = {
+    "AlgorithmSpecification": {
+        "MetricDefinitions": [{"Name": name, "Regex": f"{name}=(.*)"} for name in ("loss", "rate", "never")]
+    }
+}
+
+
+@pytest.fixture
+def curves(store: Store, began: float) -> Callable[[], MetricCurves]:
+    return lambda: metric_curves(job_metrics(store, "my-tree"), began)
+
+
+def test_metrics_share_one_scale_of_time(
+    tell: Callable[..., Any], curves: Callable[[], MetricCurves], began: float
+) -> None:
+    tell(request=REQUEST).values([(0, 0, 3.0, 0.5), (1, 0, 7.0, 9.0), (0, 0, 5.0, 0.25)])
+    found = curves()
+    loss, rate = found.curves
+    assert (loss.title, loss.value, loss.detail) == ("loss", "0.25", "2 values, 0.25 to 0.5")
+    assert loss.x_range == rate.x_range == (began, began + 7.0)
+    assert loss.x_words == ("0 s", "7.0 s")
+    assert loss.lines[0].points == [(began + 3, 0.5), (began + 5, 0.25)]
+    assert loss.y_range == (0.25, 0.5)
+    assert (rate.value, rate.detail) == ("9", "1 value, 9 to 9")
+    assert found.without == ("never",)
+
+
+def test_values_that_came_all_at_once_or_at_unknown_times_are_drawn_by_their_order(
+    tell: Callable[..., Any], curves: Callable[[], MetricCurves]
+) -> None:
+    job = tell(request=REQUEST)
+    job.values([(0, 0, 3.0, value) for value in (4.0, 2.0, 1.0)])
+    assert curves().curves[0].lines[0].points == [(0.0, 4.0), (1.0, 2.0), (2.0, 1.0)]
+    job.values([(0, 0, 3.0, 4.0), (0, 0, None, 2.0), (0, 0, 30.0, 1.0), (1, 0, 30.0, 1.0)])
+    loss, rate = curves().curves
+    assert loss.x_range == (0.0, 2.0)
+    assert loss.x_words == ("value 1", "value 3")
+    assert rate.x_words[0] == "0 s"
+
+
+def test_each_host_has_its_line_and_the_last_value_is_the_latest(
+    tell: Callable[..., Any], curves: Callable[[], MetricCurves]
+) -> None:
+    tell(request=REQUEST, hosts=("algo-1", "algo-2")).values(
+        [(0, 1, 9.0, 0.5), (0, 0, 3.0, 0.7), (0, 1, 4.0, 0.1)]  # in the order found, which need not be that of time
+    )
+    (loss,) = curves().curves
+    assert [(line.label, line.value) for line in loss.lines] == [("algo-1", "0.7"), ("algo-2", "0.1")]
+    assert loss.value == "0.5"
+
+
+def test_a_job_without_metrics_has_nothing(tell: Callable[..., Any], curves: Callable[[], MetricCurves]) -> None:
+    tell()
+    assert curves() == MetricCurves()

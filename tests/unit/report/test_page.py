@@ -1,0 +1,232 @@
+import json
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from smlocal.contract.usage import Point
+from smlocal.report.gather import gather
+from smlocal.report.page import page
+from smlocal.store.jobs import Store
+
+HOSTILE = "</pre><script>alert(1)</script><img src=x onerror=alert(1)>\"'&amp;"
+VOID = {"meta", "link", "br"}
+KNOWN = {
+    *("html", "head", "title", "style", "body", "main", "header", "section", "footer", "h1", "h2", "h3", "p", "pre"),
+    *("ul", "li", "dl", "div", "dt", "dd", "table", "tbody", "tr", "td", "figure", "figcaption", "span", "b"),
+    *("svg", "path", "rect", "polyline", *VOID),
+}
+REQUEST = {
+    "AlgorithmSpecification": {
+        "TrainingImage": "tree:latest",
+        "MetricDefinitions": [{"Name": "loss", "Regex": "loss=(.*)"}, {"Name": "never", "Regex": "never=(.*)"}],
+    },
+    "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1},
+}
+
+
+class Reader(HTMLParser):
+    """Reads a page as a tree would be made of it; everything that is not in order is an assertion."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: set[str] = set()
+        self.headings: list[str] = []
+        self.text = ""
+        self.attributes: list[tuple[str, str | None]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.add(tag)
+        self.attributes += attrs
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.add(tag)
+        self.attributes += attrs
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] == "h2":
+            self.headings.append(data)
+        if self.open and self.open[-1] != "style":
+            self.text += data
+
+
+def read(text: str) -> Reader:
+    """The page, after a look at what must be true of each."""
+    reader = Reader()
+    reader.feed(text)
+    reader.close()
+    assert reader.open == []
+    assert reader.seen <= KNOWN
+    for name, value in reader.attributes:
+        assert not name.startswith("on")
+        assert name not in {"src", "srcset", "action", "style"}
+        assert name != "href" or value == "data:,"
+    style = re.findall(r"<style>(.*?)</style>", text, flags=re.DOTALL)
+    assert len(style) == 1
+    assert "url(" not in style[0]
+    assert "@import" not in style[0]
+    return reader
+
+
+@pytest.fixture
+def shown(store: Store, began: float) -> Callable[..., Reader]:
+    def show(name: str = "my-tree", after: float = 100.0) -> Reader:
+        return read(page(gather(store, name, began + after)))
+
+    return show
+
+
+def test_a_job_of_which_little_is_known_has_a_page_without_the_rest(
+    tell: Callable[..., Any], shown: Callable[..., Reader]
+) -> None:
+    tell().end(2.6)
+    reader = shown()
+    assert reader.headings == ["Timeline", "Request"]
+    assert "Completed in 2.6 s" in reader.text
+
+
+def test_everything_that_is_known_is_there_in_its_order(
+    tell: Callable[..., Any],
+    shown: Callable[..., Reader],
+    archive: Callable[..., str],
+    point: Callable[..., Point],
+) -> None:
+    path = archive({"weights/a.bin": b"0" * 3000})
+    job = tell(
+        request=REQUEST,
+        notes=({"Id": "a", "Text": "RoleArn is recorded", "Warning": False},),
+        local={
+            "Hosts": [{"Name": "algo-1", "ExitCode": 0}],
+            "Artifacts": {"Model": path, "ModelBytes": 2048, "Output": None, "Notes": ["a socket was left out"]},
+        },
+    )
+    job.log("algo-1", b"epoch 1\tloss=0.5\n")
+    job.values([(0, 0, 3.0, 0.5), (0, 0, 5.0, 0.25)])
+    job.used("algo-1", [point(1.5), point(2.5, memory=3 << 28)])
+    job.end(9.0)
+    reader = shown()
+    assert reader.headings == [
+        *("Timeline", "Metrics", "Usage", "Artifacts", "Log", "Not as on the service", "Request")
+    ]
+    for words in (
+        *("algo-1 exit 0", "loss", "0.25", "2 values, 0.25 to 0.5", "No line held a value of never."),
+        *("peak 768 MiB", "of 8 GiB in ml.m5.large", "weights/a.bin", "2.9 KiB", "a socket was left out"),
+        *("epoch 1#011loss=0.5", "RoleArn is recorded", '"TrainingImage": "tree:latest"'),
+    ):
+        assert words in reader.text, words
+    assert "polyline" in reader.seen
+
+
+def test_a_failure_begins_with_its_whole_reason(tell: Callable[..., Any], shown: Callable[..., Reader]) -> None:
+    reason = "AlgorithmError: line 1\n  line <2>\n" + "x" * 900 + ", exit code: 255"
+    tell(local={"Hints": ["Is it executable?"], "Explanation": "the disk was full"}).end(1.3, reason)
+    text = shown().text
+    assert reason in text
+    at = [text.index(words) for words in ("Failed after 1.3 s", reason, "the disk was full", "Is it exec", "Timeline")]
+    assert at == sorted(at)
+
+
+def test_a_job_that_still_runs_says_so_first(
+    tell: Callable[..., Any], shown: Callable[..., Reader], point: Callable[..., Point]
+) -> None:
+    job = tell(request=REQUEST, notes=({"Id": "a", "Text": "RoleArn is recorded", "Warning": False},))
+    job.log("algo-1", b"half a line")
+    job.values([(0, 0, 3.0, 0.5)])
+    job.used("algo-1", [point(1.5), point(2.5)])
+    reader = shown(after=41.5)
+    assert "InProgress, 41.5 s so far" in reader.text
+    assert reader.text.index("still running when this page was made") < reader.text.index("Timeline")
+    assert reader.headings == ["Timeline", "Metrics", "Usage", "Log", "Not as on the service", "Request"]
+    assert "41.0 s so far" in reader.text  # of training
+    assert "half a line" in reader.text
+
+
+def test_nothing_that_a_job_holds_becomes_markup(
+    tell: Callable[..., Any],
+    archive: Callable[..., str],
+    point: Callable[..., Point],
+    store: Store,
+) -> None:
+    hosts = ("algo-1", "algo-2")
+    definitions = [{"Name": HOSTILE, "Regex": HOSTILE}, {"Name": f"none {HOSTILE}", "Regex": "x"}]
+    job = tell(
+        hosts=hosts,
+        request={
+            "AlgorithmSpecification": {"TrainingImage": HOSTILE, "MetricDefinitions": definitions},
+            "Environment": {HOSTILE: HOSTILE},
+            "ResourceConfig": {"InstanceType": HOSTILE, "InstanceCount": HOSTILE},
+        },
+        notes=({"Id": "a", "Text": HOSTILE, "Warning": True},),
+        local={
+            "Hosts": [{"Name": HOSTILE, "ExitCode": HOSTILE}, {"Name": HOSTILE, "ExitCode": 1}],
+            "Hints": [HOSTILE],
+            "Explanation": HOSTILE,
+            "Leftovers": [HOSTILE],
+            "Artifacts": {
+                "Model": archive({HOSTILE: b"a", "\x1b[31m\udcff": b"b"}),
+                "ModelBytes": 1,
+                "Output": f"/gone/{HOSTILE}",
+                "OutputBytes": 1,
+                "Notes": [HOSTILE],
+            },
+        },
+    )
+    for host in hosts:
+        job.log(host, HOSTILE.encode() + b"\n\x00\x1b[31m\xff")
+        job.used(host, [point(1.5), point(2.5)])
+    job.values((0, host, 3.0 + index, float(index)) for index in range(9) for host in (0, 1))
+    job.end(9.0, f"{HOSTILE}\x00")
+    text = page(gather(store, "my-tree", 1e9))
+    reader = read(text)
+    assert "script" not in reader.seen
+    assert reader.text.count(HOSTILE) >= 15
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", text)
+    text.encode()  # no half characters of file names
+
+
+def test_what_looks_like_a_secret_is_not_shown_around(tell: Callable[..., Any], shown: Callable[..., Reader]) -> None:
+    tell(
+        request={
+            "Environment": {"HF_TOKEN": "s3cret-1", "LEVEL": "info"},
+            "HyperParameters": {"wandb_api_key": "s3cret-2", "epochs": "3"},
+            "Tags": [{"Key": "db-password", "Value": "s3cret-3"}, {"Key": "team", "Value": "blue"}],
+            "OutputDataConfig": {"KmsKeyId": "alias/mine", "S3OutputPath": "/out"},
+        }
+    ).end(2.6)
+    text = shown().text
+    assert "s3cret" not in text
+    request = json.loads(text[text.index("{") : text.rindex("}") + 1])
+    assert request["Environment"] == {"HF_TOKEN": "(withheld)", "LEVEL": "info"}
+    assert request["HyperParameters"] == {"wandb_api_key": "(withheld)", "epochs": "3"}
+    assert [tag["Value"] for tag in request["Tags"]] == ["(withheld)", "blue"]
+    assert request["OutputDataConfig"]["KmsKeyId"] == "alias/mine"
+
+
+def test_a_series_of_any_length_makes_a_page_of_bounded_size(
+    tell: Callable[..., Any], store: Store, began: float, point: Callable[..., Point]
+) -> None:
+    job = tell(request=REQUEST)
+    job.values((0, 0, 1 + index / 1000, float(index % 977)) for index in range(50_000))
+    job.log("algo-1", b"x" * 50 + b"\n" + b"y" * 3_000_000 + b"\n")
+    job.used("algo-1", [point(1.5 + index) for index in range(3000)])
+    job.end(60.0)
+    text = page(gather(store, "my-tree", began))
+    assert len(text) < 200_000
+    assert "50,000 values, 0 to 976" in text
+
+
+def test_the_page_is_for_phones_and_paper_and_either_light(tell: Callable[..., Any], store: Store) -> None:
+    tell().end(2.6)
+    text = page(gather(store, "my-tree", 1e9))
+    assert '<meta name="viewport" content="width=device-width, initial-scale=1">' in text
+    for rule in ("@media print", "prefers-color-scheme: dark"):
+        assert rule in text
+    assert "default-src 'none'" in text  # the browser would refuse what were not in the file
