@@ -19,7 +19,7 @@ from smlocal.job.log_file import LogFile, rewrite_log
 from smlocal.job.reporter import Reporter
 from smlocal.job.staging import build_tree, mounts, stage_trees
 from smlocal.job.usage.path import series_path
-from smlocal.job.usage.watch import UsageWatch, Watched
+from smlocal.job.usage.watch import UsageWatch
 from smlocal.plan.model import HostPlan, JobPlan
 
 HOST_LABEL = "smlocal.host"
@@ -212,13 +212,11 @@ class HostRun:
         folders = [(mount.source, mount.target) for mount in self._mounts if mount.target != paths.INPUT]
         self._usage.begin(
             self.engine,
-            Watched(
-                container=self.container,
-                path=path,
-                gpus=self.host.gpus,
-                folders=folders,
-                started_before=started_before,
-            ),
+            self.container,
+            path=path,
+            gpus=self.host.gpus,
+            folders=folders,
+            started_before=started_before,
         )
 
     def _read(self, output: Output) -> None:

@@ -1,17 +1,20 @@
 """Looks at one container again and again, and writes down what it sees."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from smlocal.engine.interface import Engine
 from smlocal.engine.statistics import Statistics
 from smlocal.errors import EngineError, MachineNotReadyError
 from smlocal.job.usage.folders import held
-from smlocal.job.usage.gpus import GpuReader
 from smlocal.job.usage.pace import FIRST, pause, spacing
 from smlocal.job.usage.series import SeriesFile
-from smlocal.job.usage.watch import Watched
 from smlocal.job.usage.window import Window
+
+if TYPE_CHECKING:
+    from smlocal.job.usage.gpus import GpuReader
 
 _NOT_FOUND = 404
 _CONFLICT = 409
@@ -26,10 +29,16 @@ class Looking:
     """One container's. Only `ask` takes time; nothing raises."""
 
     engine: Engine
-    watched: Watched
+    container: str
+    path: str
+    gpus: int
+    """Of the machine's, the first so many."""
+    folders: Sequence[tuple[str, str]]
+    """Counted at the end: (here, there)."""
+    started_before: bool
     _series: SeriesFile = field(init=False)
     _window: Window = field(init=False)
-    _gpus: GpuReader | None = field(init=False)
+    _gpus: "GpuReader | None" = field(init=False)
     _offset: float = field(init=False)
     _kept_at: float = field(init=False)
     _refusals: int = 0
@@ -38,10 +47,14 @@ class Looking:
     def __post_init__(self) -> None:
         # Times are steps of the monotonic clock from one reading of the other, which may be set.
         self._offset = time.time() - time.monotonic()
-        began = self._started() if self.watched.started_before else self._now() - FIRST
-        self._window = Window(began=began, fresh=not self.watched.started_before)
-        self._series = SeriesFile(self.watched.path)
-        self._gpus = GpuReader(self.watched.gpus) if self.watched.gpus else None
+        began = self._started() if self.started_before else self._now() - FIRST
+        self._window = Window(began=began, fresh=not self.started_before)
+        self._series = SeriesFile(self.path)
+        self._gpus = None
+        if self.gpus:
+            from smlocal.job.usage.gpus import GpuReader
+
+            self._gpus = GpuReader(self.gpus)
         self._kept_at = began
 
     @property
@@ -52,7 +65,7 @@ class Looking:
     def ask(self) -> Statistics | str | None:
         """What the engine says of the container: numbers, nothing of one that has ended, or why it says nothing."""
         try:
-            return self.engine.statistics(self.watched.container)
+            return self.engine.statistics(self.container)
         except (EngineError, MachineNotReadyError) as error:
             gone = isinstance(error, EngineError) and error.status in {_NOT_FOUND, _CONFLICT}
             return None if gone else error.sentence
@@ -71,7 +84,7 @@ class Looking:
         now = self._now()
         if not self._seen:
             self._seen = True
-            self._series.begin(self.watched.container, self._window.began)
+            self._series.begin(self.container, self._window.began)
         self._window.look(now, seen, self._gpus.look() if self._gpus is not None else None)
         if now - self._kept_at >= spacing(now - self._window.began) - _MOMENT:
             self._keep_point()
@@ -81,7 +94,7 @@ class Looking:
         self.release()
         self._keep_point()
         if self._seen:
-            self._series.hold(held(self.watched.folders))
+            self._series.hold(held(self.folders))
 
     def release(self) -> None:
         """Give back what was held for looking."""
@@ -102,6 +115,6 @@ class Looking:
         from datetime import datetime
 
         try:
-            return datetime.fromisoformat(self.engine.state(self.watched.container).started_at).timestamp()
+            return datetime.fromisoformat(self.engine.state(self.container).started_at).timestamp()
         except (EngineError, MachineNotReadyError, ValueError):
             return self._now() - FIRST

@@ -1,7 +1,6 @@
 """Watches what one container uses, beside everything else: nothing waits for it, and short jobs never hear of it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING
 
@@ -12,31 +11,40 @@ if TYPE_CHECKING:
     from smlocal.job.usage.looking import Looking
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Watched:
-    """A container, and where its usage is kept."""
-
-    container: str
-    path: str
-    gpus: int
-    """Of the machine's, the first so many."""
-    folders: Sequence[tuple[str, str]]
-    """Counted at the end: (here, there)."""
-    started_before: bool = False
-    """True when it has been running for a while and perhaps was watched by another."""
-
-
-@dataclass(kw_only=True, slots=True)
 class UsageWatch:
     """One container's. `begin` and `close` return at once, whatever the engine does."""
 
-    _over: Event = field(default_factory=Event)
-    _lock: Lock = field(default_factory=Lock)
-    _looking: "Looking | None" = None
+    __slots__ = ("_lock", "_looking", "_over")
 
-    def begin(self, engine: "Engine", watched: Watched) -> None:
-        """The container runs."""
-        Thread(target=self._watch, args=(engine, watched), name=f"{watched.container[:12]}-usage", daemon=True).start()
+    def __init__(self) -> None:
+        """Nothing is watched yet."""
+        self._over = Event()
+        self._lock = Lock()
+        self._looking: Looking | None = None
+
+    def begin(
+        self,
+        engine: "Engine",
+        container: str,
+        *,
+        path: str,
+        gpus: int,
+        folders: Sequence[tuple[str, str]],
+        started_before: bool = False,
+    ) -> None:
+        """The container runs. Its usage is kept at `path`, that of its folders (here, there) from its end.
+
+        `started_before`: it has run for a while, and perhaps another process watched it.
+        """
+
+        def look() -> "Looking":
+            from smlocal.job.usage.looking import Looking  # for what runs long enough
+
+            return Looking(
+                engine=engine, container=container, path=path, gpus=gpus, folders=folders, started_before=started_before
+            )
+
+        Thread(target=self._watch, args=(look,), name=f"{container[:12]}-usage", daemon=True).start()
 
     def close(self) -> None:
         """The container has ended: keep what was seen, and count its folders."""
@@ -46,12 +54,10 @@ class UsageWatch:
                 self._looking.finish()
                 self._looking = None
 
-    def _watch(self, engine: "Engine", watched: Watched) -> None:
+    def _watch(self, look: Callable[[], "Looking"]) -> None:
         if self._over.wait(FIRST):
             return
-        from smlocal.job.usage.looking import Looking  # for what runs long enough
-
-        looking = Looking(engine=engine, watched=watched)
+        looking = look()
         try:
             while True:
                 seen = looking.ask()

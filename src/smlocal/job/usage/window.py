@@ -1,10 +1,13 @@
 """Looks at a container become points: several looks one point, with nothing of a peak lost."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from smlocal.contract.usage import Point
 from smlocal.engine.statistics import Statistics
-from smlocal.job.usage.gpus import GpuUse
+
+if TYPE_CHECKING:
+    from smlocal.job.usage.gpus import GpuUse
 
 _SHORTEST = 0.2
 """Seconds between two looks below which the cores in use cannot be told from the clocks' jitter."""
@@ -21,7 +24,7 @@ class Window:
     _before: Statistics | None = None
     _pending: Point | None = None
 
-    def look(self, now: float, seen: Statistics, gpu: GpuUse | None) -> None:
+    def look(self, now: float, seen: Statistics, gpu: "GpuUse | None") -> None:
         """Take in what the engine says, and what the GPUs did since the last look."""
         cores = self._cores(now, seen)
         memory = max(seen.memory - seen.cache, self._spike(seen))
