@@ -3,10 +3,16 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from smlocal.contract.metric_regex import compile_regex, required_text
 from smlocal.contract.metrics import LONGEST_LINE, MOST_OVERRUNS, MetricDefinition, Tried, number_in
 from smlocal.job.metrics.guard import Guard, OverrunError
+
+_COMMON: Final = " etaoinsrhldcumfpgwybvkxjqz0123456789.,-_:/()'\"[]="
+"""Characters of logs, the most frequent ones first; all others are rare."""
+_FEW: Final = 256
+"""Characters to each that is cut out for."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -18,6 +24,8 @@ class Search:
     pattern: re.Pattern[str]
     required: str
     """In every line that matches; empty where nothing is known."""
+    rare: str
+    """The character of it that other lines are the least likely to have."""
     overruns: list[str] = field(default_factory=list)
     """How the lines begin on which it was broken off."""
 
@@ -36,12 +44,19 @@ class Searcher:
         self.searches: list[Search] = []
         for index, each in enumerate(definitions):
             pattern = compile_regex(each.regex)
-            self.searches.append(Search(index=index, pattern=pattern, required=required_text(pattern)))
+            required = required_text(pattern)
+            rare = max(required, key=_rarity, default="")
+            self.searches.append(Search(index=index, pattern=pattern, required=required, rare=rare))
 
     def values(self, lines: str) -> Iterator[tuple[int, float]]:
         """Every value, as the index of its definition and itself; of one definition in the order of the lines."""
+        # Definitions have much in common, such as `=`: lines without that are passed over once for all of them.
+        narrowed = {rare: _narrowed(lines, rare) for rare in {search.rare for search in self.searches} if rare}
         for search in self.searches:
-            candidates = _holding(search.required, lines) if search.required else iter(lines[:-1].split("\n"))
+            if search.required:
+                candidates = _holding(search.required, narrowed[search.rare])
+            else:
+                candidates = iter(lines[:-1].split("\n"))
             for line in candidates:
                 if search.off:
                     break
@@ -58,6 +73,19 @@ class Searcher:
             search.overruns.append(line[:80])
             return None
         return None if found is None else number_in(found[1])
+
+
+def _rarity(character: str) -> int:
+    place = _COMMON.find(character.lower())
+    return place if place >= 0 else len(_COMMON)
+
+
+def _narrowed(lines: str, character: str) -> str:
+    """The lines that have a character in them, or all where those are many: to look for it is fast, to cut is not."""
+    found = lines.count(character)
+    if not found or found * _FEW > len(lines):
+        return lines if found else ""
+    return "".join(f"{line}\n" for line in _holding(character, lines))
 
 
 def _holding(text: str, lines: str) -> Iterator[str]:

@@ -70,9 +70,11 @@ REGEXES = [
 ]
 
 
-@given(st.text("abxLlos=s1290 \n", max_size=80))
-def test_passing_lines_over_changes_nothing(text: str) -> None:
+@given(st.text("abxLlos=s1290 \n", max_size=80), st.booleans())
+def test_passing_lines_over_changes_nothing(text: str, among_others: bool) -> None:
     text += "\n"
+    if among_others:
+        text = text.replace("\n", "\n" + "z" * 2000 + "\n")
     with Guard() as guard:
         found = list(Searcher(defined(*REGEXES), guard).values(text))
     expected = []
