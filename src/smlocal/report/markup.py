@@ -32,7 +32,7 @@ def pairs(rows: Iterable[tuple[str, str]]) -> str:
     )
 
 
-def items(texts: Iterable[object], *, kind: str = "notes") -> str:
+def items(texts: Iterable[object]) -> str:
     """A list of sentences."""
     points = "".join(f"<li>{escaped(text)}</li>" for text in texts)
-    return f'<ul class="{kind}">{points}</ul>' if points else ""
+    return f'<ul class="notes">{points}</ul>' if points else ""

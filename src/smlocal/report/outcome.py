@@ -38,8 +38,8 @@ def _parts(facts: Facts) -> Iterator[str]:
     if answer.get("FailureReason"):
         yield f'<pre class="reason">{escaped(answer["FailureReason"])}</pre>'
     if local.get("Explanation"):
-        yield f'<p class="because">Because: {escaped(local["Explanation"])}</p>'
-    yield items(local.get("Hints", ()), kind="hints")
+        yield f"<p>Because: {escaped(local['Explanation'])}</p>"
+    yield "".join(f"<p>Hint: {escaped(hint)}</p>" for hint in local.get("Hints", ()))
     yield f'<dl class="facts">{pairs(_facts(facts))}</dl>'
     if local.get("Leftovers"):
         yield "<p>Could not be cleaned up:</p>" + items(local["Leftovers"])

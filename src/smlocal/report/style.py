@@ -40,8 +40,8 @@ pre {
   white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: isolate; tab-size: 4;
 }
 pre.reason { border-left: 3px solid var(--bad); border-radius: 0 4px 4px 0; margin: 0.6rem 0; font-size: 0.9rem; }
-ul.notes, ul.hints { margin: 0.4rem 0; padding-left: 1.15rem; }
-ul.notes li, ul.hints li { margin: 0.25rem 0; }
+ul.notes { margin: 0.4rem 0; padding-left: 1.15rem; }
+ul.notes li { margin: 0.25rem 0; }
 dl.facts {
   margin: 1.2rem 0 0; display: grid; gap: 0.7rem 2rem;
   grid-template-columns: repeat(auto-fill, minmax(min(100%, 13rem), 1fr));
@@ -54,11 +54,13 @@ dd { margin: 0; }
 }
 .timeline svg { width: 100%; height: 0.9rem; display: block; }
 .timeline .seconds { text-align: right; }
+.timeline .far { display: block; color: var(--quiet); font-size: 0.75rem; line-height: 1; }
 .timeline .said { grid-column: 2 / -1; color: var(--quiet); }
 .timeline .ends { grid-column: 2; }
 .bar { fill: var(--l0); }
 .bar.going { fill-opacity: 0.45; }
 .curves { display: grid; gap: 1.6rem 2.2rem; grid-template-columns: repeat(auto-fill, minmax(min(100%, 17rem), 1fr)); }
+ul.notes + .curves, .curves + p { margin-top: 1rem; }
 .curves.two { grid-template-columns: repeat(auto-fill, minmax(min(100%, 24rem), 1fr)); }
 .curve { margin: 0; min-width: 0; }
 figcaption {

@@ -34,7 +34,8 @@ def _row(transition: Mapping[str, Any], start: float, end: float, now: float, me
     began = transition["StartTime"]
     ended = transition.get("EndTime")
     seconds = (now if ended is None else ended) - began
-    shown = span(seconds if measured is None else measured) + (" so far" if ended is None else "")
+    so_far = ' <span class="far">so far</span>' if ended is None else ""
+    shown = span(seconds if measured is None else measured) + so_far
     drawing = "".join(_bar(began - start, seconds, end - start, going=ended is None))
     return (
         f'<span class="phase" title="{escaped(message)}">{escaped(status)}</span>'
