@@ -20,6 +20,8 @@ _NOT_FOUND = 404
 _CONFLICT = 409
 _TOLD_AFTER = 2
 """The first refusal may be the container's end."""
+_LEAST = 0.1
+"""Seconds between an answer and the next question."""
 _MOMENT = 0.01
 """Seconds, for clocks that are a little apart."""
 
@@ -41,6 +43,7 @@ class Looking:
     _gpus: "GpuReader | None" = field(init=False)
     _offset: float = field(init=False)
     _kept_at: float = field(init=False)
+    _asked_at: float = field(init=False)
     _refusals: int = 0
     _seen: bool = False
 
@@ -55,15 +58,16 @@ class Looking:
             from smlocal.job.usage.gpus import GpuReader
 
             self._gpus = GpuReader(self.gpus)
-        self._kept_at = began
+        self._kept_at = self._asked_at = began
 
     @property
     def pause(self) -> float:
-        """Seconds until the next look."""
-        return pause(self._now() - self._window.began)
+        """Seconds until the next look; an engine may take as long to answer, and then is asked again at once."""
+        return max(_LEAST, pause(self._now() - self._window.began) - (self._now() - self._asked_at))
 
     def ask(self) -> Statistics | str | None:
         """What the engine says of the container: numbers, nothing of one that has ended, or why it says nothing."""
+        self._asked_at = self._now()
         try:
             return self.engine.statistics(self.container)
         except (EngineError, MachineNotReadyError) as error:
