@@ -7,7 +7,10 @@ import click
 @click.argument("name")
 @click.option("--html", "path", metavar="FILE", required=True, help='Where the page goes; "-" is standard output.')
 def command(*, name: str, path: str) -> None:
-    """Write a page about a job, finished or running: one HTML file that needs nothing from anywhere."""
+    """Write a page about a job, finished or running.
+
+    One HTML file that needs nothing from anywhere: no script, no font, no image.
+    """
     import time
 
     from smlocal.job.orphans import see_to

@@ -43,6 +43,7 @@ def _lines(answer: Mapping[str, Any], *, again: bool) -> Iterator[str]:
     if failed and again:
         yield from _last_words(local)
     yield from _artifacts(local)
+    yield from _metrics(answer)
     yield from _usage(local)
     for left in local["Leftovers"]:
         yield _item("left", left)
@@ -79,6 +80,14 @@ def _artifacts(local: Mapping[str, Any]) -> Iterator[str]:
             yield _item(name.lower(), f"{from_here(artifacts[name])}  {size}")
     for note in artifacts["Notes"]:
         yield _item("note", note)
+
+
+def _metrics(answer: Mapping[str, Any]) -> Iterator[str]:
+    if not answer["Local"].get("Metrics"):
+        return
+    from smlocal.cli.metric_lines import metric_lines
+
+    yield from (_item(name, text) for name, text in metric_lines(answer))
 
 
 def _usage(local: Mapping[str, Any]) -> Iterator[str]:

@@ -36,7 +36,10 @@ def local_block(job: "Supervisor", ended: Ending, reason: str | None) -> dict[st
             "Notes": [*job.notes, *_notes(artifacts)],
         },
         FINAL_METRICS: job.measured.final,
-        "Metrics": {"Notes": job.measured.notes},
+        "Metrics": {
+            "Summaries": [summary.document for summary in job.measured.summaries],
+            "Notes": job.measured.notes,
+        },
         "Usage": _usage(job),
         "Seconds": dict(job.context.phases.seconds),
         "Notes": note_documents(plan),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from smlocal.contract.metrics import MetricDefinition, MetricValue, is_later
 from smlocal.job.metrics.values import read_values
@@ -27,6 +28,17 @@ class MetricSummary:
     def points(self) -> list[float]:
         """The course of the values: means of equally many each, at most 64."""
         return [total / (min(self._each, self.count - index * self._each)) for index, total in enumerate(self._sums)]
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """As the `Local` block has it, without the last value, which is in FinalMetricDataList."""
+        return {
+            "MetricName": self.name,
+            "Count": self.count,
+            "Minimum": self.lowest,
+            "Maximum": self.highest,
+            "Course": [float(f"{point:.7g}") for point in self.points],
+        }
 
     def add(self, value: MetricValue) -> None:
         """Take the next one in."""

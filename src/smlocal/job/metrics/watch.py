@@ -1,6 +1,7 @@
 """The metrics of a running job, for its supervisor: begun with the log, and never waited for too long."""
 
 import os
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -8,14 +9,16 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from smlocal.contract.metrics import MOST_OVERRUNS, OVERRUN_SECONDS, MetricDefinition, final_metric_data
-from smlocal.job.metrics.summary import last_values
+from smlocal.job.metrics.summary import MetricSummary, summaries
 from smlocal.job.metrics.values import read_state
 
 if TYPE_CHECKING:
     import subprocess
 
-PATIENCE_SECONDS: Final = 20.0
-"""What is left to read when the containers have ended gets this long."""
+PATIENCE_SECONDS: Final = 10.0
+"""When the containers have ended, a reader that does not get on gets this long."""
+MOST_SECONDS: Final = 60.0
+"""One that does, this."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -24,6 +27,8 @@ class MetricsReport:
 
     final: list[dict[str, Any]] = field(default_factory=list)
     """FinalMetricDataList."""
+    summaries: list[MetricSummary] = field(default_factory=list)
+    """Of the metrics that have values."""
     notes: list[str] = field(default_factory=list)
     """What was switched off, passed over or not read."""
 
@@ -73,10 +78,11 @@ class MetricsWatch:
         if ended:
             self._trouble = f"the process that reads them ended with {ended}"
         try:
-            last = last_values(self.job_directory, self.definitions, list(self.logs))
+            found = [each for each in summaries(self.job_directory, self.definitions, list(self.logs)) if each.count]
         except OSError as error:
-            self._trouble, last = self._trouble or str(error), []
-        return MetricsReport(final=final_metric_data(last), notes=self._all_notes())
+            self._trouble, found = self._trouble or str(error), []
+        final = final_metric_data([each.last for each in found if each.last is not None])
+        return MetricsReport(final=final, summaries=found, notes=self._all_notes())
 
     def _begin(self) -> None:
         import json
@@ -119,13 +125,19 @@ class MetricsWatch:
             return 0
         from subprocess import TimeoutExpired
 
-        try:
-            return process.wait(self.patience)
-        except TimeoutExpired:
-            process.kill()
-            process.wait()
-            self._trouble = f"they were not all read within {self.patience:g} s of the end"
-            return 0
+        began, before = time.monotonic(), None
+        while True:
+            try:
+                return process.wait(self.patience)
+            except TimeoutExpired:
+                now = read_state(self.job_directory).get("Read")
+                if now == before or time.monotonic() - began > MOST_SECONDS:
+                    break
+                before = now
+        process.kill()
+        process.wait()
+        self._trouble = f"they were not all read {time.monotonic() - began:.1f} s after the end"
+        return 0
 
     def _all_notes(self) -> list[str]:
         state = read_state(self.job_directory)
