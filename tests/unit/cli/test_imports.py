@@ -55,7 +55,14 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("jobs",), ("jobs", "--json"), ("describe", "done"), ("describe", "done", "--json"), ("logs", "done"), ("metrics", "done")],
+    [
+        ("jobs",),
+        ("jobs", "--json"),
+        ("describe", "done"),
+        ("describe", "done", "--json"),
+        ("logs", "done"),
+        ("metrics", "done"),
+    ],
     ids=" ".join,
 )
 def test_looking_at_jobs_imports_nothing_heavy(arguments: tuple[str, ...], home: Path) -> None:
