@@ -15,6 +15,7 @@ _STILL_SEEN = 20
 """Output of so many lines, shown on the same screen a moment ago, need not be shown again."""
 _TAIL = 4096
 _NOTES = 3
+_ARTIFACT_NOTES = 5
 _SELF_EVIDENT = "relaxed-"
 """What was left out of the job file is said by the plan, not after each run."""
 
@@ -42,7 +43,7 @@ def _lines(answer: Mapping[str, Any], *, again: bool) -> Iterator[str]:
         yield _item("hint", hint)
     if failed and again:
         yield from _last_words(local)
-    yield from _artifacts(local)
+    yield from _artifacts(local, answer["TrainingJobName"])
     yield from _metrics(answer)
     yield from _usage(local)
     for left in local["Leftovers"]:
@@ -72,14 +73,17 @@ def _last_words(local: Mapping[str, Any]) -> Iterator[str]:
             yield textwrap.indent("\n".join(lines), "  ")
 
 
-def _artifacts(local: Mapping[str, Any]) -> Iterator[str]:
+def _artifacts(local: Mapping[str, Any], name: str) -> Iterator[str]:
     artifacts = local["Artifacts"]
-    for name in ("Model", "Output"):
-        if artifacts[name]:
-            size = readable_bytes(artifacts[f"{name}Bytes"])
-            yield _item(name.lower(), f"{from_here(artifacts[name])}  {size}")
-    for note in artifacts["Notes"]:
+    for kind in ("Model", "Output"):
+        if artifacts[kind]:
+            size = readable_bytes(artifacts[f"{kind}Bytes"])
+            yield _item(kind.lower(), f"{from_here(artifacts[kind])}  {size}")
+    for note in artifacts["Notes"][:_ARTIFACT_NOTES]:
         yield _item("note", note)
+    more = len(artifacts["Notes"]) - _ARTIFACT_NOTES
+    if more > 0:
+        yield _item("", f"and {more} more: smlocal describe {name} shows them all")
 
 
 def _metrics(answer: Mapping[str, Any]) -> Iterator[str]:

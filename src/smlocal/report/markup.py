@@ -7,8 +7,7 @@ _PICTURES = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t
 """Control characters have no place in a page; each has a picture."""
 
 
-_LONG = 32
-_WIDE = ' class="wide"'
+_LONG = 24
 
 
 def escaped(text: object) -> str:
@@ -26,10 +25,11 @@ def section(title: str, *parts: str) -> str:
 
 def pairs(rows: Iterable[tuple[str, str]]) -> str:
     """Names and values; the values are HTML, and long ones have a row for themselves."""
-    return "".join(
-        f"<div{_WIDE if len(value) > _LONG else ''}><dt>{escaped(name)}</dt><dd>{value}</dd></div>"
-        for name, value in rows
-    )
+    return "".join(f"<div{_width(value)}><dt>{escaped(name)}</dt><dd>{value}</dd></div>" for name, value in rows)
+
+
+def _width(value: str) -> str:
+    return ' class="wide"' if max(map(len, value.split("<br>"))) > _LONG else ""
 
 
 def items(texts: Iterable[object]) -> str:

@@ -1,7 +1,7 @@
 """The whole page: one file that needs nothing from anywhere, no script among it."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from smlocal.job.sizes import readable_bytes
 from smlocal.report.contents import Contents
@@ -16,6 +16,8 @@ from smlocal.report.usage_curves import HostCurves
 from smlocal.report.words import counted, moment
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+
+_NOTES = 20
 
 
 def page(facts: Facts) -> str:
@@ -57,11 +59,17 @@ def _sections(facts: Facts) -> Iterator[str]:
     yield section(
         "Artifacts",
         *(_artifact(artifact) for artifact in facts.artifacts),
-        items((local.get("Artifacts") or {}).get("Notes", ())),
+        _some((local.get("Artifacts") or {}).get("Notes", ())),
     )
     yield section("Log" if len(facts.logs) == 1 else "Logs", *(_log(tail) for tail in facts.logs))
     yield section("Not as on the service", _notes(facts))
     yield section("Request", f"<pre>{escaped(json.dumps(facts.request, indent=2, ensure_ascii=False))}</pre>")
+
+
+def _some(notes: Sequence[str]) -> str:
+    """Hosts that wrote the same thousand files make a thousand notes."""
+    more = len(notes) - _NOTES
+    return items([*notes[:_NOTES], f"And {more:,} more: smlocal describe has them."] if more > 0 else notes)
 
 
 def _metrics(facts: Facts) -> Iterator[str]:

@@ -33,9 +33,10 @@ def _row(transition: Mapping[str, Any], start: float, end: float, now: float, me
         return f'<span class="phase">{escaped(status)}</span><span class="said">{escaped(message)}</span>'
     began = transition["StartTime"]
     ended = transition.get("EndTime")
-    seconds = (now if ended is None else ended) - began
+    # As the run measured it, where it did: the last phase ends for the service only after the clean-up.
+    seconds = (now if ended is None else ended) - began if measured is None else measured
     so_far = ' <span class="far">so far</span>' if ended is None else ""
-    shown = span(seconds if measured is None else measured) + so_far
+    shown = span(seconds) + so_far
     drawing = "".join(_bar(began - start, seconds, end - start, going=ended is None))
     return (
         f'<span class="phase" title="{escaped(message)}">{escaped(status)}</span>'

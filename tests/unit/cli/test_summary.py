@@ -40,3 +40,10 @@ def test_last_words_are_not_repeated_right_below_themselves(
     lines_shown: int | None, repeated: bool, failed: dict[str, Any]
 ) -> None:
     assert ("Last lines of algo-1" in summary(failed, lines_shown=lines_shown)) == repeated
+
+
+def test_of_many_notes_on_artifacts_the_rest_is_a_word(failed: dict[str, Any]) -> None:
+    failed["Local"]["Artifacts"]["Notes"] = [f"w{number}: both wrote it" for number in range(9)]
+    text = summary(failed)
+    assert text.count("both wrote it") == 5
+    assert "and 4 more: smlocal describe bad shows them all" in text

@@ -230,3 +230,18 @@ def test_the_page_is_for_phones_and_paper_and_either_light(tell: Callable[..., A
     for rule in ("@media print", "prefers-color-scheme: dark"):
         assert rule in text
     assert "default-src 'none'" in text  # the browser would refuse what were not in the file
+
+
+def test_of_many_notes_on_artifacts_some_are_shown(tell: Callable[..., Any], shown: Callable[..., Reader]) -> None:
+    tell(local={"Artifacts": {"Model": None, "Output": None, "Notes": ["both wrote it"] * 500}}).end(2.6)
+    text = shown().text
+    assert text.count("both wrote it") == 20
+    assert "And 480 more" in text
+
+
+def test_a_phase_is_as_long_as_the_run_said(tell: Callable[..., Any], store: Store) -> None:
+    tell(local={"Seconds": {"Uploading": 0.05}}).end(10.0)
+    text = page(gather(store, "my-tree", 1e9))
+    # Training lasted from 0.5 to 9.9 of 10 seconds; the bars are of 1000.
+    assert '<rect class="bar" x="50.0" y="1" width="940.0" height="8"/></svg><span class="seconds">9.4 s</span>' in text
+    assert '<rect class="bar" x="990.0" y="1" width="5.0" height="8"/></svg><span class="seconds">0.1 s</span>' in text
