@@ -43,7 +43,7 @@ def check_end(life: Any, name: str, *, wrote: bool) -> None:
         assert (job.status, job.failure_reason) == ("Failed", INTERNAL)
         answer = life.describe(name)
         assert "killed" in answer["Local"]["Explanation"]
-    folder = sorted(path.name for path in (life.home / "jobs" / name).iterdir())
+    folder = sorted(path.name for path in (life.home / "jobs" / name).iterdir() if path.name != "usage")
     assert set(folder) <= {"describe.json", "logs", "plan.json", "request.json"}
 
 

@@ -43,4 +43,6 @@ def test_thirty_jobs_in_a_row_leave_nothing(life: Any, docker: Callable[..., str
     assert list((life.folder / "temporary").iterdir()) == []
     assert "row-" not in Path("/proc/mounts").read_text()
     for folder in (life.home / "jobs").iterdir():
-        assert {path.name for path in folder.iterdir()} <= {"describe.json", "logs", "plan.json", "request.json"}
+        assert {path.name for path in folder.iterdir()} <= {
+            *("describe.json", "logs", "plan.json", "request.json", "usage")
+        }
