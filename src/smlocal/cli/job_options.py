@@ -41,6 +41,7 @@ def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option("--code", metavar="DIR", help="Fills /opt/ml/code, copy-on-write."),
         click.option("--staging", type=click.Choice(["overlay", "copy"]), help="How channels get into the container."),
+        click.option("--publish", is_flag=True, help="Upload artifacts to S3OutputPath when the job ends."),
         click.option("--allow-cpu", is_flag=True, help="Run a GPU instance type without a GPU."),
         click.option("--strict", is_flag=True, help="Accept only what the service accepts."),
     )
@@ -178,8 +179,9 @@ def _apply(document: "Document", given: dict[str, Any]) -> None:
     for option, place in _PLACES.items():
         if given.get(option) is not None:
             document.set(place, given[option])
-    if given["allow_cpu"]:
-        document.set(("Local", "AllowCpu"), True)
+    for flag, setting in (("allow_cpu", "AllowCpu"), ("publish", "Publish")):
+        if given[flag]:
+            document.set(("Local", setting), True)
     if given["code"] is not None:
         document.set(("Local", "Code"), os.path.abspath(given["code"]))
     if given["output"] is not None:

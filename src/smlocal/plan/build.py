@@ -191,4 +191,5 @@ def _output(request: CreateTrainingJobRequest, local: LocalSettings, facts: Fact
         directory=f"{facts.output.rstrip('/')}/{name}",
         compression=compression,
         merge_output=local.MergeOutput,
+        publish=local.Publish and remote,
     )

@@ -105,6 +105,8 @@ class OutputPlan:
     """The local folder that receives `output/`."""
     compression: str
     merge_output: bool
+    publish: bool = False
+    """Also upload to `uri`, which is in S3 then."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

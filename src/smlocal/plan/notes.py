@@ -63,8 +63,23 @@ def _relaxed_uri(plan: JobPlan, job: JobFile) -> str | None:
 def _output(plan: JobPlan, job: JobFile) -> str | None:
     if not plan.output.uri.startswith(("s3://", "https://")):
         return None
+    if plan.output.publish:
+        return None
     prefix = f"{plan.output.uri.rstrip('/')}/{plan.name}/output/"
     return f"nothing is written to {prefix}; artifacts go to {plan.output.directory}/output"
+
+
+def _published(plan: JobPlan, job: JobFile) -> str | None:
+    if not plan.output.publish:
+        return None
+    prefix = f"{plan.output.uri.rstrip('/')}/{plan.name}/output/"
+    return f"artifacts are uploaded to {prefix}, and what has their names there is replaced"
+
+
+def _nothing_to_publish(plan: JobPlan, job: JobFile) -> str | None:
+    if not job.local.Publish or plan.output.publish:
+        return None
+    return f"Publish has no effect: {plan.output.uri} is not in S3"
 
 
 def _checkpoints(plan: JobPlan, job: JobFile) -> str | None:
@@ -189,6 +204,8 @@ RULES = (
     NoteRule(id="relaxed-uri", says=_relaxed_uri),
     NoteRule(id="role", says=_role),
     NoteRule(id="output-local", says=_output),
+    NoteRule(id="output-published", says=_published, warning=True),
+    NoteRule(id="publish-unused", says=_nothing_to_publish),
     NoteRule(id="checkpoints", says=_checkpoints),
     NoteRule(id="code-filled", says=_code),
     NoteRule(id="peer-grace", says=_peer_grace),

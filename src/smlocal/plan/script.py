@@ -78,7 +78,9 @@ def _clean(plan: JobPlan) -> Iterator[str]:
     """However the script ends nothing stays; and it begins so, too: an earlier one may have been killed."""
     yield "clean() {"
     if plan.pipes:
-        yield '  [ -z "${W:-}" ] || [ ! -f "$W/feeders" ] || xargs -r kill <"$W/feeders" 2>/dev/null || :'
+        yield '  [ ! -f "${W:-}/feeders" ] || xargs -r kill <"$W/feeders" 2>/dev/null || :'
+        # Whoever waits for a reader gets one, and ends.
+        yield '  for f in ${W:+"$W"/*/input/data/*}; do [ ! -p "$f" ] || : <>"$f"; done'
     yield f"  docker ps -aq {_OURS} | xargs -r docker rm -f"
     yield f"  docker volume ls -q {_OURS} | xargs -r docker volume rm"
     if plan.network is not None:
@@ -162,7 +164,8 @@ def _tree_of(plan: JobPlan, host: HostPlan) -> Iterator[str]:
     for pipe in host.pipes:
         listing = pipe.listing.dealt_to(pipe.shard)
         files = " ".join(quote(listing.file(index)) for index in range(len(listing.paths))) or "/dev/null"
-        yield f'feed {_here(host, pipe.target)} {files} & echo $! >>"$W/feeders"'
+        # In a shell that ends at once, so that nobody waits for who feeds.
+        yield f'(feed {_here(host, pipe.target)} {files} >/dev/null 2>&1 & echo $! >>"$W/feeders")'
     if plan.code is not None:
         yield from _staged(plan.code, host)
     if plan.checkpoints is not None:

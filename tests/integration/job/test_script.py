@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+NAME = f"by-hand-{os.getpid()}"
+"""Scripts have no run's id in the names of what they make: two of one job take turns, by whoever starts them."""
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 LOOK = """
@@ -42,7 +44,7 @@ def test_script_and_run_agree(
     for number in range(30):
         (many / f"{number}.txt").write_text(f"{number}\n")
     request = {
-        "TrainingJobName": "by-hand",
+        "TrainingJobName": NAME,
         "AlgorithmSpecification": {"TrainingImage": image("sh"), "TrainingInputMode": "File"},
         "HyperParameters": {"quote": 'it\'s "odd" $HOME'},
         "Environment": {"SCRIPT": LOOK, "ODD": "it's $odd", "API_TOKEN": "hush"},
@@ -61,7 +63,7 @@ def test_script_and_run_agree(
     done = by_hand(script, tmp_path, API_TOKEN="hush")
     assert done.returncode == 0, done.stderr
     members = _members(tmp_path)
-    assert_nothing_left("by-hand")
+    assert_nothing_left(NAME)
     run = smlocal_run("run", *flags, cwd=tmp_path)
     assert run.returncode == 0, run.stderr
     assert members == _members(tmp_path)
@@ -76,7 +78,7 @@ def script_of(
 ) -> str:
     """The script of a job called `by-hand` whose containers do `work`."""
     request = {
-        "TrainingJobName": "by-hand",
+        "TrainingJobName": NAME,
         "AlgorithmSpecification": {"TrainingImage": tag, "TrainingInputMode": "File"},
         "Environment": {"SCRIPT": work, **environment},
         "OutputDataConfig": {"S3OutputPath": "./out"},
@@ -125,7 +127,7 @@ def test_it_exits_as_the_first_host_that_fails(
     # What they wrote is collected all the same.
     assert set(_members(tmp_path)["model.tar.gz"]) == {"of-ip-10-0-0-5.ec2.internal", "of-ip-10-0-0-6.ec2.internal"}
     assert temporary(tmp_path) == []
-    assert_nothing_left("by-hand")
+    assert_nothing_left(NAME)
 
 
 @pytest.mark.parametrize("when_asked", ["exit 0", ":"], ids=["ends by itself", "has to be killed"])
@@ -140,7 +142,7 @@ def test_the_time_limit_holds(
     done = by_hand(script_of(smlocal_run, tmp_path, image("sh"), work, max_run=1), tmp_path)
     assert (done.returncode, done.stdout) == (124, "asked\n"), done.stderr
     assert done.stderr.endswith("MaxRuntimeInSeconds is over\n")
-    assert_nothing_left("by-hand")
+    assert_nothing_left(NAME)
 
 
 @pytest.mark.parametrize("hosts", [1, 2])
@@ -168,7 +170,7 @@ def test_a_stopped_script_leaves_nothing(
                 assert [name for name in temporary(tmp_path) if name != "by-hand.sh"]
         assert process.returncode == (143 if number == signal.SIGTERM else -9)
     assert temporary(tmp_path) == ["by-hand.sh"]
-    assert_nothing_left("by-hand")
+    assert_nothing_left(NAME)
 
 
 def test_a_secret_must_be_given(tmp_path: Path, smlocal_run: Run, image: Callable[[str], str]) -> None:
@@ -182,7 +184,7 @@ def test_a_secret_must_be_given(tmp_path: Path, smlocal_run: Run, image: Callabl
 
 def _members(folder: Path) -> dict[str, dict[str, bytes | None]]:
     found = {}
-    for archive in sorted((folder / "out" / "by-hand" / "output").iterdir()):
+    for archive in sorted((folder / "out" / NAME / "output").iterdir()):
         with tarfile.open(archive) as members:
             content = {}
             for member in members:
@@ -204,7 +206,7 @@ def test_pipes_and_views_by_hand(
     sharded = {**source, "S3DataDistributionType": "ShardedByS3Key"}
     mount = {"FileSystemId": "fs-01234567", "FileSystemType": "EFS", "FileSystemAccessMode": "ro", "DirectoryPath": "/"}
     request = {
-        "TrainingJobName": "by-hand",
+        "TrainingJobName": NAME,
         "AlgorithmSpecification": {"TrainingImage": image("sh"), "TrainingInputMode": "File"},
         "Environment": {
             "SCRIPT": (
@@ -228,7 +230,7 @@ def test_pipes_and_views_by_hand(
     done = by_hand(script, tmp_path)
     assert done.returncode == 0, done.stderr
     members = _members(tmp_path)
-    assert_nothing_left("by-hand")
+    assert_nothing_left(NAME)
     run = smlocal_run("run", "job.yaml", cwd=tmp_path, check=True)
     assert done.stdout == run.stdout
     assert members == _members(tmp_path)
@@ -242,7 +244,7 @@ def test_what_cannot_be_done_by_hand_is_said_at_once(
     (tmp_path / "data" / "a").write_text("a")
     source = {"S3DataSource": {"S3DataType": "S3Prefix", "S3Uri": "./data"}}
     request = {
-        "TrainingJobName": "by-hand",
+        "TrainingJobName": NAME,
         "AlgorithmSpecification": {"TrainingImage": image("sh"), "TrainingInputMode": "Pipe"},
         "InputDataConfig": [{"ChannelName": "odd", "RecordWrapperType": "RecordIO", "DataSource": source}],
         "OutputDataConfig": {"S3OutputPath": "./out"},

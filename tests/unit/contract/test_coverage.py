@@ -84,8 +84,10 @@ EnableNetworkIsolation: true
     with pytest.raises(FieldRefusedError) as caught:
         read_job(load_document(text, name="job.yaml", directory="/"), strict=False)
     assert caught.value.details == (
-        "job.yaml:1   AlgorithmSpecification.AlgorithmName is refused: Algorithm resources live in an account; give their "
-        "image as TrainingImage.",
+        (
+            "job.yaml:1   AlgorithmSpecification.AlgorithmName is refused: Algorithm resources live in an account; "
+            "give their image as TrainingImage."
+        ),
         "job.yaml:4   EnableNetworkIsolation: true is refused: Containers are not cut off yet.",
     )
 

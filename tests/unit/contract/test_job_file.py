@@ -55,6 +55,7 @@ def test_defaults_of_local() -> None:
     assert local.model_dump() == {
         "Sources": {},
         "Output": None,
+        "Publish": False,
         "Cache": True,
         "CacheGiB": 20,
         "Code": None,

@@ -92,6 +92,11 @@ CASES: dict[str, tuple[Change, Change]] = {
         ),
     ),
     "output-local": (NOTHING, ({"OutputDataConfig": {"S3OutputPath": "./out"}}, {}, {}, {})),
+    "output-published": (({}, {"Publish": True}, {}, {}), NOTHING),
+    "publish-unused": (
+        ({"OutputDataConfig": {"S3OutputPath": "./out"}}, {"Publish": True}, {}, {}),
+        ({}, {"Publish": True}, {}, {}),
+    ),
     "checkpoints": (({"CheckpointConfig": {"S3Uri": "s3://bucket/ckpt"}}, {}, {}, {}), NOTHING),
     "code-filled": (({}, {"Code": "./src"}, {}, {}), NOTHING),
     "staging-copied": (({}, {}, {"copy_reasons": ("a link leads out",)}, {}), NOTHING),
