@@ -113,6 +113,8 @@ footer { border-top: 1px solid var(--rule); margin-top: 2.5rem; padding-top: 0.8
   main, footer { max-width: none; }
   pre { border: 1px solid var(--rule); }
   pre.reason { border-left: 3px solid var(--bad); }
+  .curves { grid-template-columns: repeat(3, 1fr); }
+  .curves.two { grid-template-columns: repeat(2, 1fr); }
   h2, h3 { break-after: avoid; }
   figure, .timeline, tr { break-inside: avoid; }
   .bar, .line, .dot { print-color-adjust: exact; -webkit-print-color-adjust: exact; }

@@ -114,7 +114,7 @@ def _traffic(axis: _Axis, containers: Sequence[ContainerUsage], kind: str, taken
     if not lines:
         return
     alone = f"{lines[0].label} {lines[0].value}" if len(lines) == 1 else ""  # several have a legend
-    detail = "a second; below, in all" if len(lines) > 1 else "a second"
+    detail = "bytes a second; totals below" if len(lines) > 1 else "bytes a second"
     yield axis.curve(
         kind, value=alone, detail=detail, lines=lines, words=lambda rate: f"{readable_bytes(round(rate))}/s"
     )
