@@ -2,6 +2,7 @@
 
 import socket
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,7 +12,7 @@ from typing import Self
 _MARK = b"\r\n\r\n"
 
 Trouble = Callable[[socket.socket, bytes], bool]
-"""Given the client and the whole answer to a GET; True if it has dealt with it."""
+"""Given the client and the whole answer to a request; True if it has dealt with it."""
 
 
 class TroubledProxy:
@@ -21,7 +22,9 @@ class TroubledProxy:
         self.server = port
         self.requests: list[str] = []
         """The head of every request that came."""
-        self._troubles: deque[Trouble] = deque()
+        self.bodies_cut: deque[int] = deque()
+        """The next bodies that a client sends break off after so many bytes."""
+        self._troubles: dict[str, deque[Trouble]] = {}
         self._lock = threading.Lock()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = int(self._listener.getsockname()[1])
@@ -32,9 +35,9 @@ class TroubledProxy:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def next(self, *troubles: Trouble) -> None:
-        """What happens to the next answers to a GET, in turn; afterwards nothing happens again."""
-        self._troubles.extend(troubles)
+    def next(self, *troubles: Trouble, method: str = "GET") -> None:
+        """What happens to the next answers to a method, in turn; afterwards nothing happens again."""
+        self._troubles.setdefault(method, deque()).extend(troubles)
 
     def __enter__(self) -> Self:
         self._start(self._accept)
@@ -70,10 +73,13 @@ class TroubledProxy:
                 request = _until_mark(client)
                 with self._lock:
                     self.requests.append(request.decode())
-                    got = request.startswith(b"GET ")
-                    trouble = self._troubles.popleft() if got and self._troubles else None
+                    troubles = self._troubles.get(request.partition(b" ")[0].decode())
+                    trouble = troubles.popleft() if troubles else None
+                sent = self._body_of(client, request)
                 with socket.create_connection(("127.0.0.1", self.server)) as server:
-                    server.sendall(request.replace(_MARK, b"\r\nConnection: close" + _MARK))
+                    self._open.append(server)
+                    head = b"\r\n".join(line for line in request.split(b"\r\n") if not line.startswith(b"expect:"))
+                    server.sendall(head.replace(_MARK, b"\r\nConnection: close" + _MARK) + sent)
                     answer = b"".join(iter(lambda: server.recv(1 << 20), b""))
                 head, _, body = answer.partition(_MARK)
                 kept = [line for line in head.split(b"\r\n") if not line.lower().startswith(b"connection:")]
@@ -83,15 +89,36 @@ class TroubledProxy:
                 elif trouble(client, answer):
                     return
 
+    def _body_of(self, client: socket.socket, request: bytes) -> bytes:
+        """What a client sends with its request; EOFError once it has been cut."""
+        length = next((int(line[15:]) for line in request.split(b"\r\n") if line.startswith(b"content-length:")), 0)
+        if not length:
+            return b""
+        if b"\r\nexpect:" in request:
+            client.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+        with self._lock:
+            cut = self.bodies_cut.popleft() if self.bodies_cut else None
+        body = bytearray()
+        while len(body) < (length if cut is None else min(cut, length)):
+            piece = client.recv(1 << 20)
+            if not piece:
+                raise EOFError
+            body += piece
+        if cut is not None:
+            dropped(client, b"")
+            raise EOFError
+        return bytes(body)
+
 
 def _until_mark(client: socket.socket) -> bytes:
-    received = b""
-    while _MARK not in received:
-        piece = client.recv(1 << 16)
-        if not piece:
+    """The head of a request, and nothing of its body."""
+    while True:
+        seen = client.recv(1 << 16, socket.MSG_PEEK)
+        if not seen:
             raise EOFError
-        received += piece
-    return received
+        if _MARK in seen:
+            return client.recv(seen.index(_MARK) + len(_MARK))
+        time.sleep(0.001)
 
 
 def slow_down(client: socket.socket, _: bytes) -> bool:

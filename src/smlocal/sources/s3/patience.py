@@ -21,8 +21,8 @@ class Patience:
 
     def __init__(self, seconds: float, cancelled: Callable[[], bool], *, silence: float = _SILENCE) -> None:
         """The clock runs; `silence` is how long an answer may be waited for."""
-        self._seconds = max(seconds, silence) if silence > _SILENCE else seconds
-        self._silence = silence
+        self._seconds, self._silence = seconds, silence
+        self._longest = max(seconds, silence) if silence > _SILENCE else seconds
         self._cancelled = cancelled
         self._since = self._asked = time.monotonic()
         self._pause = _FIRST
@@ -51,7 +51,7 @@ class Patience:
         if self._cancelled():
             raise FetchCancelledError
         now = time.monotonic()
-        if now - self._asked > self._silence or now - self._since > self._seconds:
+        if now - self._asked > self._silence or now - self._since > self._longest:
             raise BrokenConnectionError("nothing came any more")
 
     def pause(self, error: S3Error) -> None:

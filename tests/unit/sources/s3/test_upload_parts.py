@@ -1,0 +1,113 @@
+"""What an upload is cut into, and how it waits for a file that is still being written."""
+
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from smlocal.sources.s3.body import FilePart, Text, crc32_of, sha256_of
+from smlocal.sources.s3.growing import GrowingFile
+from smlocal.sources.s3.interface import S3Error
+from smlocal.sources.s3.part_sizes import MOST_PARTS, PART, first_part, part_size
+from smlocal.sources.s3.patience import FetchCancelledError
+
+LARGEST = 5 << 40
+"""An object of S3 has no more bytes."""
+
+
+def parts_of(size: int, first: int) -> int:
+    number = done = 0
+    while done < size:
+        number += 1
+        done += part_size(number, first)
+    return number
+
+
+@given(size=st.integers(1, LARGEST))
+def test_ten_thousand_parts_hold_any_object_whose_size_was_known(size: int) -> None:
+    first = first_part(size)
+    assert PART <= first <= max(PART, size // 4000)
+    assert parts_of(size, first) <= MOST_PARTS // 2 + 1
+
+
+def test_a_guess_that_was_far_too_low_still_leads_to_a_terabyte() -> None:
+    assert parts_of(1 << 40, first_part(0)) <= MOST_PARTS
+
+
+def test_no_part_is_larger_than_a_part_may_be() -> None:
+    assert max(part_size(number, first_part(LARGEST)) for number in range(1, MOST_PARTS + 1)) <= 5 << 30
+    assert [part_size(number, PART) // PART for number in (1, 5000, 5001, 6001, 10_000)] == [1, 1, 2, 4, 32]
+
+
+@pytest.mark.parametrize(("start", "size"), [(0, 0), (0, 3_000_000), (1, 1 << 20), (2_999_999, 1)])
+def test_a_stretch_of_a_file_can_be_read_again_and_again(tmp_path: Path, start: int, size: int) -> None:
+    data = os.urandom(3_000_000)
+    (tmp_path / "f").write_bytes(data)
+    descriptor = os.open(tmp_path / "f", os.O_RDONLY)
+    part = FilePart(descriptor, start, size, uri="s3://b/k")
+    for _ in range(2):
+        assert b"".join(bytes(piece) for piece in part.pieces()) == data[start : start + size]
+    os.close(descriptor)
+
+
+def test_a_file_that_became_shorter_or_was_closed(tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(bytes(100))
+    descriptor = os.open(tmp_path / "f", os.O_RDONLY)
+    with pytest.raises(S3Error, match="has become shorter"):
+        list(FilePart(descriptor, 50, 51, uri="s3://b/k").pieces())
+    os.close(descriptor)
+    with pytest.raises(S3Error, match="Bad file descriptor"):
+        list(FilePart(descriptor, 0, 10, uri="s3://b/k").pieces())
+
+
+def test_sums_are_those_that_everybody_knows() -> None:
+    assert crc32_of(Text(b"123456789")) == "y/Q5Jg=="
+    assert sha256_of(Text(b"abc")).startswith("ba7816bf8f01cfea")
+
+
+def never() -> bool:
+    return False
+
+
+@pytest.fixture
+def growing(tmp_path: Path) -> GrowingFile:
+    (tmp_path / "f").touch()
+    return GrowingFile(os.open(tmp_path / "f", os.O_RDONLY), most=100)
+
+
+def after(act: Callable[[], None]) -> None:
+    threading.Timer(0.05, act).start()
+
+
+def test_whoever_waits_is_woken_when_there_is_enough_or_no_more(growing: GrowingFile) -> None:
+    growing.grow(5)
+    assert growing.wait(5, never) == 5
+    after(lambda: growing.grow(12))
+    assert growing.wait(10, never) == 12
+    after(growing.end)
+    assert growing.wait(100, never) == 12
+    assert growing.wait_for_end(never) == 12
+    growing.close()
+    growing.close()
+
+
+def test_what_will_never_be_whole_is_not_waited_for(growing: GrowingFile) -> None:
+    growing.grow(5)
+    after(growing.give_up)
+    with pytest.raises(FetchCancelledError):
+        growing.wait(10, never)
+    with pytest.raises(FetchCancelledError):
+        growing.wait(1, never)
+    growing.close()
+
+
+def test_who_has_lost_interest_waits_for_nothing(growing: GrowingFile) -> None:
+    with pytest.raises(FetchCancelledError):
+        growing.wait(10, lambda: True)
+    with pytest.raises(FetchCancelledError):
+        growing.wait_for_end(lambda: True)
+    growing.close()
