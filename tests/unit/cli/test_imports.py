@@ -62,6 +62,7 @@ def home(tmp_path: Path) -> Path:
         ("describe", "done", "--json"),
         ("logs", "done"),
         ("metrics", "done"),
+        ("report", "done", "--html", "-"),
     ],
     ids=" ".join,
 )
