@@ -1,16 +1,19 @@
-"""Checkpoints saved from the hosts' folders into the one prefix that they share, as the service's uploader does.
+"""What the hosts have left in their folders saved to the one prefix that they share, as the service's uploader does.
 
-Each host uploads what it has written and deletes what it has deleted, nothing else: a file that was restored and that
-a host did not touch is not that host's word on it, so a stale copy never replaces what another host has written.
+It is for checkpoints, and for the other folders that are mirrored while the job runs: what has been mirrored already is
+not saved again. Each host uploads what it has written and deletes what it has deleted, nothing else: a file that was
+restored and that a host did not touch is not that host's word on it, so a stale copy never replaces what another host
+has written.
 """
 
 import os
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from smlocal.artifacts.destination import Destination, InTheWayError
+from smlocal.artifacts.destination import InTheWayError
+from smlocal.artifacts.mirror.place import Place, Target
 from smlocal.artifacts.tree import Clash, Entry, HostTree, left_out, merge
 from smlocal.artifacts.writing import explained, open_file
 from smlocal.contract.checkpoints import UPLOADING, Restored, Stamp
@@ -29,32 +32,38 @@ class SaveReport:
     clashes: tuple[Clash, ...]
 
 
-def save(trees: Sequence[HostTree], destination: str, *, restored: Sequence[Restored], run_id: str) -> SaveReport:
-    """Bring the folder `destination` up to date with what the hosts' folders have become since they were restored.
+def save(
+    trees: Sequence[HostTree],
+    target: Target,
+    *,
+    restored: Sequence[Restored],
+    owners: Mapping[str, str] | None = None,
+) -> SaveReport:
+    """Bring the target up to date with what the hosts' folders have become since they were restored.
 
     `trees` and `restored` are in host order and of one length; where hosts wrote the same path, the later one wins.
-    Every file is written under a name made of `run_id` and then renamed, so that nothing half-written is ever seen;
-    after an `ArtifactError` what was saved so far stays. To save the same again does no harm.
+    `owners` says by path which host's file was mirrored last. Nothing half-written is ever seen; after an
+    `ArtifactError` what was saved so far stays. To save the same again does no harm.
     """
+    owners = {} if owners is None else owners
     notes = [note for tree in trees for note in tree.skipped]
     changes = [_changed(tree, before, notes) for tree, before in zip(trees, restored, strict=True)]
     merged, clashes = merge(changes)
     written: _Chosen = {entry.path: (tree, entry) for tree, entry in merged if entry.is_file}
-    deleted = _deleted(trees, restored, written)
-    if not written and not (deleted and os.path.isdir(destination)):
+    clashes = [*_replaced(written, owners, clashes), *clashes]
+    deleted = _deleted(trees, restored, written, owners)
+    if not written and not (deleted and target.exists()):
         return SaveReport(written=(), deleted=(), bytes_written=0, notes=tuple(notes), clashes=tuple(clashes))
-    with explained():
-        os.makedirs(destination, exist_ok=True)
-        with Destination(destination, draft=os.fsencode(f".{run_id}{UPLOADING}")) as place:
-            for folder in place.replace_links(_folders_above([*written, *deleted])):
-                notes.append(f"{os.fsdecode(folder)} was a link at the destination and is a folder now")
-                written |= _below(folder, trees, deleted.union(written))
-            blocking = _in_the_way(deleted, written)
-            for path in blocking:
-                place.delete(path)
-            done = _write_all(place, written, notes)
-            for path in deleted.difference(blocking):
-                place.delete(path)
+    with explained(), target.open() as place:
+        for folder in place.replace_links(_folders_above([*written, *deleted])):
+            notes.append(f"{os.fsdecode(folder)} was a link at the destination and is a folder now")
+            written |= _below(folder, trees, deleted.union(written))
+        blocking = _in_the_way(deleted, written)
+        for path in blocking:
+            place.delete(path)
+        done = _write_all(place, written, notes)
+        for path in deleted.difference(blocking):
+            place.delete(path)
     return SaveReport(
         written=tuple(os.fsdecode(path) for path in done),
         deleted=tuple(os.fsdecode(path) for path in sorted(deleted)),
@@ -64,7 +73,7 @@ def save(trees: Sequence[HostTree], destination: str, *, restored: Sequence[Rest
     )
 
 
-def _write_all(place: Destination, written: _Chosen, notes: list[str]) -> list[bytes]:
+def _write_all(place: Place, written: _Chosen, notes: list[str]) -> list[bytes]:
     done = []
     for path, (tree, entry) in sorted(written.items()):
         source = open_file(tree, entry, notes)
@@ -107,13 +116,30 @@ def _untouched(entry: Entry, restored: Restored) -> bool:
     return False
 
 
-def _deleted(trees: Sequence[HostTree], restored: Sequence[Restored], written: _Chosen) -> set[bytes]:
+def _replaced(written: _Chosen, owners: Mapping[str, str], clashes: Sequence[Clash]) -> list[Clash]:
+    """Where a host's file takes the place of another's that was mirrored, besides the clashes that are known."""
+    told = {clash.path for clash in clashes}
+    found = []
+    for path, (tree, _) in sorted(written.items()):
+        shown = os.fsdecode(path)
+        owner = owners.get(shown, tree.host)
+        if owner != tree.host and shown not in told:
+            found.append(Clash(path=shown, loser=owner, winner=tree.host))
+    return found
+
+
+def _deleted(
+    trees: Sequence[HostTree], restored: Sequence[Restored], written: _Chosen, owners: Mapping[str, str]
+) -> set[bytes]:
     """What some host was given and has no more, unless another host has written it since."""
     deleted = set()
     for tree, before in zip(trees, restored, strict=True):
         there = {entry.path for entry in tree.entries if not entry.is_directory}
-        for path in map(os.fsencode, before.files):
-            if path not in there and path not in written and _gone(os.fsencode(before.directory) + b"/" + path):
+        for shown in before.files:
+            path = os.fsencode(shown)
+            if path in there or path in written or owners.get(shown, tree.host) != tree.host:
+                continue
+            if _gone(os.fsencode(before.directory) + b"/" + path):
                 deleted.add(path)
     return deleted
 

@@ -3,7 +3,7 @@
 import errno
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Self
@@ -22,6 +22,10 @@ class InTheWayError(Exception):
         """Keep where it lies below the destination."""
         super().__init__(path)
         self.path = path
+
+
+class ChangedError(Exception):
+    """A file was written to while it was copied."""
 
 
 class Destination:
@@ -55,8 +59,11 @@ class Destination:
                     replaced.append(path)
         return replaced
 
-    def write(self, path: bytes, source: int, *, mtime: int) -> None:
-        """Put the bytes of the open file `source` in place, all of them or none."""
+    def write(self, path: bytes, source: int, *, mtime: int, unchanged: Callable[[], bool] = lambda: True) -> None:
+        """Put the bytes of the open file `source` in place, all of them or none.
+
+        `ChangedError`, and none of them, when it is not `unchanged` once they are copied.
+        """
         above, _, name = path.rpartition(b"/")
         with self._named(path):
             folder = self._folder(above, make=True)
@@ -76,6 +83,7 @@ class Destination:
                     os.fsync(draft)
                 finally:
                     os.close(draft)
+                _insist(unchanged)
                 os.rename(self._draft, name, src_dir_fd=folder, dst_dir_fd=folder)
             except BaseException:
                 with suppress(OSError):
@@ -149,6 +157,11 @@ class Destination:
         except OSError as error:
             error.filename = self._path + b"/" + path
             raise
+
+
+def _insist(unchanged: Callable[[], bool]) -> None:
+    if not unchanged():
+        raise ChangedError
 
 
 def _mode(name: bytes, folder: int) -> int:

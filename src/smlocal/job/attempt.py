@@ -17,6 +17,7 @@ from smlocal.job.faults import Faults
 from smlocal.job.host_run import HostRun
 from smlocal.job.labels import labels
 from smlocal.job.ladder import send_signal
+from smlocal.job.mirrors import Mirrors
 from smlocal.job.outcome import Story
 from smlocal.job.signals import BrokenOffError
 from smlocal.job.start import start_all
@@ -38,6 +39,7 @@ class Attempt:
     story: Story = field(default_factory=Story)
     runs: dict[str, HostRun] = field(default_factory=dict)
     delivery: Delivery = field(init=False)
+    mirrors: Mirrors = field(init=False)
     ran: bool = False
     """True once a container has run: there may be something to upload."""
     engine_lost: bool = False
@@ -46,6 +48,7 @@ class Attempt:
     hints: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.mirrors = Mirrors(plan=self.plan)
         self.delivery = Delivery(
             plan=self.plan,
             home=self.context.store.home,
@@ -156,16 +159,8 @@ class Attempt:
         began = time.monotonic()
         started = [self.runs[name] for name in sorted(watch.running)]
         self.ran = self.ran or bool(started)
-        self._hear_all(self.context.ear.listen(), watch)
-        while watch.running:
-            clocks = [at for at in (watch.wake_at, self.faults.wake_at) if at is not None]
-            event = self.context.events.next(min(clocks) - time.monotonic() if clocks else None)
-            # Word that was left before a container's end was heard of comes first: a recorded stop is never a failure.
-            self._hear_all(self.context.ear.listen(), watch)
-            if event is not None and not isinstance(event, Poked):
-                self._do(watch.hear(event, time.monotonic()))
-            self._hear_all(self.faults.due(time.monotonic()), watch)
-            self._do(watch.tick(time.monotonic()))
+        with self.mirrors.running():
+            self._listen(watch)
         self.story = watch.story
         if watch.lost is not None and not self.story.decided:
             self._lost(watch.lost)
@@ -182,6 +177,18 @@ class Attempt:
     def hear_late(self) -> None:
         """A stop that was asked for while the artifacts were packed still is one."""
         self._hear_waiting()
+
+    def _listen(self, watch: Watch) -> None:
+        self._hear_all(self.context.ear.listen(), watch)
+        while watch.running:
+            clocks = [at for at in (watch.wake_at, self.faults.wake_at) if at is not None]
+            event = self.context.events.next(min(clocks) - time.monotonic() if clocks else None)
+            # Word that was left before a container's end was heard of comes first: a recorded stop is never a failure.
+            self._hear_all(self.context.ear.listen(), watch)
+            if event is not None and not isinstance(event, Poked):
+                self._do(watch.hear(event, time.monotonic()))
+            self._hear_all(self.faults.due(time.monotonic()), watch)
+            self._do(watch.tick(time.monotonic()))
 
     def strike_after(self) -> None:
         """An internal error that `Local.Faults` wants after training."""

@@ -2,22 +2,22 @@
 
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from smlocal.artifacts.fetch import host_tree
 from smlocal.artifacts.tree import HostTree
 from smlocal.contract import paths
-from smlocal.contract.checkpoints import Restored, Stamp
 from smlocal.contract.manifest import manifest
 from smlocal.engine.interface import Engine, Mount
 from smlocal.errors import ArtifactError
 from smlocal.plan.document import checkpoint_directory, host_directory
-from smlocal.plan.model import CheckpointPlan, HostPlan, JobPlan
+from smlocal.plan.model import HostPlan, JobPlan
 
 if TYPE_CHECKING:
     from smlocal.artifacts.checkpoints import SaveReport
+    from smlocal.job.mirrored import MirroredFolder
 
 
 def restore_checkpoints(plan: JobPlan, host: HostPlan) -> None:
@@ -27,9 +27,10 @@ def restore_checkpoints(plan: JobPlan, host: HostPlan) -> None:
     import json  # most jobs have no checkpoints
 
     from smlocal.channels.checkpoints import restore
+    from smlocal.job.mirrored import record_path
 
     restored = restore(plan.checkpoints.listing, checkpoint_directory(plan, host))
-    with open(_record(plan, host), "w", encoding="ascii") as record:
+    with open(record_path(plan, host), "w", encoding="ascii") as record:
         json.dump(asdict(restored), record)
 
 
@@ -41,24 +42,34 @@ def checkpoint_mounts(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
     return (Mount(source=checkpoint_directory(plan, host), target=checkpoints.local_path),)
 
 
-def save_checkpoints(plan: JobPlan, hosts: Iterable[tuple[HostPlan, str]], engine: Engine) -> "SaveReport | None":
-    """Save what the hosts, in their order and each with its container, have made of the checkpoints.
+def save_mirrored(plan: JobPlan, hosts: Iterable[tuple[HostPlan, str]], engine: Engine) -> list[str]:
+    """Save what the hosts, in their order and each with its container, have made of what is mirrored; notes on it.
 
-    For containers that have ended and whose folders are still there. `ArtifactError` when it cannot be done; to call it
-    again, also from another process, does no harm.
+    For containers that have ended and whose folders are still there, and when no mirror runs any more. `ArtifactError`
+    when it cannot be done; to call it again, also from another process, does no harm.
     """
-    checkpoints = plan.checkpoints
-    if checkpoints is None:
-        return None
-    from smlocal.artifacts.checkpoints import save  # most jobs have no checkpoints
+    if plan.checkpoints is None:
+        return []
+    from smlocal.job.mirrored import mirrored_folders  # most jobs have no such folder
 
     pairs = list(hosts)
-    return save(
-        [_tree(plan, checkpoints, host, container, engine) for host, container in pairs],
-        checkpoints.directory,
-        restored=[_restored(plan, host) for host, _ in pairs],
-        run_id=plan.run_id,
+    reports = [save_folder(folder, pairs, engine) for folder in mirrored_folders(plan)]
+    return [note for report in reports for note in (*report.notes, *map(str, report.clashes))]
+
+
+def save_folder(folder: "MirroredFolder", hosts: Sequence[tuple[HostPlan, str]], engine: Engine) -> "SaveReport":
+    """Save one of the folders, as `save_mirrored`."""
+    from smlocal.artifacts.checkpoints import save
+
+    journal = folder.journal()
+    report = save(
+        [_tree(folder, host, container, engine) for host, container in hosts],
+        folder.target,
+        restored=[journal.up_to_date(host.host.name, folder.given(host)) for host, _ in hosts],
+        owners=journal.owners,
     )
+    clashes = {clash.path: clash for clash in (*journal.clashes.values(), *report.clashes)}
+    return replace(report, clashes=tuple(clashes.values()))
 
 
 def with_checkpoints_of_now(plan: JobPlan) -> JobPlan:
@@ -76,17 +87,17 @@ def with_checkpoints_of_now(plan: JobPlan) -> JobPlan:
     )
 
 
-def _tree(plan: JobPlan, checkpoints: CheckpointPlan, host: HostPlan, container: str, engine: Engine) -> HostTree:
-    directory = checkpoint_directory(plan, host)
-    if not _is_folder(directory, host_directory(plan, host)):
+def _tree(folder: "MirroredFolder", host: HostPlan, container: str, engine: Engine) -> HostTree:
+    directory = folder.directory(host)
+    if not _is_folder(directory, host_directory(folder.plan, host)):
         return HostTree(host=host.host.name, root=os.fsencode(directory), entries=())
     return host_tree(
         host.host.name,
         directory,
         engine=engine,
         container=container,
-        path=checkpoints.local_path,
-        spool=f"{plan.job_directory}/staged/{host.host.name}-checkpoints",
+        path=folder.local_path,
+        spool=f"{folder.plan.job_directory}/staged/{host.host.name}-{folder.name}",
     )
 
 
@@ -105,22 +116,3 @@ def _is_folder(directory: str, above: str) -> bool:
         except OSError as error:
             raise ArtifactError(f"Artifact upload failed:{error.strerror}", details=[current]) from error
     return True
-
-
-def _record(plan: JobPlan, host: HostPlan) -> str:
-    """Beside the folders that the container sees, so that a supervisor who takes over finds it."""
-    return f"{host_directory(plan, host)}/restored-checkpoints.json"
-
-
-def _restored(plan: JobPlan, host: HostPlan) -> Restored:
-    """What this host was given; nothing when that is not known, and then all that it has counts as written."""
-    import json
-
-    try:
-        with open(_record(plan, host), encoding="ascii") as record:
-            document = json.load(record)
-    except (OSError, ValueError):
-        return Restored(directory=checkpoint_directory(plan, host))
-    return Restored(
-        directory=document["directory"], files={path: Stamp(**stamp) for path, stamp in document["files"].items()}
-    )

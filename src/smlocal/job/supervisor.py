@@ -5,17 +5,17 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from smlocal.artifacts.collect import Artifacts
 from smlocal.contract import failure
 from smlocal.contract.metrics import definitions_of
 from smlocal.contract.statuses import Ending, SecondaryStatus, StatusMessage, TrainingJobStatus
 from smlocal.engine.interface import Engine
-from smlocal.errors import ArtifactError, EngineLostError, HomeUnusableError
+from smlocal.errors import ArtifactError, EngineLostError, HomeUnusableError, MachineNotReadyError
 from smlocal.job import details
 from smlocal.job.attempt import Attempt
-from smlocal.job.checkpoints import save_checkpoints, with_checkpoints_of_now
+from smlocal.job.checkpoints import save_mirrored, with_checkpoints_of_now
 from smlocal.job.cleanup import clear_disk, clear_engine
 from smlocal.job.collect import collect_artifacts, give_back
 from smlocal.job.context import Context, new_token
@@ -41,6 +41,9 @@ from smlocal.plan.model import JobPlan
 from smlocal.plan.recall import remember
 from smlocal.store.jobs import Store
 from smlocal.store.lease import Lease
+
+if TYPE_CHECKING:
+    from smlocal.artifacts.s3_publish import Published
 
 DISK_FULL = failure.client_error("Artifact upload failed:Insufficient disk space")
 
@@ -133,6 +136,7 @@ class Supervisor:
     measured: MetricsReport = field(default_factory=MetricsReport)
     number: int = 1
     artifacts: Artifacts | None = None
+    published: "Published | None" = None
     notes: list[str] = field(default_factory=list)
     """What became of checkpoints, where it is worth a word."""
     leftovers: list[str] = field(default_factory=list)
@@ -212,24 +216,50 @@ class Supervisor:
         phases.enter(SecondaryStatus.UPLOADING, StatusMessage.UPLOADING, ended=attempt.story.failed)
         try:
             self._save_checkpoints()
-            self.artifacts = collect_artifacts(self.plan, attempt.runs.values(), self.context.engine)
+            self.artifacts, self.published = collect_artifacts(
+                self.plan,
+                attempt.runs.values(),
+                self.context.engine,
+                working=self.context.reporter.working,
+                given_up=lambda: self.context.signals.repeated,
+            )
+            self._judge_upload()
         except ArtifactError as error:
             attempt.explanation = attempt.explanation or error.sentence
             if not attempt.story.decided:
                 attempt.story = replace(attempt.story, failure_reason=failure.client_error(error.sentence))
+        except MachineNotReadyError as error:  # nobody is logged in to S3 any more
+            self._upload_failed(error.sentence)
         except EngineLostError as error:
             attempt.engine_lost = True
             if not attempt.story.decided:
                 attempt.explanation = f"the engine was lost while the job ran: {error.sentence}"
                 attempt.story = replace(attempt.story, failure_reason=failure.INTERNAL_ERROR)
         attempt.hear_late()
-        phases.leave(details.uploaded(self.artifacts), good=self.artifacts is not None)
+        phases.leave(
+            details.uploaded(self.artifacts, self.published),
+            good=self.artifacts is not None and (self.published is None or self.published.failure is None),
+        )
+
+    def _judge_upload(self) -> None:
+        published = self.published
+        if published is not None and published.failure is not None:
+            self._upload_failed(f"Artifact upload failed:{published.failure}")
+        elif published is not None and published.broken_off:
+            self._upload_failed("Artifact upload failed:it was broken off")
+
+    def _upload_failed(self, sentence: str) -> None:
+        """What is not uploaded fails a job that would else be Completed; it stays on disk for another try."""
+        story = self.attempt.story
+        self.notes.append(f"{sentence}; smlocal publish {self.plan.name} tries again")
+        if not story.decided:
+            self.attempt.explanation = self.attempt.explanation or f"smlocal publish {self.plan.name} tries again"
+            self.attempt.story = replace(story, failure_reason=failure.client_error(sentence))
 
     def _save_checkpoints(self) -> None:
         hosts = [(run.host, run.container) for run in self.attempt.runs.values() if run.container]
-        report = save_checkpoints(self.plan, hosts, self.context.engine)
-        if report is not None:
-            self.notes += [*report.notes, *map(str, report.clashes)]
+        self.notes += self.attempt.mirrors.notes
+        self.notes += save_mirrored(self.plan, hosts, self.context.engine)
 
     def finish(self) -> None:
         """Decide and write the decision down, clean up, and only then say that the job is over."""

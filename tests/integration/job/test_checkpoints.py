@@ -15,10 +15,11 @@ from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Mount
 from smlocal.job.checkpoints import (
     checkpoint_mounts,
     restore_checkpoints,
-    save_checkpoints,
+    save_folder,
     with_checkpoints_of_now,
 )
 from smlocal.job.cleanup import clear_disk
+from smlocal.job.mirrored import mirrored_folders
 from smlocal.job.prepare import look
 from smlocal.plan.document import host_directory, plan_document
 from smlocal.plan.model import HostPlan, JobPlan
@@ -46,8 +47,8 @@ class Attempts:
             restore_checkpoints(self.plan, host)
             said.append(self._container(host, base, f"cd {at}\n{script}"))
             ended.append((host, f"{host.container}-{self.number}"))
-        report = save_checkpoints(self.plan, ended, self.engine)
-        assert report is not None
+        (folder,) = mirrored_folders(self.plan)
+        report = save_folder(folder, ended, self.engine)
         self.plan = with_checkpoints_of_now(self.plan)
         return said, report
 

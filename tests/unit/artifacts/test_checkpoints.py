@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from smlocal.artifacts import destination as destination_module
 from smlocal.artifacts.checkpoints import SaveReport, save
+from smlocal.artifacts.mirror.place import FolderTarget
 from smlocal.artifacts.tree import HostTree, walk
 from smlocal.channels.checkpoints import restore
 from smlocal.contract.checkpoints import Restored
@@ -44,7 +45,7 @@ class Job:
         return [walk(f"algo-{number}", str(self.root / f"algo-{number}")) for number in self.numbers]
 
     def save(self) -> SaveReport:
-        return save(self.trees(), str(self.prefix), restored=self.restored, run_id="0123abcd")
+        return save(self.trees(), FolderTarget(path=str(self.prefix), run_id="0123abcd"), restored=self.restored)
 
 
 @pytest.fixture

@@ -1,0 +1,89 @@
+"""Word from the kernel of what happens in folders: the few verbs of inotify that are used."""
+
+import ctypes
+import errno
+import os
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+MODIFY: Final = 0x2
+CLOSE_WRITE: Final = 0x8
+MOVED_FROM: Final = 0x40
+MOVED_TO: Final = 0x80
+CREATE: Final = 0x100
+DELETE: Final = 0x200
+DELETE_SELF: Final = 0x400
+MOVE_SELF: Final = 0x800
+OVERFLOW: Final = 0x4000
+IGNORED: Final = 0x8000
+IS_FOLDER: Final = 0x40000000
+_ONLY_FOLDERS = 0x1000000
+_HEADER = struct.Struct("iIII")
+_READ = 1 << 18
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened in a watched folder, or to it."""
+
+    watch: int
+    mask: int
+    name: bytes
+    """In the folder; empty when it is about the folder itself."""
+
+
+class Inotify:
+    """A queue of events. `OSError` with ENOSPC when the user may watch no more folders, with EMFILE no more queues."""
+
+    def __init__(self) -> None:
+        """An empty one, that nothing is watched for."""
+        self.descriptor = _checked(_libc().inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
+
+    def add(self, folder: int, mask: int) -> int:
+        """Watch an open folder; the same folder, by whatever name, has the same number."""
+        # By its descriptor: the name may be another's by now.
+        path = b"/proc/self/fd/%d" % folder
+        return _checked(_libc().inotify_add_watch(self.descriptor, path, mask | _ONLY_FOLDERS))
+
+    def remove(self, watch: int) -> None:
+        """Watch a folder no longer; one that is gone is watched no longer anyway."""
+        _libc().inotify_rm_watch(self.descriptor, watch)
+
+    def read(self) -> Iterator[Event]:
+        """Everything that has happened and was not told yet; does not wait."""
+        while True:
+            try:
+                data = os.read(self.descriptor, _READ)
+            except BlockingIOError:
+                return
+            start = 0
+            while start < len(data):
+                watch, mask, _, size = _HEADER.unpack_from(data, start)
+                start += _HEADER.size
+                yield Event(watch, mask, data[start : start + size].rstrip(b"\0"))
+                start += size
+
+    def close(self) -> None:
+        """Watch nothing any more."""
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+            self.descriptor = -1
+
+
+@cache
+def _libc() -> ctypes.CDLL:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if not hasattr(libc, "inotify_init1"):
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+    libc.inotify_add_watch.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_uint32)
+    return libc
+
+
+def _checked(answer: int) -> int:
+    if answer < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
+    return answer

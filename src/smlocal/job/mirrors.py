@@ -1,0 +1,50 @@
+"""Mirrors beside the containers of one attempt: begun with them, and stopped before anything is saved or cleared."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from smlocal.plan.model import JobPlan
+
+
+@dataclass(kw_only=True, slots=True)
+class Mirrors:
+    """Of the checkpoints and the other folders whose files are wanted while the job runs."""
+
+    plan: JobPlan
+    notes: list[str] = field(default_factory=list)
+    """What was not as it should be."""
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Mirror for as long as containers may write.
+
+        Not a moment longer: when their folders are cleared nothing of it may look as if they had deleted their files.
+        """
+        if self.plan.checkpoints is None:
+            yield
+            return
+        from smlocal.artifacts.mirror.mirror import Mirror, MirroredHost  # most jobs have no such folder
+        from smlocal.job.mirrored import mirrored_folders
+
+        mirrors = [
+            Mirror(
+                name=folder.name,
+                hosts=[
+                    MirroredHost(host=host.host.name, directory=folder.directory(host), given=folder.given(host))
+                    for host in self.plan.hosts
+                ],
+                target=folder.target,
+                journal_path=folder.journal_path,
+                grows=folder.grows,
+            )
+            for folder in mirrored_folders(self.plan)
+        ]
+        try:
+            for mirror in mirrors:
+                mirror.begin()
+            yield
+        finally:
+            for mirror in mirrors:
+                mirror.stop()
+                self.notes += mirror.notes

@@ -1,0 +1,96 @@
+"""A mirror over real folders, watched by the real kernel, and the save at the end as the supervisor does it."""
+
+import os
+import shutil
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from smlocal.artifacts.checkpoints import SaveReport, save
+from smlocal.artifacts.mirror.journal import Journal
+from smlocal.artifacts.mirror.mirror import Mirror, MirroredHost
+from smlocal.artifacts.mirror.place import FolderTarget
+from smlocal.artifacts.tree import walk
+from smlocal.channels.checkpoints import restore
+from smlocal.contract.checkpoints import UPLOADING, Restored
+from smlocal.sources.checkpoints import list_checkpoints
+
+
+class Rig:
+    """Some hosts' folders and the folder that they are mirrored to."""
+
+    def __init__(self, root: Path, hosts: int = 1, *, grows: bool = False) -> None:
+        self.root = root
+        self.target = root / "target"
+        self.names = [f"algo-{number}" for number in range(1, hosts + 1)]
+        self.grows = grows
+        self.given: dict[str, Restored] = {}
+        self.mirror: Mirror | None = None
+        self.notes: list[str] = []
+
+    @property
+    def journal(self) -> str:
+        return str(self.root / "staged" / "journal")
+
+    def host(self, number: int = 1) -> Path:
+        return self.root / "hosts" / f"algo-{number}"
+
+    def start(self) -> Path:
+        """Restore, and mirror from now on."""
+        listing = list_checkpoints(str(self.target), directory="/", mapping={})
+        (self.root / "hosts").mkdir()
+        self.given = {name: restore(listing, str(self.root / "hosts" / name)) for name in self.names}
+        self.resume()
+        return self.host()
+
+    def resume(self) -> None:
+        """Mirror from now on, as this supervisor or as the next."""
+        self.mirror = Mirror(
+            name="checkpoints",
+            hosts=[
+                MirroredHost(host=name, directory=self.given[name].directory, given=self.given[name])
+                for name in self.names
+            ],
+            target=FolderTarget(path=str(self.target), run_id="0123abcd"),
+            journal_path=self.journal,
+            grows=self.grows,
+        )
+        self.mirror.begin()
+
+    def stop(self) -> None:
+        """Mirror no more; what was noted is kept."""
+        if self.mirror is not None:
+            self.mirror.stop()
+            self.notes += self.mirror.notes
+            self.mirror = None
+
+    def finish(self) -> SaveReport:
+        """End the mirror, and save what is left."""
+        self.stop()
+        journal = Journal.read(self.journal)
+        return save(
+            [walk(name, self.given[name].directory) for name in self.names],
+            FolderTarget(path=str(self.target), run_id="0123abcd"),
+            restored=[journal.up_to_date(name, self.given[name]) for name in self.names],
+            owners=journal.owners,
+        )
+
+    def mirrored(self) -> dict[str, bytes]:
+        """What others see at the target: every file that has its final name."""
+        return {path: content for path, content in files_in(self.target).items() if not path.endswith(UPLOADING)}
+
+    def close(self) -> None:
+        self.stop()
+        shutil.rmtree(self.root, ignore_errors=True)
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    """All regular files below a folder, of which any may go at any time."""
+    found = {}
+    for above, _, names in os.walk(folder):
+        for name in names:
+            path = Path(above, name)
+            with suppress(FileNotFoundError, NotADirectoryError):
+                if stat.S_ISREG(path.lstat().st_mode):
+                    found[str(path.relative_to(folder))] = path.read_bytes()
+    return found
