@@ -37,7 +37,7 @@ class Row:
 
 _CASE = "tests/integration/test_cases.py::test_case"
 _PLAN = "tests/unit/contract/test_effects.py"
-_METRICS = "tests/integration/job/test_metrics.py::test_definitions_find_their_values"
+_METRICS = "tests/integration/job/test_metrics.py::test_a_metric_has_the"
 
 
 def _emulated(note: str, test: str, values: Mapping[str, Value] | None = None) -> Row:
@@ -97,10 +97,12 @@ TABLE: dict[str, Row] = {
         "How channels without an InputMode of their own are delivered.", f"{_CASE}[mode-of-the-job]", _MODES
     ),
     "AlgorithmSpecification.MetricDefinitions[].Name": _emulated(
-        "Names a metric in FinalMetricDataList; also written to metric-definition-regex.json.", f"{_METRICS}[name]"
+        "Names a metric in FinalMetricDataList; also written to metric-definition-regex.json.",
+        f"{_METRICS}_name_of_its_definition",
     ),
     "AlgorithmSpecification.MetricDefinitions[].Regex": _emulated(
-        "Searched in every line of the log; also written to metric-definition-regex.json.", f"{_METRICS}[regex]"
+        "Searched in every line of the log; also written to metric-definition-regex.json.",
+        f"{_METRICS}_last_value_that_its_regex_found",
     ),
     "AlgorithmSpecification.EnableSageMakerMetricsTimeSeries": _recorded("No time series is made here."),
     "AlgorithmSpecification.ContainerEntrypoint[]": _emulated(

@@ -49,14 +49,16 @@ def final(answer: Mapping[str, Any]) -> dict[str, float]:
     return {each["MetricName"]: each["Value"] for each in answer.get("FinalMetricDataList", ())}
 
 
-@pytest.mark.parametrize("what", ["name", "regex"])
-def test_definitions_find_their_values(what: str, write: Write, smlocal_run: Run) -> None:
-    path = write(f"metrics-{what}", "echo loss=0.5; echo loss=0.03457", LOSS)
-    found = final(json.loads(smlocal_run("run", path, "--json", cwd=path.parent).stdout))
-    if what == "name":
-        assert list(found) == ["loss"]
-    else:
-        assert list(found.values()) == [0.03457000106573105]
+def test_a_metric_has_the_name_of_its_definition(write: Write, smlocal_run: Run) -> None:
+    path = write("metrics-name", "echo loss=0.5", LOSS)
+    answer = json.loads(smlocal_run("run", path, "--json", cwd=path.parent).stdout)
+    assert list(final(answer)) == ["loss"]
+
+
+def test_a_metric_has_the_last_value_that_its_regex_found(write: Write, smlocal_run: Run) -> None:
+    path = write("metrics-regex", "echo loss=0.5; echo loss=0.03457", LOSS)
+    answer = json.loads(smlocal_run("run", path, "--json", cwd=path.parent).stdout)
+    assert list(final(answer).values()) == [0.03457000106573105]
 
 
 def test_two_hosts_that_print_everything(write: Write, smlocal_run: Run) -> None:

@@ -1,6 +1,6 @@
 """What there is to say of a metric without showing every value of it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,12 +63,3 @@ def summaries(job_directory: str, definitions: Sequence[MetricDefinition], hosts
     for value in read_values(job_directory, definitions, hosts):
         found[value.name].add(value)
     return list(found.values())
-
-
-def last_values(job_directory: str, definitions: Sequence[MetricDefinition], hosts: Sequence[str]) -> list[MetricValue]:
-    """The last value of each metric that has one."""
-    return _there(summary.last for summary in summaries(job_directory, definitions, hosts))
-
-
-def _there(values: Iterable[MetricValue | None]) -> list[MetricValue]:
-    return [value for value in values if value is not None]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smlocal.contract.metrics import MetricDefinition, MetricValue
-from smlocal.job.metrics.summary import MetricSummary, last_values, summaries
+from smlocal.job.metrics.summary import MetricSummary, summaries
 from smlocal.job.metrics.values import ValuesFile, metrics_folder, read_state, read_values, write_state
 
 LOSS, ACC = MetricDefinition(name="loss", regex="()"), MetricDefinition(name="acc", regex="()")
@@ -45,8 +45,8 @@ def test_another_reader_begins_anew(tmp_path: Path) -> None:
 
 def test_the_last_by_time_wins_over_all_hosts(tmp_path: Path) -> None:
     take(tmp_path, (0, 0, 10.0, 0.5), (0, 0, 30.0, 0.25), (0, 1, 20.0, 0.75), (1, 1, None, 1.0), (1, 0, None, 2.0))
-    last = last_values(str(tmp_path), [LOSS, ACC], HOSTS)
-    assert [(each.name, each.value, each.at, each.host) for each in last] == [
+    last = [each.last for each in summaries(str(tmp_path), [LOSS, ACC], HOSTS)]
+    assert [(each.name, each.value, each.at, each.host) for each in last if each is not None] == [
         ("loss", 0.25, 30.0, "algo-1"),
         ("acc", 2.0, None, "algo-1"),
     ]
