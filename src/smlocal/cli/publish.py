@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from smlocal.artifacts.s3_publish import Published
-    from smlocal.job.publish import Publishable
+    from smlocal.job.publish import Publishable, Published
 
 _SIGNALLED = 128
 

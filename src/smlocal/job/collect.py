@@ -1,7 +1,7 @@
 """After the containers have ended: pack what they wrote, and make what they leave deletable."""
 
-from collections.abc import Iterable
-from typing import Literal, cast
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Literal, cast
 
 from smlocal.artifacts.collect import Artifacts, collect
 from smlocal.artifacts.fetch import host_tree
@@ -11,20 +11,38 @@ from smlocal.contract import paths
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError
 from smlocal.job.host_run import HostRun
+from smlocal.job.publish import publishing
 from smlocal.plan.document import host_directory
 from smlocal.plan.model import JobPlan
 
+if TYPE_CHECKING:
+    from smlocal.artifacts.s3_publish import Published
 
-def collect_artifacts(plan: JobPlan, runs: Iterable[HostRun], engine: Engine) -> Artifacts:
-    """Write the archives where the plan says."""
+
+def collect_artifacts(
+    plan: JobPlan,
+    runs: Iterable[HostRun],
+    engine: Engine,
+    *,
+    working: Callable[[str], None],
+    given_up: Callable[[], bool],
+) -> "tuple[Artifacts, Published | None]":
+    """Write the archives where the plan says, and upload them meanwhile where it says so.
+
+    `given_up` is asked all the time whether somebody does not want to wait for the upload.
+    """
     hosts = [run for run in runs if run.container]
-    return collect(
-        [_tree(plan, run, engine, paths.MODEL) for run in hosts],
-        [_tree(plan, run, engine, paths.OUTPUT_DATA) for run in hosts],
-        destination=f"{plan.output.directory}/output",
-        compression=cast("Literal['GZIP', 'NONE']", plan.output.compression),
-        merge_output=plan.output.merge_output,
-    )
+    with publishing(plan, given_up=given_up) as publisher:
+        artifacts = collect(
+            [_tree(plan, run, engine, paths.MODEL) for run in hosts],
+            [_tree(plan, run, engine, paths.OUTPUT_DATA) for run in hosts],
+            destination=f"{plan.output.directory}/output",
+            compression=cast("Literal['GZIP', 'NONE']", plan.output.compression),
+            merge_output=plan.output.merge_output,
+            working=working,
+            publication=publisher,
+        )
+        return artifacts, None if publisher is None else publisher.finish(working)
 
 
 def give_back(runs: Iterable[HostRun], engine: Engine) -> list[str]:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from smlocal.artifacts.collect import Artifacts
 from smlocal.channels.interface import Means
@@ -10,6 +11,9 @@ from smlocal.job.host_run import HostRun
 from smlocal.job.outcome import Story
 from smlocal.job.sizes import readable_bytes
 from smlocal.plan.model import JobPlan
+
+if TYPE_CHECKING:
+    from smlocal.artifacts.s3_publish import Published
 
 _HOW = {
     Means.OVERLAY: "copy-on-write of",
@@ -67,10 +71,14 @@ def ended(story: Story) -> str:
     return "; ".join(parts)
 
 
-def uploaded(artifacts: Artifacts | None) -> str:
-    """The archives with their sizes."""
+def uploaded(artifacts: Artifacts | None, published: "Published | None" = None) -> str:
+    """The archives with their sizes, and what of them is in S3."""
     if artifacts is None:
         return "nothing could be written"
+    if published is not None and (published.failure is not None or published.broken_off):
+        return f"{uploaded(artifacts)}; {published.failure or 'the upload was broken off'}"
+    if published is not None and published.objects:
+        return f"{uploaded(artifacts)}, uploaded to {os.path.dirname(published.objects[0].uri)}/"
     found = [(artifacts.model, artifacts.model_bytes), (artifacts.output, artifacts.output_bytes)]
     parts = [f"{os.path.basename(path)} {readable_bytes(size)}" for path, size in found if path is not None]
     return ", ".join(parts) or "nothing was written"

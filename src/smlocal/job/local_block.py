@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from smlocal.contract.statuses import Ending
 from smlocal.job.describe import DECISION, FINAL_METRICS
+from smlocal.job.publish import published_document
 from smlocal.job.usage.path import series_directory
 from smlocal.plan.document import note_documents
 
@@ -34,6 +35,7 @@ def local_block(job: "Supervisor", ended: Ending, reason: str | None) -> dict[st
             "Output": artifacts and artifacts.output,
             "OutputBytes": artifacts.output_bytes if artifacts is not None else 0,
             "Notes": [*job.notes, *_notes(artifacts)],
+            **({} if job.published is None else published_document(job.published)),
         },
         FINAL_METRICS: job.measured.final,
         "Metrics": {

@@ -57,6 +57,10 @@ def prepare(job: JobFile, *, name: str, home: str, engine: Engine, reporter: Rep
     seen = _see(job, strict=strict)
     facts = _engine_here(engine)
     _check_pipes(job, facts)
+    if job.local.Publish and job.request.OutputDataConfig.S3OutputPath.startswith("s3://"):
+        from smlocal.job.publish import check_publishing
+
+        check_publishing(seen.region)
     image_name = _image_name(job)
     image, refused = _image(engine, image_name, job.local.Pull, reporter)
     _check_architecture(image_name, image, facts)

@@ -14,7 +14,8 @@ from smlocal.store.jobs import Store
 from smlocal.store.lease import Lease
 
 if TYPE_CHECKING:
-    from smlocal.artifacts.s3_publish import Published, Publisher
+    from smlocal.artifacts.s3_publish import Published as Published  # noqa: PLC0414  for the command, which says what became of it
+    from smlocal.artifacts.s3_publish import Publisher
     from smlocal.sources.s3.client import S3Client
     from smlocal.sources.s3.writer import Target
 

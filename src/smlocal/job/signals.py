@@ -30,6 +30,8 @@ class StopSignals:
         self._ours: list[int] = []
         self.received: int | None = None
         """The first signal that came."""
+        self.repeated = False
+        """True once another has come: somebody does not want to wait."""
 
     def __enter__(self) -> Self:
         for number in _CAUGHT:
@@ -71,6 +73,7 @@ class StopSignals:
             self.received = number
             self._events.put(StopAsked(cause=StopCause.REQUEST))
         else:
+            self.repeated = True
             self._events.put(KillAsked())
         self._break_off()
 

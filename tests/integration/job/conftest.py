@@ -77,7 +77,7 @@ def job_file(tmp_path: Path, image: Callable[[str], str]) -> Callable[..., Path]
             "TrainingJobName": f"channels-{uuid4().hex[:8]}",
             "AlgorithmSpecification": {"TrainingImage": image(runs), "TrainingInputMode": "File"},
             "Environment": {"SCRIPT": script},
-            "InputDataConfig": list(channels),
+            **({"InputDataConfig": list(channels)} if channels else {}),
             "OutputDataConfig": {"S3OutputPath": "./out"},
             "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1},
             "StoppingCondition": {"MaxRuntimeInSeconds": 90},
