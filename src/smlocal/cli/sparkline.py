@@ -28,9 +28,10 @@ def sparkline(values: Sequence[float], *, width: int = 16, low: float | None = N
 def _level(value: float, bottom: float, top: float) -> str:
     if not math.isfinite(value):
         return " "
-    if top <= bottom:
+    if top / 2 <= bottom / 2:
         return _LEVELS[0]
-    share = (value - bottom) / (top - bottom)
+    # By halves, since the whole distance may be more than a float can hold.
+    share = (value / 2 - bottom / 2) / (top / 2 - bottom / 2)
     return _LEVELS[min(len(_LEVELS) - 1, max(0, int(share * len(_LEVELS))))]
 
 

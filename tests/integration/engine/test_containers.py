@@ -200,7 +200,7 @@ def test_a_volume_below_a_bind_mount(engine: DockerEngine, run: Run, job: str, t
         cat /opt/ml/input/config.json
         echo volume > /opt/ml/input/data/train/file && cat /opt/ml/input/data/train/file
         echo model > /opt/ml/model/m
-        touch /opt/ml/input/new || echo read-only
+        touch /opt/ml/input/new 2>/dev/null || echo read-only
     """
     code, written = run(script, mounts=mounts)
     assert code == 0

@@ -167,7 +167,7 @@ def test_a_stop_while_downloading_skips_uploading(life: Any, tmp_path: Path, ass
 
 
 def test_a_stop_while_uploading_keeps_what_is_packed(life: Any, assert_nothing_left: Clean) -> None:
-    life.detach("packed", "dd if=/dev/urandom of=/opt/ml/model/big bs=1M count=100 2>/dev/null")
+    life.detach("packed", "dd if=/dev/urandom of=/opt/ml/model/big bs=1M count=400 2>/dev/null")
     life.until_phase("packed", "Uploading")
     assert life("stop", "packed", "--wait").returncode == 4
     assert life.phases("packed") == [*TRAINED, "Uploading", "Stopping", "Stopped"]
