@@ -47,6 +47,10 @@ def _lines(answer: Mapping[str, Any], logs: list[tuple[str, str]], *, alive: boo
     yield from _hosts(local, logs if running else [])
     for note in (local.get("Artifacts") or {}).get("Notes", ()):
         yield from _row("Note", note)
+    for metric in answer.get("FinalMetricDataList", ()):
+        yield from _row("Metric", f"{metric['MetricName']}  {metric['Value']:.6g}")
+    for note in (local.get("Metrics") or {}).get("Notes", ()):
+        yield from _row("Note", note)
     if local.get("Usage"):
         from smlocal.cli.usage_lines import describe_lines
 
