@@ -16,6 +16,7 @@ from smlocal.job.delivery import Delivery
 from smlocal.job.events import Events, HostExited, HostLost
 from smlocal.job.labels import labels
 from smlocal.job.log_file import LogFile, rewrite_log
+from smlocal.job.log_paths import log_path
 from smlocal.job.reporter import Reporter
 from smlocal.job.staging import build_tree, mounts, stage_trees
 from smlocal.job.usage.path import series_path
@@ -254,19 +255,6 @@ class HostRun:
         finally:
             if output is not None:
                 output.close()
-
-
-def log_path(job_directory: str, host: str) -> str:
-    """The raw log of one host."""
-    return f"{job_directory}/logs/{host}.log"
-
-
-def logged_by(job_directory: str, host: str) -> int:
-    """How long the log of a host is by now."""
-    try:
-        return os.path.getsize(log_path(job_directory, host))
-    except OSError:
-        return 0
 
 
 def _mounts_of(staged: Sequence[StagedChannel]) -> tuple[Mount, ...]:

@@ -1,7 +1,7 @@
 """Where the logs of a job are."""
 
 from smlocal.job.describe import PLAN
-from smlocal.job.host_run import log_path
+from smlocal.job.log_paths import log_path
 from smlocal.store.jobs import Store
 
 
