@@ -11,7 +11,7 @@ from typing import Self
 from smlocal.artifacts.object_names import Named, object_names
 from smlocal.artifacts.tree import HostTree, walk
 from smlocal.artifacts.writing import explained
-from smlocal.errors import ArtifactError
+from smlocal.errors import ArtifactError, MachineNotReadyError
 from smlocal.sources.progress import Meter, Progress
 from smlocal.sources.s3.client import S3Client
 from smlocal.sources.s3.growing import GrowingFile
@@ -47,14 +47,17 @@ class Publisher:
 
     def __init__(
         self,
-        store: S3Client,
+        open_store: Callable[[], S3Client],
         place: Target,
         *,
         cancelled: Callable[[], bool] = lambda: False,
         journal: Journal | None = None,
     ) -> None:
-        """`place` is bucket and prefix, up to the last `/`; `cancelled` is asked all the time, by any thread."""
-        self._store, self._place, self._journal = store, place, journal
+        """`place` is bucket and prefix, up to the last `/`; `cancelled` is asked all the time, by any thread.
+
+        `open_store` is called by the thread that sends, when there is something to send.
+        """
+        self._open_store, self._place, self._journal = open_store, place, journal
         self._cancelled = cancelled
         self._abandoned = threading.Event()
         self._batches: SimpleQueue[Iterator[Item] | None] = SimpleQueue()
@@ -189,13 +192,15 @@ class Publisher:
     def _run(self) -> None:
         try:
             upload_all(
-                self._store,
+                self._open_store(),
                 self._items(),
                 cancelled=lambda: self._abandoned.is_set() or self._cancelled(),
                 moved=self._moved,
                 done=self._objects.append,
                 journal=self._journal,
             )
+        except MachineNotReadyError as error:  # nobody is logged in any more
+            self._refusal = f"Artifact upload failed:{error.sentence}"
         except BaseException as error:  # noqa: BLE001  it is told by finish
             self._error = error
 

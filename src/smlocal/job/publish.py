@@ -28,16 +28,14 @@ def publishing(plan: JobPlan, *, given_up: Callable[[], bool]) -> "Iterator[Publ
     """What sends the artifacts of a job on while they are written; None for a job that does not publish.
 
     `given_up` is asked all the time, by any thread; once it says so the upload is broken off. Leaving the context takes
-    back what is not complete. `MachineNotReadyError` when nobody is logged in any more.
+    back what is not complete.
     """
     if not plan.output.publish:
         yield None
         return
-    from smlocal.sources.s3.client import open_store
-
     kms_key = (plan.request.get("OutputDataConfig") or {}).get("KmsKeyId")
     place = _place(plan.output.model_uri, kms_key)
-    with _publisher(open_store(plan.region), place, plan.job_directory, given_up) as publisher:
+    with _publisher(plan.region, place, plan.job_directory, given_up) as publisher:
         yield publisher
 
 
@@ -118,17 +116,15 @@ def publish_again(
     given_up: Callable[[], bool] = lambda: False,
 ) -> "Published":
     """Send what a finished job has left on disk, and remember how that went; the job itself stays as it is."""
-    from smlocal.sources.s3.client import open_store
-
+    check_publishing(job.region)
     lease = Lease.take(store.directory(job.name))
     if lease is None:
         raise JobNotFinishedError(
             f"The artifacts of '{job.name}' are being published by another process.", remedy=["Wait for it."]
         )
     with lease:
-        client = open_store(job.region)
         place = _place(f"{job.uri}.", job.kms_key)
-        with _publisher(client, place, store.directory(job.name), given_up) as publisher:
+        with _publisher(job.region, place, store.directory(job.name), given_up) as publisher:
             for path in job.paths:
                 if os.path.isdir(path):
                     publisher.folder(path)
@@ -148,19 +144,19 @@ def _place(model_uri: str, kms_key: str | None) -> "Target":
     return Target(bucket=bucket, key=f"{key.rpartition('/')[0]}/", kms_key=kms_key)
 
 
-@contextmanager
-def _publisher(
-    client: "S3Client", place: "Target", directory: str, given_up: Callable[[], bool]
-) -> "Iterator[Publisher]":
+def _publisher(region: str, place: "Target", directory: str, given_up: Callable[[], bool]) -> "Publisher":
     from smlocal.artifacts.s3_publish import Publisher
 
     journal = OpenUploads(directory)
-    journal.take_back(client)
-    try:
-        with Publisher(client, place, cancelled=given_up, journal=journal) as publisher:
-            yield publisher
-    finally:
-        client.close()
+
+    def open_client() -> "S3Client":
+        from smlocal.sources.s3.client import open_store
+
+        client = open_store(region)
+        journal.take_back(client)
+        return client
+
+    return Publisher(open_client, place, cancelled=given_up, journal=journal)
 
 
 def unready(job: Publishable, published: "Published") -> MachineNotReadyError | None:

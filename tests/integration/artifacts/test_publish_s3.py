@@ -81,7 +81,7 @@ def pack(model: Path, data: Path, out: Path, publisher: Publisher, **options: An
 
 
 def publisher_to(store: S3Client, bucket: str, **options: Any) -> Publisher:
-    return Publisher(store, Target(bucket=bucket, key=PREFIX), **options)
+    return Publisher(lambda: store, Target(bucket=bucket, key=PREFIX), **options)
 
 
 def held(s3: S3Server, bucket: str) -> dict[str, bytes]:
