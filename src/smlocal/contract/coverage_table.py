@@ -73,8 +73,9 @@ _PIPES = f"{_DATA}/test_pipe_jobs.py"
 _GROUPS = f"{_DATA}/test_groups.py"
 _PREFERENCES = "No instance is chosen here; use InstanceType and InstanceCount."
 _CHECKPOINTS = "tests/integration/job/test_checkpoints.py"
-_TENSORS = "Written to debughookconfig.json; nothing is copied to S3OutputPath yet."
-_BOARD = "Written to tensorboardoutputconfig.json; nothing is copied to S3OutputPath yet."
+_MIRRORS = "tests/integration/job/test_mirrors.py"
+_COLLECTED = "tests/integration/job/test_collectors.py::test_collected_while_the_job_runs"
+_TENSORS = "Written to debughookconfig.json, for the hook in the container."
 _PROFILER = "Written to profilerconfig.json; nothing is profiled."
 _NETWORK = "Containers are on a network of this engine."
 _EXPERIMENT = "No experiment is tracked here."
@@ -254,15 +255,21 @@ TABLE: dict[str, Row] = {
     ),
     "CheckpointConfig.S3Uri": _emulated(
         "A local path or file:// URI, or an s3:// URI that Local.Sources maps to a folder: restored at the start, "
-        "saved at an interruption and at the end; not mirrored while the job runs yet.",
-        f"{_CHECKPOINTS}::test_restored_changed_and_saved",
+        "mirrored while the job runs, saved at the end.",
+        f"{_MIRRORS}::test_checkpoints_are_seen_while_the_job_runs",
     ),
     "CheckpointConfig.LocalPath": _emulated(
         "The folder in the container that holds the checkpoints; written to checkpointconfig.json.",
         f"{_CHECKPOINTS}::test_restored_changed_and_saved",
     ),
-    "DebugHookConfig.LocalPath": _recorded(_TENSORS),
-    "DebugHookConfig.S3OutputPath": _recorded(_TENSORS),
+    "DebugHookConfig.LocalPath": _emulated(
+        "The folder in the container whose files are mirrored; made empty at the start.", _COLLECTED
+    ),
+    "DebugHookConfig.S3OutputPath": _emulated(
+        "A local path, or an s3:// URI that Local.Sources maps: files are mirrored there while the job runs; else they "
+        "go to the job's output folder.",
+        _COLLECTED,
+    ),
     "DebugHookConfig.HookParameters": _recorded(_TENSORS),
     "DebugHookConfig.CollectionConfigurations[].CollectionName": _recorded(_TENSORS),
     "DebugHookConfig.CollectionConfigurations[].CollectionParameters": _recorded(_TENSORS),
@@ -273,8 +280,14 @@ TABLE: dict[str, Row] = {
     "DebugRuleConfigurations[].InstanceType": _recorded(_RULES),
     "DebugRuleConfigurations[].VolumeSizeInGB": _recorded(_RULES),
     "DebugRuleConfigurations[].RuleParameters": _recorded(_RULES),
-    "TensorBoardOutputConfig.LocalPath": _recorded(_BOARD),
-    "TensorBoardOutputConfig.S3OutputPath": _recorded(_BOARD),
+    "TensorBoardOutputConfig.LocalPath": _emulated(
+        "The folder in the container whose files are mirrored; made empty at the start.", _COLLECTED
+    ),
+    "TensorBoardOutputConfig.S3OutputPath": _emulated(
+        "A local path, or an s3:// URI that Local.Sources maps: files are mirrored there while the job runs; else they "
+        "go to the job's output folder.",
+        _COLLECTED,
+    ),
     "ExperimentConfig.ExperimentName": _recorded(_EXPERIMENT),
     "ExperimentConfig.TrialName": _recorded(_EXPERIMENT),
     "ExperimentConfig.TrialComponentDisplayName": _recorded(_EXPERIMENT),

@@ -48,7 +48,7 @@ def save_mirrored(plan: JobPlan, hosts: Iterable[tuple[HostPlan, str]], engine: 
     For containers that have ended and whose folders are still there, and when no mirror runs any more. `ArtifactError`
     when it cannot be done; to call it again, also from another process, does no harm.
     """
-    if plan.checkpoints is None:
+    if plan.checkpoints is None and not plan.collectors:
         return []
     from smlocal.job.mirrored import mirrored_folders  # most jobs have no such folder
 

@@ -13,6 +13,7 @@ from smlocal.contract.job_file import JobFile
 from smlocal.contract.listing import Listing
 from smlocal.contract.model.request import Channel
 from smlocal.contract.validation import Violation
+from smlocal.job.collectors import see_collectors
 from smlocal.sources.local_path import local_path
 from smlocal.sources.s3.interface import ObjectStore
 
@@ -30,6 +31,8 @@ class Inputs:
     """By channel name: the folder that stands for the file system, with nothing listed."""
     code: Listing | None
     checkpoints: Listing | None
+    collectors: dict[str, str]
+    """By member: the folder that stands for its S3OutputPath, where one does."""
     sources: dict[str, str]
     """Local.Sources with absolute folders."""
 
@@ -56,6 +59,7 @@ def see_inputs(job: JobFile, *, strict: bool, region: str) -> Inputs:
         file_systems=file_systems,
         code=_code(job),
         checkpoints=_checkpoints(job, strict=strict),
+        collectors=see_collectors(job),
         sources={uri: os.path.abspath(local_path(folder, directory)) for uri, folder in job.local.Sources.items()},
     )
 

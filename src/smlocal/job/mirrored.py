@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from smlocal.artifacts.mirror.place import FolderTarget, Target
 from smlocal.contract.checkpoints import Restored, Stamp
-from smlocal.plan.document import checkpoint_directory, host_directory
+from smlocal.plan.collectors import CollectorPlan
+from smlocal.plan.document import checkpoint_directory, collector_directory, host_directory
 from smlocal.plan.model import HostPlan, JobPlan
 
 if TYPE_CHECKING:
@@ -25,8 +26,13 @@ class MirroredFolder:
     grows: bool = False
     """True for logs that stay open: they are mirrored as far as they go."""
 
+    collector: CollectorPlan | None = None
+    """None for the checkpoints."""
+
     def directory(self, host: HostPlan) -> str:
         """Where it lies on this machine while the job runs."""
+        if self.collector is not None:
+            return collector_directory(self.plan, host, self.collector)
         return checkpoint_directory(self.plan, host)
 
     @property
@@ -42,6 +48,8 @@ class MirroredFolder:
 
     def given(self, host: HostPlan) -> Restored:
         """What a host found in it; nothing when that is not known, and then all that it has counts as written."""
+        if self.collector is not None:
+            return Restored(directory=self.directory(host))
         try:
             with open(record_path(self.plan, host), encoding="ascii") as record:
                 document = json.load(record)
@@ -54,11 +62,22 @@ class MirroredFolder:
 
 def mirrored_folders(plan: JobPlan) -> tuple[MirroredFolder, ...]:
     """Every one that the job has."""
+    found = [
+        MirroredFolder(
+            plan=plan,
+            name=collector.name,
+            local_path=collector.local_path,
+            target=FolderTarget(path=collector.directory, run_id=plan.run_id),
+            grows=collector.grows,
+            collector=collector,
+        )
+        for collector in plan.collectors
+    ]
     checkpoints = plan.checkpoints
-    if checkpoints is None:
-        return ()
-    target = FolderTarget(path=checkpoints.directory, run_id=plan.run_id)
-    return (MirroredFolder(plan=plan, name="checkpoints", local_path=checkpoints.local_path, target=target),)
+    if checkpoints is not None:
+        target = FolderTarget(path=checkpoints.directory, run_id=plan.run_id)
+        found.append(MirroredFolder(plan=plan, name="checkpoints", local_path=checkpoints.local_path, target=target))
+    return tuple(found)
 
 
 def record_path(plan: JobPlan, host: HostPlan) -> str:

@@ -133,6 +133,7 @@ def _plan(
         no_fuse=_no_fuse(job, inputs, engine),
         code=inputs.code,
         checkpoints=inputs.checkpoints,
+        collectors=inputs.collectors,
         output=seen.output,
         region=seen.region,
         account=seen.account,

@@ -11,6 +11,7 @@ from smlocal.contract.failure import client_error
 from smlocal.engine.interface import Engine, Mount
 from smlocal.errors import StagingError
 from smlocal.job.checkpoints import checkpoint_mounts, restore_checkpoints
+from smlocal.job.collectors import collector_mounts, make_collectors
 from smlocal.job.delivery import Delivery
 from smlocal.plan.document import host_directory
 from smlocal.plan.model import HostPlan, JobPlan, TreePlan
@@ -31,6 +32,7 @@ def build_tree(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
         # The engine would make the mount point itself, owned by root and undeletable for the user.
         _make_directory(base + _below(tree.target))
     restore_checkpoints(plan, host)
+    make_collectors(plan, host)
     return mounts(plan, host)
 
 
@@ -38,7 +40,7 @@ def mounts(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
     """The folders of this machine that the host's container sees."""
     base = host_directory(plan, host)
     folders = tuple(Mount(source=base + _below(folder), target=folder) for folder in MOUNTED)
-    return (*folders, *checkpoint_mounts(plan, host))
+    return (*folders, *checkpoint_mounts(plan, host), *collector_mounts(plan, host))
 
 
 def stage_trees(

@@ -18,6 +18,7 @@ from smlocal.contract.local_settings import LocalSettings
 from smlocal.contract.manifest import manifest
 from smlocal.contract.model.request import AlgorithmSpecification, CreateTrainingJobRequest, ResourceConfig
 from smlocal.plan.channels import manifests, pipes_of, trees_of
+from smlocal.plan.collectors import collectors_of
 from smlocal.plan.facts import Facts
 from smlocal.plan.model import CheckpointPlan, FaultPlan, HostPlan, JobPlan, OutputPlan, StopPlan, TreePlan
 from smlocal.plan.notes import notes
@@ -88,6 +89,7 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
         ),
         job_directory=facts.job_directory,
         checkpoints=checkpoints,
+        collectors=collectors_of(request, facts.collectors, name=name, output=f"{facts.output.rstrip('/')}/{name}"),
         retries=request.RetryStrategy.MaximumRetryAttempts if request.RetryStrategy is not None else 0,
         faults=tuple(
             FaultPlan(interrupt=fault.Kind == "Interrupt", when=fault.When, after=fault.AfterSeconds, times=fault.Times)
@@ -164,7 +166,7 @@ def _directories(request: CreateTrainingJobRequest) -> tuple[str, ...]:
         (request.TensorBoardOutputConfig, paths.TENSORBOARD),
     )
     asked = [config.LocalPath or default for config, default in collectors if config is not None]
-    made = [path.rstrip("/") for path in asked if path.startswith(f"{paths.OUTPUT}/")]
+    made = [path for path in map(container_path, asked) if not is_own_mount(path)]
     if request.CheckpointConfig is not None:
         path = container_path(request.CheckpointConfig.LocalPath)
         # A folder of its own is made by who fills it; the others are part of a folder that is mounted.

@@ -5,6 +5,7 @@ from typing import Any
 
 from smlocal.contract import paths
 from smlocal.contract.listing import Listing
+from smlocal.plan.collectors import CollectorPlan
 from smlocal.plan.model import HostPlan, JobPlan, PipePlan, TreePlan
 
 _WHOLE_FILE = 4096
@@ -27,6 +28,15 @@ def plan_document(plan: JobPlan) -> dict[str, Any]:
         "Network": plan.network,
         "Hosts": [_host(plan, host) for host in plan.hosts],
         "Checkpoints": _checkpoints(plan),
+        "Collectors": [
+            {
+                "Member": each.member,
+                "Requested": each.uri,
+                "Directory": each.directory,
+                "LocalPath": each.local_path,
+            }
+            for each in plan.collectors
+        ],
         "Output": {
             "Requested": plan.output.uri,
             "Directory": f"{plan.output.directory}/output",
@@ -73,6 +83,12 @@ def checkpoint_directory(plan: JobPlan, host: HostPlan) -> str:
     checkpoints = plan.checkpoints
     path = paths.CHECKPOINTS if checkpoints is None or checkpoints.own_mount else checkpoints.local_path
     return f"{host_directory(plan, host)}{path.removeprefix(paths.ROOT)}"
+
+
+def collector_directory(plan: JobPlan, host: HostPlan, collector: CollectorPlan) -> str:
+    """Where the files of a collector lie on this machine while the job runs."""
+    path = f"/{collector.name}" if collector.own_mount else collector.local_path.removeprefix(paths.ROOT)
+    return f"{host_directory(plan, host)}{path}"
 
 
 def _checkpoints(plan: JobPlan) -> dict[str, Any] | None:
@@ -122,15 +138,16 @@ def _host(plan: JobPlan, host: HostPlan) -> dict[str, Any]:
             *({"Target": f, "Kind": "bind", "Source": f"{below}/{f.removeprefix('/opt/ml/')}"} for f in folders),
             *(_tree(tree) for tree in (*host.channels, *([plan.code] if plan.code is not None else []))),
             *(_pipe(pipe) for pipe in host.pipes),
-            *_checkpoint_mount(plan, host),
+            *_mirrored_mounts(plan, host),
         ],
     }
 
 
-def _checkpoint_mount(plan: JobPlan, host: HostPlan) -> list[dict[str, Any]]:
-    if plan.checkpoints is None or not plan.checkpoints.own_mount:
-        return []
-    return [{"Target": plan.checkpoints.local_path, "Kind": "bind", "Source": checkpoint_directory(plan, host)}]
+def _mirrored_mounts(plan: JobPlan, host: HostPlan) -> list[dict[str, Any]]:
+    folders = [(each.local_path, collector_directory(plan, host, each)) for each in plan.collectors if each.own_mount]
+    if plan.checkpoints is not None and plan.checkpoints.own_mount:
+        folders.append((plan.checkpoints.local_path, checkpoint_directory(plan, host)))
+    return [{"Target": target, "Kind": "bind", "Source": source} for target, source in folders]
 
 
 def _tree(tree: TreePlan) -> dict[str, Any]:

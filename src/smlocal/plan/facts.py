@@ -72,6 +72,8 @@ class Facts:
     """Eight hex digits that keep two runs' engine resources apart."""
     job_directory: str
     """Absolute folder of the job below the home of smlocal."""
+    collectors: Mapping[str, str] = field(default_factory=dict)
+    """Local folder that stands for the S3OutputPath of a collector, by its member of the request."""
     file_systems: Mapping[str, Listing] = field(default_factory=dict)
     """By channel name: the folder that stands for the file system, with nothing listed."""
     sources: Mapping[str, str] = field(default_factory=dict)

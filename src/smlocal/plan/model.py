@@ -8,6 +8,7 @@ from smlocal.contract.checkpoints import is_own_mount
 from smlocal.contract.hosts import Host
 from smlocal.contract.listing import Listing
 from smlocal.contract.sharding import WHOLE, Shard
+from smlocal.plan.collectors import CollectorPlan
 from smlocal.plan.facts import EngineFacts, ImageFacts, MachineFacts
 from smlocal.plan.staging import Staging
 
@@ -170,6 +171,7 @@ class JobPlan:
     """How often an internal error of the platform is followed by another attempt."""
     faults: tuple[FaultPlan, ...] = ()
     checkpoints: CheckpointPlan | None = None
+    collectors: tuple[CollectorPlan, ...] = ()
     cache_bytes: int = 0
     """How much of what is downloaded is kept for later jobs; 0 keeps nothing."""
     notes: tuple[Note, ...] = ()

@@ -83,10 +83,9 @@ def _nothing_to_publish(plan: JobPlan, job: JobFile) -> str | None:
 
 
 def _checkpoints(plan: JobPlan, job: JobFile) -> str | None:
-    if plan.checkpoints is None:
+    if plan.checkpoints is None or not plan.checkpoints.uri.startswith(("s3://", "https://")):
         return None
-    where = plan.checkpoints.directory
-    return f"checkpoints are saved to {where} at an interruption and at the end; on the service all the while"
+    return f"nothing is written to {plan.checkpoints.uri}; checkpoints are mirrored to {plan.checkpoints.directory}"
 
 
 def _volume(plan: JobPlan, job: JobFile) -> str | None:
@@ -115,14 +114,14 @@ def _vpc(plan: JobPlan, job: JobFile) -> str | None:
 
 
 def _collectors(plan: JobPlan, job: JobFile) -> str | None:
-    names = [
-        name
-        for name in ("DebugHookConfig", "TensorBoardOutputConfig", "ProfilerConfig")
-        if getattr(job.request, name) is not None
+    said = [
+        f"{each.member}: nothing is written to {each.uri}; files go to {each.directory}"
+        for each in plan.collectors
+        if each.kept
     ]
-    if not names:
-        return None
-    return f"{', '.join(names)}: the config file is written; nothing is copied to the S3 path"
+    if job.request.ProfilerConfig is not None:
+        said.append("ProfilerConfig: the config file is written; nothing is copied to the S3 path")
+    return "; ".join(said) or None
 
 
 def _rules(plan: JobPlan, job: JobFile) -> str | None:

@@ -1,0 +1,96 @@
+"""TensorBoard's logs and the debugger's tensors come to their targets while the job runs."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Wait = Callable[[Callable[[], bool]], None]
+Clean = Callable[[str], None]
+
+COLLECTS = """
+exec 3>$BOARD/events
+echo one >&3
+echo tensor >$TENSORS/draft; mv $TENSORS/draft $TENSORS/step-1
+until [ -e /opt/ml/output/two ]; do sleep 0.05; done
+echo two >&3; rm $TENSORS/step-1
+until [ -e /opt/ml/output/over ]; do sleep 0.05; done
+echo three >&3
+"""
+
+
+def read(path: Path) -> str:
+    return path.read_text() if path.exists() else ""
+
+
+@pytest.mark.parametrize(
+    ("board", "tensors", "where"),
+    [
+        ({"S3OutputPath": "./tb"}, {"S3OutputPath": "./debug"}, ("tb/{job}", "debug/{job}")),
+        (
+            {"S3OutputPath": "s3://bucket/logs/tb", "LocalPath": "/opt/ml/board"},
+            {"S3OutputPath": "s3://bucket/logs", "LocalPath": "/opt/ml/output/data/tensors/"},
+            ("logs/tb/{job}", "logs/{job}"),
+        ),
+        ({"S3OutputPath": "s3://other/tb"}, {"S3OutputPath": "s3://other/debug"}, ("out/{job}", "out/{job}")),
+    ],
+    ids=["local", "mapped", "unmapped"],
+)
+def test_collected_while_the_job_runs(
+    job_file: Callable[..., Path],
+    background: Callable[..., Any],
+    wait_until: Wait,
+    tmp_path: Path,
+    assert_nothing_left: Clean,
+    board: dict[str, str],
+    tensors: dict[str, str],
+    where: tuple[str, str],
+) -> None:
+    script = COLLECTS.replace("$BOARD", board.get("LocalPath", "/opt/ml/output/tensorboard"))
+    path = job_file(
+        [],
+        script.replace("$TENSORS", tensors.get("LocalPath", "/opt/ml/output/tensors")),
+        InputDataConfig=None,
+        TensorBoardOutputConfig=board,
+        DebugHookConfig=tensors,
+        local={"Sources": {"s3://bucket/logs": "./logs"}},
+    )
+    job = background(path)
+    events = tmp_path / where[0].format(job=job.name) / "tensorboard-output" / "events"
+    step = tmp_path / where[1].format(job=job.name) / "debug-output" / "step-1"
+    wait_until(lambda: read(events) == "one\n" and read(step) == "tensor\n")
+    control = job.home / "jobs" / job.name / "hosts" / "algo-1" / "output"
+    (control / "two").touch()
+    wait_until(lambda: read(events) == "one\ntwo\n" and not step.exists())
+    (control / "over").touch()
+    answer = job.finish()
+    assert answer["TrainingJobStatus"] == "Completed"
+    assert answer["Local"]["Artifacts"]["Notes"] == []
+    assert read(events) == "one\ntwo\nthree\n"
+    noted = {note["Id"] for note in answer["Local"]["Notes"]}
+    assert ("collectors" in noted) == (where[0] == "out/{job}")
+    assert_nothing_left(job.name)
+
+
+@pytest.mark.parametrize("path", ["relative", "/opt/ml", "/opt/ml/input/x", "/opt/ml/checkpoints"])
+def test_folders_that_cannot_be_collected_from(run_refused: Callable[..., str], path: str) -> None:
+    said = run_refused(
+        InputDataConfig=None,
+        CheckpointConfig={"S3Uri": "./ckpt"},
+        TensorBoardOutputConfig={"S3OutputPath": "./tb", "LocalPath": path},
+    )
+    assert f"TensorBoardOutputConfig.LocalPath: {path} is refused" in said
+
+
+@pytest.fixture
+def run_refused(job_file: Callable[..., Path], smlocal_run: Callable[..., Any], tmp_path: Path) -> Callable[..., str]:
+    """Runs a job that is not even made; what it is told."""
+
+    def run(**members: Any) -> str:
+        done = smlocal_run("run", job_file([], "true", **members).name, cwd=tmp_path)
+        assert done.returncode == 2, done.stderr
+        said: str = done.stderr
+        return said
+
+    return run
