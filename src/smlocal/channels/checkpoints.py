@@ -2,14 +2,61 @@
 
 import os
 import time
+from collections.abc import Callable
+from errno import EDQUOT, ENOSPC
+from typing import TYPE_CHECKING
 
 from smlocal.channels.copy import copy_into
 from smlocal.contract.checkpoints import Restored, Stamp
+from smlocal.contract.failure import client_error
 from smlocal.contract.listing import Listing
+from smlocal.errors import StagingError
+from smlocal.removal import remove_tree
+from smlocal.sources.progress import Meter, Progress
+
+if TYPE_CHECKING:
+    from smlocal.sources.s3.client import S3Client
 
 _DIRECTORY_MODE = 0o755
 _BEFORE_NS = 2_000_000_000
 """So much earlier than now are restored files: clocks of file systems tick slowly, some once a second."""
+
+
+def download(
+    listing: Listing, directory: str, *, draft: str, store: "S3Client", progress: Callable[[Progress], None]
+) -> None:
+    """Download all objects of a listing into the new folder `directory`, which is there when all of them are.
+
+    A signal handler may break this off by an exception at any point. `StagingError` in the service's words.
+    """
+    from smlocal.channels.cache.tree import folders_of, make_folders
+    from smlocal.channels.selection import check_paths, distinct
+    from smlocal.sources.remote import object_at
+    from smlocal.sources.s3.download import download_all
+    from smlocal.sources.s3.interface import S3Error
+
+    if listing.failure is not None:
+        raise StagingError(client_error(f"Data download failed:{listing.failure}"))
+    wanted = distinct(listing)
+    check_paths(wanted)
+    remove_tree(draft)
+    try:
+        make_folders(draft, folders_of(wanted.paths, ()))
+        places = ((object_at(wanted, index), f"{draft}/{path}") for index, path in enumerate(wanted.paths))
+        meter = Meter(progress, total_bytes=wanted.total_bytes, total_objects=len(wanted.paths))
+        download_all(store, places, progress=meter.add)
+        meter.finish()
+        os.rename(draft, directory)
+    except S3Error as error:
+        from smlocal.sources.s3.words import download_failure
+
+        words = client_error(f"Data download failed:{download_failure(error)}")
+        raise StagingError(words, details=(str(error),)) from error
+    except OSError as error:
+        why = "Insufficient disk space" if error.errno in {ENOSPC, EDQUOT} else f"InternalError: {error.strerror}"
+        raise StagingError(client_error(f"Data download failed:{why}"), details=(str(error),)) from error
+    finally:
+        remove_tree(draft)
 
 
 def restore(listing: Listing, target_directory: str) -> Restored:

@@ -196,7 +196,11 @@ def _entries(plan: "JobPlan", host: "HostPlan") -> dict[str, str]:
     if plan.checkpoints is not None:
         saved = from_here(plan.checkpoints.directory)
         count = len(plan.checkpoints.listing.paths)
-        entries[plan.checkpoints.local_path] = f"bind mount with {_files(count)} of {saved}, mirrored there"
+        entries[plan.checkpoints.local_path] = (
+            f"bind mount with {_files(count)} of {plan.checkpoints.uri}, mirrored to {saved}"
+            if plan.checkpoints.listing.remote
+            else f"bind mount with {_files(count)} of {saved}, mirrored there"
+        )
     for each in plan.collectors:
         entries[each.local_path] = f"empty, mirrored to {from_here(each.directory)}"
     for full in (paths.CONFIG, paths.DATA):

@@ -255,7 +255,8 @@ TABLE: dict[str, Row] = {
     ),
     "CheckpointConfig.S3Uri": _emulated(
         "A local path or file:// URI, or an s3:// URI that Local.Sources maps to a folder: restored at the start, "
-        "mirrored while the job runs, saved at the end.",
+        "mirrored while the job runs, saved at the end. Any other s3:// URI is read once; what the job makes of it is "
+        "in its output folder.",
         f"{_MIRRORS}::test_checkpoints_are_seen_while_the_job_runs",
     ),
     "CheckpointConfig.LocalPath": _emulated(

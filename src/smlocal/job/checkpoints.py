@@ -2,26 +2,37 @@
 
 import os
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from smlocal.artifacts.fetch import host_tree
 from smlocal.artifacts.tree import HostTree
 from smlocal.contract import paths
+from smlocal.contract.listing import Listing
 from smlocal.contract.manifest import manifest
 from smlocal.engine.interface import Engine, Mount
 from smlocal.errors import ArtifactError
 from smlocal.plan.document import checkpoint_directory, host_directory
-from smlocal.plan.model import HostPlan, JobPlan
+from smlocal.plan.model import CheckpointPlan, HostPlan, JobPlan
 
 if TYPE_CHECKING:
     from smlocal.artifacts.checkpoints import SaveReport
+    from smlocal.job.delivery import Delivery
     from smlocal.job.mirrored import MirroredFolder
 
 
-def restore_checkpoints(plan: JobPlan, host: HostPlan) -> None:
-    """Bring the checkpoints to one host, whose folders exist, and remember which; `StagingError` when it fails."""
+def restore_checkpoints(
+    plan: JobPlan,
+    host: HostPlan,
+    delivery: "Delivery | None" = None,
+    copying: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> None:
+    """Bring the checkpoints to one host, whose folders exist, and remember which; `StagingError` when it fails.
+
+    Objects of S3 are downloaded for the first host, into the folder that stands for the prefix from then on.
+    """
     if plan.checkpoints is None:
         return
     import json  # most jobs have no checkpoints
@@ -29,9 +40,45 @@ def restore_checkpoints(plan: JobPlan, host: HostPlan) -> None:
     from smlocal.channels.checkpoints import restore
     from smlocal.job.mirrored import record_path
 
-    restored = restore(plan.checkpoints.listing, checkpoint_directory(plan, host))
+    listing = plan.checkpoints.listing
+    if listing.remote and delivery is not None:
+        with copying():
+            listing = _downloaded(plan, delivery)
+    restored = restore(listing, checkpoint_directory(plan, host))
     with open(record_path(plan, host), "w", encoding="ascii") as record:
         json.dump(asdict(restored), record)
+
+
+def _downloaded(plan: JobPlan, delivery: "Delivery") -> Listing:
+    """The folder that stands for a prefix in S3, with what the prefix holds; made once in an attempt."""
+    checkpoints = plan.checkpoints
+    assert checkpoints is not None  # noqa: S101  it has been looked at
+    directory = checkpoints.directory
+    if not delivery.checkpoints_are_here:
+        from smlocal.channels.checkpoints import download
+
+        if os.path.lexists(directory):
+            aside = f"{directory}-until-{plan.run_id}"
+            os.rename(directory, aside)
+            delivery.reporter.warning(f"{directory} was there already, of an earlier job: it is {aside} now")
+        if checkpoints.listing.paths or checkpoints.listing.failure is not None:
+            os.makedirs(os.path.dirname(directory), exist_ok=True)
+            download(
+                checkpoints.listing,
+                directory,
+                draft=f"{directory}-{plan.run_id}.partial",
+                store=delivery.store(),
+                progress=lambda progress: delivery.reporter.working(progress.sentence("checkpoints")),
+            )
+        delivery.checkpoints_are_here = True
+    return _here(checkpoints)
+
+
+def _here(checkpoints: CheckpointPlan) -> Listing:
+    """What the folder holds by now, under the names of the prefix in S3."""
+    from smlocal.sources.checkpoints import list_again
+
+    return list_again(replace(checkpoints.listing, root=checkpoints.directory, keys=(), sizes=(), etags=()))
 
 
 def checkpoint_mounts(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
@@ -76,9 +123,9 @@ def with_checkpoints_of_now(plan: JobPlan) -> JobPlan:
     """The plan of a later attempt: what has been saved meanwhile is restored, and stands in the manifest."""
     if plan.checkpoints is None:
         return plan
-    from smlocal.sources.checkpoints import list_again  # most jobs have no checkpoints
-
-    listing = list_again(plan.checkpoints.listing)
+    if plan.checkpoints.listing.remote and not os.path.isdir(plan.checkpoints.directory):
+        return plan  # nothing was downloaded yet, nor written
+    listing = _here(plan.checkpoints)
     files = {paths.CHECKPOINTS_MANIFEST: manifest(listing)}
     return replace(
         plan,

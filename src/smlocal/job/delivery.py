@@ -33,6 +33,8 @@ class Delivery:
     reporter: Reporter
     broken: Callable[[str, str], None]
     """Told the FailureReason, and what really happened, when data can no longer be brought."""
+    checkpoints_are_here: bool = False
+    """True once what S3 has of them is on this machine."""
     _client: "S3Client | None" = None
     _local: dict[int, Listing] = field(default_factory=dict)
     """What has been downloaded, by the identity of the listing: hosts that have all share one."""
@@ -52,8 +54,8 @@ class Delivery:
             staged = f"{self.plan.job_directory}/staged"
             self._local[id(listing)] = bring(
                 listing,
-                store=self._store,
-                endpoint=self._store().endpoint_url,
+                store=self.store,
+                endpoint=self.store().endpoint_url,
                 cache=cache,
                 directory=f"{staged}/downloads",
                 marker_directory=f"{staged}/cache",
@@ -91,7 +93,7 @@ class Delivery:
                 pipe,
                 directory=host_directory(self.plan, host) + paths.DATA.removeprefix(paths.ROOT),
                 spool=f"{self.plan.job_directory}/staged/{host.host.name}/pipe-{pipe.name}",
-                store=self._store,
+                store=self.store,
                 broken=self.broken,
                 budget=min(_MOST_AHEAD, _ALL_AHEAD // channels),
             )
@@ -119,7 +121,8 @@ class Delivery:
 
         self.broken(INTERNAL_ERROR, explanation)
 
-    def _store(self) -> "S3Client":
+    def store(self) -> "S3Client":
+        """S3, opened when it is first needed; `StagingError` when that cannot be."""
         if self._client is None:
             from smlocal.sources.s3.client import open_store
 

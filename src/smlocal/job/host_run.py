@@ -73,7 +73,7 @@ class HostRun:
 
     def prepare(self, copying: Callable[[], AbstractContextManager[None]] = nullcontext) -> None:
         """Build the tree, bring the data and make the container, ready to start; `copying` may be broken off."""
-        self._mounts = build_tree(self.plan, self.host)
+        self._mounts = build_tree(self.plan, self.host, self.delivery, copying)
         self.staged = stage_trees(self.plan, self.host, self.engine, self.delivery, self.labels, copying=copying)
         self.delivery.open_pipes(self.host, copying)
         self._create()

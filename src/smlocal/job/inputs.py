@@ -58,7 +58,7 @@ def see_inputs(job: JobFile, *, strict: bool, region: str) -> Inputs:
         listings=listings,
         file_systems=file_systems,
         code=_code(job),
-        checkpoints=_checkpoints(job, strict=strict),
+        checkpoints=_checkpoints(job, strict=strict, region=region, store=store),
         collectors=see_collectors(job),
         sources={uri: os.path.abspath(local_path(folder, directory)) for uri, folder in job.local.Sources.items()},
     )
@@ -127,7 +127,7 @@ def _code(job: JobFile) -> Listing | None:
     )
 
 
-def _checkpoints(job: JobFile, *, strict: bool) -> Listing | None:
+def _checkpoints(job: JobFile, *, strict: bool, region: str, store: Callable[[], ObjectStore]) -> Listing | None:
     """What the checkpoint prefix holds, if the job has one that can be kept here."""
     config = job.request.CheckpointConfig
     if config is None:
@@ -137,7 +137,8 @@ def _checkpoints(job: JobFile, *, strict: bool) -> Listing | None:
         member, at = "CheckpointConfig.LocalPath", ("CheckpointConfig", "LocalPath")
         text = f"{member}: {config.LocalPath} is refused: {why}"
         raise refusal(job.document, [(member, Violation(path=at, text=text))])
-    from smlocal.sources.checkpoints import list_checkpoints
+    from smlocal.sources.checkpoints import InS3, list_checkpoints
+    from smlocal.sources.refusals import Caller
 
     return list_checkpoints(
         config.S3Uri,
@@ -145,4 +146,5 @@ def _checkpoints(job: JobFile, *, strict: bool) -> Listing | None:
         mapping=job.local.Sources,
         strict=strict,
         where=_where(job, ("CheckpointConfig", "S3Uri")),
+        in_s3=InS3(store=store, caller=Caller(region=region, role=job.request.RoleArn or "")),
     )

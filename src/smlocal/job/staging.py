@@ -21,8 +21,13 @@ MOUNTED = (paths.INPUT, paths.MODEL, paths.OUTPUT)
 """Never `/opt/ml` itself: images keep code in `/opt/ml/code`, and toolkits write beside."""
 
 
-def build_tree(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
-    """Make the folders and config files of one host and say how they are mounted."""
+def build_tree(
+    plan: JobPlan,
+    host: HostPlan,
+    delivery: Delivery | None = None,
+    copying: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> tuple[Mount, ...]:
+    """Make the folders and config files of one host, restore its checkpoints, and say what is mounted."""
     base = host_directory(plan, host)
     for directory in host.directories:
         _make_directory(base + _below(directory))
@@ -31,7 +36,7 @@ def build_tree(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
     for tree in host.channels:
         # The engine would make the mount point itself, owned by root and undeletable for the user.
         _make_directory(base + _below(tree.target))
-    restore_checkpoints(plan, host)
+    restore_checkpoints(plan, host, delivery, copying)
     make_collectors(plan, host)
     return mounts(plan, host)
 

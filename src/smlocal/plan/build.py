@@ -37,7 +37,7 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
     hosts = hosts_of(resources)
     arn = training_job_arn(name, region_name=facts.region, account_id=facts.account)
     written = manifests(request, facts)
-    checkpoints = _checkpoints(request, facts)
+    checkpoints = _checkpoints(request, facts, output=f"{facts.output.rstrip('/')}/{name}")
     if checkpoints is not None:
         written.setdefault(paths.CHECKPOINTS_MANIFEST, manifest(checkpoints.listing))
     stopping = request.StoppingCondition
@@ -145,12 +145,15 @@ def _code(facts: Facts, local: LocalSettings) -> TreePlan | None:
     return None if facts.code is None else _tree("code", local.Code or "", paths.CODE, facts.code, local)
 
 
-def _checkpoints(request: CreateTrainingJobRequest, facts: Facts) -> CheckpointPlan | None:
+def _checkpoints(request: CreateTrainingJobRequest, facts: Facts, *, output: str) -> CheckpointPlan | None:
     config, listing = request.CheckpointConfig, facts.checkpoints
     if config is None or listing is None:
         return None
     return CheckpointPlan(
-        uri=config.S3Uri, directory=listing.root, local_path=container_path(config.LocalPath), listing=listing
+        uri=config.S3Uri,
+        directory=listing.root or f"{output}/checkpoints",
+        local_path=container_path(config.LocalPath),
+        listing=listing,
     )
 
 

@@ -85,6 +85,7 @@ def _unused_sources(plan: JobPlan, job: JobFile) -> str | None:
         return None
     if plan.checkpoints is not None:
         uris.append(plan.checkpoints.uri)
+    uris += [each.uri for each in plan.collectors]
     uris.append((job.request.HyperParameters or {}).get("sagemaker_submit_directory", "").strip('"'))
     folders = {key: key.rstrip("/") for key in job.local.Sources}
     unused = [

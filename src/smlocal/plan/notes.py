@@ -56,6 +56,7 @@ def _relaxed_uri(plan: JobPlan, job: JobFile) -> str | None:
     uris = [*(channel.uri for channel in inputs(plan)), plan.output.uri]
     if plan.checkpoints is not None:
         uris.append(plan.checkpoints.uri)
+    uris += [each.uri for each in plan.collectors]
     local = [uri for uri in uris if not uri.startswith(("s3://", "https://"))]
     return f"local paths stand where the service needs s3:// ({some(local)})" if local else None
 

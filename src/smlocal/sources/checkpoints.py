@@ -1,31 +1,52 @@
 """The prefix that checkpoints are restored from and saved to: a folder here, which need not exist yet."""
 
 import os
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from smlocal.contract.checkpoints import UPLOADING
 from smlocal.contract.listing import Listing
-from smlocal.sources import refusals
+from smlocal.sources import refusals, s3_refusals
 from smlocal.sources.local import list_folder
 from smlocal.sources.local_path import cleaned, local_path
 from smlocal.sources.mapping import is_remote, longest_match, split_uri
-from smlocal.sources.refusals import Asked
+from smlocal.sources.refusals import Asked, Caller
+from smlocal.sources.s3.interface import ObjectStore, S3Object
+from smlocal.sources.s3_uri import s3_form
+from smlocal.sources.selection import OutOfOrderError, Selection, select
 
 _LONGEST = 255
 """Bytes of a name, on every file system in use."""
 _SUBJECT, _MEMBER = "the checkpoints", "CheckpointConfig.S3Uri"
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InS3:
+    """How to ask S3 for a prefix that nothing here stands for."""
+
+    store: Callable[[], ObjectStore]
+    caller: Caller
+
+
 def list_checkpoints(
-    uri: str, *, directory: str, mapping: Mapping[str, str], strict: bool = False, where: str | None = None
+    uri: str,
+    *,
+    directory: str,
+    mapping: Mapping[str, str],
+    strict: bool = False,
+    where: str | None = None,
+    in_s3: InS3 | None = None,
 ) -> Listing:
     """List what a checkpoint prefix holds, the whole of it for every host; nothing is fine.
 
     `root` of the answer is the folder that stands for the prefix. It can be written by this user, or made by them.
+    Where nothing stands for it the objects in S3 are listed, with no root; without `in_s3` that is refused.
     Unlike a channel's, the prefix always names a folder: files saved to `s3://b/ckpt` have keys like `ckpt/a`.
     """
+    uri = s3_form(uri)
     asked = Asked(subject=_SUBJECT, member=_MEMBER, uri=uri, where=where, directory=directory)
+    if in_s3 is not None and uri.startswith("s3://") and longest_match(uri, mapping) is None:
+        return _list_objects(asked, in_s3)
     if is_remote(uri):
         bucket_uri, key = split_uri(uri)
         folder = _mapped(asked, mapping)
@@ -47,6 +68,37 @@ def list_checkpoints(
     )
     _check(asked, folder)
     return list_again(listing, where=where)
+
+
+def _list_objects(asked: Asked, in_s3: InS3) -> Listing:
+    bucket_uri, key = split_uri(asked.uri)
+    prefix = f"{key.rstrip('/')}/" if key.strip("/") else ""
+
+    def selected(*, ordered: bool) -> Selection:
+        found = in_s3.store().list_objects(bucket_uri[len("s3://") : -1], prefix)
+        objects: Iterator[S3Object] = (each for each in found if not each.key.endswith(UPLOADING))
+        if not ordered:
+            objects = iter(sorted(objects, key=lambda each: each.key))
+        return select(objects, bucket_uri=bucket_uri, prefix=prefix, mode="File")
+
+    with s3_refusals.refused(asked, in_s3.caller):
+        try:
+            selection = selected(ordered=True)
+        except OutOfOrderError:
+            selection = selected(ordered=False)
+    listing = Listing(
+        root="",
+        bucket_uri=bucket_uri,
+        prefix=key,
+        key_base=selection.key_base,
+        paths=selection.paths,
+        keys=selection.keys,
+        sizes=selection.sizes,
+        etags=selection.etags,
+        total_bytes=sum(selection.sizes),
+        whole_tree=True,
+    )
+    return listing if selection.failure is None else listing.failed(selection.failure)
 
 
 def list_again(listing: Listing, *, where: str | None = None) -> Listing:

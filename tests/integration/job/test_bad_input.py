@@ -174,11 +174,6 @@ def test_a_place_where_no_checkpoints_can_lie(refused: Any, job: dict[str, Any],
     refused(job, "CheckpointConfig.LocalPath", path, error="field-refused")
 
 
-def test_a_checkpoint_prefix_that_is_not_mapped(refused: Any, job: dict[str, Any]) -> None:
-    job["CheckpointConfig"] = {"S3Uri": "s3://bucket/checkpoints"}
-    refused(job, "s3://bucket/checkpoints", "Sources", error="source-unmapped")
-
-
 def test_a_checkpoint_prefix_that_is_a_file(refused: Any, job: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "checkpoints").write_text("")
     job["CheckpointConfig"] = {"S3Uri": "./checkpoints"}
