@@ -157,11 +157,16 @@ def dropped(client: socket.socket, _: bytes) -> bool:
 
 def with_etag(etag: str) -> Trouble:
     """The answer of somebody who has replaced the object."""
+    return with_header("ETag", etag)
+
+
+def with_header(name: str, value: str) -> Trouble:
+    """The answer with another value of a header."""
 
     def change(client: socket.socket, answer: bytes) -> bool:
         head, _, body = answer.partition(_MARK)
-        lines = [line for line in head.split(b"\r\n") if not line.lower().startswith(b"etag:")]
-        client.sendall(b"\r\n".join([*lines, f"ETag: {etag}".encode()]) + _MARK + body)
+        lines = [line for line in head.split(b"\r\n") if not line.lower().startswith(f"{name.lower()}:".encode())]
+        client.sendall(b"\r\n".join([*lines, f"{name}: {value}".encode()]) + _MARK + body)
         return False
 
     return change

@@ -84,6 +84,11 @@ class Exchange:
                 else:
                     raise
 
+    @property
+    def signs_bodies(self) -> bool:
+        """Whether a signature covers the body too, as it must where nothing else protects it on its way."""
+        return not self._settings.endpoint.encrypted
+
     def give_back(self, answer: Answer) -> None:
         """Keep the connection for the next request, or close it if the answer was not read to its end."""
         self._pool.give_back(answer.host, answer.connection)
@@ -96,7 +101,7 @@ class Exchange:
         """What the signature says of the body."""
         if body is None or not body.size:
             return EMPTY
-        return UNSIGNED if self._settings.endpoint.encrypted else sha256_of(body)
+        return sha256_of(body) if self.signs_bodies else UNSIGNED
 
     def _attempt(self, request: Request, credentials: Credentials, patience: Patience, payload: str) -> Answer:
         endpoint = self._settings.endpoint
