@@ -10,7 +10,7 @@ import sys
 import tarfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from uuid import uuid4
 
 import pytest
@@ -263,3 +263,103 @@ def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
     pack(tmp_path / "tree", tmp_path / "a.tar.gz")
     assert len(os.listdir("/dev/fd")) == before
     assert resource.getrlimit(resource.RLIMIT_NOFILE) == limit
+
+
+@pytest.mark.long
+def test_a_file_larger_than_the_old_field_for_sizes_can_say(tmp_path: Path) -> None:
+    size = 9 << 30
+    (tmp_path / "tree").mkdir()
+    with (tmp_path / "tree" / "large").open("wb") as file:
+        file.truncate(size - 3)
+        file.seek(size - 3)
+        file.write(b"end")
+    (tmp_path / "tree" / "next").write_text("after it")
+    report = pack(tmp_path / "tree", tmp_path / "a.tar.gz")
+    assert report.notes == ()
+    command = '"$0" -m isal.igzip -cd "$1" | tar -tvf -'  # gzip itself would take a minute
+    command_line = ["bash", "-o", "pipefail", "-c", command, sys.executable, str(tmp_path / "a.tar.gz")]
+    listed = subprocess.run(command_line, capture_output=True, text=True, check=True)
+    assert [(line.split()[2], line.split()[-1]) for line in listed.stdout.splitlines()] == [
+        (str(size), "large"),
+        ("8", "next"),
+    ]
+
+
+class Follower:
+    """Reads an archive while it is written, as whoever uploads it does."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+        self.read = b""
+        self.most = 0
+        self.file: BinaryIO | None = None
+
+    def begin(self, name: str, path: str, most: int) -> None:
+        self.told.append(f"begin {name}")
+        self.file = open(path, "rb")  # noqa: SIM115  it stays open for as long as the archive grows
+        self.most = most
+
+    def grown(self, size: int) -> None:
+        assert self.file is not None
+        piece = self.file.read(size - len(self.read))
+        self.read += piece
+        assert len(self.read) == size
+
+    def whole(self) -> None:
+        self.told.append("whole")
+        self._close()
+
+    def gave_up(self) -> None:
+        self.told.append("gave up")
+        self._close()
+
+    def _close(self) -> None:
+        assert self.file is not None
+        self.file.close()
+
+
+def test_a_follower_can_read_every_byte_that_it_is_told_of(tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    for name, content in {"weights": half_random(9_000_000), "zeros": bytes(5_000_000), "small": b"x"}.items():
+        (tmp_path / "tree" / name).write_bytes(content)
+    follower = Follower()
+    pack(tmp_path / "tree", tmp_path / "followed.tar.gz", follower=follower)
+    pack(tmp_path / "tree", tmp_path / "alone.tar.gz")
+    assert follower.told == ["begin followed.tar.gz", "whole"]
+    assert follower.read == (tmp_path / "followed.tar.gz").read_bytes() == (tmp_path / "alone.tar.gz").read_bytes()
+    assert len(follower.read) <= follower.most
+
+
+def test_what_cannot_be_compressed_stays_below_what_a_follower_is_told(tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "noise").write_bytes(random.Random(1).randbytes(8_000_000))
+    for number in range(500):
+        (tmp_path / "tree" / f"{number}").write_bytes(random.Random(number).randbytes(700))
+    follower = Follower()
+    report = pack(tmp_path / "tree", tmp_path / "a.tar.gz", follower=follower)
+    assert report.bytes_out <= follower.most
+
+
+def test_a_follower_is_told_that_there_will_be_no_archive(tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "f").write_bytes(half_random(6_000_000))
+    follower = Follower()
+
+    def interrupt(done: int, _total: int) -> None:
+        if done > 2_000_000:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        pack(tmp_path / "tree", tmp_path / "a.tar.gz", follower=follower, progress=interrupt)
+    assert follower.told == ["begin a.tar.gz", "gave up"]
+
+
+def test_many_small_files(tmp_path: Path) -> None:
+    for folder in range(20):
+        (tmp_path / "tree" / f"{folder:02}").mkdir(parents=True)
+        for number in range(500):
+            (tmp_path / "tree" / f"{folder:02}" / f"{number:03}").write_bytes(b"%d" % number)
+    report = pack(tmp_path / "tree", tmp_path / "a.tar.gz")
+    assert report.members == 10_020
+    listed = subprocess.run(["tar", "-tzf", str(tmp_path / "a.tar.gz")], capture_output=True, text=True, check=True)
+    assert len(listed.stdout.splitlines()) == 10_020
