@@ -73,7 +73,6 @@ _PIPES = f"{_DATA}/test_pipe_jobs.py"
 _GROUPS = f"{_DATA}/test_groups.py"
 _PREFERENCES = "No instance is chosen here; use InstanceType and InstanceCount."
 _CHECKPOINTS = "tests/integration/job/test_checkpoints.py"
-_MIRRORS = "tests/integration/job/test_mirrors.py"
 _COLLECTED = "tests/integration/job/test_collectors.py::test_collected_while_the_job_runs"
 _TENSORS = "Written to debughookconfig.json, for the hook in the container."
 _PROFILER = "Written to profilerconfig.json; nothing is profiled."
@@ -257,7 +256,7 @@ TABLE: dict[str, Row] = {
         "A local path or file:// URI, or an s3:// URI that Local.Sources maps to a folder: restored at the start, "
         "mirrored while the job runs, saved at the end. Any other s3:// URI is read once; what the job makes of it is "
         "in its output folder.",
-        f"{_MIRRORS}::test_checkpoints_are_seen_while_the_job_runs",
+        f"{_CHECKPOINTS}::test_restored_changed_and_saved",
     ),
     "CheckpointConfig.LocalPath": _emulated(
         "The folder in the container that holds the checkpoints; written to checkpointconfig.json.",

@@ -59,7 +59,8 @@ def test_collected_while_the_job_runs(
     job = background(path)
     events = tmp_path / where[0].format(job=job.name) / "tensorboard-output" / "events"
     step = tmp_path / where[1].format(job=job.name) / "debug-output" / "step-1"
-    wait_until(lambda: read(events) == "one\n" and read(step) == "tensor\n")
+    wait_until(lambda: job.process.poll() is not None or (read(events) == "one\n" and read(step) == "tensor\n"))
+    assert job.process.poll() is None, job.output()
     control = job.home / "jobs" / job.name / "hosts" / "algo-1" / "output"
     (control / "two").touch()
     wait_until(lambda: read(events) == "one\ntwo\n" and not step.exists())
