@@ -24,8 +24,8 @@ from smlocal.job.events import Events
 from smlocal.job.failure_file import read_failure
 from smlocal.job.faults import FAULT, Faults
 from smlocal.job.folder import keep
-from smlocal.job.host_run import log_path, logged_by
 from smlocal.job.local_block import local_block
+from smlocal.job.log_paths import log_path, logged_by
 from smlocal.job.metrics.watch import MetricsReport, MetricsWatch
 from smlocal.job.outcome import ending
 from smlocal.job.phases import Phases
