@@ -7,12 +7,12 @@ from errno import EDQUOT, ENOSPC
 from typing import TYPE_CHECKING
 
 from smlocal.channels.cache.tree import folders_of, make_folders, seal
-from smlocal.sources.progress import Meter, Progress
 from smlocal.channels.selection import check_paths, distinct, identified
 from smlocal.contract.failure import client_error
 from smlocal.contract.listing import Listing
 from smlocal.errors import StagingError
 from smlocal.removal import remove_tree
+from smlocal.sources.progress import Meter, Progress
 from smlocal.sources.s3.interface import S3Error, S3Object
 
 if TYPE_CHECKING:
