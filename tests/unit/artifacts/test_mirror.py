@@ -292,11 +292,12 @@ def test_a_whole_folder_that_goes_and_comes_again(
 
 
 def test_lost_events(rig: Callable[..., Rig], wait_until: Wait, monkeypatch: pytest.MonkeyPatch) -> None:
-    go = threading.Event()
+    begun, go = threading.Event(), threading.Event()
     told: list[str | None] = []
     read = watches_module.Watches.read
 
     def late(self: watches_module.Watches) -> Iterator[tuple[str | None, bytes, inotify.Event]]:
+        begun.set()
         go.wait()
         for each in read(self):
             told.append(each[0])
@@ -305,7 +306,9 @@ def test_lost_events(rig: Callable[..., Rig], wait_until: Wait, monkeypatch: pyt
     monkeypatch.setattr(watches_module.Watches, "read", late)
     made = rig()
     folder = made.start()
-    (folder / "a").write_text("1")
+    while not begun.is_set():  # before, nothing is watched, and nothing can be lost
+        (folder / "a").write_text("1")
+        time.sleep(0.01)
     (folder / "d").mkdir()
     for _ in range(int(Path("/proc/sys/fs/inotify/max_queued_events").read_text()) // 2):
         for name in ("a", "b"):  # in turn: what is alike becomes one event
