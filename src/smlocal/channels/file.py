@@ -29,7 +29,8 @@ def prepare_channel(
 
     `target_directory` is a private folder of this channel and host, which need not exist. When the engine refuses an
     overlay at the start, the same call with `staging="copy"` works in the same folder, also for what was a copy before.
-    `folders` are those that a copy has too although they are empty. `copying` is entered around what may take long and can be broken off at any point.
+    `folders` are those that a copy has too although they are empty. `copying` is entered around what may take long and
+    can be broken off at any point.
     """
     if staging == "overlay":
         copied = 0

@@ -71,7 +71,8 @@ def test_two_hosts_share_what_is_the_same_and_split_what_is_sharded(run_job: Run
     ]
     two = {"InstanceType": "ml.m5.large", "InstanceCount": 2}
     script = (
-        f"cd {DATA}; for c in all part fast; do find $c -type f | sort; done; wc -l <part-manifest; cat fast/a 2>/dev/null || true"
+        f"cd {DATA}; for c in all part fast; do find $c -type f | sort; done; wc -l <part-manifest; "
+        "cat fast/a 2>/dev/null || true"
     )
     ran = run_job(channels, script, env=s3.environment, ResourceConfig=two)
     everything = "all/a\nall/b/c\nall/d e+%\nall/empty\n"
