@@ -12,7 +12,7 @@ from smlocal.contract import failure
 from smlocal.contract.metrics import definitions_of
 from smlocal.contract.statuses import Ending, SecondaryStatus, StatusMessage, TrainingJobStatus
 from smlocal.engine.interface import Engine
-from smlocal.errors import ArtifactError, EngineLostError, HomeUnusableError, MachineNotReadyError
+from smlocal.errors import ArtifactError, EngineLostError, HomeUnusableError
 from smlocal.job import details
 from smlocal.job.attempt import Attempt
 from smlocal.job.checkpoints import save_mirrored, with_checkpoints_of_now
@@ -223,37 +223,32 @@ class Supervisor:
                 working=self.context.reporter.working,
                 given_up=lambda: self.context.signals.repeated,
             )
-            self._judge_upload()
         except ArtifactError as error:
             attempt.explanation = attempt.explanation or error.sentence
             if not attempt.story.decided:
                 attempt.story = replace(attempt.story, failure_reason=failure.client_error(error.sentence))
-        except MachineNotReadyError as error:  # nobody is logged in to S3 any more
-            self._upload_failed(error.sentence)
         except EngineLostError as error:
             attempt.engine_lost = True
             if not attempt.story.decided:
                 attempt.explanation = f"the engine was lost while the job ran: {error.sentence}"
                 attempt.story = replace(attempt.story, failure_reason=failure.INTERNAL_ERROR)
         attempt.hear_late()
+        self._judge_upload()
         phases.leave(
             details.uploaded(self.artifacts, self.published),
             good=self.artifacts is not None and (self.published is None or self.published.failure is None),
         )
 
     def _judge_upload(self) -> None:
-        published = self.published
-        if published is not None and published.failure is not None:
-            self._upload_failed(f"Artifact upload failed:{published.failure}")
-        elif published is not None and published.broken_off:
-            self._upload_failed("Artifact upload failed:it was broken off")
-
-    def _upload_failed(self, sentence: str) -> None:
         """What is not uploaded fails a job that would else be Completed; it stays on disk for another try."""
-        story = self.attempt.story
-        self.notes.append(f"{sentence}; smlocal publish {self.plan.name} tries again")
+        published, story = self.published, self.attempt.story
+        if published is None or not (published.failure or published.broken_off):
+            return
+        sentence = published.failure or "Artifact upload failed:it was broken off"
+        again = f"smlocal publish {self.plan.name} tries again"
+        self.notes.append(f"{sentence}; {again}")
         if not story.decided:
-            self.attempt.explanation = self.attempt.explanation or f"smlocal publish {self.plan.name} tries again"
+            self.attempt.explanation = self.attempt.explanation or again
             self.attempt.story = replace(story, failure_reason=failure.client_error(sentence))
 
     def _save_checkpoints(self) -> None:

@@ -109,7 +109,7 @@ def _from_botocore() -> Callable[[], Credentials]:
 def missing(why: str = "") -> CredentialsMissingError:
     """No keys, and what to do about it."""
     return CredentialsMissingError(
-        "reading from S3 needs AWS credentials, and none were found",
+        "S3 needs AWS credentials, and none were found",
         details=(why,) if why else (),
         remedy=_REMEDY,
     )
