@@ -7,14 +7,13 @@ of memory is that of the server of the mount.
 """
 
 import os
-import socket
 import subprocess
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 from measure import Samples, alternate, execute, progress
 from results import Figure, Size, comparison, main, megabytes, spread
+from s3_server import KEYS, configuration, rclone_server
 from workplace import BIN, Workplace, workplace
 
 MEGABYTES = 1024
@@ -84,17 +83,16 @@ download_all(open_store("eu-west-1"), [(wanted, f"{folder}/object")])
 done(time.perf_counter() - began)
 """
 )
-KEYS = ("benchmarkkey", "benchmarksecret")
 
 
 def measure(size: Size) -> list[Figure]:
     count = size.of(MEGABYTES)
     peaks: list[float] = []
-    with workplace() as place, _server(place) as address:
+    with workplace() as place, _served(place) as address:
         _make_object(place, count)
         result, folder = place.folder / "result", place.folder / "channel"
         remote = f":s3,provider=Other,access_key_id={KEYS[0]},secret_access_key={KEYS[1]},endpoint='{address}'"
-        environment = {**place.environment, **_configuration(address)}
+        environment = {**place.environment, **configuration(address)}
 
         def run(program: str) -> list[float]:
             execute([BIN / "python", "-c", program, result, folder], environment=environment)
@@ -143,34 +141,10 @@ def _make_object(place: Workplace, megabytes_wanted: int) -> None:
 
 
 @contextmanager
-def _server(place: Workplace) -> Iterator[str]:
-    """rclone's server of a folder of the workplace, and its address."""
+def _served(place: Workplace) -> Iterator[str]:
     (place.folder / "data").mkdir()
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [BIN / "rclone", "--config", os.devnull, "serve", "s3", "--addr", f"127.0.0.1:{port}"]
-    command += ["--auth-key", ",".join(KEYS), "--read-only", place.folder / "data"]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        try:
-            for _ in range(200):
-                with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-                    break
-                time.sleep(0.05)
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            process.terminate()
-
-
-def _configuration(address: str) -> dict[str, str]:
-    return {
-        "AWS_ENDPOINT_URL_S3": address,
-        "AWS_ACCESS_KEY_ID": KEYS[0],
-        "AWS_SECRET_ACCESS_KEY": KEYS[1],
-        "AWS_DEFAULT_REGION": "eu-west-1",
-        "AWS_CONFIG_FILE": os.devnull,
-        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
-    }
+    with rclone_server(place.folder / "data") as address:
+        yield address
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from measure import Samples, alternate, execute, progress
 from results import Figure, Size, comparison, main, megabytes, spread
-from s3_client import _configuration, _server
+from s3_server import configuration, rclone_server
 from workplace import BIN, ROOT, Workplace, image, workplace
 
 LOCAL_MEGABYTES = 2048
@@ -94,9 +94,9 @@ def measure_local(size: Size) -> list[Figure]:
 def measure_remote(size: Size) -> list[Figure]:
     wanted = size.of(REMOTE_MEGABYTES)
     what = f"Pipe, an object of {wanted} MiB in S3"
-    with workplace() as place, _server(place) as address:
+    with workplace() as place, rclone_server(place.folder) as address:
         path = _make_object(place, wanted)
-        environment = {**place.environment, **_configuration(address)}
+        environment = {**place.environment, **configuration(address)}
         result = place.folder / "seconds"
 
         def stream() -> float:

@@ -5,15 +5,9 @@ same disk; each is a process of its own that is timed inside, imports and client
 first key on to the last file. Our peak of memory is that of the whole process.
 """
 
-import os
-import socket
-import subprocess
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-
 from measure import Samples, alternate, execute, progress
 from results import Figure, Size, comparison, main, megabytes, spread
+from s3_server import configuration, rclone_server
 from workplace import BIN, Workplace, workplace
 
 LARGE_BOUND = 0.5
@@ -50,7 +44,6 @@ took = time.perf_counter() - began
 with open(result, "w") as file:
     file.write(str(took))
 """
-KEYS = ("benchmarkkey", "benchmarksecret")
 
 
 def measure_large(size: Size) -> list[Figure]:
@@ -89,8 +82,8 @@ def _compare(place: Workplace, size: Size, what: str, prefix: str, bound: float)
         place.clear()
         return float(result.read_text())
 
-    with _server(place) as address:
-        environment = {**place.environment, **_configuration(address)}
+    with rclone_server(place.folder) as address:
+        environment = {**place.environment, **configuration(address)}
         ours, theirs = alternate(lambda: run(OURS), lambda: run(BOTO3), rounds=size.rounds, name=what)
     peak = Samples(values=tuple(peaks))
     return [
@@ -104,37 +97,6 @@ def _compare(place: Workplace, size: Size, what: str, prefix: str, bound: float)
             met=peak.highest <= MEMORY_BOUND,
         ),
     ]
-
-
-@contextmanager
-def _server(place: Workplace) -> Iterator[str]:
-    """rclone's server of what is in the workplace, and its address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    address = f"127.0.0.1:{port}"
-    command = [BIN / "rclone", "--config", os.devnull, "serve", "s3", "--addr", address]
-    command += ["--auth-key", ",".join(KEYS), "--read-only", place.folder]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        try:
-            for _ in range(200):
-                with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-                    break
-                time.sleep(0.05)
-            yield f"http://{address}"
-        finally:
-            process.terminate()
-
-
-def _configuration(address: str) -> dict[str, str]:
-    return {
-        "AWS_ENDPOINT_URL_S3": address,
-        "AWS_ACCESS_KEY_ID": KEYS[0],
-        "AWS_SECRET_ACCESS_KEY": KEYS[1],
-        "AWS_DEFAULT_REGION": "eu-west-1",
-        "AWS_CONFIG_FILE": os.devnull,
-        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
-    }
 
 
 if __name__ == "__main__":
