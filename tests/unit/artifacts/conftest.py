@@ -3,12 +3,16 @@
 import os
 import stat
 import subprocess
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from hypothesis import strategies as st
+from tests.unit.artifacts.mirror_rig import Rig, Rigs, Wait
+
+from smlocal.artifacts.mirror import agenda
 
 NAMES = st.binary(min_size=1, max_size=12).filter(lambda n: b"/" not in n and b"\0" not in n and n not in {b".", b".."})
 NAMES |= st.text("aé-. *\n", min_size=90, max_size=110).map(str.encode).filter(lambda n: n.strip(b".") != b"")
@@ -122,3 +126,32 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         pytest.skip(f"cannot mount here: {mounted.stderr.strip()}")
     yield disk
     subprocess.run(["umount", str(disk)], check=True)
+
+
+@pytest.fixture
+def wait_until() -> Wait:
+    """Polls for something that must come about within a minute."""
+
+    def wait(condition: Callable[[], bool]) -> None:
+        for _ in range(3000):
+            if condition():
+                return
+            time.sleep(0.02)
+        pytest.fail("it did not come about within a minute")
+
+    return wait
+
+
+@pytest.fixture
+def rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rigs]:
+    """Makes mirrors that copy the same file again sooner than in earnest."""
+    monkeypatch.setattr(agenda, "AGAIN_SECONDS", 0.1)
+    made: list[Rig] = []
+
+    def make(hosts: int = 1, *, grows: bool = False) -> Rig:
+        made.append(Rig(tmp_path / f"rig-{len(made)}", hosts, grows=grows))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()

@@ -3,6 +3,7 @@
 import os
 import shutil
 import stat
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,11 +16,15 @@ from smlocal.channels.checkpoints import restore
 from smlocal.contract.checkpoints import UPLOADING, Restored
 from smlocal.sources.checkpoints import list_checkpoints
 
+Rigs = Callable[..., "Rig"]
+Wait = Callable[[Callable[[], bool]], None]
+
 
 class Rig:
     """Some hosts' folders and the folder that they are mirrored to."""
 
     def __init__(self, root: Path, hosts: int = 1, *, grows: bool = False) -> None:
+        root.mkdir()
         self.root = root
         self.target = root / "target"
         self.names = [f"algo-{number}" for number in range(1, hosts + 1)]
@@ -82,6 +87,12 @@ class Rig:
     def close(self) -> None:
         self.stop()
         shutil.rmtree(self.root, ignore_errors=True)
+
+
+def mirrors(rig: Rig, **files: str) -> Callable[[], bool]:
+    """Holds once exactly these files are at the target."""
+    wanted = {name.replace("__", "/"): content.encode() for name, content in files.items()}
+    return lambda: rig.mirrored() == wanted
 
 
 def files_in(folder: Path) -> dict[str, bytes]:

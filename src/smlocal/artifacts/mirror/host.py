@@ -1,17 +1,17 @@
-"""One host's folder: what has changed in it, and how that comes to the place where all hosts' files go.
+"""One host's folder: what has changed in it, and what is to be done about that.
 
 The container is root in the folder and may do there what it likes at any time: everything is opened step by step from
-the folder down, never through a link. What cannot be decided while it runs is left to the save at the end.
+the folder down, never through a link.
 """
 
 import errno
+import math
 import os
 import stat
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from smlocal.artifacts.destination import ChangedError, InTheWayError
 from smlocal.artifacts.inotify import (
     CLOSE_WRITE,
     CREATE,
@@ -23,23 +23,17 @@ from smlocal.artifacts.inotify import (
     Event,
 )
 from smlocal.artifacts.mirror.agenda import Agenda
+from smlocal.artifacts.mirror.files import Files, stamp_of
 from smlocal.artifacts.mirror.journal import Journal
-from smlocal.artifacts.mirror.place import Place, always
+from smlocal.artifacts.mirror.place import Place
 from smlocal.artifacts.mirror.watches import Watches
-from smlocal.artifacts.mirror.writers import has_writer, read_whole
 from smlocal.artifacts.reach import Reach
-from smlocal.contract.checkpoints import UPLOADING, Restored, Stamp
+from smlocal.contract.checkpoints import UPLOADING, Restored
 
 SCAN_SECONDS = 5.0
 """Between two looks through folders that cannot be watched."""
-_TICK_SECONDS = 0.02
-"""Two writes within a tick of the file system's clock look like one."""
-_SMALL = 1 << 20
-_NO_INODE = 0
-_QUIET_SECONDS = 5.0
-"""After so long a file counts as whole where nobody can say whether it is still being written."""
-_TRY_AGAIN_SECONDS = (0.1, 15.0)
-"""After a file that was written to meanwhile, and after any other trouble."""
+_TRY_AGAIN_SECONDS = 15.0
+"""After trouble."""
 _UPLOADING = os.fsencode(UPLOADING)
 _AWAY = {errno.ENOENT}
 _ODD = {errno.ENOTDIR, errno.ELOOP, errno.ENXIO}
@@ -60,17 +54,21 @@ class HostMirror:
     grows: bool = False
     """True for logs: a file that stays open is mirrored as far as it goes."""
     _agenda: Agenda = field(default_factory=Agenda)
-    _sure: set[bytes] = field(default_factory=set)
-    """On the agenda, and whole when that was said."""
-    _known: dict[bytes, Stamp] = field(default_factory=dict)
-    """What the target has of this host."""
+    _closed: set[bytes] = field(default_factory=set)
+    """On the agenda, and no writer had them open when that was said."""
+    _files: Files = field(init=False)
     _reach: Reach = field(init=False)
     _scan_at: float | None = None
 
     def __post_init__(self) -> None:
         self._reach = Reach(self.root)
         stamps = self.journal.stamps(self.host, self.given.files)
-        self._known = {os.fsencode(path): stamp for path, stamp in stamps.items()}
+        self._files = Files(
+            host=self.host,
+            journal=self.journal,
+            known={os.fsencode(path): stamp for path, stamp in stamps.items()},
+            grows=self.grows,
+        )
 
     @property
     def wake_at(self) -> float:
@@ -83,7 +81,7 @@ class HostMirror:
         self._scan_at = None
         now = time.monotonic()
         seen = self._look_through(b"", now)
-        for path in self._known:
+        for path in self._files.known:
             if path not in seen:
                 self._agenda.add(path, now)
 
@@ -98,10 +96,10 @@ class HostMirror:
         if not event.mask & IS_FOLDER:
             self._agenda.add(path, now)
             if event.mask & (CLOSE_WRITE | MOVED_TO):
-                self._sure.add(path)
+                self._closed.add(path)
         elif event.mask & MOVED_FROM:
             self.watches.drop(self.host, path)
-            for each in self._known:
+            for each in self._files.known:
                 if each.startswith(path + b"/"):
                     self._agenda.add(each, now)
         elif event.mask & (CREATE | MOVED_TO):
@@ -146,7 +144,7 @@ class HostMirror:
                             pending.append(path)
                         elif entry.is_file(follow_symlinks=False):
                             seen.add(path)
-                            if _stamp(entry.stat(follow_symlinks=False)) != self._known.get(path):
+                            if stamp_of(entry.stat(follow_symlinks=False)) != self._files.known.get(path):
                                 self._agenda.add(path, now)
             except OSError as error:
                 self._no_folder(parent, error, now)
@@ -180,14 +178,14 @@ class HostMirror:
         else:
             if not stat.S_ISDIR(mode):
                 return not stat.S_ISREG(mode)
-        self._sure.discard(path)
-        if path in self._known:
+        self._closed.discard(path)
+        if path in self._files.known:
             with self._troubles(path):
                 shown = os.fsdecode(path)
                 if self.journal.owners.get(shown, self.host) == self.host:
                     place().delete(path)
                 self.journal.gone(self.host, shown)
-                del self._known[path]
+                del self._files.known[path]
         return True
 
     def _bring(self, path: bytes, place: Callable[[], Place]) -> None:
@@ -208,67 +206,15 @@ class HostMirror:
                 os.close(source)
 
     def _copy(self, path: bytes, source: int, place: Callable[[], Place]) -> None:
-        before = os.fstat(source)
-        if not stat.S_ISREG(before.st_mode):
-            return
         began = time.monotonic()
-        later = self._not_yet(path, source, before)
-        if later is not None:
-            if later > 0:
-                self._agenda.put_off(path, began + later)
+        later = self._files.copy(path, source, closed=path in self._closed, place=place)
+        now = time.monotonic()
+        if later is None:
+            self._agenda.copied(path, began, now)
+        elif later < math.inf:
+            self._agenda.put_off(path, now + later)
             return
-        try:
-            if self.grows:
-                self._write(path, source, before, always, place)
-            elif _is_fresh(before):
-                self._write_fresh(path, source, before, place)
-            else:
-                self._write(path, source, before, lambda: _is_still(source, before), place)
-        except ChangedError:
-            self._agenda.put_off(path, time.monotonic() + max(_TRY_AGAIN_SECONDS[0], time.monotonic() - began))
-            return
-        except InTheWayError:
-            return  # told by the save at the end, if it is still so
-        self._sure.discard(path)
-        self._agenda.copied(path, began, time.monotonic())
-
-    def _write(
-        self,
-        path: bytes,
-        source: int,
-        status: os.stat_result,
-        unchanged: Callable[[], bool],
-        place: Callable[[], Place],
-    ) -> None:
-        # Of a fresh file the time does not tell whether somebody writes it again: then the save at the end does so.
-        stamp = replace(_stamp(status), inode=_NO_INODE) if _is_fresh(status) else _stamp(status)
-        shown = os.fsdecode(path)
-        if path not in self._known:
-            self.journal.arriving(self.host, shown)
-        place().write(path, source, mtime=status.st_mtime_ns // 1_000_000_000, unchanged=unchanged)
-        self._known[path] = stamp
-        self.journal.arrived(self.host, shown, stamp)
-
-    def _write_fresh(self, path: bytes, source: int, status: os.stat_result, place: Callable[[], Place]) -> None:
-        """One that was written a moment ago may be written all the time: see to it that it is not just now."""
-        data = read_whole(source, status.st_size) if status.st_size <= _SMALL else None
-        if data is None:
-            raise ChangedError
-        with open(os.memfd_create("mirror"), "w+b") as copy:
-            copy.write(data)
-            copy.flush()
-            self._write(path, copy.fileno(), status, always, place)
-
-    def _not_yet(self, path: bytes, source: int, status: os.stat_result) -> float | None:
-        """None for a file that is whole; else after how many seconds to look again, and 0 to wait for word of it."""
-        if self.grows:
-            return None
-        writer = has_writer(source)
-        if writer:
-            return 0.0 if self._scan_at is None else SCAN_SECONDS
-        if writer is None and path not in self._sure and time.time() - status.st_mtime < _QUIET_SECONDS:
-            return _QUIET_SECONDS
-        return None
+        self._closed.discard(path)
 
     def _troubles(self, path: bytes) -> "_Troubles":
         return _Troubles(self, path)
@@ -276,7 +222,7 @@ class HostMirror:
     def trouble(self, path: bytes, error: OSError) -> None:
         """Tell it, and try again later: at the end at the latest it is right, or fails the job."""
         self.note(f"{self.host}: files could not be mirrored at once: {error.strerror or error}")
-        self._agenda.put_off(path, time.monotonic() + _TRY_AGAIN_SECONDS[1])
+        self._agenda.put_off(path, time.monotonic() + _TRY_AGAIN_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,21 +240,3 @@ class _Troubles:
             return False
         self.mirror.trouble(self.path, error)
         return True
-
-
-def _stamp(status: os.stat_result) -> Stamp:
-    return Stamp(size=status.st_size, mtime_ns=status.st_mtime_ns, inode=status.st_ino)
-
-
-def _is_fresh(status: os.stat_result) -> bool:
-    """True when somebody may write to it within the same tick of the clock, which changes nothing that can be seen."""
-    return 0 <= time.time() - status.st_mtime < _TICK_SECONDS
-
-
-def _is_still(descriptor: int, before: os.stat_result) -> bool:
-    return _state(os.fstat(descriptor)) == _state(before) and not has_writer(descriptor)
-
-
-def _state(status: os.stat_result) -> tuple[int, int, int]:
-    """Whoever writes changes one of them; the last one even who then sets the time back."""
-    return status.st_size, status.st_mtime_ns, status.st_ctime_ns

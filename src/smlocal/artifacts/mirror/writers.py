@@ -7,9 +7,12 @@ waits until the lease is given back: so it is held for no longer than a small fi
 import errno
 import fcntl
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from signal import SIGURG
+
+_BETWEEN_TRIES = 0.0002
 
 
 def has_writer(descriptor: int) -> bool | None:
@@ -18,11 +21,20 @@ def has_writer(descriptor: int) -> bool | None:
         return found
 
 
-def read_whole(descriptor: int, size: int) -> bytes | None:
-    """The whole of a small file; None if somebody is writing it, if it has another size, or if nobody can say."""
-    with _lease(descriptor) as written:
-        data = os.pread(descriptor, size + 1, 0) if written is False else b""
-    return data if written is False and len(data) == size else None
+def read_whole(descriptor: int, *, most: int, tries: int = 1) -> bytes | None:
+    """The whole of a small file, read at a moment at which nobody writes it.
+
+    None if there was no such moment at any of the tries, if it is larger than `most`, or if nobody can say.
+    """
+    for left in reversed(range(tries)):
+        with _lease(descriptor) as written:
+            data = os.pread(descriptor, most + 1, 0) if written is False else None
+        if data is not None:
+            return data if len(data) <= most else None
+        if written is None or not left:
+            return None
+        time.sleep(_BETWEEN_TRIES)
+    return None
 
 
 @contextmanager
