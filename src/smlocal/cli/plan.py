@@ -37,7 +37,7 @@ def command(*, as_json: bool, script: bool, texts: tuple[str, ...], **given: Any
 
     from smlocal.engine.docker import connect
     from smlocal.job.prepare import look
-    from smlocal.plan.script import shell_script
+    from smlocal.plan.script.whole import shell_script
     from smlocal.store.home import home_directory
 
     plan = look(job, name=name, home=home_directory(), engine=connect(), strict=given["strict"])
@@ -128,7 +128,7 @@ def _request(plan: "JobPlan") -> str:
     """The request in one line, cut where it is long; what looks like a secret is not shown around."""
     import json
 
-    from smlocal.plan.script import looks_secret
+    from smlocal.plan.secret_names import looks_secret
 
     request = dict(plan.request)
     if request.get("Environment"):
@@ -141,7 +141,7 @@ def _request(plan: "JobPlan") -> str:
 
 def _environment(plan: "JobPlan") -> Iterator[str]:
     """The variables once; those of other hosts only where they differ."""
-    from smlocal.plan.script import looks_secret
+    from smlocal.plan.secret_names import looks_secret
 
     first, *others = plan.hosts
     shown = [("Environment", first.environment)]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from smlocal.plan.script import looks_secret
+from smlocal.plan.secret_names import looks_secret
 
 WITHHELD = "(withheld)"
 _FREE = ("HyperParameters", "Environment")

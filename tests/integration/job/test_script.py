@@ -1,6 +1,7 @@
 """The script that a plan prints does by hand what the run does."""
 
 import os
+import shutil
 import signal
 import subprocess
 import tarfile
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests.integration.s3_servers import S3Servers
 
 NAME = f"by-hand-{os.getpid()}"
 """Scripts have no run's id in the names of what they make: two of one job take turns, by whoever starts them."""
@@ -255,3 +257,85 @@ def test_what_cannot_be_done_by_hand_is_said_at_once(
     done = by_hand(script, tmp_path)
     assert (done.returncode, "odd" in done.stderr) == (3, True)
     assert not (tmp_path / "out").exists()
+
+
+MIRRORED = """
+cd /opt/ml
+find checkpoints output board -type f | LC_ALL=C sort
+cat checkpoints/* input/data/*-manifest; find input/data/many -type f -exec cat {} + 2>/dev/null | sort
+sleep 0.02
+rm checkpoints/old; echo more >>checkpoints/kept; mkdir -p checkpoints/deep; echo new >checkpoints/deep/new
+echo draft >checkpoints/draft.sagemaker-uploading
+echo events >board/events; mkdir output/tensors/step; echo tensor >output/tensors/step/1
+"""
+
+
+def files_in(folder: Path) -> dict[str, str]:
+    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("remote", [False, True], ids=["here", "in S3"])
+def test_mirrored_folders_by_hand(
+    remote: bool,
+    tmp_path: Path,
+    smlocal_run: Run,
+    image: Callable[[str], str],
+    s3_servers: S3Servers,
+    assert_nothing_left: Callable[[str], None],
+) -> None:
+    environment: dict[str, str] = {}
+    location = "./ckpt"
+    channels = []
+    if remote:
+        if shutil.which("aws") is None:
+            pytest.skip("no aws command line here")
+        server = s3_servers("moto")
+        environment, bucket = dict(server.environment), server.make_bucket()
+        location = f"s3://{bucket}/ckpt"
+        for name in ("old", "kept"):
+            server.put(bucket, f"ckpt/{name}", f"{name}\n".encode())
+        for number in range(30):
+            server.put(bucket, f"many/{number}", f"{number}\n".encode())
+        source = {"S3DataType": "S3Prefix", "S3Uri": f"s3://{bucket}/many/"}
+        channels = [{"ChannelName": "many", "DataSource": {"S3DataSource": source}}]
+
+    def seed() -> None:
+        if not remote:
+            shutil.rmtree(tmp_path / "ckpt", ignore_errors=True)
+            (tmp_path / "ckpt").mkdir()
+            for name in ("old", "kept"):
+                (tmp_path / "ckpt" / name).write_text(f"{name}\n")
+
+    request = {
+        "TrainingJobName": NAME,
+        "AlgorithmSpecification": {"TrainingImage": image("sh"), "TrainingInputMode": "File"},
+        "Environment": {"SCRIPT": MIRRORED},
+        "InputDataConfig": channels or None,
+        "OutputDataConfig": {"S3OutputPath": "./out"},
+        "CheckpointConfig": {"S3Uri": location},
+        "TensorBoardOutputConfig": {"S3OutputPath": "./logs", "LocalPath": "/opt/ml/board"},
+        "DebugHookConfig": {"S3OutputPath": "s3://nothing-here/stands-for-it"},
+        "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1},
+    }
+    (tmp_path / "job.yaml").write_text(yaml.safe_dump({key: value for key, value in request.items() if value}))
+    seed()
+    script = smlocal_run("plan", "job.yaml", "--script", cwd=tmp_path, env=environment, check=True).stdout
+    done = by_hand(script, tmp_path, **environment)
+    assert done.returncode == 0, done.stderr
+    mine = {name: files_in(tmp_path / name) for name in ("ckpt", "logs", "out")}
+    assert_nothing_left(NAME)
+    for name in ("logs", "out"):
+        shutil.rmtree(tmp_path / name)
+    seed()
+    run = smlocal_run("run", "job.yaml", cwd=tmp_path, env=environment)
+    assert run.returncode == 0, run.stderr
+    assert done.stdout == run.stdout
+    assert mine == {name: files_in(tmp_path / name) for name in mine}
+    kept = mine["out"] if remote else mine["ckpt"]
+    assert kept[f"{NAME}/checkpoints/kept" if remote else "kept"] == "kept\nmore\n"
+    if remote:
+        # What an earlier job has left in place of what S3 has is put aside.
+        again = by_hand(script, tmp_path, **environment)
+        assert again.returncode == 0, again.stderr
+        assert again.stdout == done.stdout
+        assert any(name.startswith(f"{NAME}/checkpoints-until-") for name in files_in(tmp_path / "out"))

@@ -1,0 +1,74 @@
+"""The containers: how they are made, and how they run to their ends."""
+
+from collections.abc import Iterator
+
+from smlocal.contract import paths
+from smlocal.plan.model import HostPlan, JobPlan
+from smlocal.plan.script.data import bound, shown_in_place, volume
+from smlocal.plan.script.mirrored import folders
+from smlocal.plan.script.shell import OURS, container, here, quote, withheld
+
+
+def create(plan: JobPlan, host: HostPlan) -> str:
+    """The command that makes a container."""
+    # docker stop would send the image's own STOPSIGNAL.
+    words = ["docker create", f"--name {container(host)}", '--label "$L"', "--stop-signal SIGTERM"]
+    words.append(f"--hostname {quote(host.hostname)}")
+    words += [f"--add-host {quote(f'{name}:{address}')}" for name, address in host.extra_hosts.items()]
+    if plan.network is not None:
+        words += ['--network "by-hand-$J"', *(f"--network-alias {alias}" for alias in host.aliases)]
+    if host.gpus:
+        words.append(f"--gpus {host.gpus}")
+    for folder in (paths.INPUT, paths.MODEL, paths.OUTPUT):
+        words.append(f"-v {here(host, folder)}:{folder}")
+    for tree in (*host.channels, *([plan.code] if plan.code is not None else [])):
+        if shown_in_place(tree):
+            words.append(f"--mount type=volume,volume-nocopy,source={volume(tree, host)},target={quote(tree.target)}")
+        elif bound(tree):
+            options = f"target={tree.target}{'' if tree.writable else ',readonly'}"
+            words.append(f"--mount type=bind,source={quote(tree.listing.root)},{quote(options)}")
+        elif not tree.writable:
+            words.append(f"--mount type=bind,source={here(host, tree.target)},target={quote(tree.target)},readonly")
+        elif tree.target == paths.CODE:
+            words.append(f"-v {here(host, tree.target)}:{paths.CODE}")
+    for folder, target in folders(plan, host):
+        words.append(f"--mount type=bind,source={folder},{quote(f'target={target}')}")
+    words += [f"-e {_variable(name, value)}" for name, value in host.environment.items()]
+    words += _image_and_command(plan)
+    return " \\\n  ".join(words) + " >/dev/null"
+
+
+def _image_and_command(plan: JobPlan) -> list[str]:
+    words = []
+    arguments = list(plan.command or ())
+    if plan.entrypoint is not None:
+        words.append(f"--entrypoint {quote(plan.entrypoint[0])}")
+        arguments = [*plan.entrypoint[1:], *arguments]
+    return [*words, " ".join([quote(plan.image), *(quote(argument) for argument in arguments)])]
+
+
+def _variable(name: str, value: str) -> str:
+    """A secret is taken from the environment of whoever runs the script, so that it can be shown around."""
+    return name if withheld(name, value) else quote(f"{name}={value}")
+
+
+def train(plan: JobPlan) -> Iterator[str]:
+    """Run all of them, and write down how each ended."""
+    stop, hosts = plan.stop, [host.host.name for host in plan.hosts]
+    yield f"run() {{  # one host to its end; when MaxRuntimeInSeconds is over: SIGTERM, {stop.grace} s, SIGKILL"
+    yield '  docker start -a "by-hand-$J-$1" & attached=$!'
+    yield f"  timeout {stop.max_runtime} tail -s 0.1 -f --pid=$attached /dev/null || {{"
+    yield f'    touch "$W/over"; docker stop -t {stop.grace} "by-hand-$J-$1" >/dev/null || :'
+    yield "  }; wait $attached || :"
+    yield "  s=$(docker inspect -f '{{.State.ExitCode}}' \"by-hand-$J-$1\" 2>/dev/null || echo 137)"
+    yield '  echo "$1 $s" >>"$W/ends"'
+    if len(hosts) == 1:
+        yield "}"
+        yield f"run {hosts[0]} & wait"
+        return
+    # Again and again: a peer may not even have been started yet.
+    yield f'  until [ "$s" = 0 ] || [ "$(wc -l <"$W/ends")" -ge {len(hosts)} ]; do  # a failure stops the others'
+    yield f"    docker ps -q {OURS} | xargs -r docker stop -t {stop.peer_grace} >/dev/null; sleep 0.2"
+    yield "  done"
+    yield "}"
+    yield f'for host in {" ".join(hosts)}; do run $host 2>&1 | sed -u "s/^/$host | /" & done; wait'
