@@ -40,9 +40,9 @@ def prepare_channel(
             lower = os.path.join(os.path.realpath(target_directory), "lower")
             with copying():
                 copied = gather(listing, lower)
-        volume = overlay_volume(lower, engine=engine, name=volume_prefix, labels=labels)
+        volume, upper = overlay_volume(lower, engine=engine, name=volume_prefix, labels=labels)
         mount = Mount(source=volume, target=target, volume=True)
-        return StagedChannel(mounts=(mount,), means=Means.OVERLAY, bytes_copied=copied)
+        return StagedChannel(mounts=(mount,), means=Means.OVERLAY, bytes_copied=copied, upper=upper)
     os.makedirs(target_directory, exist_ok=True)
     # A copy from a start that failed may be root's by now, and not ours to remove: begin beside it.
     folder = next(path for path in _places(target_directory) if not os.path.lexists(path))

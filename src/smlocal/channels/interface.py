@@ -28,3 +28,5 @@ class StagedChannel:
     means: Means
     bytes_copied: int
     """Moved for real; links and reflinks move none."""
+    upper: str | None = None
+    """Of an overlay: where the engine's machine keeps what the container changes. Often only root may look."""

@@ -8,8 +8,10 @@ from smlocal.errors import EngineError
 _REFUSED = "failed to mount local volume"
 
 
-def overlay_volume(lower: str, *, engine: Engine, name: str, labels: Mapping[str, str]) -> str:
-    """Make a volume that shows `lower` and keeps every change in two plain volumes; return its name.
+def overlay_volume(lower: str, *, engine: Engine, name: str, labels: Mapping[str, str]) -> tuple[str, str]:
+    """Make a volume that shows `lower` and keeps every change in two plain volumes.
+
+    Returns its name, and where the changes lie on the engine's machine.
 
     Plain volumes, not folders of the user: the kernel's work folder is mode 000, and only root could remove it.
     Removing the three volumes leaves nothing behind. The engine mounts, and complains, only when a container starts.
@@ -18,7 +20,7 @@ def overlay_volume(lower: str, *, engine: Engine, name: str, labels: Mapping[str
     work = engine.create_volume(f"{name}-work", labels, {})
     layers = f"lowerdir={_escaped(lower)},upperdir={_escaped(upper)},workdir={_escaped(work)}"
     engine.create_volume(name, labels, {"type": "overlay", "device": "overlay", "o": layers})
-    return name
+    return name, upper
 
 
 def is_overlay_refusal(error: EngineError) -> bool:

@@ -36,6 +36,7 @@ def describe_lines(usage: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         memory, others = _figures(host)
         yield host["Name"], f"memory {memory}     {others}"
         yield "", f"cpu mean {host['CpuMean']:.2f}{_traffic(host)}"
+        yield from (("", text) for text in _disk_held(host["DiskHeldBytes"]))
     for advice in usage["Advice"]:
         yield from (("Advice", sentence) for sentence in advice["Sentences"])
     for note in usage["Notes"]:
@@ -78,6 +79,15 @@ def evenly(points: Sequence[Point], value: Callable[[Point], float]) -> list[flo
             # A stretch without a point is as the one after it, whose point covers both.
             found += [value(point)] * (place + 1 - len(found))
     return found
+
+
+def _disk_held(folders: Mapping[str, int | None]) -> Iterator[str]:
+    known = {folder: size for folder, size in folders.items() if size}
+    if known:
+        yield "disk held " + ", ".join(f"{folder} {readable_bytes(size)}" for folder, size in known.items())
+    unknown = [folder for folder, size in folders.items() if size is None]
+    if unknown:
+        yield f"disk held not counted: {', '.join(unknown)}"
 
 
 def _traffic(host: Mapping[str, Any]) -> str:

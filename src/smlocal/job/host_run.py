@@ -18,7 +18,7 @@ from smlocal.job.labels import labels
 from smlocal.job.log_file import LogFile, rewrite_log
 from smlocal.job.log_paths import log_path
 from smlocal.job.reporter import Reporter
-from smlocal.job.staging import build_tree, mounts, stage_trees
+from smlocal.job.staging import build_tree, mounts, stage_trees, trees
 from smlocal.job.usage.path import series_path
 from smlocal.job.usage.watch import UsageWatch
 from smlocal.plan.model import HostPlan, JobPlan
@@ -211,6 +211,7 @@ class HostRun:
     def _watch_usage(self, *, started_before: bool = False) -> None:
         path = series_path(self.plan.job_directory, self.name)
         folders = [(mount.source, mount.target) for mount in self._mounts if mount.target != paths.INPUT]
+        folders += self._written_into()
         self._usage.begin(
             self.engine,
             self.container,
@@ -219,6 +220,12 @@ class HostRun:
             folders=folders,
             started_before=started_before,
         )
+
+    def _written_into(self) -> list[tuple[str, str]]:
+        """Where lies what the container writes into its channels: (here, there); nowhere known if it was taken up."""
+        if not self.staged:
+            return [("", tree.target) for tree in trees(self.plan, self.host) if tree.staging == "overlay"]
+        return [(each.upper, each.mounts[0].target) for each in self.staged if each.upper is not None]
 
     def _read(self, output: Output) -> None:
         """Keep and show what the container writes; a broken stream is not the end of the job, the wait decides."""

@@ -83,10 +83,16 @@ def test_what_asks_for_attention_and_nothing_else(tmp_path: Path) -> None:
 
 
 def test_describe_shows_all(tmp_path: Path) -> None:
-    rows = list(describe_lines(usage(tmp_path, {"algo-1": [point(101, 200), point(110, 212)]})))
+    seen = {"algo-1": [point(101, 200), point(110, 212)]}
+    usage(tmp_path, seen)
+    folders = {"/opt/ml/model": 5 << 20, "/opt/ml/output": 0, "/opt/ml/input/data/train": None}
+    SeriesFile(series_path(str(tmp_path), "algo-1")).hold(folders)
+    rows = list(describe_lines(usage(tmp_path, {"algo-1": []})))
     assert rows == [
         ("algo-1", "memory peak 212 MiB of 8 GiB     cpu peak 1.0 of 2"),
         ("", "cpu mean 1.00   written 2.0 KiB   network received 700 B   sent 0 B"),
+        ("", "disk held /opt/ml/model 5.0 MiB"),
+        ("", "disk held not counted: /opt/ml/input/data/train"),
         (
             "Advice",
             (

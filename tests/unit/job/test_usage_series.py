@@ -42,11 +42,11 @@ def test_what_was_written_can_be_read(path: Path) -> None:
     file.add(point(gpu_percent=99, gpu_memory=5))
     file.add(point(102))
     file.note("the engine said:\nno")
-    file.hold({"/opt/ml/model": 4096, "/a b": 1})
+    file.hold({"/opt/ml/model": 4096, "/a b": 1, "/unread": None})
     series = read_series(str(path))
     assert series.containers == (ContainerUsage(began=100.5, points=(point(gpu_percent=99, gpu_memory=5), point(102))),)
     assert (series.last_container, series.notes) == ("one", ("the engine said: no",))
-    assert series.held == {"/opt/ml/model": 4096, "/a b": 1}
+    assert series.held == {"/opt/ml/model": 4096, "/a b": 1, "/unread": None}
 
 
 def test_a_container_that_is_taken_up_goes_on_and_a_new_one_begins_anew(path: Path) -> None:

@@ -8,18 +8,20 @@ _MOST = 10_000
 _BLOCK = 512
 
 
-def held(folders: Iterable[tuple[str, str]]) -> dict[str, int]:
-    """Bytes on disk of folders (here, there), by the container's path; one that cannot be counted is left out."""
-    sizes = {}
+def held(folders: Iterable[tuple[str, str]]) -> dict[str, int | None]:
+    """Bytes on disk of folders (here, there), by the container's path; None for one that cannot be counted."""
+    sizes: dict[str, int | None] = {}
     left = _MOST
     for here, there in folders:
+        sizes[there] = None
+        if left < 0:
+            continue
         try:
             size, left = _size(here, left)
-        except OSError:  # only root may look, or it was deleted
+        except OSError:  # only root may look, or it is on another machine
             continue
-        if left < 0:
-            break
-        sizes[there] = size
+        if left >= 0:
+            sizes[there] = size
     return sizes
 
 

@@ -14,6 +14,7 @@ _COLUMNS = (
 _BEGAN = "# container "
 _NOTE = "# note "
 _HELD = "# held "
+_UNCOUNTED = "?"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,8 +26,8 @@ class Series:
     """Id of the container that the last points are of."""
     notes: tuple[str, ...] = ()
     """What could not be measured, and why."""
-    held: Mapping[str, int] = field(default_factory=dict)
-    """Bytes on disk by folder, in the container's words, at the end of the last container."""
+    held: Mapping[str, int | None] = field(default_factory=dict)
+    """Bytes on disk by folder, in the container's words, at the end of the last container; None if not counted."""
 
     @property
     def points(self) -> tuple[Point, ...]:
@@ -69,10 +70,10 @@ class SeriesFile:
         """Why something could not be measured."""
         self._append(_NOTE + " ".join(text.split()))
 
-    def hold(self, folders: Mapping[str, int]) -> None:
+    def hold(self, folders: Mapping[str, int | None]) -> None:
         """What the container's folders hold at its end."""
         for folder, size in folders.items():
-            self._append(f"{_HELD}{size} {' '.join(folder.splitlines())}")
+            self._append(f"{_HELD}{_UNCOUNTED if size is None else size} {' '.join(folder.splitlines())}")
 
     def _append(self, line: str) -> None:
         if self._broken:
@@ -122,7 +123,7 @@ class _Reader:
     began: float | None = None
     points: list[Point] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    held: dict[str, int] = field(default_factory=dict)
+    held: dict[str, int | None] = field(default_factory=dict)
 
     @property
     def series(self) -> Series:
@@ -145,7 +146,7 @@ class _Reader:
             self.notes.append(line.removeprefix(_NOTE))
         elif line.startswith(_HELD):
             size, _, folder = line.removeprefix(_HELD).partition(" ")
-            self.held[folder] = int(size)
+            self.held[folder] = None if size == _UNCOUNTED else int(size)
         elif line[:1].isdigit():
             self.points.append(_point(line))
 
