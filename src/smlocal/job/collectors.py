@@ -1,13 +1,16 @@
 """Folders for TensorBoard and the debugger: what stands for their URIs here, and how they are mounted."""
 
 import os
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from smlocal.contract.checkpoints import container_path, unusable
+from smlocal.contract import paths
+from smlocal.contract.checkpoints import container_path, overlap, unusable
 from smlocal.contract.coverage import refusal
-from smlocal.contract.document import Path
 from smlocal.contract.job_file import JobFile
 from smlocal.contract.validation import Violation
 from smlocal.engine.interface import Mount
+from smlocal.errors import FieldRefusedError
 from smlocal.plan.collectors import CollectorPlan
 from smlocal.plan.document import collector_directory
 from smlocal.plan.model import HostPlan, JobPlan
@@ -19,31 +22,52 @@ def see_collectors(job: JobFile) -> dict[str, str]:
     """The local folder that stands for each S3OutputPath, by member; without those in S3 that nothing stands for."""
     found = {}
     request = job.request
-    taken = set()
+    taken: list[_Taken] = []
     if request.CheckpointConfig is not None:
-        taken.add(container_path(request.CheckpointConfig.LocalPath))
-    for member, config in (
-        ("TensorBoardOutputConfig", request.TensorBoardOutputConfig),
-        ("DebugHookConfig", request.DebugHookConfig),
+        taken.append(_taken("CheckpointConfig", request.CheckpointConfig.LocalPath, paths.CHECKPOINTS))
+    for member, config, default in (
+        ("TensorBoardOutputConfig", request.TensorBoardOutputConfig, paths.TENSORBOARD),
+        ("DebugHookConfig", request.DebugHookConfig, paths.TENSORS),
     ):
         if config is None:
             continue
-        if config.LocalPath is not None:
-            _check(job, (member, "LocalPath"), config.LocalPath, taken)
-            taken.add(container_path(config.LocalPath))
+        why = None if config.LocalPath is None else unusable(config.LocalPath, code=job.local.Code is not None)
+        if why is not None:
+            raise _refused(job, member, config.LocalPath, why)
+        taken.append(_taken(member, config.LocalPath, default))
+        _keep_apart(job, taken)
         folder = _folder(config.S3OutputPath, job)
         if folder is not None:
             found[member] = folder
     return found
 
 
-def _check(job: JobFile, at: Path, path: str, taken: set[str]) -> None:
-    why = unusable(path, code=job.local.Code is not None)
-    if container_path(path) in taken:
-        why = "Another folder that is mirrored lies there."
-    if why is not None:
-        member = ".".join(map(str, at))
-        raise refusal(job.document, [(member, Violation(path=at, text=f"{member}: {path} is refused: {why}"))])
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Taken:
+    """A folder of the container that is mirrored."""
+
+    member: str
+    given: str | None
+    path: str
+
+
+def _taken(member: str, given: str | None, default: str) -> _Taken:
+    return _Taken(member=member, given=given, path=container_path(given or default))
+
+
+def _keep_apart(job: JobFile, taken: Sequence[_Taken]) -> None:
+    """Defaults lie apart: of two that do not, one was given, and that is the one to change."""
+    *others, last = taken
+    for other in others:
+        one, two = (last, other) if last.given is not None else (other, last)
+        why = overlap(one.path, two.path, whose=two.member)
+        if why is not None:
+            raise _refused(job, one.member, one.given, why)
+
+
+def _refused(job: JobFile, member: str, path: str | None, why: str) -> FieldRefusedError:
+    text = f"{member}.LocalPath: {path} is refused: {why}"
+    return refusal(job.document, [(f"{member}.LocalPath", Violation(path=(member, "LocalPath"), text=text))])
 
 
 def _folder(uri: str, job: JobFile) -> str | None:

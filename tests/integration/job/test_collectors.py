@@ -84,6 +84,48 @@ def test_folders_that_cannot_be_collected_from(run_refused: Callable[..., str], 
     assert f"TensorBoardOutputConfig.LocalPath: {path} is refused" in said
 
 
+@pytest.mark.parametrize(
+    ("members", "said"),
+    [
+        (
+            {"TensorBoardOutputConfig": None, "DebugHookConfig": "/opt/ml/output/tensorboard/"},
+            (
+                "DebugHookConfig.LocalPath: /opt/ml/output/tensorboard/ is refused: "
+                "It is the folder of TensorBoardOutputConfig as well."
+            ),
+        ),
+        (
+            {"TensorBoardOutputConfig": "/opt/ml/output/tensors", "DebugHookConfig": None},
+            (
+                "TensorBoardOutputConfig.LocalPath: /opt/ml/output/tensors is refused: "
+                "It is the folder of DebugHookConfig as well."
+            ),
+        ),
+        (
+            {"CheckpointConfig": "/opt/ml/output", "DebugHookConfig": None},
+            (
+                "CheckpointConfig.LocalPath: /opt/ml/output is refused: "
+                "/opt/ml/output/tensors, the folder of DebugHookConfig, lies in it."
+            ),
+        ),
+        (
+            {"CheckpointConfig": None, "TensorBoardOutputConfig": "/opt/ml/checkpoints/logs"},
+            (
+                "TensorBoardOutputConfig.LocalPath: /opt/ml/checkpoints/logs is refused: "
+                "It lies in /opt/ml/checkpoints, the folder of CheckpointConfig."
+            ),
+        ),
+    ],
+)
+def test_folders_that_share_files(run_refused: Callable[..., str], members: dict[str, str | None], said: str) -> None:
+    uris = {"CheckpointConfig": "S3Uri", "TensorBoardOutputConfig": "S3OutputPath", "DebugHookConfig": "S3OutputPath"}
+    request = {
+        member: {uris[member]: "./target", **({} if path is None else {"LocalPath": path})}
+        for member, path in members.items()
+    }
+    assert said in " ".join(run_refused(InputDataConfig=None, **request).split())
+
+
 @pytest.fixture
 def run_refused(job_file: Callable[..., Path], smlocal_run: Callable[..., Any], tmp_path: Path) -> Callable[..., str]:
     """Runs a job that is not even made; what it is told."""

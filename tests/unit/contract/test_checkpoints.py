@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.contract.checkpoints import container_path, is_own_mount, unusable
+from smlocal.contract.checkpoints import container_path, is_own_mount, overlap, unusable
 from smlocal.contract.config_files import config_files
 from smlocal.contract.hosts import homogeneous
 
@@ -82,6 +82,7 @@ def test_what_lies_in_a_mounted_folder_is_a_part_of_it(path: str, *, own: bool) 
         ("/state/../opt/ml", "hide"),
         ("/opt/ml/input", "channels"),
         ("/opt/ml/input/data/train", "channels"),
+        ("/opt/ml/output/failure", "why it failed"),
     ],
 )
 def test_a_path_that_cannot_hold_checkpoints(path: str, why: str) -> None:
@@ -92,3 +93,18 @@ def test_a_folder_is_filled_by_the_code_or_by_checkpoints() -> None:
     assert unusable("/opt/ml/code", code=False) is None
     assert "Local.Code" in (unusable("/opt/ml/code", code=True) or "")
     assert unusable(None, code=True) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "other", "why"),
+    [
+        ("/a/b", "/a/b", "as well"),
+        ("/a/b", "/a", "lies in /a"),
+        ("/a", "/a/b", "/a/b, the folder of X, lies in it"),
+        ("/a/b", "/a/bc", None),
+        ("/a/b", "/a/c", None),
+    ],
+)
+def test_folders_that_share_files(path: str, other: str, why: str | None) -> None:
+    said = overlap(path, other, whose="X")
+    assert said is None if why is None else why in (said or "")
