@@ -14,6 +14,8 @@ mkdir -p "$cache"
 . "$root/scripts/lib/venv.sh"
 # shellcheck source=scripts/lib/engine.sh
 . "$root/scripts/lib/engine.sh"
+# shellcheck source=scripts/lib/podman.sh
+. "$root/scripts/lib/podman.sh"
 # shellcheck source=scripts/lib/fuse.sh
 . "$root/scripts/lib/fuse.sh"
 # shellcheck source=scripts/lib/recordio_reader.sh

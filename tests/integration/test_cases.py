@@ -13,7 +13,7 @@ import tarfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import yaml
@@ -96,6 +96,18 @@ def test_case(
     smlocal_run: Run,
     assert_nothing_left: Callable[[str], None],
 ) -> None:
+    hold_case(case, tmp_path, image, smlocal_run, assert_nothing_left)
+
+
+def hold_case(
+    case: str,
+    tmp_path: Path,
+    image: Callable[[str | Path], str],
+    smlocal_run: Run,
+    assert_nothing_left: Callable[[str], None],
+    *flags: str,
+) -> dict[str, Any]:
+    """Run one case and hold what it expects; returns what describe says."""
     source = CASES / case
     expected = Expectation(**yaml.safe_load((source / "expect.yaml").read_text()))
     tag = image(expected.image or source / "image")
@@ -103,7 +115,7 @@ def test_case(
     shutil.copytree(source, folder, symlinks=True)
     before = digests(folder)
 
-    done = smlocal_run("run", "job.yaml", "--json", "--image", tag, *expected.flags, cwd=folder)
+    done = smlocal_run("run", "job.yaml", "--json", "--image", tag, *expected.flags, *flags, cwd=folder)
 
     assert done.returncode == expected.exit, done.stderr
     answer = json.loads(done.stdout)
@@ -112,6 +124,7 @@ def test_case(
     assert_logs(answer["Local"]["Hosts"], expected)
     assert digests(folder) == before
     assert_nothing_left(answer["TrainingJobName"])
+    return cast("dict[str, Any]", answer)
 
 
 def assert_outcome(answer: dict[str, Any], expected: Expectation) -> None:

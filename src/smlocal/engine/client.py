@@ -8,6 +8,7 @@ from typing import Any
 from smlocal.engine.endpoint import Endpoint
 from smlocal.engine.http import Answer, BrokenAnswerError, exchange, query
 from smlocal.errors import EngineError, EngineForbiddenError, EngineLostError, EngineUnreachableError
+from smlocal.plan.facts import Product
 
 NEWEST_API = (1, 47)
 """The newest version of the API whose documents we know; an older engine is spoken to in its own."""
@@ -35,6 +36,11 @@ class Client:
                     raise EngineError(_message(body, answer.status), status=answer.status)
                 self._greeting = answer.headers
         return self._greeting
+
+    @property
+    def product(self) -> Product:
+        """Which engine answers; others that speak Docker's API are taken for Docker."""
+        return "podman" if self.greet().get("server", "").startswith("Libpod/") else "docker"
 
     @contextmanager
     def ask(

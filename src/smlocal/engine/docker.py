@@ -4,8 +4,10 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
+from smlocal.engine import podman
 from smlocal.engine.client import Client
 from smlocal.engine.documents import container_document, container_state, image_facts
 from smlocal.engine.endpoint import Endpoint, find_endpoint
@@ -78,6 +80,7 @@ class DockerEngine:
             architecture=answer.get("Arch") or "",
             operating_system=answer.get("Os") or "linux",
             storage_driver=details.get("Driver") or "",
+            product=self._client.product,
             rootless="name=rootless" in (details.get("SecurityOptions") or ()),
             # Whatever the product is called: another kernel than ours means a virtual machine.
             desktop=self._endpoint.local and details.get("KernelVersion") != os.uname().release,
@@ -113,13 +116,15 @@ class DockerEngine:
 
     def create(self, spec: ContainerSpec) -> str:
         """Make a container. A bind mount's source must exist already."""
-        answer = self._client.post("/containers/create", container_document(spec), parameters={"name": spec.name})
+        document = container_document(spec, self._client.product)
+        answer = self._client.post("/containers/create", document, parameters={"name": spec.name})
         return str(answer["Id"])
 
     def attach(self, container: str) -> AttachedOutput:
         """Attach to both streams."""
         parameters = {"stream": "1", "stdout": "1", "stderr": "1"}
-        return AttachedOutput(self._client.attach(f"/containers/{container}/attach", parameters=parameters))
+        with self._in_dockers_words():
+            return AttachedOutput(self._client.attach(f"/containers/{container}/attach", parameters=parameters))
 
     def logs(self, container: str) -> Iterator[tuple[float | None, bytes]]:
         """Read the engine's own copy, never following it: that loses lines."""
@@ -131,7 +136,8 @@ class DockerEngine:
 
     def start(self, container: str) -> None:
         """Start a container; one that runs already is fine."""
-        self._client.tell("POST", f"/containers/{container}/start")
+        with self._in_dockers_words():
+            self._client.tell("POST", f"/containers/{container}/start")
 
     def wait(self, container: str) -> int:
         """Wait for the end, begun before or after the start.
@@ -178,7 +184,11 @@ class DockerEngine:
     def signal(self, container: str, signal: str) -> None:
         """Signal PID 1."""
         path = f"/containers/{container}/kill"
-        self._client.tell("POST", path, parameters={"signal": signal}, fine={_ABSENT, _CONFLICT})
+        try:
+            self._client.tell("POST", path, parameters={"signal": signal}, fine={_ABSENT, _CONFLICT})
+        except EngineError as error:
+            if not podman.is_not_running(error):
+                raise
 
     def get_archive(self, container: str, path: str) -> Iterator[bytes]:
         """Stream a tar; errors come with the first piece."""
@@ -225,6 +235,8 @@ class DockerEngine:
 
     def probe_gpu(self, image: str, gpus: int, labels: Mapping[str, str]) -> str | None:
         """Ask for GPUs with a program that cannot exist: the engine sees to devices first, and says what fails."""
+        if self._client.product == "podman":
+            return podman.NO_GPUS if gpus else None
         spec = ContainerSpec(
             name="",
             image=image,
@@ -245,6 +257,15 @@ class DockerEngine:
         finally:
             self.remove(Resource(kind=ResourceKind.CONTAINER, id=container))
         return None
+
+    @contextmanager
+    def _in_dockers_words(self) -> Iterator[None]:
+        try:
+            yield
+        except EngineError as error:
+            if self._client.product != "podman" or not error.status:
+                raise
+            raise podman.in_dockers_words(error) from error
 
 
 def _resources(kind: ResourceKind, documents: list[dict[str, Any]] | None, key: str) -> list[Resource]:

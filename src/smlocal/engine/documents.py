@@ -1,21 +1,24 @@
 """The Docker API's JSON documents: what we send and what we make of what comes back."""
 
-from typing import Any
+from typing import Any, Final
 
 from smlocal.engine.interface import ContainerSpec, ContainerState, Mount
-from smlocal.plan.facts import ImageFacts
+from smlocal.plan.facts import ImageFacts, Product
 
-_LOG = {"Type": "local", "Config": {"max-size": "100g", "max-file": "1", "compress": "false"}}
-"""Keeps every line, whole and unchanged, for a job that is taken up again after a crash; no other driver does."""
+_LOGS: Final[dict[Product, dict[str, Any]]] = {
+    # Keeps every line, whole and unchanged, for a job that is taken up again after a crash; no other driver does.
+    "docker": {"Type": "local", "Config": {"max-size": "100g", "max-file": "1", "compress": "false"}},
+    "podman": {"Type": "k8s-file"},
+}
 
 
-def container_document(spec: ContainerSpec) -> dict[str, Any]:
+def container_document(spec: ContainerSpec, product: Product = "docker") -> dict[str, Any]:
     """Write the body of a container's creation."""
     host: dict[str, Any] = {
         "AutoRemove": False,
         "ExtraHosts": [f"{name}:{address}" for name, address in spec.extra_hosts.items()],
         "Init": False,  # said aloud: an engine may be set up to add one
-        "LogConfig": _LOG,
+        "LogConfig": _LOGS[product],
         "Mounts": [_mount(mount) for mount in spec.mounts],
         "NetworkMode": spec.network or "default",
         "RestartPolicy": {"Name": "no"},

@@ -3,12 +3,13 @@
 import re
 
 _EXEC_FAILED = re.compile(r"exec (?P<file>\S+?):? no such file or directory|exec user process caused: no such file")
+_NOT_FOUND = re.compile(r"executable file .*not found")
 _EXEC_FORMAT = re.compile(r"exec format error", re.IGNORECASE)
 
 
 def start_hints(message: str) -> list[str]:
     """Why a first process could not be started."""
-    if "executable file not found" in message:
+    if _NOT_FOUND.search(message):
         return [
             "The image has no such program on its PATH: COPY one to /usr/local/bin/train, or set ContainerEntrypoint."
         ]

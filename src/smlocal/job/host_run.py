@@ -82,12 +82,10 @@ class HostRun:
 
     def start(self) -> None:
         """Start PID 1 and watch it; an engine that cannot make overlays here gets copies instead."""
-        output = self.engine.attach(self.container)
         self.delivery.start_pipes(self.name)
         try:
-            self.engine.start(self.container)
+            output = self._start()
         except EngineError as error:
-            output.close()
             if not is_overlay_refusal(error):
                 raise
             output = self._start_with_copies(error)
@@ -192,6 +190,10 @@ class HostRun:
         self.engine.remove(Resource(kind=ResourceKind.CONTAINER, id=self.container))
         self.staged = stage_trees(self.plan, self.host, self.engine, self.delivery, self.labels, staging="copy")
         self._create()
+        return self._start()
+
+    def _start(self) -> Output:
+        """Attach and start; an engine that makes the container ready for the one may refuse it there already."""
         output = self.engine.attach(self.container)
         try:
             self.engine.start(self.container)

@@ -2,8 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from smlocal.contract.listing import Listing
+
+Product = Literal["docker", "podman"]
+"""Who made the engine, as far as that changes what must be done."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -20,6 +24,7 @@ class EngineFacts:
     operating_system: str
     storage_driver: str
     rootless: bool = False
+    product: Product = "docker"
     desktop: bool = False
     """True when its containers live in a virtual machine that only shares folders with this one."""
 

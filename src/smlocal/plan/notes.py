@@ -5,6 +5,7 @@
 
 from smlocal.contract.instance_types import instance_type
 from smlocal.contract.job_file import JobFile
+from smlocal.plan.engine_notes import ENGINE_RULES
 from smlocal.plan.input_notes import INPUT_RULES
 from smlocal.plan.metric_notes import METRIC_RULES
 from smlocal.plan.model import JobPlan, Note
@@ -212,6 +213,7 @@ RULES = (
     NoteRule(id="output-merged", says=_merged_output),
     NoteRule(id="encryption", says=_encryption),
     NoteRule(id="vpc", says=_vpc),
+    *ENGINE_RULES,
     *METRIC_RULES,
     NoteRule(id="collectors", says=_collectors),
     NoteRule(id="rules", says=_rules),

@@ -134,6 +134,7 @@ def test_an_engine_of_another_make_is_asked_for_everything(serve: Serve) -> None
     facts = DockerEngine(
         at(serve(PING.replace(b"Docker/", b"Libpod/"), answer(200, version), answer(200, info)))
     ).facts()
+    assert facts.product == "podman"
     assert (facts.version, facts.architecture, facts.storage_driver, facts.rootless) == (
         "4.3.1",
         "arm64",

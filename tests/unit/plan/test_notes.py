@@ -143,10 +143,15 @@ CASES: dict[str, tuple[Change, Change]] = {
     ),
     "recorded": (({"Tags": [{"Key": "a", "Value": "b"}]}, {}, {}, {}), NOTHING),
 }
+# Those that depend on the engine alone, which else is Docker on this machine.
+ENGINES: dict[str, dict[str, Any]] = {
+    "engine-podman": {"product": "podman"},
+    "engine-rootless": {"rootless": True},
+}
 
 
 def test_every_note_has_its_cases() -> None:
-    assert set(CASES) == {rule.id for rule in RULES}
+    assert {*CASES, *ENGINES} == {rule.id for rule in RULES}
     assert len({rule.id for rule in RULES}) == len(RULES)
 
 
@@ -157,6 +162,12 @@ def test_a_note_is_there_when_it_applies_and_only_then(
     with_it, without = CASES[note]
     assert note in _ids(plan, with_it, listing, facts)
     assert note not in _ids(plan, without, listing, facts)
+
+
+@pytest.mark.parametrize("note", ENGINES)
+def test_a_note_on_the_engine(note: str, plan: Planner, facts: Facts) -> None:
+    assert note in {each.id for each in plan(engine=replace(facts.engine, **ENGINES[note])).notes}
+    assert note not in {each.id for each in plan().notes}
 
 
 def test_warnings_come_first(plan: Planner, facts: Facts) -> None:

@@ -1,0 +1,29 @@
+"""What Podman's Docker-compatible API says in other words: put into those of Docker, which the rooms above know."""
+
+import re
+
+from smlocal.errors import EngineError
+
+NO_GPUS = "Podman ignores requests for GPUs that come through its Docker-compatible API"
+_PREPARING = re.compile(r"^preparing container \S+ for attach: ")
+_RUNTIME = re.compile(r"^(?:runc|crun|youki|/\S+): (?P<words>.*): (?P<class>OCI [^:]*)$", re.DOTALL)
+_VOLUME = re.compile(r"^mounting volume \S+ for container \S+: ")
+_NOT_RUNNING = "container state improper"
+
+
+def in_dockers_words(error: EngineError) -> EngineError:
+    """The same trouble at the start of a container as Docker would tell it.
+
+    Podman makes the container ready when somebody attaches to it, so what Docker says at the start comes earlier.
+    """
+    message = _PREPARING.sub("", error.sentence)
+    if runtime := _RUNTIME.match(message):
+        message = f"OCI runtime create failed: {runtime['words']}: {runtime['class']}"
+    elif _VOLUME.match(message):
+        message = f"failed to mount local volume: {_VOLUME.sub('', message)}"
+    return EngineError(message, status=error.status)
+
+
+def is_not_running(error: EngineError) -> bool:
+    """True for a signal to a container that was not started, or has ended."""
+    return _NOT_RUNNING in error.sentence

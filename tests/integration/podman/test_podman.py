@@ -1,0 +1,42 @@
+"""What the contract promises, held on Podman; and what Podman cannot do, refused or told."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.integration.test_cases import hold_case
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+Image = Callable[[str | Path], str]
+# One of each kind of thing that the engine is asked for: the whole folder runs with DOCKER_HOST (docs/engines.md).
+CASES = (
+    "hello",
+    "channel-written",
+    "failure-short",
+    "log-bytes",
+    "max-runtime",
+    "no-train",
+    "two-hosts",
+    "two-hosts-one-fails",
+)
+pytestmark = pytest.mark.long
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_case(
+    case: str, tmp_path: Path, image: Image, smlocal_run: Run, assert_nothing_left: Callable[[str], None]
+) -> None:
+    answer = hold_case(case, tmp_path, image, smlocal_run, assert_nothing_left, "--name", f"podman-{case}")
+    assert "engine-podman" in [note["Id"] for note in answer["Local"]["Notes"]]
+
+
+def test_a_gpu_is_refused_not_forgotten(tmp_path: Path, image: Image, smlocal_run: Run) -> None:
+    tag = image("sh")
+    flags = ("run", "--image", tag, "--name", "podman-gpu", "--instance-type", "ml.g4dn.xlarge", "--json")
+    done = smlocal_run(*flags, cwd=tmp_path)
+    error = json.loads(done.stdout)["Error"]
+    assert (done.returncode, error["Id"]) == (3, "gpu-unavailable")
+    assert "Podman ignores requests for GPUs" in done.stdout
+    assert not (tmp_path / "home" / "jobs" / "podman-gpu").exists()

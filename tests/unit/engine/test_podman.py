@@ -1,0 +1,44 @@
+"""Podman's words, as it said them, in Docker's."""
+
+import pytest
+
+from smlocal.channels.overlay import is_overlay_refusal
+from smlocal.engine.podman import in_dockers_words, is_not_running
+from smlocal.errors import EngineError
+from smlocal.job.hints import start_hints
+
+ID = "005b0a1f" * 8
+RUNC = "runc create failed: unable to start container process: exec: "
+NO_COMMAND = "OCI runtime attempted to invoke a command that was not found"
+
+
+@pytest.mark.parametrize("earlier", ["", f"preparing container {ID} for attach: "])
+@pytest.mark.parametrize(
+    ("runtime", "words", "kind", "hint"),
+    [
+        ("runc", f'{RUNC}"train": executable file not found in $PATH', NO_COMMAND, "no such program"),
+        ("runc", f'{RUNC}"/etc": permission denied', "OCI permission denied", "not executable"),
+        ("crun", "executable file `train` not found in $PATH: No such file", NO_COMMAND, "no such program"),
+    ],
+)
+def test_a_first_process_that_cannot_be_started(earlier: str, runtime: str, words: str, kind: str, hint: str) -> None:
+    error = in_dockers_words(EngineError(f"{earlier}{runtime}: {words}: {kind}", status=500))
+    assert (error.sentence, error.status) == (f"OCI runtime create failed: {words}: {kind}", 500)
+    assert any(hint in each for each in start_hints(error.sentence))
+
+
+def test_an_overlay_that_cannot_be_mounted_is_one() -> None:
+    said = f"mounting volume view for container {ID}: mount: /x/_data: special device overlay does not exist.\n dmesg"
+    refusal = EngineError(said, status=500)
+    assert not is_overlay_refusal(refusal)
+    assert is_overlay_refusal(in_dockers_words(refusal))
+
+
+def test_other_words_stay_as_they_are() -> None:
+    assert in_dockers_words(EngineError("no space left on device", status=500)).sentence == "no space left on device"
+
+
+def test_a_signal_that_comes_too_early() -> None:
+    said = f"can only kill running containers. {ID} is in state created: container state improper"
+    assert is_not_running(EngineError(said, status=500))
+    assert not is_not_running(EngineError("permission denied", status=500))
