@@ -25,8 +25,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "artifacts": {"contract", "plan", "sources", "engine"} | BELOW,
     "store": {"contract"} | BELOW,
     "job": {"contract", "plan", "sources", "engine", "channels", "artifacts", "store"} | BELOW,
+    "doctor": {"contract", "sources", "engine", "channels", "store", "job", "errors"},
     "report": {"contract", "plan", "store", "job", "errors"},
-    "cli": {"contract", "plan", "engine", "store", "job", "report", "errors"},
+    "cli": {"contract", "plan", "engine", "store", "job", "doctor", "report", "errors"},
 }
 DOORS = {
     ("channels", "engine"): "smlocal.engine.interface",

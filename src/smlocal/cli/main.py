@@ -11,7 +11,7 @@ from smlocal.errors import SmlocalError, UsageRefusedError
 
 _COMMANDS = (
     *("run", "plan", "jobs", "describe", "logs", "metrics", "report", "wait", "stop", "interrupt", "publish", "rm"),
-    *("recover", "cache", "coverage", "schema"),
+    *("recover", "cache", "doctor", "coverage", "schema"),
 )
 _INTERRUPTED = 130
 _WRONG_USAGE = 2

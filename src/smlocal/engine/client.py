@@ -142,6 +142,7 @@ class Client:
             remedy=(
                 "Is it running?  sudo systemctl start docker",
                 "Another engine?  docker context ls, or set DOCKER_HOST",
+                "smlocal doctor checks everything this machine needs.",
             ),
         )
 

@@ -189,3 +189,35 @@ def test_every_way_of_bringing_data_works_without_root(
         assert_nothing_left(name)
     finally:
         shutil.rmtree(place)
+
+
+def test_doctor_says_what_somebody_outside_the_docker_group_lacks(user: str, interpreter: list[str]) -> None:
+    place = Path(f"/tmp/smlocal-other-user-{os.getpid()}-doctor")
+    place.mkdir()
+    shutil.chown(place, user)
+    # The same user without the group of the socket.
+    ungrouped = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *interpreter[4:]]
+    environment = {**os.environ, "SMLOCAL_HOME": str(place / "home"), "HOME": f"/home/{user}"}
+    try:
+        asked = [
+            subprocess.run(
+                [*command, "-m", "smlocal", "doctor", "--json"],
+                cwd=place,
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            for command in (ungrouped, interpreter)
+        ]
+        without, within = (
+            {check["Check"]: check for check in json.loads(done.stdout)["Doctor"]["Checks"]} for done in asked
+        )
+    finally:
+        shutil.rmtree(place)
+    assert [done.returncode for done in asked] == [3, 0]
+    assert "may not use the Docker engine" in without["engine"]["Sentence"]
+    assert without["socket"]["Severity"] == "problem"
+    assert any("usermod -aG docker" in line for line in without["socket"]["Remedy"])
+    assert without["home"]["Severity"] == "ok"
+    assert within["socket"]["Severity"] == within["overlay"]["Severity"] == "ok"

@@ -1,0 +1,32 @@
+"""Whether a job with a GPU would get one."""
+
+import os
+
+from smlocal.doctor.interface import Finding, fine, unknown, warning
+from smlocal.doctor.look import Look
+from smlocal.doctor.trial import Trial
+
+_DRIVER = "/proc/driver/nvidia/version"
+
+
+def check(look: Look) -> Finding:
+    """Really ask for one."""
+    return judge(look.trial, driver=os.path.exists(_DRIVER), api=look.details.api)
+
+
+def judge(trial: Trial, *, driver: bool, api: tuple[int, int]) -> Finding:
+    """Jobs without GPUs do not care."""
+    if trial.container_trouble is not None:
+        return unknown("not looked at: no container can be started")
+    if trial.gpu_trouble is None and api >= (1, 40):
+        return fine("tried: a container gets a GPU")
+    why = (trial.gpu_trouble or "the engine's API is too old").strip()
+    if driver:
+        return warning(
+            f"there is a driver, but containers get no GPU: {why}",
+            "Install nvidia-container-toolkit, run: nvidia-ctk runtime configure; then restart the engine",
+        )
+    return warning(
+        f"jobs of instance types with GPUs are refused: {why}",
+        "With a GPU: install its driver and nvidia-container-toolkit, restart the engine. Without: --allow-cpu",
+    )

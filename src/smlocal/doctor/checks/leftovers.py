@@ -1,0 +1,57 @@
+"""Whether a job has left something behind."""
+
+from collections.abc import Collection, Sequence
+
+from smlocal.doctor.interface import Finding, fine, warning
+from smlocal.doctor.look import Look
+from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Resource
+from smlocal.errors import JobUnknownError
+from smlocal.job.orphans import orphans
+from smlocal.store.jobs import Store
+
+_SHOWN = 3
+
+
+def check(look: Look) -> Finding:
+    """On the engine, and of jobs in this home whose supervisor is gone."""
+    owned = look.engine.owned() if look.engine_trouble is None else []
+    with Store.open(look.home) as store:
+        ended = {resource.labels.get(RUN_LABEL, "") for resource in owned if _has_ended(store, resource)}
+        return judge(lost=orphans(store), owned=owned, ended=ended)
+
+
+def _has_ended(store: Store, resource: Resource) -> bool:
+    """True for what belongs to a job of this home that is over."""
+    try:
+        record = store.get(resource.labels.get(JOB_LABEL, ""))
+    except JobUnknownError:
+        return False
+    return record.run_id == resource.labels.get(RUN_LABEL) and record.status.terminal
+
+
+def judge(*, lost: Sequence[str], owned: Sequence[Resource], ended: Collection[str]) -> Finding:
+    """Nothing of it stops another job. Of jobs of other homes nobody here knows whether they still run."""
+    if lost:
+        return warning(
+            f"jobs whose supervisor was killed: {_some(lost)}", "smlocal recover     brings them to their end"
+        )
+    left = [resource for resource in owned if resource.labels.get(RUN_LABEL) in ended]
+    if left:
+        kinds = ", ".join(f"{resource.kind} {resource.id[:48]}" for resource in left[:_SHOWN])
+        return warning(
+            f"jobs that are over have left something on the engine: {_some(_jobs(left))} ({len(left)}: {kinds})",
+            f"docker rm --force --volumes $(docker ps --all --quiet --filter label={JOB_LABEL}=NAME)",
+            "and the same with volume ls, volume rm, and with network ls, network rm",
+        )
+    others = _jobs(owned)
+    known = f"; the engine also has jobs of other homes: {_some(others)}" if others else ""
+    return fine(f"nothing was left behind{known}")
+
+
+def _jobs(resources: Sequence[Resource]) -> list[str]:
+    return sorted({resource.labels.get(JOB_LABEL, "") for resource in resources})
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

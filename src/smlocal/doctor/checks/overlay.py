@@ -1,0 +1,22 @@
+"""Whether copy-on-write channels work."""
+
+from smlocal.doctor.interface import Finding, fine, unknown, warning
+from smlocal.doctor.look import Look
+from smlocal.doctor.trial import Trial
+
+
+def check(look: Look) -> Finding:
+    """Really try."""
+    return judge(look.trial, home=look.home)
+
+
+def judge(trial: Trial, *, home: str) -> Finding:
+    """Without them every channel is copied."""
+    if trial.container_trouble is not None:
+        return unknown("not looked at: no container can be started")
+    if trial.overlay_trouble is not None:
+        return warning(
+            f"File channels are copied before each run: {trial.overlay_trouble}",
+            f"An engine on this machine can overlay folders on ext4, xfs, btrfs or tmpfs; {home} was tried.",
+        )
+    return fine("tried: File channels are copy-on-write, whatever their size")

@@ -1,0 +1,26 @@
+"""Which region jobs say they run in."""
+
+from collections.abc import Mapping
+
+from smlocal.contract import identity
+from smlocal.doctor.interface import Finding, fine, warning
+from smlocal.doctor.look import Look
+from smlocal.sources.s3.profile import read_profile
+
+
+def check(look: Look) -> Finding:
+    """As for a job that states none."""
+    return judge(look.environment, read_profile(look.environment).get("region"))
+
+
+def judge(environment: Mapping[str, str], profile: str) -> Finding:
+    """AWS_REGION in the container, ARNs, and where S3 is looked for."""
+    region = identity.region(stated=None, environment=environment, profile=profile, image=None)
+    if environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION"):
+        return fine(f"{region}, from the environment")
+    if profile:
+        return fine(f"{region}, from the profile")
+    return warning(
+        f"none is configured: jobs say {region}",
+        "Set AWS_REGION, or Local.Region in the job file.",
+    )

@@ -1,0 +1,26 @@
+"""How much of /dev/shm a container gets."""
+
+from smlocal.doctor.interface import Finding, fine, unknown, warning
+from smlocal.doctor.look import Look
+from smlocal.doctor.trial import Trial
+from smlocal.job.sizes import readable_bytes
+
+_USUAL = 64 << 20
+
+
+def check(look: Look) -> Finding:
+    """Look at the container of the trial."""
+    return judge(look.trial)
+
+
+def judge(trial: Trial) -> Finding:
+    """What the service gives is not known; docker's own default is what is promised here."""
+    if trial.container_trouble is not None:
+        return unknown("not looked at: no container can be started")
+    size = readable_bytes(trial.shared_memory)
+    if trial.shared_memory < _USUAL:
+        return warning(
+            f"containers get {size} of /dev/shm, less than Docker's usual 64 MiB: loaders with workers may die of it",
+            'Set "default-shm-size": "64M" in daemon.json and restart the engine.',
+        )
+    return fine(f"containers get {size} of /dev/shm")

@@ -1,0 +1,47 @@
+"""Whether this user may speak to the engine, and who else may."""
+
+import os
+
+from smlocal.doctor.interface import Finding, fine, problem, unknown, warning
+from smlocal.doctor.look import Look
+from smlocal.engine.endpoint import Endpoint
+from smlocal.errors import SmlocalError
+
+_WORLD = 0o002
+
+
+def check(look: Look) -> Finding:
+    """Look at the socket without using it."""
+    try:
+        endpoint = look.endpoint
+    except SmlocalError:
+        return unknown("not looked at: there is no engine's address")
+    if not endpoint.path:
+        return judge_network(endpoint)
+    try:
+        status = os.stat(endpoint.path)
+    except OSError as error:
+        return unknown(f"{endpoint.path}: {error.strerror}")
+    return judge(endpoint.path, mode=status.st_mode, usable=os.access(endpoint.path, os.R_OK | os.W_OK))
+
+
+def judge(path: str, *, mode: int, usable: bool) -> Finding:
+    """Whoever may write to it is as good as root on the engine's machine."""
+    if not usable:
+        return problem(
+            f"this user may not write to {path}",
+            "sudo usermod -aG docker $USER     then log in again, or: newgrp docker",
+        )
+    if mode & _WORLD:
+        return warning(f"everybody on this machine may use {path}, and so become root", f"sudo chmod o-rw {path}")
+    return fine(f"this user may use {path}")
+
+
+def judge_network(endpoint: Endpoint) -> Finding:
+    """Without TLS, whoever reaches the port is root there."""
+    if endpoint.tls is None and endpoint.host not in {"localhost", "127.0.0.1", "::1"}:
+        return warning(
+            f"{endpoint.address} is not behind TLS: whoever reaches the port is root there",
+            "Use ssh or TLS: docker context create --help",
+        )
+    return fine(f"{endpoint.address}, over the network")

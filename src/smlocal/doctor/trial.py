@@ -1,0 +1,103 @@
+"""A container is really made, with an overlay and then with a GPU, of an image without a single file.
+
+Nothing can run in it, and nothing needs to: an engine mounts volumes and sees to devices before it looks for the
+program, and says which of these went wrong. Everything is labelled and removed at once.
+"""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+from smlocal.channels.overlay import is_overlay_refusal, overlay_volume
+from smlocal.engine.docker import PROBE_PROGRAM, DockerEngine
+from smlocal.engine.inspection import Inspection
+from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, ContainerSpec, Mount
+from smlocal.errors import EngineError, MachineNotReadyError
+from smlocal.store.home import prepare_home
+
+NAME = "smlocal-doctor"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Trial:
+    """What a container would get. None where everything is well."""
+
+    container_trouble: str | None = None
+    """Why none can be made or started at all."""
+    overlay_trouble: str | None = None
+    gpu_trouble: str | None = None
+    shared_memory: int = 0
+    """Bytes of /dev/shm."""
+
+
+def try_engine(engine: DockerEngine, inspection: Inspection, home: str) -> Trial:
+    """Try it; takes half a second."""
+    run = os.urandom(4).hex()
+    labels = {JOB_LABEL: NAME, RUN_LABEL: run}
+    image = f"{NAME}:{run}"
+    try:
+        inspection.make_empty_image(image, labels)
+        with _cleared(engine, inspection, image, run), _folder(home) as folder:
+            memory, overlay = _try_overlay(engine, inspection, image, folder, labels)
+            return Trial(
+                overlay_trouble=overlay,
+                gpu_trouble=engine.probe_gpu(image, 1, labels),
+                shared_memory=memory,
+            )
+    except EngineError as error:
+        return Trial(container_trouble=error.sentence)
+
+
+def _try_overlay(
+    engine: DockerEngine, inspection: Inspection, image: str, folder: str, labels: dict[str, str]
+) -> tuple[int, str | None]:
+    name = f"{NAME}-{labels[RUN_LABEL]}"
+    volume, _ = overlay_volume(folder, engine=engine, name=name, labels=labels)
+    container = engine.create(
+        ContainerSpec(
+            name=name,
+            image=image,
+            labels=labels,
+            entrypoint=(PROBE_PROGRAM,),
+            command=(),
+            environment={},
+            hostname="",
+            mounts=(Mount(source=volume, target="/opt/ml/input/data/doctor", volume=True),),
+        )
+    )
+    memory = inspection.shared_memory(container)
+    try:
+        engine.start(container)
+    except EngineError as error:
+        if is_overlay_refusal(error):
+            return memory, error.sentence
+        if PROBE_PROGRAM not in error.sentence:
+            raise
+    return memory, None
+
+
+@contextmanager
+def _cleared(engine: DockerEngine, inspection: Inspection, image: str, run: str) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        with suppress(EngineError, MachineNotReadyError):  # `leftovers` tells of what stays
+            for resource in engine.owned(NAME):
+                if resource.labels.get(RUN_LABEL) == run:
+                    engine.remove(resource)
+            inspection.remove_image(image)
+
+
+@contextmanager
+def _folder(home: str) -> Iterator[str]:
+    """A folder to show: in the home, which lies where a user's data does more often than the temporary folder."""
+    with suppress(MachineNotReadyError, OSError):
+        home = prepare_home(home)
+    try:
+        kept = tempfile.TemporaryDirectory(prefix="doctor-", dir=home)
+    except OSError:
+        kept = tempfile.TemporaryDirectory(prefix="smlocal-doctor-")
+    with kept as folder:
+        yield folder

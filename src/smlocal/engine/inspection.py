@@ -1,0 +1,108 @@
+"""What only a look at the engine itself wants to know, and a picture of nothing to try things with."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from smlocal.engine.client import Client
+from smlocal.engine.endpoint import Endpoint
+from smlocal.engine.http import quote
+from smlocal.errors import EngineError
+
+_EMPTY_ARCHIVE = bytes(1024)
+"""A tar of nothing: an image of it holds no program, which is all that a failing start needs."""
+_ABSENT = 404
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EngineDetails:
+    """What an engine says of itself and of the machine it runs on."""
+
+    product: str
+    """Docker or Podman."""
+    version: str
+    api: tuple[int, int]
+    storage_driver: str
+    root: str
+    """Where images and volumes lie, on the engine's machine."""
+    cgroup_version: str
+    memory_limit: bool
+    cpu_limit: bool
+    runtimes: tuple[str, ...]
+    cpus: int
+    memory: int
+    """Bytes."""
+    rootless: bool
+    kernel: str
+    system_time: float | None
+    """Seconds since the epoch by the engine's clock; None where it does not tell."""
+
+
+class Inspection:
+    """A second view of an engine, beside the verbs that jobs use."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        """Remember where the engine is; nothing is sent yet."""
+        self._client = Client(endpoint)
+
+    def details(self) -> EngineDetails:
+        """Ask the engine what it is, all of it."""
+        return engine_details(self._client.read("/version"), self._client.read("/info"))
+
+    def make_empty_image(self, name: str, labels: Mapping[str, str]) -> None:
+        """Make an image without a single file."""
+        repository, _, tag = name.partition(":")
+        changes = "LABEL " + " ".join(f"{key}={value}" for key, value in labels.items())
+        parameters = {"fromSrc": "-", "repo": repository, "tag": tag, "changes": changes}
+        headers = {"Content-Type": "application/x-tar"}
+        with self._client.ask(
+            "POST", "/images/create", parameters=parameters, data=_EMPTY_ARCHIVE, headers=headers
+        ) as answer:
+            for line in answer.read().splitlines():
+                if trouble := json.loads(line or b"{}").get("error"):
+                    raise EngineError(trouble)
+
+    def remove_image(self, name: str) -> None:
+        """Remove an image; what is gone already is fine."""
+        self._client.tell("DELETE", f"/images/{quote(name)}", parameters={"force": "1"}, fine={_ABSENT})
+
+    def shared_memory(self, container: str) -> int:
+        """Bytes of /dev/shm that the engine gives to a container which asks for nothing."""
+        document = self._client.read(f"/containers/{container}/json")
+        return int((document.get("HostConfig") or {}).get("ShmSize") or 0)
+
+
+def engine_details(version: Mapping[str, Any], info: Mapping[str, Any]) -> EngineDetails:
+    """Make sense of two documents; what an engine leaves out is empty or zero."""
+    components = [str(each.get("Name") or "") for each in version.get("Components") or ()]
+    product = "Podman" if any("Podman" in name for name in components) else "Docker"
+    return EngineDetails(
+        product=product,
+        version=str(version.get("Version") or info.get("ServerVersion") or ""),
+        api=_numbers(version.get("ApiVersion") or ""),
+        storage_driver=info.get("Driver") or "",
+        root=info.get("DockerRootDir") or "",
+        cgroup_version=str(info.get("CgroupVersion") or ""),
+        memory_limit=bool(info.get("MemoryLimit")),
+        cpu_limit=bool(info.get("CpuCfsQuota")),
+        runtimes=tuple(sorted(info.get("Runtimes") or ())),
+        cpus=info.get("NCPU") or 0,
+        memory=info.get("MemTotal") or 0,
+        rootless="name=rootless" in (info.get("SecurityOptions") or ()),
+        kernel=info.get("KernelVersion") or "",
+        system_time=_seconds(info.get("SystemTime") or ""),
+    )
+
+
+def _numbers(version: str) -> tuple[int, int]:
+    major, _, minor = version.partition(".")
+    return (int(major), int(minor.partition(".")[0])) if major.isdecimal() and minor[:1].isdecimal() else (0, 0)
+
+
+def _seconds(stamp: str) -> float | None:
+    try:
+        return datetime.fromisoformat(stamp).timestamp()
+    except ValueError:
+        return None

@@ -1,0 +1,73 @@
+"""The row of checks as a whole: all are asked, all are documented, and none ends the others."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from smlocal.doctor.examine import CHECKS, examine, ready
+from smlocal.doctor.interface import problem, unknown, warning
+from smlocal.doctor.look import Look
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_there_is_a_file_for_every_check_and_no_other() -> None:
+    files = {path.stem for path in (ROOT / "src/smlocal/doctor/checks").glob("*.py")} - {"__init__"}
+    assert files == {*CHECKS}
+
+
+def test_the_page_lists_every_check_in_its_order() -> None:
+    lines = (ROOT / "docs" / "doctor.md").read_text(encoding="utf-8").splitlines()
+    listed = [line.split("`")[1] for line in lines if line.startswith("| `")]
+    assert listed == [name.replace("_", "-") for name in CHECKS]
+
+
+@pytest.fixture
+def dead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Look]:
+    """A machine whose engine does not answer."""
+
+    def make(address: str) -> Look:
+        monkeypatch.setenv("DOCKER_HOST", address)
+        monkeypatch.setenv("SMLOCAL_HOME", str(tmp_path / "home"))
+        return Look(environment={})
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("address", "says"),
+    [
+        ("unix:///nowhere/none.sock", "no Docker engine answers at unix:///nowhere/none.sock"),
+        ("npipe:////./pipe/docker", "is a Windows pipe"),
+        ("tcp://here:port", "is no port"),
+    ],
+)
+def test_without_an_engine_the_rest_is_still_looked_at(dead: Callable[..., Look], address: str, says: str) -> None:
+    found = dict(examine(dead(address)))
+    assert found["engine"].severity == "problem"
+    assert says in found["engine"].sentence
+    assert found["engine"].remedy
+    unasked = {name for name, finding in found.items() if finding.severity == "unknown"}
+    assert unasked >= {
+        "version",
+        "container",
+        "overlay",
+        "gpu",
+        "shared_memory",
+        "memory",
+        "cgroup",
+        "storage",
+        "clock",
+    }
+    assert found["home"].severity == "ok"
+    assert found["disk"].severity in {"ok", "warning"}
+    assert not ready(found.values())
+
+
+def test_a_warning_is_a_problem_for_whoever_needs_it(dead: Callable[..., Look]) -> None:
+    look = dead("unix:///nowhere/none.sock")
+    assert dict(examine(look))["region"].severity == "warning"
+    assert dict(examine(look, {"region"}))["region"].severity == "problem"
+    assert ready([warning("so what"), unknown("who knows")])
+    assert not ready([problem("ouch")])

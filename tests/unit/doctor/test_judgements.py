@@ -1,0 +1,185 @@
+"""What each check makes of what it saw: one good case and one bad at least."""
+
+import time
+from dataclasses import replace
+
+import pytest
+
+from smlocal.doctor.caller import Caller
+from smlocal.doctor.checks import (
+    cgroup,
+    clock,
+    container,
+    credentials,
+    disk,
+    fuse,
+    gpu,
+    home,
+    leftovers,
+    memory,
+    overlay,
+    region,
+    shared_memory,
+    socket,
+    storage,
+    version,
+)
+from smlocal.doctor.interface import Finding
+from smlocal.doctor.trial import Trial
+from smlocal.engine.endpoint import Tls, parse_address
+from smlocal.engine.inspection import EngineDetails, engine_details
+from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Resource, ResourceKind
+from smlocal.sources.s3.profile import Profile
+
+GIB = 1 << 30
+DETAILS = EngineDetails(
+    product="Docker",
+    version="28.2.2",
+    api=(1, 50),
+    storage_driver="overlay2",
+    root="/var/lib/docker",
+    cgroup_version="2",
+    memory_limit=True,
+    cpu_limit=True,
+    runtimes=("runc",),
+    cpus=8,
+    memory=16 * GIB,
+    rootless=False,
+    kernel="6.1",
+    system_time=time.time(),
+)
+TRIED = Trial(shared_memory=64 << 20, gpu_trouble='could not select device driver ""')
+REFUSED = Trial(container_trouble="no space left on device")
+
+
+def leftover(kind: ResourceKind, run: str) -> Resource:
+    return Resource(kind=kind, id=f"{kind}-{run}", labels={JOB_LABEL: f"job-{run}", RUN_LABEL: run})
+
+
+OWNED = [
+    leftover(ResourceKind.CONTAINER, "aa"),
+    leftover(ResourceKind.VOLUME, "aa"),
+    leftover(ResourceKind.VOLUME, "bb"),
+]
+
+
+@pytest.mark.parametrize(
+    ("finding", "severity", "says"),
+    [
+        (version.judge(DETAILS), "ok", "API 1.50"),
+        (version.judge(replace(DETAILS, api=(1, 39))), "warning", "API 1.39 knows no GPUs"),
+        (version.judge(replace(DETAILS, api=(1, 24))), "problem", "API 1.24: smlocal needs 1.30"),
+        (version.judge(replace(DETAILS, api=(1, 41), product="Podman")), "warning", "as Podman speaks it"),
+        (socket.judge("/run/d.sock", mode=0o140660, usable=True), "ok", "this user may use /run/d.sock"),
+        (socket.judge("/run/d.sock", mode=0o140660, usable=False), "problem", "this user may not write to /run/d.sock"),
+        (socket.judge("/run/d.sock", mode=0o140666, usable=True), "warning", "everybody on this machine may use"),
+        (socket.judge_network(parse_address("tcp://far:2375", None)), "warning", "is not behind TLS"),
+        (socket.judge_network(parse_address("tcp://far", Tls(folder="/tls"))), "ok", "tcp://far"),
+        (socket.judge_network(parse_address("tcp://127.0.0.1:2375", None)), "ok", "over the network"),
+        (container.judge(TRIED), "ok", "containers and volumes are made"),
+        (container.judge(REFUSED), "problem", "no container can be started: no space left on device"),
+        (storage.judge("overlay2"), "ok", "storage driver overlay2"),
+        (storage.judge("vfs"), "warning", "vfs copies every layer whole"),
+        (overlay.judge(TRIED, home="/home/me"), "ok", "copy-on-write"),
+        (overlay.judge(replace(TRIED, overlay_trouble="invalid argument"), home="/h"), "warning", "before each run"),
+        (overlay.judge(REFUSED, home="/h"), "unknown", "no container can be started"),
+        (cgroup.judge(DETAILS), "ok", "cgroup v2: memory and CPUs can be limited"),
+        (cgroup.judge(replace(DETAILS, cpu_limit=False)), "warning", "cgroup v2: CPUs cannot be limited"),
+        (cgroup.judge(replace(DETAILS, memory_limit=False, cpu_limit=False)), "warning", "memory and CPUs cannot"),
+        (gpu.judge(replace(TRIED, gpu_trouble=None), driver=True, api=(1, 41)), "ok", "a container gets a GPU"),
+        (gpu.judge(TRIED, driver=False, api=(1, 41)), "warning", "could not select device driver"),
+        (gpu.judge(TRIED, driver=True, api=(1, 41)), "warning", "there is a driver, but"),
+        (gpu.judge(replace(TRIED, gpu_trouble=None), driver=False, api=(1, 39)), "warning", "API is too old"),
+        (gpu.judge(REFUSED, driver=True, api=(1, 41)), "unknown", "no container can be started"),
+        (shared_memory.judge(TRIED), "ok", "containers get 64 MiB"),
+        (shared_memory.judge(replace(TRIED, shared_memory=1 << 20)), "warning", "containers get 1.0 MiB"),
+        (shared_memory.judge(REFUSED), "unknown", "no container can be started"),
+        (memory.judge(DETAILS), "ok", "16 GiB of memory, 8 CPUs"),
+        (memory.judge(replace(DETAILS, memory=GIB)), "warning", "1.0 GiB of memory"),
+        (home.judge("/h", file_system="ext4"), "ok", "/h can be written"),
+        (home.judge("/h", file_system="nfs4"), "warning", "network file system (nfs4)"),
+        (disk.judge({"/h": 30 * GIB, "/d": 20 * GIB}), "ok", "30 GiB free at /h; 20 GiB free at /d"),
+        (disk.judge({"/h": 30 * GIB, "/d": 2 * GIB}), "warning", "2.0 GiB free at /d"),
+        (disk.judge({"/h": 4096, "/d": 2 * GIB}), "problem", "4.0 KiB free at /h"),
+        (disk.judge({}), "warning", "no disk"),
+        (fuse.judge(None), "ok", "read S3 as they go"),
+        (
+            fuse.judge("mfusepy is not installed: pip install it"),
+            "warning",
+            "downloaded first: mfusepy is not installed",
+        ),
+        (region.judge({"AWS_REGION": "eu-west-1"}, "us-west-2"), "ok", "eu-west-1, from the environment"),
+        (region.judge({}, "us-west-2"), "ok", "us-west-2, from the profile"),
+        (region.judge({}, ""), "warning", "jobs say us-east-1"),
+        (clock.judge(engine=0.2, aws=None), "ok", "agrees with that of the engine"),
+        (clock.judge(engine=0.2, aws=-3.0), "ok", "agrees with that of the engine and AWS"),
+        (clock.judge(engine=60.4, aws=None), "warning", "this machine's clock is 60 s behind the engine's"),
+        (clock.judge(engine=0.0, aws=-900.0), "warning", "this machine's clock is 900 s ahead of AWS"),
+        (clock.judge(engine=None, aws=None), "unknown", "no other clock"),
+        (leftovers.judge(lost=[], owned=[], ended=set()), "ok", "nothing was left behind"),
+        (leftovers.judge(lost=[], owned=OWNED, ended=set()), "ok", "jobs of other homes: job-aa, job-bb"),
+        (leftovers.judge(lost=[], owned=OWNED, ended={"aa"}), "warning", "job-aa (2: container container-aa, volume"),
+        (leftovers.judge(lost=["a", "b", "c", "d"], owned=[], ended=set()), "warning", "killed: a, b, c and 1 more"),
+    ],
+)
+def test_judgement(finding: Finding, severity: str, says: str) -> None:
+    assert finding.severity == severity, finding
+    assert says in finding.sentence
+    # Whoever is told of a trouble is told what to do.
+    assert bool(finding.remedy) is (severity in {"warning", "problem"})
+
+
+KEYS = {"AWS_ACCESS_KEY_ID": "AKIAPLANTED", "AWS_SECRET_ACCESS_KEY": "planted-secret"}
+NOBODY = Profile(name="default")
+
+
+@pytest.mark.parametrize(
+    ("environment", "profile", "severity", "says"),
+    [
+        (KEYS, NOBODY, "ok", "from the environment"),
+        ({"AWS_WEB_IDENTITY_TOKEN_FILE": "/token"}, NOBODY, "ok", "by web identity"),
+        ({}, Profile(name="dev", exists=True, config={"sso_session": "us"}), "ok", "profile dev, by single sign-on"),
+        ({}, Profile(name="dev", exists=True, secrets={"aws_access_key_id": "AKIAPLANTED"}), "ok", "profile dev"),
+        ({}, Profile(name="dev", exists=True, config={"role_arn": "arn:…"}), "ok", "profile dev"),
+        ({"AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://…"}, NOBODY, "ok", "from the role of this container"),
+        ({}, NOBODY, "warning", "no AWS credentials"),
+        ({}, Profile(name="gone", named=True), "warning", "the profile gone is in neither"),
+    ],
+)
+def test_credentials_are_found_and_never_shown(
+    environment: dict[str, str], profile: Profile, severity: str, says: str
+) -> None:
+    finding = credentials.judge(environment, profile)
+    assert (finding.severity, says in finding.sentence) == (severity, True), finding
+    assert "planted" not in f"{finding}".lower()
+
+
+def test_what_aws_says_of_credentials() -> None:
+    assert (
+        credentials.judge_caller(Caller(arn="arn:aws:iam::1:user/me")).sentence
+        == "AWS knows you as arn:aws:iam::1:user/me"
+    )
+    assert credentials.judge_caller(Caller(trouble="ExpiredToken")).severity == "warning"
+
+
+def test_the_file_system_of_a_path_is_that_of_the_deepest_mount() -> None:
+    mounts = (
+        "/dev/vda / ext4 rw 0 0\n"
+        "far:/home /home nfs4 rw 0 0\n"
+        "tmpfs /home/with\\040space tmpfs rw 0 0\n"
+        "tmpfs /homestead tmpfs rw 0 0\n"
+    )
+    for path, expected in {
+        "/var": "ext4",
+        "/home": "nfs4",
+        "/home/me/x": "nfs4",
+        "/home/with space/x": "tmpfs",
+        "/homestead": "tmpfs",
+    }.items():
+        assert home.file_system_of(path, mounts) == expected, path
+
+
+def test_documents_of_an_engine_that_says_little() -> None:
+    details = engine_details({"ApiVersion": "1.41", "Components": [{"Name": "Podman Engine"}]}, {"SystemTime": "soon"})
+    assert (details.product, details.api, details.system_time, details.memory) == ("Podman", (1, 41), None, 0)
+    assert engine_details({"ApiVersion": "new"}, {}).api == (0, 0)
