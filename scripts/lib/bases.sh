@@ -5,6 +5,8 @@
 # hash of what they are made from, so that a changed recipe is built again and an unchanged one costs nothing.
 
 suite=bookworm
+# A list of what an image wants from Debian beyond its base; scripts/image names it.
+debian_packages=/dev/null
 # The public name that a Dockerfile of this project gives as its BASE, and the base that stands in for it.
 base_for() {
     case $1 in
@@ -19,7 +21,7 @@ base_tag() {
     local name=$1 digest
     digest=$({
         echo "$name $suite $(dpkg --print-architecture)"
-        cat "$root/scripts/bases/$name"
+        cat "$root/scripts/bases/$name" "$debian_packages"
         # How it is made is part of the recipe, comments are not.
         declare -f "fill_$name" fill_debian variables_of import_base
     } | sha256sum | cut -c 1-16)
@@ -34,7 +36,7 @@ debian_mirror() {
     echo "$mirror" # nothing: debootstrap knows one
 }
 
-packages_of() { sed 's/#.*//' "$root/scripts/bases/$1" | xargs; }
+packages_of() { sed 's/#.*//' "$root/scripts/bases/$1" "$debian_packages" | xargs; }
 
 # Each of these fills the empty directory $2 as the root file system of base $1.
 
@@ -161,13 +163,16 @@ see_to_wheel() {
 
 # see_to_requirements BASE_TAG FILE: the base with what a requirements.txt asks for already installed, so that the
 # `pip install` of a Dockerfile finds everything satisfied without a network; prints the tag. What has no wheel is named
-# in the file as pip wants it: `--no-binary NAME`, on a line of its own.
+# in the file as pip wants it: `--no-binary NAME`, on a line of its own. A no-deps.txt beside it lists, in the same way,
+# what is installed without the packages it asks for.
 see_to_requirements() {
-    local base=$1 file=$2 tag work platform name wheels
+    local base=$1 file=$2 tag work platform name wheels alone
     local platforms=() sources=()
+    alone=$(dirname "$file")/no-deps.txt
+    [[ -f $alone ]] || alone=/dev/null
     tag=smlocal-base/python-with:$({
         echo "$base"
-        cat "$file"
+        cat "$file" "$alone"
         declare -f see_to_requirements see_to_wheel
     } | sha256sum | cut -c 1-16)
     if docker image inspect "$tag" >/dev/null 2>&1; then
@@ -180,16 +185,20 @@ see_to_requirements() {
     for platform in 2_17 2_24 2_26 2_27 2_28 2_31 2_34 2_35 2_36; do
         platforms+=(--platform "manylinux_${platform}_$(uname -m)")
     done
-    for name in $(sed -n 's/^--no-binary[ =]//p' "$file"); do
-        wheels=$(see_to_wheel "$name" "$(grep "^$name==" "$file")") || {
+    for name in $(sed -n 's/^--no-binary[ =]//p' "$file" "$alone"); do
+        wheels=$(see_to_wheel "$name" "$(grep --no-filename "^$name==" "$file" "$alone")") || {
             discard "$work"
             return 1
         }
         sources+=(--find-links "$wheels")
     done
+    platforms+=(--platform "manylinux2014_$(uname -m)" --python-version 3.11 --only-binary=:all:)
     sed '/^--no-binary/d' "$file" >"$work/requirements.txt"
-    if ! host_pip install --no-compile --target "$work/site" --python-version 3.11 --only-binary=:all: "${sources[@]}" \
-        "${platforms[@]}" --platform "manylinux2014_$(uname -m)" -r "$work/requirements.txt"; then
+    sed '/^--no-binary/d' "$alone" >"$work/no-deps.txt"
+    if ! { host_pip install --no-compile --target "$work/site" "${sources[@]}" "${platforms[@]}" \
+        -r "$work/requirements.txt" &&
+        { [[ $alone == /dev/null ]] || host_pip install --no-compile --no-deps --target "$work/site" "${sources[@]}" \
+            "${platforms[@]}" -r "$work/no-deps.txt"; }; }; then
         discard "$work"
         return 1
     fi
@@ -205,7 +214,8 @@ see_to_requirements() {
 FROM $base
 COPY bin /usr/local/bin
 COPY site /usr/local/lib/python3.11/dist-packages
-RUN python3 -m compileall -q -j 0 /usr/local/lib/python3.11/dist-packages
+# Some packages bring files for newer Pythons, which this one cannot compile and never imports.
+RUN python3 -m compileall -q -j 0 /usr/local/lib/python3.11/dist-packages >/dev/null || true
 DOCKERFILE
     if ! build "$tag" "$work"; then
         discard "$work"
