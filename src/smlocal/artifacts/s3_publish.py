@@ -147,12 +147,11 @@ class Publisher:
             return "" if self._progress is None else self._progress.sentence("uploading")
 
     def finish(self, working: Callable[[str], None] = lambda _: None) -> Published:
-        """Wait until all is sent; `working` is told now and then how far it is."""
+        """Wait until all is sent; `working` is told now and then how far it is, or nothing when that is not known."""
         self._end()
         while self._thread is not None and self._thread.is_alive():
             self._thread.join(_BETWEEN_WORDS)
-            if said := self.sentence():
-                working(said)
+            working(self.sentence())
         error = self._error
         if error is not None and not isinstance(error, S3Error | FetchCancelledError):
             raise error

@@ -92,6 +92,8 @@ class _Line:
 
         from smlocal.cli.columns import shortened
 
+        if not text:
+            return
         if self._width is not None:
             sys.stderr.write(f"\r\033[K{shortened(text, self._width - 1)}")
             sys.stderr.flush()

@@ -99,11 +99,14 @@ class Screen:
         if newline:
             self._write(_prefixed(host, whole))
 
-    def stopping(self, cause: StopCause, grace: float) -> None:
+    def stopping(self, cause: StopCause, grace: float | None) -> None:
         """The stop has begun."""
         self._talk.hurried = time.monotonic()
         self._end_countdown()
         self._talk.after_key()
+        if grace is None:
+            self._talk.say("◌ Stopping       no container runs")
+            return
         if self._talk.terminal is None:
             self._talk.say(f"◌ Stopping       {_CAUSES[cause]}, up to {grace:g} s to save its work")
             return

@@ -120,7 +120,7 @@ class Attempt:
         watch = self._watch(())
         while (event := self.context.events.next(0)) is not None:
             for each in self._translated(event):
-                self._do(watch.hear(each, time.monotonic()))
+                self._do(watch.hear(each, time.monotonic()), idle=True)
         self.story = watch.story
 
     def train(self) -> None:
@@ -175,8 +175,9 @@ class Attempt:
         self.context.phases.leave(details.ended(self.story), good=not self.story.failed)
 
     def hear_late(self) -> None:
-        """A stop that was asked for while the artifacts were packed still is one."""
-        self._hear_waiting()
+        """A stop that is asked for while the artifacts are packed and uploaded still is one."""
+        if not self.context.events.empty():
+            self._hear_waiting()
 
     def _listen(self, watch: Watch) -> None:
         self._hear_all(self.context.ear.listen(), watch)
@@ -211,13 +212,14 @@ class Attempt:
         for event in events:
             self._do(watch.hear(event, time.monotonic()))
 
-    def _do(self, actions: list[Action]) -> None:
+    def _do(self, actions: list[Action], *, idle: bool = False) -> None:
+        """`idle`: no container runs."""
         context = self.context
         for action in actions:
             match action:
                 case RecordStop(cause=cause, grace=grace):
                     context.record_stop(cause, grace)
-                    context.reporter.stopping(cause, grace)
+                    context.reporter.stopping(cause, None if idle else grace)
                 case RecordInterruption():
                     context.record("interruption", {})
                     context.phases.enter(SecondaryStatus.INTERRUPTED, StatusMessage.INTERRUPTED)

@@ -27,8 +27,8 @@ class Reporter(Protocol):
     def output(self, host: str, data: bytes) -> None:
         """A host has written something."""
 
-    def stopping(self, cause: StopCause, grace: float) -> None:
-        """SIGTERM is on its way; SIGKILL follows after `grace` seconds."""
+    def stopping(self, cause: StopCause, grace: float | None) -> None:
+        """SIGTERM is on its way; SIGKILL follows after `grace` seconds. None: there is no container to be stopped."""
 
     def warning(self, text: str) -> None:
         """Something that does not end the job but that a user wants to know."""
@@ -55,7 +55,7 @@ class Silent:
     def output(self, host: str, data: bytes) -> None:
         """Say nothing."""
 
-    def stopping(self, cause: StopCause, grace: float) -> None:
+    def stopping(self, cause: StopCause, grace: float | None) -> None:
         """Say nothing."""
 
     def warning(self, text: str) -> None:

@@ -220,7 +220,7 @@ class Supervisor:
                 self.plan,
                 attempt.runs.values(),
                 self.context.engine,
-                working=self.context.reporter.working,
+                working=self._uploading,
                 given_up=lambda: self.context.signals.repeated,
             )
         except ArtifactError as error:
@@ -238,6 +238,15 @@ class Supervisor:
             details.uploaded(self.artifacts, self.published),
             good=self.artifacts is not None and (self.published is None or self.published.failure is None),
         )
+
+    def _uploading(self, text: str) -> None:
+        """Said several times a second: a stop shows at once, though what was written is saved all the same."""
+        stopped = self.attempt.story.stopped
+        self.attempt.hear_late()
+        if self.attempt.story.stopped is not stopped and self.plan.output.publish:
+            self.context.reporter.progress("the upload goes on (Ctrl-C again breaks it off)")
+        if text:
+            self.context.reporter.working(text)
 
     def _judge_upload(self) -> None:
         """What is not uploaded fails a job that would else be Completed; it stays on disk for another try."""
