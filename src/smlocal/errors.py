@@ -199,6 +199,18 @@ class ImageArchitectureError(MachineNotReadyError):
     id = "image-architecture"
 
 
+class TooManyHostsError(MachineNotReadyError):
+    """More hosts than this machine is to play at once, or than can be planned at all."""
+
+    id = "too-many-hosts"
+
+
+class NetworkRangeError(MachineNotReadyError):
+    """The range that the job's network is taken from has no room for it."""
+
+    id = "network-range"
+
+
 class GpuUnavailableError(MachineNotReadyError):
     """The instance type has GPUs and the engine can give none."""
 
@@ -226,6 +238,12 @@ class ImagePullError(EngineError):
     """The registry answered that it will not give the image: a Failed job, not a broken machine."""
 
     id = "image-pull"
+
+
+class SubnetInUseError(EngineError):
+    """Another network of the engine has some of the addresses that a new one was to have."""
+
+    id = "subnet-in-use"
 
 
 class EngineLostError(EngineError):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _COLUMN = 13
 _FILE_COLUMN = 38
 _LINE = 160
+_NAMED = 8
 _SHOWN_BYTES = 300
 _HIDDEN = "•••"
 
@@ -85,15 +86,25 @@ def _lines(plan: "JobPlan") -> Iterator[str]:
         yield from (_row("", f"{note.text}  [{note.id}]") for note in warnings)
     yield "Not as on the service"
     yield from (_row("", f"{note.text}  [{note.id}]") for note in plan.notes if not note.warning)
-    where = f"on the job's own network {plan.network}" if plan.network else "on the engine's default network"
-    names = ", ".join(host.host.name for host in plan.hosts)
-    yield _row("Hosts", f"{names} ({', '.join(_kinds(plan))}) {where}")
+    yield _row("Hosts", f"{_names(plan)} ({', '.join(_kinds(plan))}) {_where(plan)}")
     yield _row("Request", _request(plan))
     yield from _tree(plan)
     yield from _environment(plan)
     stop = plan.stop
     yield _row("Stops", f"after {stop.max_runtime} s; SIGTERM, {stop.grace} s, SIGKILL")
     yield _row("Output", from_here(f"{plan.output.directory}/output"))
+
+
+def _names(plan: "JobPlan") -> str:
+    names = [host.host.name for host in plan.hosts]
+    return ", ".join(names) if len(names) <= _NAMED else f"{names[0]} to {names[-1]}"
+
+
+def _where(plan: "JobPlan") -> str:
+    if plan.network is None:
+        return "on the engine's default network"
+    own = f"on the job's own network {plan.network.name}, {plan.network.subnet}"
+    return f"{own}, without a way out" if plan.network.isolated else own
 
 
 def _kinds(plan: "JobPlan") -> list[str]:

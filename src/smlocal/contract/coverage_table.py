@@ -56,10 +56,6 @@ def _works(note: str) -> Value:
     return Value(support=Support.EMULATED, note=note)
 
 
-def _fails(note: str) -> Value:
-    return Value(support=Support.REFUSED, note=note)
-
-
 _MODES = {
     "File": _works("Every object is a file before the container starts."),
     "Pipe": _works("Objects are streamed through FIFOs, one an epoch."),
@@ -243,9 +239,13 @@ TABLE: dict[str, Row] = {
     "StoppingCondition.MaxPendingTimeInSeconds": _recorded("A job does not wait for capacity here."),
     "Tags[].Key": _recorded("DescribeTrainingJob has no place for tags; they are shown under Local."),
     "Tags[].Value": _recorded("DescribeTrainingJob has no place for tags; they are shown under Local."),
-    "EnableNetworkIsolation": _refused(
-        "Containers are not cut off from the network yet.",
-        {"false": _works("Containers reach the network."), "true": _fails("Containers are not cut off yet.")},
+    "EnableNetworkIsolation": _emulated(
+        "Whether containers reach anything but each other.",
+        "tests/integration/job/test_isolation.py::test_an_isolated_host_reaches_nothing",
+        {
+            "false": _works("Containers reach what the engine lets them reach."),
+            "true": _works("They reach their peers, and nothing else: no other network, not this machine, no names."),
+        },
     ),
     "EnableInterContainerTrafficEncryption": _recorded(_NO_ENCRYPTION),
     "EnableManagedSpotTraining": _emulated(

@@ -7,9 +7,15 @@ from smlocal.contract.hosts import INTERFACE
 
 
 def container_environment(
-    requested: Mapping[str, str], *, job_name: str, job_arn: str, region: str, gpus: int
+    requested: Mapping[str, str],
+    *,
+    job_name: str,
+    job_arn: str,
+    region: str,
+    gpus: int,
+    endpoints: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
-    """Every variable of one container; entries of the request stand last and so win.
+    """Every variable of one container; entries of the request stand last and so win. `endpoints` are `Local`'s.
 
     `SM_*` is not here: the service does not set it, and an image that relies on it must fail here too.
     """
@@ -19,6 +25,7 @@ def container_environment(
         "AWS_REGION": region,
         "DMLC_INTERFACE": INTERFACE,
         "SAGEMAKER_METRICS_DIRECTORY": paths.METRICS,
+        **(endpoints or {}),
     }
     if not gpus:
         # With GPUs the engine's device request sets it.

@@ -8,7 +8,7 @@ from smlocal.contract.document import Document
 from smlocal.contract.local_settings import LocalSettings
 from smlocal.contract.model.request import CreateTrainingJobRequest
 from smlocal.contract.validation import Violation, refusal, validate
-from smlocal.contract.validation_rules import broken_rules, too_many_hosts
+from smlocal.contract.validation_rules import broken_rules
 
 LOCAL = "Local"
 _LOCATIONS = ("s3://", "https://", "fs-")
@@ -33,7 +33,6 @@ def read_job(document: Document, *, strict: bool) -> JobFile:
     local, in_local = _local(document)
     violations += in_local
     violations += broken_rules(raw, strict=strict)
-    violations += too_many_hosts(raw, local.MaxHosts) if local is not None else []
     not_done = coverage.refused(raw)
     if violations or request is None or local is None:
         raise refusal(document, violations + [violation for _, violation in not_done])
@@ -49,6 +48,10 @@ def _local(document: Document) -> tuple[LocalSettings | None, list[Violation]]:
     local, violations = validate(LocalSettings, data, strict=False, path=(LOCAL,))
     if local is not None:
         violations += [_no_location(key) for key in local.Sources if not key.startswith(_LOCATIONS)]
+        if data.keys() & {"Endpoints", "NetworkRange"}:
+            from smlocal.contract.local_network import network_violations  # few jobs say anything about it
+
+            violations += network_violations(local, path=(LOCAL,))
     return local, violations
 
 

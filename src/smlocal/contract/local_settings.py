@@ -47,6 +47,12 @@ class LocalSettings(Structure):
     MaxHosts: Annotated[int, Whole(minimum=1, maximum=1000)] = Field(
         default=32, description="Hosts that one job may have here: each is a container on this machine."
     )
+    NetworkRange: _Path = Field(
+        default="198.18.0.0/15", description="Addresses that the network of a job is taken from, as ADDRESS/BITS."
+    )
+    Endpoints: Annotated[dict[_Path, _Path], Items()] = Field(
+        default_factory=dict, description="URL for a service of AWS, passed in as AWS_ENDPOINT_URL_SERVICE."
+    )
     Topology: bool = Field(default=False, description="Write topology (null) into resourceconfig.json.")
     MergeOutput: bool = Field(default=False, description="Make output.tar.gz of the output of all hosts.")
     AllowCpu: bool = Field(default=False, description="Run a GPU instance type without a GPU.")

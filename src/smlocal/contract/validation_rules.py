@@ -6,7 +6,6 @@ from typing import Any
 
 from smlocal.contract.document import Path, spoken
 from smlocal.contract.metric_regex import regex_trouble
-from smlocal.contract.model.constraints import INTEGER_LIMIT
 from smlocal.contract.validation import Violation, missing
 
 _Found = Iterator[Violation]
@@ -19,25 +18,6 @@ def broken_rules(request: dict[str, Any], *, strict: bool) -> list[Violation]:
     if strict:
         found += [missing((name,)) for name in ("TrainingJobName", "RoleArn") if name not in request]
     return found
-
-
-def too_many_hosts(request: dict[str, Any], most: int) -> list[Violation]:
-    """One machine plays all hosts; what it can take is set by `Local.MaxHosts`."""
-    member = "InstanceCount"
-    count = _number(_part(request, "ResourceConfig"), "InstanceCount")
-    if groups := [group for _, group in _groups(request)]:
-        member = "InstanceGroups"
-        count = sum(_number(group, "InstanceCount") or 0 for group in groups)
-    if count is None or not most < count < INTEGER_LIMIT:  # a larger one is told elsewhere
-        return []
-    path = ("ResourceConfig", member)
-    return [
-        _says(
-            path,
-            f"{count} hosts would be {count} containers at once on this machine, and Local.MaxHosts is {most}: "
-            "raise it where there is memory for them, or ask for fewer",
-        )
-    ]
 
 
 def _part(data: Any, *steps: str) -> dict[str, Any]:

@@ -16,12 +16,14 @@ from smlocal.engine.interface import (
     JOB_LABEL,
     ContainerSpec,
     ContainerState,
+    Network,
     RegistryLogin,
     Resource,
     ResourceKind,
 )
+from smlocal.engine.network_documents import is_subnet_in_use, network, network_document
 from smlocal.engine.output import AttachedOutput
-from smlocal.errors import EngineError, EngineLostError
+from smlocal.errors import EngineError, EngineLostError, SubnetInUseError
 from smlocal.plan.facts import EngineFacts, ImageFacts
 
 if TYPE_CHECKING:
@@ -109,10 +111,23 @@ class DockerEngine:
         document = {"Name": name, "Driver": "local", "DriverOpts": dict(options), "Labels": dict(labels)}
         return str(self._client.post("/volumes/create", document)["Mountpoint"])
 
-    def create_network(self, name: str, labels: Mapping[str, str]) -> None:
+    def create_network(
+        self, name: str, labels: Mapping[str, str], *, subnet: str, gateway: str, isolated: bool = False
+    ) -> None:
         """Make a bridge network; a second one of the same name is refused."""
-        document = {"Name": name, "Driver": "bridge", "CheckDuplicate": True, "Labels": dict(labels)}
-        self._client.post("/networks/create", document)
+        document = network_document(
+            name, labels, subnet=subnet, gateway=gateway, isolated=isolated, product=self._client.product
+        )
+        try:
+            self._client.post("/networks/create", document)
+        except EngineError as error:
+            if error.status and is_subnet_in_use(error.sentence):
+                raise SubnetInUseError(error.sentence, status=error.status) from error
+            raise
+
+    def networks(self) -> list[Network]:
+        """List them with their subnets."""
+        return [network(document) for document in self._client.read("/networks")]
 
     def create(self, spec: ContainerSpec) -> str:
         """Make a container. A bind mount's source must exist already."""

@@ -16,6 +16,7 @@ def container_document(spec: ContainerSpec, product: Product = "docker") -> dict
     """Write the body of a container's creation."""
     host: dict[str, Any] = {
         "AutoRemove": False,
+        "Dns": list(spec.name_servers),
         "ExtraHosts": [f"{name}:{address}" for name, address in spec.extra_hosts.items()],
         "Init": False,  # said aloud: an engine may be set up to add one
         "LogConfig": _LOGS[product],
@@ -42,7 +43,10 @@ def container_document(spec: ContainerSpec, product: Product = "docker") -> dict
     if spec.command is not None:
         document["Cmd"] = list(spec.command)
     if spec.network is not None:
-        document["NetworkingConfig"] = {"EndpointsConfig": {spec.network: {"Aliases": list(spec.aliases)}}}
+        endpoint: dict[str, Any] = {"Aliases": list(spec.aliases)}
+        if spec.address:
+            endpoint["IPAMConfig"] = {"IPv4Address": spec.address}
+        document["NetworkingConfig"] = {"EndpointsConfig": {spec.network: endpoint}}
     return document
 
 

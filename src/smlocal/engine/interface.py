@@ -58,8 +58,25 @@ class ContainerSpec:
     extra_hosts: Mapping[str, str] = field(default_factory=dict)
     network: str | None = None
     """None: the engine's default network."""
+    address: str = ""
+    """On that network; empty leaves it to the engine."""
+    name_servers: tuple[str, ...] = ()
+    """Asked for names that the engine does not know; none: those of the engine's machine."""
     aliases: tuple[str, ...] = ()
     gpus: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Network:
+    """One network of the engine, whoever made it."""
+
+    id: str
+    name: str
+    subnets: tuple[str, ...]
+    gateway: str
+    labels: Mapping[str, str]
+    default: bool = False
+    """True for the one that containers are on unless told."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -109,8 +126,17 @@ class Engine(Protocol):
     def create_volume(self, name: str, labels: Mapping[str, str], options: Mapping[str, str]) -> str:
         """Make a volume of the engine's `local` driver and return where its data lies on the engine's machine."""
 
-    def create_network(self, name: str, labels: Mapping[str, str]) -> None:
-        """Make a private bridge network."""
+    def create_network(
+        self, name: str, labels: Mapping[str, str], *, subnet: str, gateway: str, isolated: bool = False
+    ) -> None:
+        """Make a private bridge network; raises `SubnetInUseError` when another network has some of its addresses.
+
+        From an isolated one nothing but itself can be reached, not even the machine that it is on.
+        """
+
+    def networks(self) -> list[Network]:
+        """Every network that there is."""
+        ...
 
     def create(self, spec: ContainerSpec) -> str:
         """Make a container and return its id."""

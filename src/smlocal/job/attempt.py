@@ -15,7 +15,6 @@ from smlocal.job.delivery import Delivery
 from smlocal.job.events import Event, FeedBroken, Poked
 from smlocal.job.faults import Faults
 from smlocal.job.host_run import HostRun
-from smlocal.job.labels import labels
 from smlocal.job.ladder import send_signal
 from smlocal.job.mirrors import Mirrors
 from smlocal.job.outcome import Story
@@ -93,7 +92,9 @@ class Attempt:
         context = self.context
         self.runs = {}
         if self.plan.network is not None:
-            context.engine.create_network(self.plan.network, labels(self.plan))
+            from smlocal.job.networks import make_network  # most jobs have one host
+
+            self.plan = make_network(context.engine, self.plan)
         for host in self.plan.hosts:
             run = self.host_run(host)
             context.signals.check()

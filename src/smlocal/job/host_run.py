@@ -133,7 +133,7 @@ class HostRun:
             return ""
 
     def _create(self) -> None:
-        host, plan = self.host, self.plan
+        host, plan, network = self.host, self.plan, self.plan.network
         self.container = self.engine.create(
             ContainerSpec(
                 name=host.container,
@@ -144,8 +144,11 @@ class HostRun:
                 environment=host.environment,
                 hostname=host.hostname,
                 mounts=(*self._mounts, *_mounts_of(self.staged)),
-                extra_hosts=host.extra_hosts,
-                network=plan.network,
+                extra_hosts={**(network.addresses if network is not None else {}), **host.extra_hosts},
+                network=network.name if network is not None else None,
+                address=network.addresses[self.name] if network is not None else "",
+                # Nobody: an engine's own DNS would ask the whole world, some even for an isolated network.
+                name_servers=("127.0.0.1",) if network is not None and network.isolated else (),
                 aliases=host.aliases,
                 gpus=host.gpus,
             )

@@ -21,6 +21,7 @@ from smlocal.errors import (
     PipeUnreachableError,
 )
 from smlocal.job.inputs import Inputs, see_inputs
+from smlocal.job.place import check_host_count, see_place
 from smlocal.job.reporter import Reporter
 from smlocal.plan.build import build_plan, hosts_of
 from smlocal.plan.facts import EngineFacts, Facts, ImageFacts, MachineFacts
@@ -54,6 +55,7 @@ class Prepared:
 
 def prepare(job: JobFile, *, name: str, home: str, engine: Engine, reporter: Reporter, strict: bool) -> Prepared:
     """Everything that must be right before a job is made; what is wrong is told by an error of `errors`."""
+    check_host_count(job, most=job.local.MaxHosts)
     seen = _see(job, strict=strict)
     facts = _engine_here(engine)
     _check_pipes(job, facts)
@@ -66,7 +68,7 @@ def prepare(job: JobFile, *, name: str, home: str, engine: Engine, reporter: Rep
     _check_architecture(image_name, image, facts)
     _check_gpus(job, engine, image_name if image is not None else None)
     return Prepared(
-        plan=_plan(job, seen, facts, image, name=name, home=home),
+        plan=_plan(job, seen, facts, image, engine, name=name, home=home, sweep=True),
         job={"Data": job.document.data, "File": job.document.name, "Directory": job.document.directory},
         pull_refused=refused,
     )
@@ -77,17 +79,19 @@ def plan_again(asked: Mapping[str, Any], old: JobPlan, *, home: str, engine: Eng
     document = Document(dict(asked["Data"]), name=asked["File"], directory=asked["Directory"])
     job = read_job(document, strict=False)
     image = engine.image(old.image)
-    plan = _plan(job, _see(job, strict=False), engine.facts(), image, name=old.name, home=home, run_id=old.run_id)
+    seen = _see(job, strict=False)
+    plan = _plan(job, seen, engine.facts(), image, engine, name=old.name, home=home, run_id=old.run_id)
     return replace(plan, output=old.output)
 
 
 def look(job: JobFile, *, name: str, home: str, engine: Engine, strict: bool) -> JobPlan:
     """The plan alone: nothing is pulled, and a missing GPU is no obstacle to reading it."""
+    check_host_count(job, most=None)
     seen = _see(job, strict=strict)
     facts = engine.facts()
     image = engine.image(_image_name(job))
     _check_architecture(_image_name(job), image, facts)
-    return _plan(job, seen, facts, image, name=name, home=home)
+    return _plan(job, seen, facts, image, engine, name=name, home=home)
 
 
 def _engine_here(engine: Engine) -> EngineFacts:
@@ -115,30 +119,37 @@ def _see(job: JobFile, *, strict: bool) -> _Seen:
 def _plan(
     job: JobFile,
     seen: _Seen,
-    engine: EngineFacts,
+    engine_facts: EngineFacts,
     image: ImageFacts | None,
+    engine: Engine,
     *,
     name: str,
     home: str,
     run_id: str | None = None,
+    sweep: bool = False,
 ) -> JobPlan:
     inputs = seen.inputs
+    run_id = run_id or os.urandom(4).hex()
+    place = see_place(job, engine, engine_facts, run_id=run_id, sweep=sweep)
     facts = Facts(
-        engine=engine,
+        engine=engine_facts,
         machine=_machine(),
         image=image,
         listings=inputs.listings,
         file_systems=inputs.file_systems,
         sources=inputs.sources,
-        no_fuse=_no_fuse(job, inputs, engine),
+        no_fuse=_no_fuse(job, inputs, engine_facts),
         code=inputs.code,
         checkpoints=inputs.checkpoints,
         collectors=inputs.collectors,
         output=seen.output,
         region=seen.region,
         account=seen.account,
-        run_id=run_id or os.urandom(4).hex(),
+        run_id=run_id,
         job_directory=os.path.join(home, "jobs", name),
+        subnet=place.subnet,
+        gateway=place.gateway,
+        loopback_only=place.loopback_only,
     )
     return build_plan(job, facts, name=name)
 

@@ -19,8 +19,10 @@ from smlocal.contract.manifest import manifest
 from smlocal.contract.model.request import AlgorithmSpecification, CreateTrainingJobRequest, ResourceConfig
 from smlocal.plan.channels import manifests, pipes_of, trees_of
 from smlocal.plan.collectors import collectors_of
+from smlocal.plan.endpoints import endpoints_of
 from smlocal.plan.facts import Facts
 from smlocal.plan.model import CheckpointPlan, FaultPlan, HostPlan, JobPlan, OutputPlan, StopPlan, TreePlan
+from smlocal.plan.network import plan_network
 from smlocal.plan.notes import notes
 from smlocal.plan.staging import choose_staging
 
@@ -42,7 +44,12 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
         written.setdefault(paths.CHECKPOINTS_MANIFEST, manifest(checkpoints.listing))
     stopping = request.StoppingCondition
     stem = f"smlocal-{name}-{facts.run_id}"
-    several = len(hosts) > 1
+    network = None
+    if len(hosts) > 1 or request.EnableNetworkIsolation:
+        names = [host.name for host in hosts]
+        isolated = request.EnableNetworkIsolation is True
+        network = plan_network(stem, facts.subnet, names, within=local.NetworkRange, isolated=isolated)
+    endpoints, named = endpoints_of(local, facts, network)
     plan = JobPlan(
         name=name,
         run_id=facts.run_id,
@@ -55,7 +62,7 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
         machine=facts.machine,
         entrypoint=_words(specification.ContainerEntrypoint),
         command=_command(specification),
-        network=stem if several else None,
+        network=network,
         hosts=tuple(
             HostPlan(
                 host=host,
@@ -71,11 +78,12 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
                     job_arn=arn,
                     region=facts.region,
                     gpus=_gpus(host, local),
+                    endpoints=endpoints,
                 ),
                 gpus=_gpus(host, local),
-                # A private network answers for every host; alone on the default one, a host must know its own name.
-                extra_hosts={} if several else {host.name: "127.0.0.1"},
-                aliases=(host.name,) if several else (),
+                # Alone on the default network, a host must know its own name.
+                extra_hosts={**({} if network is not None else {host.name: "127.0.0.1"}), **named},
+                aliases=(host.name,) if network is not None else (),
             )
             for host in hosts
         ),
@@ -95,6 +103,7 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
             FaultPlan(interrupt=fault.Kind == "Interrupt", when=fault.When, after=fault.AfterSeconds, times=fault.Times)
             for fault in local.Faults
         ),
+        unreachable=() if network is not None and network.isolated else facts.loopback_only,
         cache_bytes=local.CacheGiB << 30 if local.Cache else 0,
         request={"TrainingJobName": name, **job.raw},
     )
@@ -110,6 +119,13 @@ def for_attempt(plan: JobPlan, number: int) -> JobPlan:
         document["jobRunInfo"]["jobRunNumber"] = number
         hosts.append(replace(host, files={**host.files, path: compact(document)}))
     return replace(plan, hosts=tuple(hosts))
+
+
+def host_count(resources: ResourceConfig) -> int:
+    """How many hosts a request asks for."""
+    if resources.InstanceGroups:
+        return sum(group.InstanceCount for group in resources.InstanceGroups)
+    return resources.InstanceCount or 1
 
 
 def hosts_of(resources: ResourceConfig) -> tuple[Host, ...]:

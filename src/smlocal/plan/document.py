@@ -25,7 +25,7 @@ def plan_document(plan: JobPlan) -> dict[str, Any]:
         "Engine": {"Address": plan.engine.address, "Version": plan.engine.version},
         "Entrypoint": plan.entrypoint,
         "Command": plan.command,
-        "Network": plan.network,
+        "Network": _network(plan),
         "Hosts": [_host(plan, host) for host in plan.hosts],
         "Checkpoints": _checkpoints(plan),
         "Collectors": [
@@ -89,6 +89,18 @@ def collector_directory(plan: JobPlan, host: HostPlan, collector: CollectorPlan)
     """Where the files of a collector lie on this machine while the job runs."""
     path = f"/{collector.name}" if collector.own_mount else collector.local_path.removeprefix(paths.ROOT)
     return f"{host_directory(plan, host)}{path}"
+
+
+def _network(plan: JobPlan) -> dict[str, Any] | None:
+    network = plan.network
+    if network is None:
+        return None
+    return {
+        "Name": network.name,
+        "Subnet": network.subnet,
+        "Isolated": network.isolated,
+        "Addresses": dict(network.addresses),
+    }
 
 
 def _checkpoints(plan: JobPlan) -> dict[str, Any] | None:

@@ -85,5 +85,11 @@ class Facts:
     """Local.Sources with absolute folders."""
     no_fuse: str | None = None
     """Why objects of S3 cannot be shown by FUSE, where they cannot."""
+    subnet: str = ""
+    """That is free for a network of the job's own, where it needs one."""
+    gateway: str = ""
+    """By which containers on the engine's default network reach this machine; empty where nobody asked."""
+    loopback_only: tuple[str, ...] = ()
+    """Services of Local.Endpoints that listen where no container reaches them."""
     checkpoints: Listing | None = None
     """What the checkpoint prefix holds; None for a job without one."""

@@ -10,6 +10,7 @@ from smlocal.contract.listing import Listing
 from smlocal.contract.sharding import WHOLE, Shard
 from smlocal.plan.collectors import CollectorPlan
 from smlocal.plan.facts import EngineFacts, ImageFacts, MachineFacts
+from smlocal.plan.network import NetworkPlan
 from smlocal.plan.staging import Staging
 
 
@@ -70,6 +71,7 @@ class HostPlan:
     pipes: tuple[PipePlan, ...]
     environment: Mapping[str, str]
     extra_hosts: Mapping[str, str]
+    """Names with their addresses, beside those on the job's network."""
     aliases: tuple[str, ...]
     gpus: int
     """Devices asked for."""
@@ -158,8 +160,8 @@ class JobPlan:
     machine: MachineFacts
     entrypoint: tuple[str, ...] | None
     command: tuple[str, ...] | None
-    network: str | None
-    """Name of the job's own network, None for the engine's default."""
+    network: NetworkPlan | None
+    """The job's own; None for the engine's default."""
     hosts: tuple[HostPlan, ...]
     code: TreePlan | None
     output: OutputPlan
@@ -172,6 +174,8 @@ class JobPlan:
     faults: tuple[FaultPlan, ...] = ()
     checkpoints: CheckpointPlan | None = None
     collectors: tuple[CollectorPlan, ...] = ()
+    unreachable: tuple[str, ...] = ()
+    """Services of Local.Endpoints that listen where no container reaches them."""
     cache_bytes: int = 0
     """How much of what is downloaded is kept for later jobs; 0 keeps nothing."""
     notes: tuple[Note, ...] = ()

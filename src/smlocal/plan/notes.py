@@ -9,6 +9,7 @@ from smlocal.plan.engine_notes import ENGINE_RULES
 from smlocal.plan.input_notes import INPUT_RULES
 from smlocal.plan.metric_notes import METRIC_RULES
 from smlocal.plan.model import JobPlan, Note
+from smlocal.plan.network_notes import NETWORK_RULES
 from smlocal.plan.note_rule import NoteRule, inputs, some
 
 
@@ -214,6 +215,7 @@ RULES = (
     NoteRule(id="encryption", says=_encryption),
     NoteRule(id="vpc", says=_vpc),
     *ENGINE_RULES,
+    *NETWORK_RULES,
     *METRIC_RULES,
     NoteRule(id="collectors", says=_collectors),
     NoteRule(id="rules", says=_rules),

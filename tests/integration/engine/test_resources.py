@@ -1,10 +1,12 @@
 import io
 import os
+import secrets
 import subprocess
 import tarfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypedDict
 
 import pytest
 
@@ -15,6 +17,17 @@ from smlocal.errors import EngineError
 Run = Callable[..., tuple[int, bytes]]
 Spec = Callable[..., ContainerSpec]
 ODD_NAMES = ["plain", "with space", "com,ma", "co:lon", "back\\slash", 'quo"te', "ünïcode", "a=b", "a%2Fb", "#hash"]
+
+
+class Subnet(TypedDict):
+    subnet: str
+    gateway: str
+
+
+def subnet() -> Subnet:
+    """One that no other test has, most likely."""
+    third, fourth = secrets.randbelow(256), 8 * secrets.randbelow(32)
+    return {"subnet": f"198.19.{third}.{fourth}/29", "gateway": f"198.19.{third}.{fourth + 1}"}
 
 
 def overlay(lower: Path, upper: str, work: str) -> dict[str, str]:
@@ -51,7 +64,7 @@ def test_an_overlay_that_cannot_be_mounted_shows_at_the_start(
 
 
 def test_peers_find_each_other_by_alias(engine: DockerEngine, spec: Spec, job: str) -> None:
-    engine.create_network(f"{job}-net", {JOB_LABEL: job})
+    engine.create_network(f"{job}-net", {JOB_LABEL: job}, **subnet())
     first = engine.create(spec("sleep 600", network=f"{job}-net", aliases=("algo-1",)))
     second = engine.create(
         spec(
@@ -73,7 +86,7 @@ def test_a_network_that_does_not_exist(engine: DockerEngine, spec: Spec) -> None
 
 def test_owned_tells_jobs_apart_and_keeps_the_order_of_removal(engine: DockerEngine, spec: Spec, job: str) -> None:
     labels = {JOB_LABEL: job, "smlocal.host": "algo-1"}
-    engine.create_network(f"{job}-net", labels)
+    engine.create_network(f"{job}-net", labels, **subnet())
     engine.create_volume(f"{job}-v", labels, {})
     container = engine.create(
         spec(

@@ -1,12 +1,13 @@
 import ast
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from smlocal.contract import coverage
-from smlocal.contract.coverage_table import TABLE, Support
+from smlocal.contract.coverage_table import TABLE, Support, Value
 from smlocal.contract.document import load_document
 from smlocal.contract.job_file import read_job
 from smlocal.errors import FieldRefusedError
@@ -74,7 +75,10 @@ def test_any_other_member_is_accepted(request_with: Request, read: Any, member: 
     assert (member in coverage.recorded_members(job.raw)) == (TABLE[member].support is Support.RECORDED)
 
 
-def test_refusals_say_the_line() -> None:
+def test_refusals_say_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = Value(support=Support.REFUSED, note="Not yet.")
+    row = replace(TABLE["EnableNetworkIsolation"], values={"true": refused})
+    monkeypatch.setitem(TABLE, "EnableNetworkIsolation", row)
     text = """\
 AlgorithmSpecification: {AlgorithmName: abc, TrainingInputMode: File}
 OutputDataConfig: {S3OutputPath: ./out}
@@ -88,7 +92,7 @@ EnableNetworkIsolation: true
             "job.yaml:1   AlgorithmSpecification.AlgorithmName is refused: Algorithm resources live in an account; "
             "give their image as TrainingImage."
         ),
-        "job.yaml:4   EnableNetworkIsolation: true is refused: Containers are not cut off yet.",
+        "job.yaml:4   EnableNetworkIsolation: true is refused: Not yet.",
     )
 
 
@@ -128,7 +132,7 @@ def test_values_are_values_of_the_member(service: dict[str, Any]) -> None:
 def test_the_json_form() -> None:
     table = coverage.coverage_json()["CreateTrainingJob"]
     assert table["AlgorithmSpecification.TrainingImage"] == {"support": "emulated", "note": "The image that is run."}
-    assert table["EnableNetworkIsolation"]["values"]["true"]["support"] == "refused"
+    assert table["EnableNetworkIsolation"]["values"]["true"]["support"] == "emulated"
 
 
 def test_members_the_answer_has_no_place_for(service: dict[str, Any]) -> None:

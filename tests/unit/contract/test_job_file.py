@@ -1,7 +1,9 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from smlocal.contract.coverage_table import TABLE, Support, Value
 from smlocal.contract.document import Document, load_document
 from smlocal.contract.job_file import JobFile, read_job
 from smlocal.contract.local_settings import LocalSettings
@@ -64,6 +66,8 @@ def test_defaults_of_local() -> None:
         "PeerGraceSeconds": 10,
         "StopGraceSeconds": 120,
         "MaxHosts": 32,
+        "NetworkRange": "198.18.0.0/15",
+        "Endpoints": {},
         "Topology": False,
         "MergeOutput": False,
         "AllowCpu": False,
@@ -131,7 +135,12 @@ def test_the_head_names_what_is_wrong() -> None:
         assert caught.value.sentence == who
 
 
-def test_a_flag_that_is_refused_is_blamed_and_told_what_to_say_instead() -> None:
+def test_a_flag_that_is_refused_is_blamed_and_told_what_to_say_instead(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = {
+        word: Value(support=support, note="")
+        for word, support in (("true", Support.REFUSED), ("false", Support.EMULATED))
+    }
+    monkeypatch.setitem(TABLE, "EnableNetworkIsolation", replace(TABLE["EnableNetworkIsolation"], values=values))
     document = load_document(TEXT, name="job.yaml", directory="/")
     document.set(("EnableNetworkIsolation",), value=True)
     with pytest.raises(FieldRefusedError) as caught:
@@ -147,16 +156,25 @@ def test_a_member_that_is_refused_can_be_left_out() -> None:
     assert caught.value.remedy[0].startswith("Leave ")
 
 
-def test_one_machine_has_not_any_number_of_hosts() -> None:
-    many = TEXT.replace("InstanceCount: 2", "InstanceCount: 33")
-    with pytest.raises(RequestInvalidError) as caught:
-        read(many)
-    assert "ResourceConfig.InstanceCount: 33 hosts would be 33 containers" in caught.value.details[0]
-    assert "Local.MaxHosts is 32" in caught.value.details[0]
-    assert caught.value.exit_code == 2
-    read(many + "Local: {MaxHosts: 33}")
-    with pytest.raises(RequestInvalidError, match="1 problem"):
-        read(TEXT + "Local: {MaxHosts: 1}")
+@pytest.mark.parametrize(
+    ("setting", "value", "said"),
+    [
+        ("NetworkRange", "10.99.0.1/16", "'10.99.0.1/16' is no range of IPv4 addresses; write 10.99.0.0/16"),
+        ("NetworkRange", "fd00::/64", "'fd00::/64' is no range"),
+        ("NetworkRange", "private", "'private' is no range"),
+        ("Endpoints", "{s 3!: 'http://localhost:1'}", "s 3!: is no name of a service"),
+        ("Endpoints", "{s3: localhost:9000}", "'localhost:9000' is no URL of a service; write http://localhost:9000"),
+        ("Endpoints", "{s3: 'ftp://localhost'}", "'ftp://localhost' is no URL"),
+        ("Endpoints", "{s3: 'http://localhost:99999'}", "'http://localhost:99999' is no URL"),
+        ("Endpoints", "{s3: 'http://'}", "'http://' is no URL"),
+    ],
+)
+def test_settings_of_the_network(setting: str, value: str, said: str) -> None:
+    with pytest.raises(RequestInvalidError, match="1 problem") as caught:
+        read(TEXT + f"Local: {{{setting}: {value}}}")
+    assert said in caught.value.details[0]
+    good = "Local: {NetworkRange: 10.99.0.0/16, Endpoints: {s3: 'https://[::1]:9000/x', secrets_manager: 'http://h'}}"
+    assert read(TEXT + good).local.NetworkRange == "10.99.0.0/16"
 
 
 def test_an_empty_document_asks_for_what_every_job_needs() -> None:

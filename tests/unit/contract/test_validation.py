@@ -525,6 +525,6 @@ def test_too_many_tags(read: Any, request_with: Any) -> None:
 
 def test_a_mistake_and_a_refusal_are_told_together(read: Any, request_with: Any) -> None:
     with pytest.raises(RequestInvalidError) as caught:
-        read(request_with("EnableNetworkIsolation", value=True, TrainingJobName="a_b"))
+        read(request_with("AlgorithmSpecification.AlgorithmName", "abc", TrainingJobName="a_b"))
     assert len(caught.value.details) == 2
-    assert any("EnableNetworkIsolation: true is refused" in detail for detail in caught.value.details)
+    assert any("AlgorithmSpecification.AlgorithmName is refused" in detail for detail in caught.value.details)

@@ -48,6 +48,8 @@ FACTS = Facts(
     account="000000000000",
     run_id="0123abcd",
     job_directory="/home/jobs/job-1",
+    subnet="198.18.7.0/24",
+    gateway="172.17.0.1",
 )
 REQUEST: dict[str, Any] = {
     "TrainingJobName": "job-1",

@@ -9,10 +9,12 @@ import pytest
 
 from smlocal.contract.listing import Listing
 from smlocal.plan.document import plan_document
+from smlocal.plan.facts import Facts
 from smlocal.plan.model import JobPlan
 
 Planner = Callable[..., JobPlan]
 CONFIG = "/opt/ml/input/config"
+TWO_HOSTS = {"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 2}}
 
 
 def channel(name: str, **more: Any) -> dict[str, Any]:
@@ -147,11 +149,55 @@ def test_one_host_knows_its_own_name_without_a_network(plan: Planner) -> None:
 
 def test_several_hosts_share_a_network_and_differ_in_resourceconfig(plan: Planner) -> None:
     made = plan({"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 3}})
-    assert made.network == "smlocal-job-1-0123abcd"
+    assert made.network is not None
+    assert (made.network.name, made.network.subnet) == ("smlocal-job-1-0123abcd", "198.18.7.0/24")
+    addresses = {"algo-1": "198.18.7.2", "algo-2": "198.18.7.3", "algo-3": "198.18.7.4"}
+    assert (dict(made.network.addresses), made.network.gateway) == (addresses, "198.18.7.1")
+    assert [dict(host.extra_hosts) for host in made.hosts] == [{}, {}, {}]
     assert [host.aliases for host in made.hosts] == [("algo-1",), ("algo-2",), ("algo-3",)]
     current = [json.loads(host.files[f"{CONFIG}/resourceconfig.json"])["current_host"] for host in made.hosts]
     assert current == ["algo-1", "algo-2", "algo-3"]
     assert len({host.container for host in made.hosts}) == 3
+
+
+def test_an_isolated_host_has_a_network_too(plan: Planner) -> None:
+    made = plan({"EnableNetworkIsolation": True})
+    assert made.network is not None
+    assert made.network.isolated
+    assert dict(made.network.addresses) == {"algo-1": "198.18.7.2"}
+    assert not plan(TWO_HOSTS).network.isolated  # type: ignore[union-attr]  # two hosts have one
+
+
+@pytest.mark.parametrize(
+    ("url", "one", "two"),
+    [
+        ("http://localhost:9000", "http://172.17.0.1:9000", "http://198.18.7.1:9000"),
+        ("http://127.0.0.1:9000/x", "http://172.17.0.1:9000/x", "http://198.18.7.1:9000/x"),
+        ("http://127.9.0.1", "http://172.17.0.1", "http://198.18.7.1"),
+        ("https://u:p@[::1]:9000", "https://u:p@172.17.0.1:9000", "https://u:p@198.18.7.1:9000"),
+        ("http://minio.lan:9000", "http://minio.lan:9000", "http://minio.lan:9000"),
+    ],
+)
+def test_services_of_this_machine_have_another_name_in_a_container(plan: Planner, url: str, one: str, two: str) -> None:
+    local = {"Endpoints": {"s3": url, "secrets-manager": "http://h"}}
+    for made, seen in ((plan({}, local), one), (plan(TWO_HOSTS, local), two)):
+        assert [host.environment["AWS_ENDPOINT_URL_S3"] for host in made.hosts] == [seen] * len(made.hosts)
+        assert made.hosts[0].environment["AWS_ENDPOINT_URL_SECRETS_MANAGER"] == "http://h"
+    own = plan({"Environment": {"AWS_ENDPOINT_URL_S3": "mine"}}, local)
+    assert own.hosts[0].environment["AWS_ENDPOINT_URL_S3"] == "mine"
+    isolated = plan({"EnableNetworkIsolation": True}, local)
+    assert not [name for name in isolated.hosts[0].environment if name.startswith("AWS_ENDPOINT_URL")]
+
+
+@pytest.mark.parametrize("kind", ["desktop", "rootless", "remote"])
+def test_an_engine_elsewhere_is_asked_for_the_name_of_this_machine(plan: Planner, facts: Facts, kind: str) -> None:
+    here = facts.engine
+    engine = replace(here, desktop=kind == "desktop", rootless=kind == "rootless", local=kind != "remote")
+    made = plan({}, {"Endpoints": {"s3": "http://localhost:1"}}, engine=engine)
+    assert made.hosts[0].environment["AWS_ENDPOINT_URL_S3"] == "http://host.docker.internal:1"
+    assert dict(made.hosts[0].extra_hosts) == {"algo-1": "127.0.0.1", "host.docker.internal": "host-gateway"}
+    made = plan({}, {"Endpoints": {"s3": "http://minio.lan:1"}}, engine=engine)
+    assert dict(made.hosts[0].extra_hosts) == {"algo-1": "127.0.0.1"}
 
 
 def test_gpus_come_from_the_instance_type(plan: Planner) -> None:

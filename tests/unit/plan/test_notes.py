@@ -37,6 +37,8 @@ FILE_SYSTEM = {
 MOUNTED = {"InputDataConfig": [{"ChannelName": "train", "DataSource": {"FileSystemDataSource": FILE_SYSTEM}}]}
 VPC = {"VpcConfig": {"SecurityGroupIds": ["sg-1"], "Subnets": ["subnet-1"]}}
 REMOTE = {"root": ""}
+ISOLATED = {"EnableNetworkIsolation": True}
+ENDPOINTS = {"s3": "http://localhost:9000"}
 
 # Note id: (members, Local settings, changes of the listing, changes of the image) that bring it about, and those of a
 # job that does not have it.
@@ -113,6 +115,15 @@ CASES: dict[str, tuple[Change, Change]] = {
     "output-merged": ((TWO, {"MergeOutput": True}, {}, {}), (TWO, {}, {}, {})),
     "encryption": (({"EnableInterContainerTrafficEncryption": True}, {}, {}, {}), NOTHING),
     "vpc": (({"VpcConfig": {"SecurityGroupIds": ["sg-1"], "Subnets": ["subnet-1"]}}, {}, {}, {}), NOTHING),
+    "max-hosts": ((TWO, {"MaxHosts": 1}, {}, {}), (TWO, {}, {}, {})),
+    "isolation": ((ISOLATED, {}, {}, {}), NOTHING),
+    "isolated-code": (
+        ({**ISOLATED, "HyperParameters": {"sagemaker_submit_directory": '"s3://b/source.tar.gz"'}}, {}, {}, {}),
+        (ISOLATED, {}, {}, {}),
+    ),
+    "endpoints": (({}, {"Endpoints": ENDPOINTS}, {}, {}), (ISOLATED, {"Endpoints": ENDPOINTS}, {}, {})),
+    "endpoints-unused": ((ISOLATED, {"Endpoints": ENDPOINTS}, {}, {}), ({}, {"Endpoints": ENDPOINTS}, {}, {})),
+    "endpoint-loopback": (({}, {"Endpoints": ENDPOINTS}, {}, {}), (ISOLATED, {"Endpoints": ENDPOINTS}, {}, {})),
     "metric-definitions": (
         (
             {"AlgorithmSpecification": {**IMAGE, "MetricDefinitions": [{"Name": "loss", "Regex": "loss=(.*)"}]}},
@@ -186,6 +197,7 @@ def _ids(plan: Planner, change: Change, listing: Listing, facts: Facts) -> set[s
         listings={"train": replace(listing, **of_listing)},
         file_systems={"train": listing},
         no_fuse="it is not installed",
+        loopback_only=("s3",),
         image=None if of_image is None else replace(facts.image, **of_image),
         code=listing if "Code" in local else None,
         checkpoints=listing if "CheckpointConfig" in members else None,

@@ -6,6 +6,7 @@ from smlocal.contract import paths
 from smlocal.plan.model import HostPlan, JobPlan
 from smlocal.plan.script.data import bound, shown_in_place, volume
 from smlocal.plan.script.mirrored import folders
+from smlocal.plan.script.network import on_network
 from smlocal.plan.script.shell import OURS, container, here, quote, withheld
 
 
@@ -15,8 +16,7 @@ def create(plan: JobPlan, host: HostPlan) -> str:
     words = ["docker create", f"--name {container(host)}", '--label "$L"', "--stop-signal SIGTERM"]
     words.append(f"--hostname {quote(host.hostname)}")
     words += [f"--add-host {quote(f'{name}:{address}')}" for name, address in host.extra_hosts.items()]
-    if plan.network is not None:
-        words += ['--network "by-hand-$J"', *(f"--network-alias {alias}" for alias in host.aliases)]
+    words += on_network(plan, host)
     if host.gpus:
         words.append(f"--gpus {host.gpus}")
     for folder in (paths.INPUT, paths.MODEL, paths.OUTPUT):

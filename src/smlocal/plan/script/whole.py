@@ -6,6 +6,7 @@ from smlocal.plan.model import JobPlan
 from smlocal.plan.script.containers import create, train
 from smlocal.plan.script.data import copied_by_hand, tree_of
 from smlocal.plan.script.mirrored import brought, prepared, saved
+from smlocal.plan.script.network import make_network
 from smlocal.plan.script.pipes import feed, piped_by_hand
 from smlocal.plan.script.results import collect
 from smlocal.plan.script.shell import OURS, quote, withheld
@@ -90,8 +91,7 @@ def _clean(plan: JobPlan) -> Iterator[str]:
     yield "clean"
     yield "trap 's=$?; trap \"\" INT TERM HUP; clean; exit $s' EXIT; trap 'exit 130' INT; trap 'exit 143' TERM HUP"
     yield 'W=$(mktemp -d "${TMPDIR:-/tmp}/by-hand-$J.XXXXXX")'
-    if plan.network is not None:
-        yield 'docker network create --label "$L" "by-hand-$J" >/dev/null'
+    yield from make_network(plan)
 
 
 _VERDICT = (

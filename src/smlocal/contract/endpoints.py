@@ -1,0 +1,37 @@
+"""`Local.Endpoints` as the variables that AWS's libraries read, with addresses that mean something in a container."""
+
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+_HERE = {"localhost", "127.0.0.1", "::1", "0.0.0.0"}  # noqa: S104 - what people write for their own machine
+
+
+def endpoint_variables(endpoints: Mapping[str, str], *, this_machine: str) -> dict[str, str]:
+    """`AWS_ENDPOINT_URL_<SERVICE>` for each; what is on this machine gets the name by which a container reaches it."""
+    return {variable(service): _reached(url, this_machine) for service, url in endpoints.items()}
+
+
+def variable(service: str) -> str:
+    """As the libraries spell it: `s3` to AWS_ENDPOINT_URL_S3."""
+    return f"AWS_ENDPOINT_URL_{service.upper().replace(' ', '_').replace('-', '_')}"
+
+
+def local_port(url: str) -> int | None:
+    """The port of a service on this machine; None for one elsewhere."""
+    parts = urlsplit(url)
+    if not _is_here(parts.hostname):
+        return None
+    return parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def _is_here(name: str | None) -> bool:
+    return name is not None and (name in _HERE or name.startswith("127.") or name.endswith(".localhost"))
+
+
+def _reached(url: str, this_machine: str) -> str:
+    parts = urlsplit(url)
+    if not _is_here(parts.hostname):
+        return url
+    user, at, _ = parts.netloc.rpartition("@")
+    port = "" if parts.port is None else f":{parts.port}"
+    return parts._replace(netloc=f"{user}{at}{this_machine}{port}").geturl()
