@@ -36,7 +36,7 @@ def try_engine(engine: DockerEngine, inspection: Inspection, home: str) -> Trial
     """Try it; takes half a second."""
     run = os.urandom(4).hex()
     labels = {JOB_LABEL: NAME, RUN_LABEL: run}
-    image = f"{NAME}:{run}"
+    image = f"{NAME}-{run}"
     try:
         inspection.make_empty_image(image, labels)
         with _cleared(engine, inspection, image, run), _folder(home) as folder:

@@ -52,10 +52,9 @@ class Inspection:
         return engine_details(self._client.read("/version"), self._client.read("/info"))
 
     def make_empty_image(self, name: str, labels: Mapping[str, str]) -> None:
-        """Make an image without a single file."""
-        repository, _, tag = name.partition(":")
+        """Make an image without a single file; the name has no tag, which Podman does not take here."""
         changes = "LABEL " + " ".join(f"{key}={value}" for key, value in labels.items())
-        parameters = {"fromSrc": "-", "repo": repository, "tag": tag, "changes": changes}
+        parameters = {"fromSrc": "-", "repo": name, "changes": changes}
         headers = {"Content-Type": "application/x-tar"}
         with self._client.ask(
             "POST", "/images/create", parameters=parameters, data=_EMPTY_ARCHIVE, headers=headers

@@ -39,7 +39,7 @@ def test_this_machine_is_ready_and_nothing_is_left_of_the_look(smlocal_run: Run)
         run_docker(*kind, "--quiet", "--filter", "label=smlocal.job=smlocal-doctor") for kind in (("volume", "ls"),)
     ]
     assert left == [""]
-    assert run_docker("image", "ls", "--quiet", "smlocal-doctor") == ""
+    assert run_docker("image", "ls", "--quiet", "smlocal-doctor-*") == ""
 
 
 def test_people_see_a_mark_a_sentence_and_what_to_do(smlocal_run: Run) -> None:

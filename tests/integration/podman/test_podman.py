@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.integration.conftest import run_docker
 from tests.integration.test_cases import hold_case
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -40,3 +41,14 @@ def test_a_gpu_is_refused_not_forgotten(tmp_path: Path, image: Image, smlocal_ru
     assert (done.returncode, error["Id"]) == (3, "gpu-unavailable")
     assert "Podman ignores requests for GPUs" in done.stdout
     assert not (tmp_path / "home" / "jobs" / "podman-gpu").exists()
+
+
+def test_doctor_knows_it(smlocal_run: Run) -> None:
+    done = smlocal_run("doctor", "--json")
+    found = {check["Check"]: check for check in json.loads(done.stdout)["Doctor"]["Checks"]}
+    assert done.returncode == 0, done.stdout
+    assert found["engine"]["Sentence"].startswith("Podman 4")
+    for name in ("version", "container", "overlay", "shared-memory", "clock", "leftovers"):
+        assert found[name]["Severity"] == "ok", found[name]
+    assert "Podman ignores requests for GPUs" in found["gpu"]["Sentence"]
+    assert "smlocal-doctor" not in run_docker("image", "ls")

@@ -5,22 +5,25 @@ import os
 from smlocal.doctor.interface import Finding, fine, unknown, warning
 from smlocal.doctor.look import Look
 from smlocal.doctor.trial import Trial
+from smlocal.engine.inspection import EngineDetails
 
 _DRIVER = "/proc/driver/nvidia/version"
 
 
 def check(look: Look) -> Finding:
     """Really ask for one."""
-    return judge(look.trial, driver=os.path.exists(_DRIVER), api=look.details.api)
+    return judge(look.trial, driver=os.path.exists(_DRIVER), details=look.details)
 
 
-def judge(trial: Trial, *, driver: bool, api: tuple[int, int]) -> Finding:
+def judge(trial: Trial, *, driver: bool, details: EngineDetails) -> Finding:
     """Jobs without GPUs do not care."""
     if trial.container_trouble is not None:
         return unknown("not looked at: no container can be started")
-    if trial.gpu_trouble is None and api >= (1, 40):
+    if trial.gpu_trouble is None and details.api >= (1, 40):
         return fine("tried: a container gets a GPU")
     why = (trial.gpu_trouble or "the engine's API is too old").strip()
+    if details.product == "Podman":
+        return warning(f"jobs with GPUs are refused: {why}", "For these use Docker: unset DOCKER_HOST")
     if driver:
         return warning(
             f"there is a driver, but containers get no GPU: {why}",

@@ -5,7 +5,8 @@ from smlocal.doctor.look import Look
 from smlocal.doctor.trial import Trial
 from smlocal.job.sizes import readable_bytes
 
-_USUAL = 64 << 20
+_USUAL = 60 << 20
+"""Docker gives 64 MiB, Podman as many MB."""
 
 
 def check(look: Look) -> Finding:
@@ -21,6 +22,6 @@ def judge(trial: Trial) -> Finding:
     if trial.shared_memory < _USUAL:
         return warning(
             f"containers get {size} of /dev/shm, less than Docker's usual 64 MiB: loaders with workers may die of it",
-            'Set "default-shm-size": "64M" in daemon.json and restart the engine.',
+            'Docker: "default-shm-size": "64M" in daemon.json. Podman: shm_size in containers.conf. Then restart it.',
         )
     return fine(f"containers get {size} of /dev/shm")
