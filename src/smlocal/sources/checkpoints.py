@@ -11,9 +11,9 @@ from smlocal.sources.local import list_folder
 from smlocal.sources.local_path import cleaned, local_path
 from smlocal.sources.mapping import is_remote, longest_match, split_uri
 from smlocal.sources.refusals import Asked, Caller
+from smlocal.sources.remote import listing_of, select_remote
 from smlocal.sources.s3.interface import ObjectStore, S3Object
 from smlocal.sources.s3_uri import s3_form
-from smlocal.sources.selection import OutOfOrderError, Selection, select
 
 _LONGEST = 255
 """Bytes of a name, on every file system in use."""
@@ -74,31 +74,13 @@ def _list_objects(asked: Asked, in_s3: InS3) -> Listing:
     bucket_uri, key = split_uri(asked.uri)
     prefix = f"{key.rstrip('/')}/" if key.strip("/") else ""
 
-    def selected(*, ordered: bool) -> Selection:
+    def objects() -> Iterator[S3Object]:
         found = in_s3.store().list_objects(bucket_uri[len("s3://") : -1], prefix)
-        objects: Iterator[S3Object] = (each for each in found if not each.key.endswith(UPLOADING))
-        if not ordered:
-            objects = iter(sorted(objects, key=lambda each: each.key))
-        return select(objects, bucket_uri=bucket_uri, prefix=prefix, mode="File")
+        return (each for each in found if not each.key.endswith(UPLOADING))
 
     with s3_refusals.refused(asked, in_s3.caller):
-        try:
-            selection = selected(ordered=True)
-        except OutOfOrderError:
-            selection = selected(ordered=False)
-    listing = Listing(
-        root="",
-        bucket_uri=bucket_uri,
-        prefix=key,
-        key_base=selection.key_base,
-        paths=selection.paths,
-        keys=selection.keys,
-        sizes=selection.sizes,
-        etags=selection.etags,
-        total_bytes=sum(selection.sizes),
-        whole_tree=True,
-    )
-    return listing if selection.failure is None else listing.failed(selection.failure)
+        selection = select_remote(objects, bucket_uri=bucket_uri, prefix=prefix, mode="File")
+    return replace(listing_of(selection, bucket_uri=bucket_uri, prefix=key), directories=())
 
 
 def list_again(listing: Listing, *, where: str | None = None) -> Listing:

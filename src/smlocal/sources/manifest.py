@@ -14,6 +14,8 @@ from smlocal.sources.manifest_json import ManifestError, manifest_strings
 from smlocal.sources.mapping import is_remote, split_uri
 from smlocal.sources.refusals import Asked
 from smlocal.sources.remote import object_at
+from smlocal.sources.s3.answers import damaged
+from smlocal.sources.s3.checksum import Checksum
 from smlocal.sources.s3.interface import ObjectStore, S3Error
 from smlocal.sources.s3_uri import s3_form
 from smlocal.sources.selection import is_marker, lay_out, split_prefix
@@ -71,8 +73,14 @@ def _pieces(document: Listing, store: Callable[[], ObjectStore]) -> Iterator[byt
         return
     wanted, client = object_at(document, 0), store()
     buffer = memoryview(bytearray(_PIECE))
-    for start in range(0, wanted.size or 0, _PIECE):
-        yield bytes(buffer[: client.read_into(wanted, start, buffer)])
+    size = wanted.size or 0
+    checksum = client.checksum(wanted) if size > _PIECE else Checksum(None)
+    for start in range(0, size, _PIECE):
+        count = client.read_into(wanted, start, buffer)
+        checksum.update(buffer[:count])
+        yield bytes(buffer[:count])
+    if not checksum.matches:
+        raise damaged(wanted.uri)
 
 
 def _not_read(asked: Asked, document: Listing, error: S3Error) -> Listing:

@@ -1,5 +1,6 @@
 """A channel's source in S3: which objects it selects, under which names, in which order."""
 
+from collections.abc import Callable, Iterator
 from itertools import islice
 
 from smlocal.contract.listing import Listing
@@ -17,20 +18,26 @@ def list_prefix(asked: Asked, *, mode: str, caller: Caller, store: ObjectStore) 
     """List all objects whose key begins with that of the URI."""
     bucket_uri, prefix = split_uri(asked.uri)
     bucket = bucket_uri[len("s3://") : -1]
-
-    def selected(*, ordered: bool) -> Selection:
-        objects = store.list_objects(bucket, prefix)
-        if not ordered:
-            objects = iter(sorted(objects, key=lambda each: each.key))
-        return select(objects, bucket_uri=bucket_uri, prefix=prefix, mode=mode)
-
     with s3_refusals.refused(asked, caller):
-        try:
-            selection = selected(ordered=True)
-        except OutOfOrderError:
-            selection = selected(ordered=False)
+        selection = select_remote(
+            lambda: store.list_objects(bucket, prefix), bucket_uri=bucket_uri, prefix=prefix, mode=mode
+        )
     if not selection.found:
         raise refusals.empty(asked, caller)
+    return listing_of(selection, bucket_uri=bucket_uri, prefix=prefix)
+
+
+def select_remote(objects: Callable[[], Iterator[S3Object]], *, bucket_uri: str, prefix: str, mode: str) -> Selection:
+    """Select from what is listed; a server that lists in another order than S3 is asked again, and all of it sorted."""
+    try:
+        return select(objects(), bucket_uri=bucket_uri, prefix=prefix, mode=mode)
+    except OutOfOrderError:
+        found = sorted(objects(), key=lambda each: each.key)
+        return select(iter(found), bucket_uri=bucket_uri, prefix=prefix, mode=mode)
+
+
+def listing_of(selection: Selection, *, bucket_uri: str, prefix: str) -> Listing:
+    """What was selected, and why it cannot be laid out where it cannot."""
     listing = Listing(
         root="",
         bucket_uri=bucket_uri,

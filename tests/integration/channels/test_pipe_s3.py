@@ -88,6 +88,17 @@ def test_an_object_that_changed(pipes: Pipes, source: Source, s3: S3Server) -> N
     assert pipes.reason().startswith(f"{DOWNLOAD} {listing.uri('b')} (PreconditionFailed: ")
 
 
+@pytest.mark.parametrize("data", [b"one piece", LARGE], ids=["one piece", "several"])
+def test_bytes_that_are_not_what_s3_was_given(pipes: Pipes, source: Source, s3: S3Server, data: bytes) -> None:
+    s3.skip_on("rclone", "it keeps no checksums")
+    listing = source.listing({"a": data})
+    others = {"ChecksumAlgorithm": "CRC64NVME", "ChecksumCRC64NVME": "AAAAAAAAAAA="}  # moto believes it
+    s3.client().put_object(Bucket=listing.bucket, Key="p/a", Body=data, **others)
+    pipes.feed(listing, store=source.store)
+    why = "The bytes that came do not add up to the checksum that S3 has for them"
+    assert pipes.reason() == f"{DOWNLOAD} {listing.uri('a')} (BadDigest: {why})"
+
+
 def test_a_server_that_goes_and_comes_again(pipes: Pipes, source: Source, s3: S3Server) -> None:
     files = {f"{number}": LARGE[number:] for number in range(10)}
     pipes.feed(source.listing(files), store=source.store)

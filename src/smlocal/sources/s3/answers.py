@@ -52,6 +52,12 @@ def changed(uri: str) -> S3Error:
     return S3Error(code, message, status=412, uri=uri, operation="GetObject")
 
 
+def damaged(uri: str) -> S3Error:
+    """What came is not what S3 was given."""
+    words = "The bytes that came do not add up to the checksum that S3 has for them"
+    return S3Error("BadDigest", words, status=200, uri=uri, operation="GetObject")
+
+
 def unanswered(error: Exception, uri: str, operation: str) -> S3Error:
     """No answer came; first in the words of the service, then in those of the system."""
     found = S3Error(

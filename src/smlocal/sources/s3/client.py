@@ -2,14 +2,16 @@
 
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from typing import TYPE_CHECKING, Self
 
-from smlocal.sources.s3.answers import Page, read_page, unanswered
+from smlocal.sources.s3.answers import Page, damaged, read_page, unanswered
+from smlocal.sources.s3.checksum import Checksum
 from smlocal.sources.s3.connection import BrokenConnectionError
 from smlocal.sources.s3.endpoint import quote
 from smlocal.sources.s3.exchange import Exchange, Request
+from smlocal.sources.s3.expectation import CHECKSUMS, checksum_of
 from smlocal.sources.s3.interface import S3Object
 from smlocal.sources.s3.patience import Patience
 from smlocal.sources.s3.ranges import RangeReader
@@ -98,11 +100,36 @@ class S3Client:
 
     def head(self, bucket: str, key: str) -> S3Object:
         """Size and ETag of one object."""
-        request = Request(operation="HeadObject", method="HEAD", bucket=bucket, key=key, uri=f"s3://{bucket}/{key}")
+        said = self._head(S3Object(bucket=bucket, key=key))
+        return S3Object(bucket=bucket, key=key, size=int(said.get("content-length", "0")), etag=said.get("etag"))
+
+    def checksum(self, of: S3Object, said: Mapping[str, str] | None = None, *, exactly: bool = False) -> Checksum:
+        """What adds up an object, its size known, in order; `said` are the headers of an answer that held all of it.
+
+        Bytes that prove wrong are to be looked at again, `exactly`: nothing is then taken for granted.
+        """
+        same = {"if-match": of.etag} if of.etag else {}
+        return checksum_of(
+            of.size or 0,
+            said,
+            lambda: self._head(of, {**CHECKSUMS, **same}),
+            lambda number: self._head(of, query=f"partNumber={number}"),
+            exactly=exactly,
+        )
+
+    def _head(self, of: S3Object, headers: Mapping[str, str] | None = None, *, query: str = "") -> dict[str, str]:
+        request = Request(
+            operation="HeadObject",
+            method="HEAD",
+            bucket=of.bucket,
+            key=of.key,
+            query=query,
+            headers=headers or {},
+            uri=of.uri,
+        )
         answer = self._exchange.send(request, Patience(self._patience, self._cancelled))
         self._exchange.give_back(answer)
-        length, etag = answer.headers.get("content-length", "0"), answer.headers.get("etag")
-        return S3Object(bucket=bucket, key=key, size=int(length), etag=etag)
+        return answer.headers
 
     def open_range(self, wanted: S3Object, start: int = 0, length: int | None = None) -> RangeReader:
         """A range to be read piece by piece, or all from `start` on; nothing is asked before the first read."""
@@ -112,19 +139,32 @@ class S3Client:
         """Fill `buffer` from `start` on and return how many bytes there were: fewer only at the object's end."""
         if not buffer:
             return 0
-        with closing(self.open_range(wanted, start, len(buffer))) as reader:
-            return reader.fill(buffer)
+        for exactly in (False, True):
+            with closing(self.open_range(wanted, start, len(buffer))) as reader:
+                count = reader.fill(buffer)
+                if self._adds_up(reader, buffer[:count], exactly=exactly):
+                    return count
+        raise damaged(wanted.uri)
 
     def read_first(self, wanted: S3Object, most: int) -> tuple[S3Object, bytes]:
         """The first bytes of an object whose size is not known, and the object with its size and ETag."""
-        with closing(self.open_range(wanted, 0, most)) as reader:
-            reader.readinto(memoryview(b""))  # now the size is known
-            size = reader.object.size
-            data = bytearray(most if size is None else min(most, size))
-            with memoryview(data) as view:
-                count = reader.fill(view)
-            del data[count:]
-            return reader.object, bytes(data)
+        for exactly in (False, True):
+            with closing(self.open_range(wanted, 0, most)) as reader:
+                reader.readinto(memoryview(b""))  # now the size is known
+                size = reader.object.size
+                data = memoryview(bytearray(most if size is None else min(most, size)))
+                data = data[: reader.fill(data)]
+                if self._adds_up(reader, data, exactly=exactly):
+                    return reader.object, bytes(data)
+        raise damaged(wanted.uri)
+
+    def _adds_up(self, reader: RangeReader, data: memoryview, *, exactly: bool) -> bool:
+        """Whether what a reader gave is what S3 was given, as far as that is known: not of a part."""
+        if not reader.headers:
+            return True
+        checksum = self.checksum(reader.object, reader.headers, exactly=exactly)
+        checksum.update(data)
+        return checksum.matches
 
 
 def _never() -> bool:

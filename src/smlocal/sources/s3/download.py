@@ -5,11 +5,13 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from smlocal.sources.s3.answers import damaged
 from smlocal.sources.s3.checksum import Checksum
 from smlocal.sources.s3.client import S3Client
-from smlocal.sources.s3.interface import S3Error, S3Object
+from smlocal.sources.s3.in_order import InOrder
+from smlocal.sources.s3.interface import S3Object
 from smlocal.sources.s3.new_file import NewFile
 from smlocal.sources.s3.patience import FetchCancelledError
 
@@ -66,6 +68,11 @@ class _File:
     file: NewFile | None = None
     left: int = 1
     """Parts that have not come yet."""
+    parts: "InOrder[_Part] | None" = None
+    """Those that have come, on their way into the checksum; None for an object of one part."""
+    checksum: Checksum = field(default_factory=lambda: Checksum(None))
+    again: bool = False
+    """The bytes that came first proved wrong."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -132,6 +139,9 @@ class _Download:
         try:
             while (part := self._next()) is not None:
                 found = self._fetch(part, buffer)
+                self._learn(part.of, found)
+                if part.of.parts is not None:
+                    part.of.parts.bring(part.start, part)
                 self._come(part, found)
         except BaseException as error:  # noqa: BLE001  it is raised in the calling thread
             with self._changed:
@@ -174,18 +184,20 @@ class _Download:
     def _cut(self, file: _File) -> None:
         """Have the parts behind the first fetched, too, once it is known how many there are."""
         starts = range(self._part, file.object.size or 0, self._part)
-        file.left += len(starts)
-        self._parts.extend(_Part(of=file, start=start, length=self._part) for start in starts)
-        self._changed.notify_all()
+        if starts:
+            file.left += len(starts)
+            file.parts = InOrder(self._add_up)
+            self._parts.extend(_Part(of=file, start=start, length=self._part) for start in starts)
+            self._changed.notify_all()
 
     def _fetch(self, part: _Part, buffer: memoryview) -> S3Object:
         file = self._file(part.of)
-        for _attempt in range(2):
+        for exactly in (False, True):
             with closing(self._store.open_range(part.of.object, part.start, part.length)) as reader:
-                at, checksum = part.start, Checksum({})
+                at, checksum = part.start, Checksum(None)
                 while count := reader.fill(buffer):
-                    if at == 0:
-                        checksum = Checksum(reader.headers)
+                    if at == 0 and reader.headers:
+                        checksum = self._store.checksum(reader.object, reader.headers, exactly=exactly)
                     file.write(buffer[:count], at)
                     checksum.update(buffer[:count])
                     at += count
@@ -193,8 +205,17 @@ class _Download:
             if checksum.matches:
                 return reader.object
             self._count(part.start - at)
-        words = "The bytes that came do not add up to the checksum that S3 has for them"
-        raise S3Error("BadDigest", words, status=200, uri=part.of.object.uri, operation="GetObject")
+        raise damaged(part.of.object.uri)
+
+    def _add_up(self, part: _Part) -> int:
+        """Add a part of many to the checksum, from the file, where the system still has it in memory."""
+        of = part.of
+        if part.start == 0:
+            of.checksum = self._store.checksum(of.object, exactly=of.again)
+        if of.checksum.is_known:
+            for piece in self._file(of).pieces(part.start, part.length):
+                of.checksum.update(piece)
+        return part.start + part.length
 
     def _file(self, of: _File) -> NewFile:
         with self._changed:
@@ -210,14 +231,33 @@ class _Download:
         with self._changed:
             self._bytes += count
 
-    def _come(self, part: _Part, found: S3Object) -> None:
-        file = part.of
+    def _learn(self, file: _File, found: S3Object) -> None:
+        """The first answer has told how large the object is."""
         with self._changed:
             if file.object.size is None:
                 file.object = found
                 self._cut(file)
+
+    def _fetch_again(self, file: _File) -> None:
+        """All of it, once: nobody knows which part is wrong."""
+        if file.again:
+            raise damaged(file.object.uri)
+        file.again = True
+        size = file.object.size or 0
+        with self._changed:
+            self._bytes -= size
+            file.left = 1
+            self._parts.append(_Part(of=file, start=0, length=self._part))
+            self._cut(file)
+
+    def _come(self, part: _Part, found: S3Object) -> None:
+        file = part.of
+        with self._changed:
             file.left -= 1
             whole = not file.left
+        if whole and not file.checksum.matches:
+            self._fetch_again(file)
+            whole = False
         if whole:
             self._file(file).publish()
         with self._changed:

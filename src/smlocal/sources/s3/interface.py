@@ -2,7 +2,10 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
+
+if TYPE_CHECKING:
+    from smlocal.sources.s3.checksum import Checksum
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,6 +54,10 @@ class ObjectStore(Protocol):
 
     def read_first(self, wanted: S3Object, most: int) -> tuple[S3Object, bytes]:
         """The first bytes of an object whose size is not known, and the object with its size and ETag."""
+        ...
+
+    def checksum(self, of: S3Object) -> "Checksum":
+        """What adds up an object, its size known, that is read piece by piece; an object read in one go is checked."""
         ...
 
 

@@ -2,11 +2,13 @@
 
 import os
 import threading
+from collections.abc import Generator
 from contextlib import suppress
 from errno import EINVAL, EISDIR, ENOTSUP, EPERM
 from secrets import token_hex
 
 _MODE = 0o644
+_PIECE = 256 << 10
 _NO_NAMELESS = {EINVAL, EISDIR, ENOTSUP}
 _NO_LINKS = {ENOTSUP, EPERM}
 
@@ -21,12 +23,12 @@ class NewFile:
         self._passing = ""
         self._lock = threading.Lock()
         try:
-            self._file = os.open(folder, os.O_WRONLY | os.O_TMPFILE | os.O_CLOEXEC, _MODE)
+            self._file = os.open(folder, os.O_RDWR | os.O_TMPFILE | os.O_CLOEXEC, _MODE)
         except OSError as error:
             if error.errno not in _NO_NAMELESS:
                 raise
             self._passing = f"{folder}/.smlocal-{token_hex(8)}"
-            self._file = os.open(self._passing, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _MODE)
+            self._file = os.open(self._passing, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _MODE)
         os.fchmod(self._file, _MODE)  # whatever the umask
 
     def write(self, data: memoryview, at: int) -> None:
@@ -39,6 +41,21 @@ class NewFile:
                 count = os.pwrite(self._file, data, at)
             data = data[count:]
             at += count
+
+    def pieces(self, start: int, length: int) -> Generator[memoryview, None, None]:
+        """What was written there; a piece is valid until the next is asked for. ValueError as with `write`."""
+        with self._lock:
+            if self._file < 0:
+                raise ValueError(f"{self.path} is closed")
+            file = os.dup(self._file)  # whoever discards it must not have to wait
+        try:
+            buffer = memoryview(bytearray(min(length, _PIECE)))
+            end = start + length
+            while start < end and (count := os.preadv(file, [buffer[: end - start]], start)):
+                yield buffer[:count]
+                start += count
+        finally:
+            os.close(file)
 
     def publish(self) -> None:
         """Give it its name, which must be free, and close it."""

@@ -5,6 +5,7 @@ from dataclasses import replace
 from smlocal.sources.s3.answers import changed, extent_of, unanswered
 from smlocal.sources.s3.connection import BrokenConnectionError
 from smlocal.sources.s3.exchange import Answer, Exchange, Request
+from smlocal.sources.s3.expectation import CHECKSUMS
 from smlocal.sources.s3.interface import S3Error, S3Object
 from smlocal.sources.s3.patience import Patience
 
@@ -87,7 +88,7 @@ class RangeReader:
         size = self.object.size
         if self._at and size is not None and self._at >= size:
             return None
-        headers = {"x-amz-checksum-mode": "ENABLED"}
+        headers = dict(CHECKSUMS)
         # The whole object is asked for without a range: only then does S3 send its checksum.
         if self._at or self._end != size:
             headers["range"] = f"bytes={self._at}-{'' if self._end is None else self._end - 1}"

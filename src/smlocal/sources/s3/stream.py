@@ -6,6 +6,9 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from smlocal.sources.s3.answers import damaged
+from smlocal.sources.s3.checksum import Checksum
+from smlocal.sources.s3.in_order import InOrder
 from smlocal.sources.s3.interface import InterruptibleStore, ObjectStore, S3Error, S3Object
 
 _LARGEST_PART = 4 << 20
@@ -44,17 +47,32 @@ class _Entry:
 
     number: int
     object: S3Object
+    arrivals: "InOrder[_Arrival]"
+    """Pieces count as having come in order only, so that they are added up while they are here."""
     cut: int = 0
     """Up to here it has been cut into pieces."""
     pieces: deque[_Piece] = field(default_factory=deque)
     known: bool = False
     """Size and ETag are as sure as they will ever be."""
     skipped: bool = False
+    checksum: Checksum = field(default_factory=lambda: Checksum(None))
+    """Of an object of several pieces; one that comes in one piece is checked where it is read."""
 
     @property
     def is_cut(self) -> bool:
         """Whether every part is being fetched; of an object that is not known yet only the first can be."""
         return self.cut >= (self.object.size or 0) if self.known else self.cut > 0
+
+
+@dataclass(eq=False, slots=True)
+class _Arrival:
+    """What has become of a piece."""
+
+    entry: _Entry
+    piece: _Piece
+    found: S3Object
+    data: bytearray | bytes | None
+    failure: BaseException | None
 
 
 class ObjectStream:
@@ -182,9 +200,10 @@ class ObjectStream:
         while (found := self._next()) is not None:
             entry, piece = found
             try:
-                self._fetch(entry, piece)
+                arrival = self._fetch(entry, piece)
             except BaseException as error:  # noqa: BLE001  it is raised where the reader meets it
-                self._deliver(entry, piece, entry.object, None, error)
+                arrival = _Arrival(entry, piece, entry.object, None, error)
+            entry.arrivals.bring(piece.start, arrival)
 
     def _next(self) -> tuple[_Entry, _Piece] | None:
         with self._lock:
@@ -228,7 +247,8 @@ class ObjectStream:
         if taken is None:
             self._exhausted, self._trouble = True, trouble
         else:
-            entry = _Entry(self._count, taken, known=taken.size is not None and taken.etag is not None)
+            arrivals = InOrder(self._arrive)
+            entry = _Entry(self._count, taken, arrivals, known=taken.size is not None and taken.etag is not None)
             self._count += 1
             self._unknown += not entry.known
             self._entries.append(entry)
@@ -252,19 +272,18 @@ class ObjectStream:
             heapq.heappop(self._uncut)
         return entry, piece
 
-    def _fetch(self, entry: _Entry, piece: _Piece) -> None:
+    def _fetch(self, entry: _Entry, piece: _Piece) -> _Arrival:
         size = piece.weight - _OVERHEAD
         if not entry.known:
             found, data = self._store.read_first(entry.object, size)
-            self._deliver(entry, piece, found, data, None)
-            return
+            return _Arrival(entry, piece, found, data, None)
         buffer = self._buffer(size)
         with memoryview(buffer) as view:
             count = self._store.read_into(entry.object, piece.start, view[:size])
         if count < size:
             words = f"The object ended after {piece.start + count} bytes"
             raise S3Error("IncompleteBody", words, status=200, uri=entry.object.uri, operation="GetObject")
-        self._deliver(entry, piece, entry.object, buffer, None)
+        return _Arrival(entry, piece, entry.object, buffer, None)
 
     def _buffer(self, size: int) -> bytearray:
         if size == self._part:
@@ -273,23 +292,41 @@ class ObjectStream:
                     return self._spare.pop()
         return bytearray(size)
 
-    def _deliver(
-        self,
-        entry: _Entry,
-        piece: _Piece,
-        found: S3Object,
-        data: bytearray | bytes | None,
-        failure: BaseException | None,
-    ) -> None:
+    def _arrive(self, arrival: _Arrival) -> int:
+        entry, piece = arrival.entry, arrival.piece
+        size = piece.weight - _OVERHEAD
+        if not entry.known:
+            size = min(len(arrival.data or b""), size)
+        try:
+            if arrival.data is not None and not entry.skipped:
+                self._add_up(entry, arrival.found, piece.start, memoryview(arrival.data)[:size])
+        except BaseException as error:  # noqa: BLE001  as above
+            arrival.data, arrival.failure = None, error
+        self._deliver(arrival)
+        return piece.start + size
+
+    def _add_up(self, entry: _Entry, found: S3Object, start: int, data: memoryview) -> None:
+        """Add a piece of several; the last is shown to nobody unless all of them are right."""
+        is_last = start + len(data) == found.size
+        if start == 0:
+            if is_last:
+                return
+            entry.checksum = self._store.checksum(found)
+        entry.checksum.update(data)
+        if is_last and not entry.checksum.matches:
+            raise damaged(found.uri)
+
+    def _deliver(self, arrival: _Arrival) -> None:
+        entry, piece = arrival.entry, arrival.piece
         with self._lock:
-            piece.data, piece.failure = data, failure
-            piece.length = min(len(data or b""), piece.weight - _OVERHEAD)
+            piece.data, piece.failure = arrival.data, arrival.failure
+            piece.length = min(len(piece.data or b""), piece.weight - _OVERHEAD)
             self._unknown -= not entry.known
             if entry.skipped or self._closed:
                 self._release(piece)
                 return
-            if not entry.known and failure is None:
-                self._learn(entry, piece, found)
+            if not entry.known and piece.failure is None:
+                self._learn(entry, piece, arrival.found)
             if self._entries and self._entries[0] is entry:
                 self._arrived.notify()
 

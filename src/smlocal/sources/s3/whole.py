@@ -1,5 +1,6 @@
 """Small documents, such as manifests, read as a whole."""
 
+from smlocal.sources.s3.answers import damaged
 from smlocal.sources.s3.interface import ObjectStore, S3Error, S3Object
 
 _FIRST = 1 << 20
@@ -17,6 +18,10 @@ def read_whole(store: ObjectStore, obj: S3Object, most: int) -> bytes:
         return data
     whole = bytearray(size)
     whole[: len(data)] = data
+    checksum = store.checksum(found)
     with memoryview(whole) as view:
-        count = store.read_into(found, len(data), view[len(data) :])
-    return bytes(whole[: len(data) + count])
+        count = len(data) + store.read_into(found, len(data), view[len(data) :])
+        checksum.update(view[:count])
+    if not checksum.matches:
+        raise damaged(obj.uri)
+    return bytes(whole[:count])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from smlocal.sources.s3.answers import document_of, unanswered
 from smlocal.sources.s3.body import Body, Text, crc32_of
 from smlocal.sources.s3.checksum import Checksum
+from smlocal.sources.s3.claims import claim_of
 from smlocal.sources.s3.connection import BrokenConnectionError
 from smlocal.sources.s3.endpoint import quote
 from smlocal.sources.s3.exchange import Exchange, Request
@@ -218,8 +219,9 @@ def _has_arrived(body: Body, headers: Mapping[str, str], crc32: str, *, signed: 
     said = headers.get("x-amz-checksum-crc32", "")
     if said and crc32:
         return said == crc32
-    check = Checksum(headers)
-    if check.is_known and not signed:
+    claim = claim_of(headers, etag=True)
+    if claim is not None and not claim.parts and not signed:
+        check = Checksum(claim)
         for piece in body.pieces():
             check.update(piece)
         return check.matches

@@ -1,5 +1,6 @@
 """A real store of the protocol over bytes in this process."""
 
+import hashlib
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -7,6 +8,8 @@ from dataclasses import replace
 
 import pytest
 
+from smlocal.sources.s3.checksum import Checksum
+from smlocal.sources.s3.claims import Claim
 from smlocal.sources.s3.interface import S3Error, S3Object
 
 
@@ -16,6 +19,9 @@ class MemoryStore:
     def __init__(self, objects: Mapping[str, bytes]) -> None:
         self.objects = dict(objects)
         self.reads: list[tuple[str, int, int]] = []
+        self.sums: list[str] = []
+        self.claims: dict[str, bytes] = {}
+        """SHA-256 that are not those of the bytes."""
         self.gate = threading.Event()
         """Reads wait while it is clear."""
         self.gate.set()
@@ -39,6 +45,11 @@ class MemoryStore:
     def read_first(self, wanted: S3Object, most: int) -> tuple[S3Object, bytes]:
         piece = self._read(wanted, 0, most)
         return self.listed(wanted.key), piece
+
+    def checksum(self, of: S3Object) -> Checksum:
+        self.sums.append(of.key)
+        said = self.claims.get(of.key, hashlib.sha256(self._bytes(of)).digest())
+        return Checksum(Claim(kind="sha256", wanted=said))
 
     def _read(self, wanted: S3Object, start: int, most: int) -> bytes:
         self.reads.append((wanted.key, start, most))

@@ -3,42 +3,79 @@
 import base64
 import hashlib
 import zlib
+from collections.abc import Callable
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from smlocal.sources.s3.checksum import Checksum
+from smlocal.sources.s3.claims import Claim, claim_of
+from smlocal.sources.s3.crc import in_python
 
-DATA = b"the bytes of an object" * 1000
-MD5 = hashlib.md5(DATA).hexdigest()
-CRC32 = base64.b64encode(zlib.crc32(DATA).to_bytes(4, "big")).decode()
-SHA1 = base64.b64encode(hashlib.sha1(DATA).digest()).decode()
-SHA256 = base64.b64encode(hashlib.sha256(DATA).digest()).decode()
+DATA = b"the bytes of an object" * 100
 SSE_KMS = "x-amz-server-side-encryption-aws-kms-key-id"
+FULL, COMPOSITE = {"x-amz-checksum-type": "FULL_OBJECT"}, {"x-amz-checksum-type": "COMPOSITE"}
+
+DIGESTS: dict[str, Callable[[bytes], bytes]] = {
+    "crc32": lambda data: zlib.crc32(data).to_bytes(4, "big"),
+    "crc32c": lambda data: in_python("crc32c")(memoryview(data), 0).to_bytes(4, "big"),
+    "crc64nvme": lambda data: in_python("crc64nvme")(memoryview(data), 0).to_bytes(8, "big"),
+    "sha1": lambda data: hashlib.sha1(data).digest(),
+    "sha256": lambda data: hashlib.sha256(data).digest(),
+    "sha512": lambda data: hashlib.sha512(data).digest(),
+    "md5": lambda data: hashlib.md5(data).digest(),
+}
+MD5 = DIGESTS["md5"](DATA).hex()
+CRC32 = base64.b64encode(DIGESTS["crc32"](DATA)).decode()
 
 
-def matches(headers: dict[str, str], data: bytes) -> bool:
-    checksum = Checksum(headers)
+def matches(headers: dict[str, str], data: bytes, lengths: tuple[int, ...] = ()) -> bool:
+    checksum = Checksum(claim_of(headers, etag=True), lengths)
     for at in range(0, len(data), 999):
         checksum.update(memoryview(data)[at : at + 999])
     return checksum.matches
+
+
+def header(kind: str, digest: bytes, suffix: str = "") -> dict[str, str]:
+    return {f"x-amz-checksum-{kind}": base64.b64encode(digest).decode() + suffix}
 
 
 @pytest.mark.parametrize(
     "headers",
     [
         {"etag": f'"{MD5}"'},
-        {"x-amz-checksum-crc32": CRC32},
-        {"x-amz-checksum-crc32": CRC32, "x-amz-checksum-type": "FULL_OBJECT", "etag": '"0-2"'},
-        {"x-amz-checksum-sha1": SHA1},
-        {"x-amz-checksum-sha256": SHA256, "etag": '"00000000000000000000000000000000"'},
-        {"x-amz-checksum-crc32": f"{CRC32}-3", "etag": f'"{MD5}"'},
-        {"x-amz-checksum-crc64nvme": "AAAAAAAAAAA=", "etag": f'"{MD5}"'},
+        {"x-amz-checksum-crc32": "not base64!", "etag": f'"{MD5}"'},
+        {"x-amz-checksum-xxhash64": "AAAAAAAAAAA=", "etag": f'"{MD5}"'},
+        *(header(kind, digest(DATA)) for kind, digest in DIGESTS.items()),
+        *({**header(kind, digest(DATA)), **FULL, "etag": '"0-2"'} for kind, digest in DIGESTS.items()),
     ],
 )
 def test_a_wrong_byte_is_noticed(headers: dict[str, str]) -> None:
     assert matches(headers, DATA)
     assert not matches(headers, DATA[:-1] + b"!")
     assert not matches(headers, DATA[:-1])
+
+
+@given(
+    kind=st.sampled_from(sorted(DIGESTS)),
+    said=st.sampled_from(["suffix and type", "suffix", "type and ETag"]),
+    parts=st.lists(st.binary(max_size=2000), min_size=1, max_size=5),
+)
+def test_a_sum_of_the_sums_of_parts(kind: str, said: str, parts: list[bytes]) -> None:
+    digest = DIGESTS[kind]
+    count = f"-{len(parts)}"
+    headers = header(kind, digest(b"".join(map(digest, parts))), count if "suffix" in said else "")
+    headers |= COMPOSITE if "type" in said else {}
+    headers |= {"etag": f'"{"0" * 32}{count}"'} if "ETag" in said else {}
+    data, lengths = b"".join(parts), tuple(map(len, parts))
+    claim = claim_of(headers, etag=True)
+    assert claim is not None
+    assert claim.parts == len(parts)
+    assert matches(headers, data, lengths)
+    if data:
+        assert not matches(headers, bytes([data[0] ^ 1]) + data[1:], lengths)
+        assert not matches(headers, data[:-1], lengths)
 
 
 @pytest.mark.parametrize(
@@ -49,9 +86,21 @@ def test_a_wrong_byte_is_noticed(headers: dict[str, str]) -> None:
         {"etag": '"not an md5"'},
         {"etag": f'"{"0" * 32}"', SSE_KMS: "key"},
         {"etag": f'"{"0" * 32}"', "x-amz-server-side-encryption-customer-algorithm": "AES256"},
-        {"x-amz-checksum-sha256": SHA256, "x-amz-checksum-type": "COMPOSITE"},
         {"x-amz-checksum-sha256": "not base64!"},
+        {"x-amz-checksum-crc64nvme": CRC32},
+        {"x-amz-checksum-xxhash64": "AAAAAAAAAAA="},
+        {"x-amz-checksum-crc32": f"{CRC32}-many"},
+        {"x-amz-checksum-crc32": f"{CRC32}-0"},
+        {"x-amz-checksum-crc32": CRC32, **COMPOSITE},
+        {"x-amz-checksum-crc32": CRC32, "etag": f'"{MD5}-2"'},
     ],
 )
 def test_what_says_nothing_about_the_bytes(headers: dict[str, str]) -> None:
+    assert claim_of(headers, etag=True) is None
     assert matches(headers, b"anything")
+
+
+def test_an_etag_counts_only_where_it_is_asked_for() -> None:
+    assert claim_of({"etag": f'"{MD5}"'}, etag=False) is None
+    expected = Claim(kind="crc32", wanted=DIGESTS["crc32"](DATA))
+    assert claim_of({"etag": f'"{MD5}"', "x-amz-checksum-crc32": CRC32}, etag=False) == expected

@@ -28,6 +28,24 @@ def new_file(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tm
     return lambda: NewFile(f"{tmp_path}/name")
 
 
+def test_what_was_written_can_be_read_before_it_has_a_name(new_file: Callable[[], NewFile], tmp_path: Path) -> None:
+    file = new_file()
+    data = bytes(range(256)) * 4096
+    file.write(memoryview(data), 0)
+    assert b"".join(bytes(piece) for piece in file.pieces(5, 700_000)) == data[5:700_005]
+    assert b"".join(bytes(piece) for piece in file.pieces(len(data) - 3, 10)) == data[-3:]
+    open_now = len(os.listdir("/proc/self/fd"))
+    pieces = file.pieces(0, len(data))
+    next(pieces)
+    file.discard()
+    assert bytes(next(pieces)) == data[256 << 10 : 512 << 10]  # whoever reads has it open for himself
+    pieces.close()
+    assert len(os.listdir("/proc/self/fd")) == open_now - 1
+    with pytest.raises(ValueError, match="is closed"):
+        next(file.pieces(0, 1))
+    assert not list(tmp_path.iterdir())
+
+
 def test_the_name_comes_last(new_file: Callable[[], NewFile], tmp_path: Path) -> None:
     before = os.umask(0o077)
     try:

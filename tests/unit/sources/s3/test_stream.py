@@ -29,9 +29,13 @@ def content(number: int, size: int) -> bytes:
 def drain(stream: ObjectStream) -> Iterator[tuple[S3Object, bytes]]:
     while (found := stream.open_next()) is not None:
         data = bytearray()
-        while piece := stream.read():
-            data += piece
+        read_on(stream, data)
         yield found, bytes(data)
+
+
+def read_on(stream: ObjectStream, seen: bytearray) -> None:
+    while piece := stream.read():
+        seen += piece
 
 
 @pytest.fixture
@@ -180,6 +184,28 @@ def test_an_error_comes_where_its_object_is(
     assert stream.open_next() == store.listed("c")
     assert bytes(stream.read()) == b"last"
     assert stream.open_next() is None
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_the_end_of_a_damaged_object_is_shown_to_nobody(
+    memory_store: Any, open_stream: Callable[..., ObjectStream], *, known: bool
+) -> None:
+    store = memory_store({"a": content(0, 3 * PART + 5), "b": content(1, 3 * PART), "c": content(2, PART)})
+    store.claims = {"a": bytes(32), "c": bytes(32)}
+    asked = [store.listed(key) if known else S3Object(bucket="b", key=key) for key in store.objects]
+    stream = open_stream(store, asked, budget=8 * PART, threads=4)
+    assert stream.open_next() == store.listed("a")
+    seen = bytearray()
+    with pytest.raises(S3Error, match="BadDigest") as error:
+        read_on(stream, seen)
+    assert error.value.uri == "s3://b/a"
+    assert bytes(seen) == content(0, 3 * PART)
+    # What comes in one piece has been checked by whoever read it.
+    assert [(found.key, data) for found, data in drain(stream)] == [
+        ("b", content(1, 3 * PART)),
+        ("c", content(2, PART)),
+    ]
+    assert sorted(store.sums) == ["a", "b"]
 
 
 def test_a_list_that_breaks_off_is_an_error_at_its_end(
