@@ -181,6 +181,18 @@ class CredentialsMissingError(MachineNotReadyError):
     id = "credentials-missing"
 
 
+class RoleNotAssumedError(MachineNotReadyError):
+    """Whoever runs smlocal may not assume the job's role, which on the service SageMaker assumes."""
+
+    id = "role-not-assumed"
+
+
+class CredentialsUnreachableError(MachineNotReadyError):
+    """This machine cannot answer at the address where containers look for credentials."""
+
+    id = "credentials-unreachable"
+
+
 class S3UnreachableError(MachineNotReadyError):
     """S3 does not answer at the endpoint that is configured."""
 

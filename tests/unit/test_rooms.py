@@ -22,15 +22,17 @@ MAY_IMPORT: dict[str, set[str]] = {
     "sources": {"contract", "errors"},
     "engine": {"contract", "plan", "errors"},
     "channels": {"contract", "plan", "sources", "engine"} | BELOW,
+    "credentials": {"contract", "plan", "sources", "engine"} | BELOW,
     "artifacts": {"contract", "plan", "sources", "engine"} | BELOW,
     "store": {"contract"} | BELOW,
-    "job": {"contract", "plan", "sources", "engine", "channels", "artifacts", "store"} | BELOW,
+    "job": {"contract", "plan", "sources", "engine", "channels", "credentials", "artifacts", "store"} | BELOW,
     "doctor": {"contract", "sources", "engine", "channels", "store", "job", "errors"},
     "report": {"contract", "plan", "store", "job", "errors"},
     "cli": {"contract", "plan", "engine", "store", "job", "doctor", "report", "errors"},
 }
 DOORS = {
     ("channels", "engine"): "smlocal.engine.interface",
+    ("credentials", "engine"): "smlocal.engine.interface",
     ("artifacts", "engine"): "smlocal.engine.interface",
     ("engine", "plan"): "smlocal.plan.facts",
 }

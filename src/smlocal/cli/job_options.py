@@ -31,7 +31,12 @@ def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--instance-type", metavar="TYPE", help=f"Else {DEFAULT_INSTANCE_TYPE}."),
         click.option("--instance-count", type=int, metavar="N", help="Number of hosts."),
         click.option("--max-run", type=int, metavar="SECONDS", help="StoppingCondition.MaxRuntimeInSeconds."),
-        click.option("--role", metavar="ARN", help="RoleArn; recorded."),
+        click.option("--role", metavar="ARN", help="RoleArn; recorded, unless --credentials role."),
+        click.option(
+            "--credentials",
+            type=click.Choice(["none", "inherit", "role"]),
+            help="AWS credentials of the containers; else none.",
+        ),
         click.option(
             "--source",
             "sources",
@@ -169,6 +174,7 @@ _PLACES = {
     "instance_count": ("ResourceConfig", "InstanceCount"),
     "max_run": ("StoppingCondition", "MaxRuntimeInSeconds"),
     "role": ("RoleArn",),
+    "credentials": ("Local", "Credentials"),
     "staging": ("Local", "Staging"),
     "pull": ("Local", "Pull"),
 }

@@ -114,7 +114,10 @@ TABLE: dict[str, Row] = {
         "AlgorithmSpecification.TrainingImageConfig.TrainingRepositoryAuthConfig"
         ".TrainingRepositoryCredentialsProviderArn"
     ): _recorded("No function is called; the engine's own login is used."),
-    "RoleArn": _recorded("Gives the account in the job's ARN; no role is assumed, and it may be left out."),
+    "RoleArn": _recorded(
+        "Gives the account in the job's ARN, and may be left out. With Local.Credentials: role it is assumed for the "
+        "containers; S3 is read and written with the credentials of this machine."
+    ),
     "InputDataConfig[].ChannelName": _emulated(
         "The channel's folder below /opt/ml/input/data.", f"{_CASE}[two-channels]"
     ),

@@ -35,6 +35,9 @@ class LocalSettings(Structure):
     CacheGiB: Annotated[int, Whole(minimum=1, maximum=1_000_000)] = Field(
         default=20, description="How much is kept; what was used least recently goes first."
     )
+    Credentials: Literal["none", "inherit", "role"] = Field(
+        default="none", description="AWS credentials of the containers: none, those of this machine, or RoleArn's."
+    )
     Code: _Path | None = Field(default=None, description="Folder that fills /opt/ml/code, copy-on-write.")
     Staging: Literal["overlay", "copy"] | None = Field(
         default=None, description="How channels get into the container; else whatever works, fastest first."

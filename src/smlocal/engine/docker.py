@@ -177,6 +177,12 @@ class DockerEngine:
         """Inspect a container."""
         return container_state(self._client.read(f"/containers/{container}/json"))
 
+    def addresses(self, container: str) -> tuple[str, ...]:
+        """Read them from the container's networks."""
+        document = self._client.read(f"/containers/{container}/json")
+        networks = (document.get("NetworkSettings") or {}).get("Networks") or {}
+        return tuple(network["IPAddress"] for network in networks.values() if network.get("IPAddress"))
+
     def statistics(self, container: str) -> "Statistics | None":
         """Ask once: what the engine then does is done once, where a stream would have it done each second.
 

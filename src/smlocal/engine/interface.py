@@ -15,6 +15,9 @@ JOB_LABEL = "smlocal.job"
 RUN_LABEL = "smlocal.run"
 """Tells apart two jobs of one name, of two users or two homes on one engine."""
 
+CREDENTIALS_LABEL = "smlocal.credentials"
+"""On the network by which containers reach their credentials, and on the marks of those who use it."""
+
 
 class ResourceKind(StrEnum):
     """What can be left behind on an engine, in the order in which it must be removed."""
@@ -155,6 +158,10 @@ class Engine(Protocol):
 
     def state(self, container: str) -> ContainerState:
         """Look at a container."""
+
+    def addresses(self, container: str) -> tuple[str, ...]:
+        """Where a container that runs can be reached; of one that has ended, nothing."""
+        ...
 
     def statistics(self, container: str) -> "Statistics | None":
         """What a container uses at this moment, which may take a second or two; None when it does not run."""

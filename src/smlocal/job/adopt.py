@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from smlocal.contract import failure
 from smlocal.contract.statuses import Ending, SecondaryStatus, StatusMessage, StopCause, TrainingJobStatus
@@ -33,6 +33,9 @@ from smlocal.plan.model import JobPlan
 from smlocal.plan.recall import recall
 from smlocal.store.jobs import Store
 from smlocal.store.records import Event
+
+if TYPE_CHECKING:
+    from smlocal.job.credentials import Desk
 
 _RUNNING = {"running", "paused", "restarting"}
 _ENGINE_STARTS_SECONDS = 15.0
@@ -107,11 +110,32 @@ def _bring_to_its_end(store: Store, name: str, engine: Engine, events: Events, s
     supervisor = Supervisor(
         context=context,
         plan=plan,
+        desk=_desk(plan, engine),
         renew=lambda: plan_again(store.document(name, JOB), plan, home=store.home, engine=engine),
     )
     _count_the_past(supervisor)
     context.phases.take_up(record.secondary_status, stopping=record.status is TrainingJobStatus.STOPPING)
     supervisor.guarded(lambda: _resume(supervisor, record.secondary_status))
+
+
+def _desk(plan: JobPlan, engine: Engine) -> "Desk | None":
+    if plan.credentials is None:
+        return None
+    from smlocal.job.credentials import Desk  # few jobs have one
+
+    return Desk.of(plan, engine)
+
+
+def _answer_again(supervisor: Supervisor) -> None:
+    """The containers ask for credentials where the dead supervisor answered."""
+    if supervisor.desk is None:
+        return
+    from smlocal.job.credentials import OPENED
+
+    context = supervisor.context
+    recorded = [_data(event) for event in context.store.events(context.job) if event.kind == OPENED]
+    if recorded:
+        supervisor.desk.reopen(recorded[-1])
 
 
 def _count_the_past(supervisor: Supervisor) -> None:
@@ -148,6 +172,7 @@ def _resume(supervisor: Supervisor, phase: SecondaryStatus) -> None:
         supervisor.after_training()
         return
     _take_up_hosts(attempt, ran)
+    _answer_again(supervisor)
     attempt.faults.training_began(time.monotonic() - _trained_for(attempt.context))
     attempt.story = stopping
     if not attempt.over and ended_with_the_engine([state for _, state in ran.values()], attempt.context.engine.began()):

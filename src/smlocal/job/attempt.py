@@ -4,10 +4,11 @@ import errno
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from smlocal.contract import failure
 from smlocal.contract.statuses import SecondaryStatus, StatusMessage
-from smlocal.errors import EngineError, EngineLostError, StagingError
+from smlocal.errors import CredentialsUnreachableError, EngineError, EngineLostError, StagingError
 from smlocal.job import details, hints
 from smlocal.job.cleanup import clear_attempt
 from smlocal.job.context import Context
@@ -23,6 +24,9 @@ from smlocal.job.start import start_all
 from smlocal.job.watch import Action, Kill, RecordInterruption, RecordStop, Terminate, Watch
 from smlocal.plan.model import HostPlan, JobPlan
 
+if TYPE_CHECKING:
+    from smlocal.job.credentials import Desk
+
 _RUNTIME = "OCI runtime"
 
 
@@ -35,6 +39,8 @@ class Attempt:
     faults: Faults
     wrote: Callable[[], None] = lambda: None
     """Hears of it when something has come to the log of a host."""
+    desk: "Desk | None" = None
+    """Where the containers get credentials, if they get any."""
     story: Story = field(default_factory=Story)
     runs: dict[str, HostRun] = field(default_factory=dict)
     delivery: Delivery = field(init=False)
@@ -47,6 +53,9 @@ class Attempt:
     hints: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        if self.desk is not None:
+            self.desk.warn = self.context.reporter.warning
+            self.desk.containers = lambda: [run.container for run in self.runs.values() if run.container]
         self.mirrors = Mirrors(plan=self.plan)
         self.delivery = Delivery(
             plan=self.plan,
@@ -83,14 +92,20 @@ class Attempt:
             except BrokenOffError:
                 self._hear_waiting()
                 self.delivery.close()
+                if self.desk is not None:
+                    self.desk.close()
                 if not self.over:
                     clear_attempt(self.context.engine, self.plan)
+            except CredentialsUnreachableError as error:  # they were ready before the job was made
+                self._failed(failure.INTERNAL_ERROR, "; ".join([error.sentence, *error.details]))
             except (EngineError, StagingError, OSError) as error:
                 self._blame(error)
 
     def _make_hosts(self) -> None:
         context = self.context
         self.runs = {}
+        if self.desk is not None:
+            self.desk.open(context.record)
         if self.plan.network is not None:
             from smlocal.job.networks import make_network  # most jobs have one host
 
@@ -112,6 +127,7 @@ class Attempt:
             events=context.events,
             reporter=context.reporter,
             delivery=self.delivery,
+            given={} if self.desk is None else self.desk.environment,
             wrote=self.wrote,
         )
         return self.runs[host.host.name]

@@ -4,7 +4,7 @@ import os
 import time
 from contextlib import suppress
 
-from smlocal.engine.interface import Engine
+from smlocal.engine.interface import CREDENTIALS_LABEL, Engine, Resource
 from smlocal.errors import EngineError, MachineNotReadyError
 from smlocal.job.labels import owned_by
 from smlocal.plan.model import JobPlan
@@ -58,8 +58,24 @@ def clear_attempt(engine: Engine, plan: JobPlan) -> None:
 
 
 def _clear(engine: Engine, job: str, run_id: str) -> list[str]:
+    owned = owned_by(engine, job, run_id)
+    marks = {resource.id for resource in owned if CREDENTIALS_LABEL in resource.labels}
+    if not marks:
+        return _remove(engine, owned)
+    from smlocal.credentials.address import giving_back  # few jobs have any
+
+    try:
+        with giving_back(engine, marks):
+            return _remove(engine, owned)
+    except EngineError as error:
+        if not error.status:
+            raise
+        return [f"the network of the credentials could not be removed: {error.sentence}", *_remove(engine, owned)]
+
+
+def _remove(engine: Engine, resources: list[Resource]) -> list[str]:
     left = []
-    for resource in owned_by(engine, job, run_id):
+    for resource in resources:
         try:
             engine.remove(resource)
         except EngineError as error:

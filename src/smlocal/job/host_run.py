@@ -1,7 +1,7 @@
 """One host of a running job: its container from staging to the last line of its log."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from threading import Thread
@@ -40,6 +40,8 @@ class HostRun:
     events: Events
     reporter: Reporter
     delivery: Delivery
+    given: Mapping[str, str] = field(default_factory=dict)
+    """Variables that are known only now; those of the plan come before them."""
     wrote: Callable[[], None] = lambda: None
     """Hears of it when something has come to the log."""
     container: str = ""
@@ -141,7 +143,7 @@ class HostRun:
                 labels=self.labels,
                 entrypoint=plan.entrypoint,
                 command=plan.command,
-                environment=host.environment,
+                environment={**self.given, **host.environment},
                 hostname=host.hostname,
                 mounts=(*self._mounts, *_mounts_of(self.staged)),
                 extra_hosts={**(network.addresses if network is not None else {}), **host.extra_hosts},

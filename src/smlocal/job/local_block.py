@@ -43,6 +43,7 @@ def local_block(job: "Supervisor", ended: Ending, reason: str | None) -> dict[st
             "Notes": job.measured.notes,
         },
         "Usage": _usage(job),
+        **({} if job.desk is None else {"Credentials": {"Mode": job.desk.plan.mode, "Notes": job.desk.notes}}),
         "Seconds": dict(job.context.phases.seconds),
         "Notes": note_documents(plan),
         "Image": plan.image_facts and plan.image_facts.id,

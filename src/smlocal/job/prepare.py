@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from smlocal.contract import identity
 from smlocal.contract.config_files import effective_mode
@@ -19,6 +19,7 @@ from smlocal.errors import (
     ImagePullError,
     OutputUnusableError,
     PipeUnreachableError,
+    RequestInvalidError,
 )
 from smlocal.job.inputs import Inputs, see_inputs
 from smlocal.job.place import check_host_count, see_place
@@ -28,6 +29,9 @@ from smlocal.plan.facts import EngineFacts, Facts, ImageFacts, MachineFacts
 from smlocal.plan.model import JobPlan
 from smlocal.sources.local_path import local_path
 from smlocal.sources.mapping import is_remote
+
+if TYPE_CHECKING:
+    from smlocal.job.credentials import Desk
 
 Pull = Literal["missing", "always", "never"]
 DEFAULT_OUTPUT = "./smlocal-output"
@@ -51,6 +55,8 @@ class Prepared:
     job: Mapping[str, Any]
     """What was asked for, so that it can be planned again."""
     pull_refused: str | None = None
+    desk: "Desk | None" = None
+    """Where the containers get credentials, which have been found; it is not open yet."""
 
 
 def prepare(job: JobFile, *, name: str, home: str, engine: Engine, reporter: Reporter, strict: bool) -> Prepared:
@@ -67,11 +73,31 @@ def prepare(job: JobFile, *, name: str, home: str, engine: Engine, reporter: Rep
     image, refused = _image(engine, image_name, job.local.Pull, reporter)
     _check_architecture(image_name, image, facts)
     _check_gpus(job, engine, image_name if image is not None else None)
+    plan = _plan(job, seen, facts, image, engine, name=name, home=home, sweep=True)
     return Prepared(
-        plan=_plan(job, seen, facts, image, engine, name=name, home=home, sweep=True),
+        plan=plan,
         job={"Data": job.document.data, "File": job.document.name, "Directory": job.document.directory},
         pull_refused=refused,
+        desk=_desk(plan, engine),
     )
+
+
+def _desk(plan: JobPlan, engine: Engine) -> "Desk | None":
+    """Credentials for the containers, found."""
+    if plan.credentials is None:
+        return None
+    from smlocal.job.credentials import Desk, check_engine
+
+    check_engine(plan.engine)
+    if plan.credentials.mode == "role" and not plan.credentials.role_arn:
+        raise RequestInvalidError(
+            "Local.Credentials is role, and the request has no RoleArn",
+            remedy=["Name it: --role ARN, or RoleArn in the job file; or use --credentials inherit."],
+        )
+    desk = Desk.of(plan, engine)
+    if desk is not None:
+        desk.find()
+    return desk
 
 
 def plan_again(asked: Mapping[str, Any], old: JobPlan, *, home: str, engine: Engine) -> JobPlan:

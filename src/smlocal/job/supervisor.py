@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +44,7 @@ from smlocal.store.lease import Lease
 
 if TYPE_CHECKING:
     from smlocal.artifacts.s3_publish import Published
+    from smlocal.job.credentials import Desk
 
 DISK_FULL = failure.client_error("Artifact upload failed:Insufficient disk space")
 
@@ -73,9 +74,10 @@ def supervise(
     plan = prepared.plan
     shown = {REQUEST: dict(plan.request), PLAN: plan_document(plan)}
     events = Events()
-    with StopSignals(events) as signals, _record(prepared, shown, store):
+    ready = nullcontext() if prepared.desk is None else prepared.desk.ready()
+    with StopSignals(events) as signals, ready, _record(prepared, shown, store):
         context = make_context(plan.name, engine=engine, store=store, reporter=reporter, events=events, signals=signals)
-        supervisor = Supervisor(context=context, plan=plan, pull_refused=prepared.pull_refused)
+        supervisor = Supervisor(context=context, plan=plan, pull_refused=prepared.pull_refused, desk=prepared.desk)
 
         def live() -> None:
             directory = store.directory(plan.name)
@@ -130,6 +132,8 @@ class Supervisor:
     pull_refused: str | None = None
     renew: Callable[[], JobPlan] | None = None
     """Makes the whole plan anew where only a recalled one is at hand."""
+    desk: "Desk | None" = None
+    """Where the containers get credentials, if they get any."""
     policy: RestartPolicy = field(default_factory=lambda: RestartPolicy(retries=0))
     attempt: Attempt = field(init=False)
     metrics: MetricsWatch = field(init=False)
@@ -149,7 +153,9 @@ class Supervisor:
             definitions=definitions_of(self.plan.request),
             logs={host.host.name: log_path(self.plan.job_directory, host.host.name) for host in self.plan.hosts},
         )
-        self.attempt = Attempt(context=self.context, plan=self.plan, faults=faults, wrote=self.metrics.wrote)
+        self.attempt = Attempt(
+            context=self.context, plan=self.plan, faults=faults, desk=self.desk, wrote=self.metrics.wrote
+        )
 
     def run(self) -> None:
         """Every attempt in turn, from the beginning."""
@@ -205,6 +211,7 @@ class Supervisor:
             plan=for_attempt(self.plan, self.number),
             faults=old.faults,
             hints=old.hints,
+            desk=self.desk,
             wrote=self.metrics.wrote,
         )
         self.context.phases.enter(SecondaryStatus.STARTING, StatusMessage.PREPARING)
@@ -287,6 +294,8 @@ class Supervisor:
             self.leftovers += give_back(attempt.runs.values(), engine)
         self.leftovers += clear_engine(engine, self.plan.name, self.plan.run_id, engine_lost=attempt.engine_lost)
         attempt.delivery.close()
+        if self.desk is not None:
+            self.desk.close()
         self.leftovers += clear_disk(self.plan.job_directory)
 
     def _failure_file(self) -> bytes:

@@ -21,7 +21,16 @@ from smlocal.plan.channels import manifests, pipes_of, trees_of
 from smlocal.plan.collectors import collectors_of
 from smlocal.plan.endpoints import endpoints_of
 from smlocal.plan.facts import Facts
-from smlocal.plan.model import CheckpointPlan, FaultPlan, HostPlan, JobPlan, OutputPlan, StopPlan, TreePlan
+from smlocal.plan.model import (
+    CheckpointPlan,
+    CredentialPlan,
+    FaultPlan,
+    HostPlan,
+    JobPlan,
+    OutputPlan,
+    StopPlan,
+    TreePlan,
+)
 from smlocal.plan.network import plan_network
 from smlocal.plan.notes import notes
 from smlocal.plan.staging import choose_staging
@@ -98,6 +107,7 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
         job_directory=facts.job_directory,
         checkpoints=checkpoints,
         collectors=collectors_of(request, facts.collectors, name=name, output=f"{facts.output.rstrip('/')}/{name}"),
+        credentials=_credentials(request, local),
         retries=request.RetryStrategy.MaximumRetryAttempts if request.RetryStrategy is not None else 0,
         faults=tuple(
             FaultPlan(interrupt=fault.Kind == "Interrupt", when=fault.When, after=fault.AfterSeconds, times=fault.Times)
@@ -144,6 +154,13 @@ def _for_host(written: Mapping[str, bytes], request: CreateTrainingJobRequest, h
     """The manifests that a host has: not those of channels of other instance groups."""
     absent = {paths.channel_manifest(c.ChannelName) for c in request.InputDataConfig or () if not is_for(c, host)}
     return {path: content for path, content in written.items() if path not in absent}
+
+
+def _credentials(request: CreateTrainingJobRequest, local: LocalSettings) -> CredentialPlan | None:
+    """A job that is cut off from the network gets none, here and on the service."""
+    if local.Credentials == "none" or request.EnableNetworkIsolation:
+        return None
+    return CredentialPlan(mode=local.Credentials, role_arn=request.RoleArn or "")
 
 
 def _command(specification: AlgorithmSpecification) -> tuple[str, ...] | None:

@@ -26,6 +26,7 @@ def plan_document(plan: JobPlan) -> dict[str, Any]:
         "Entrypoint": plan.entrypoint,
         "Command": plan.command,
         "Network": _network(plan),
+        "Credentials": None if plan.credentials is None else {"Mode": plan.credentials.mode},
         "Hosts": [_host(plan, host) for host in plan.hosts],
         "Checkpoints": _checkpoints(plan),
         "Collectors": [

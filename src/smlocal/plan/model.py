@@ -113,6 +113,16 @@ class OutputPlan:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class CredentialPlan:
+    """The AWS credentials that the containers get while they run."""
+
+    mode: str
+    """`inherit`: those of whoever runs smlocal; `role`: those of the job's role."""
+    role_arn: str
+    """As the request says it; empty where it does not."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class StopPlan:
     """When and how the job is stopped."""
 
@@ -176,6 +186,8 @@ class JobPlan:
     collectors: tuple[CollectorPlan, ...] = ()
     unreachable: tuple[str, ...] = ()
     """Services of Local.Endpoints that listen where no container reaches them."""
+    credentials: CredentialPlan | None = None
+    """None for containers that get none."""
     cache_bytes: int = 0
     """How much of what is downloaded is kept for later jobs; 0 keeps nothing."""
     notes: tuple[Note, ...] = ()

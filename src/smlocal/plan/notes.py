@@ -43,7 +43,21 @@ def _allow_cpu(plan: JobPlan, job: JobFile) -> str | None:
 
 
 def _role(plan: JobPlan, job: JobFile) -> str | None:
-    return "RoleArn is recorded; the container gets no credentials" if job.request.RoleArn else None
+    if not job.request.RoleArn or plan.credentials is not None:
+        return None
+    return "RoleArn is recorded; the container gets no credentials"
+
+
+def _credentials(plan: JobPlan, job: JobFile) -> str | None:
+    if plan.credentials is None:
+        if job.local.Credentials == "none":
+            return None
+        return "EnableNetworkIsolation: the container gets no credentials, whatever Local.Credentials says"
+    if plan.credentials.mode == "inherit":
+        return (
+            "the container gets the AWS credentials of whoever runs this, with their rights; on the service, RoleArn's"
+        )
+    return "the container gets credentials of RoleArn, assumed by whoever runs this; S3 is still read and written here"
 
 
 def _relaxed_name(plan: JobPlan, job: JobFile) -> str | None:
@@ -205,6 +219,7 @@ RULES = (
     NoteRule(id="relaxed-role", says=_relaxed_role),
     NoteRule(id="relaxed-uri", says=_relaxed_uri),
     NoteRule(id="role", says=_role),
+    NoteRule(id="credentials", says=_credentials),
     NoteRule(id="output-local", says=_output),
     NoteRule(id="output-published", says=_published, warning=True),
     NoteRule(id="publish-unused", says=_nothing_to_publish),

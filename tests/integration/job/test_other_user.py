@@ -123,10 +123,14 @@ cat pipe_0 pipe_1 pipe_2
 cat fast/in
 mkdir -p shared/made/deep && echo here >shared/made/deep/file
 echo more >>down/in
+# Whoever is not root may not listen at port 80.
+wget -qO- --header "Authorization: $AWS_CONTAINER_AUTHORIZATION_TOKEN" "$AWS_CONTAINER_CREDENTIALS_FULL_URI" |
+    grep -o AccessKeyId
+wget -O- "$AWS_CONTAINER_CREDENTIALS_FULL_URI" 2>&1 | grep -o "404 Not Found"
 """
 
 
-def test_every_way_of_bringing_data_works_without_root(
+def test_every_way_of_bringing_data_and_credentials_works_without_root(
     user: str,
     interpreter: list[str],
     image: Callable[[str], str],
@@ -163,7 +167,7 @@ def test_every_way_of_bringing_data_works_without_root(
         ],
         "OutputDataConfig": {"S3OutputPath": "./out"},
         "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1},
-        "Local": {"Sources": {"fs-01234567": "./data"}},
+        "Local": {"Sources": {"fs-01234567": "./data"}, "Credentials": "inherit"},
     }
     (place / "job.json").write_text(json.dumps(request))
     for path in (place, *place.rglob("*")):
@@ -179,7 +183,9 @@ def test_every_way_of_bringing_data_works_without_root(
         )
         assert done.returncode == 0, done.stderr
         answer = json.loads(done.stdout)
-        assert Path(answer["Local"]["Hosts"][0]["Log"]).read_text() == "1\n" * 3 + "object\n"
+        assert (
+            Path(answer["Local"]["Hosts"][0]["Log"]).read_text() == "1\n" * 3 + "object\nAccessKeyId\n404 Not Found\n"
+        )
         assert answer["Local"]["Leftovers"] == []
         # Without `user_allow_other` no user's FUSE mount may be shown to a container, and that is said.
         assert "fastfile-downloaded" in {note["Id"] for note in answer["Local"]["Notes"]}

@@ -60,6 +60,7 @@ def test_defaults_of_local() -> None:
         "Publish": False,
         "Cache": True,
         "CacheGiB": 20,
+        "Credentials": "none",
         "Code": None,
         "Staging": None,
         "Region": None,

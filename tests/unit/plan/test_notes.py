@@ -80,6 +80,7 @@ CASES: dict[str, tuple[Change, Change]] = {
     "relaxed-role": (({"RoleArn": None}, {}, {}, {}), NOTHING),
     "relaxed-uri": (({"OutputDataConfig": {"S3OutputPath": "./out"}}, {}, {}, {}), NOTHING),
     "role": (NOTHING, ({"RoleArn": None}, {}, {}, {})),
+    "credentials": (({}, {"Credentials": "role"}, {}, {}), NOTHING),
     "mapped-sources": (NOTHING, ({}, {}, REMOTE, {})),
     "sources-unused": (
         ({}, {"Sources": {"s3://bucket/train": "./a", "s3://bucket/tra": "./b"}}, {}, {}),

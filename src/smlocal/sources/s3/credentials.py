@@ -27,6 +27,8 @@ class Credentials:
     access_key: str
     secret_key: str = field(repr=False)
     token: str = field(default="", repr=False)
+    expires: float | None = field(default=None, compare=False)
+    """By the wall clock, where it is known."""
 
 
 class CredentialSource:
@@ -100,7 +102,14 @@ def _from_botocore() -> Callable[[], Credentials]:
             raise missing(str(error)) from error
         if not frozen.access_key or not frozen.secret_key:
             raise missing()
-        return Credentials(access_key=frozen.access_key, secret_key=frozen.secret_key, token=frozen.token or "")
+        # Only what can be renewed knows its end, and tells nobody else.
+        end = getattr(found, "_expiry_time", None)
+        return Credentials(
+            access_key=frozen.access_key,
+            secret_key=frozen.secret_key,
+            token=frozen.token or "",
+            expires=end.timestamp() if end is not None else None,
+        )
 
     current()
     return current

@@ -1,0 +1,62 @@
+"""The two places where a container's credentials come from: whoever runs smlocal, or the job's role."""
+
+import os
+from typing import Any
+
+from smlocal.credentials.issued import Issued
+from smlocal.errors import CredentialsMissingError, RoleNotAssumedError
+from smlocal.sources.s3.credentials import credential_source, missing
+from smlocal.sources.s3.profile import read_profile
+
+SESSION_NAME = "SageMaker"
+"""The service's own: it is in the caller's identity, and in every message about denied access."""
+
+
+def inherited() -> Issued:
+    """The credentials of whoever runs smlocal; raises `CredentialsMissingError`."""
+    try:
+        profile = read_profile(os.environ)
+        if profile.named and not profile.exists:
+            raise missing(f"the profile {profile.name} is in neither of the AWS configuration files")
+        found = credential_source(os.environ, lambda: profile).current()
+    except CredentialsMissingError as error:
+        raise _for_containers(error.details) from error
+    except RuntimeError as error:  # botocore's word for keys that are still expired when they were renewed
+        raise _for_containers((str(error),)) from error
+    return Issued(access_key=found.access_key, secret_key=found.secret_key, token=found.token, expires=found.expires)
+
+
+def assumed(role_arn: str, region: str) -> Issued:
+    """The credentials of a role, asked of STS by whoever runs smlocal; raises `RoleNotAssumedError`."""
+    import botocore.session
+    from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
+
+    try:
+        # No types are published.
+        client: Any = botocore.session.Session().create_client("sts", region_name=region)
+        given = client.assume_role(RoleArn=role_arn, RoleSessionName=SESSION_NAME)["Credentials"]
+    except NoCredentialsError as error:
+        raise _for_containers(()) from error
+    except (BotoCoreError, ClientError, RuntimeError, ValueError) as error:
+        raise RoleNotAssumedError(
+            f"the role {role_arn} cannot be assumed",
+            details=(str(error),),
+            remedy=(
+                "Let its trust policy allow your own identity too: aws sts get-caller-identity shows who that is.",
+                "Or run with your own rights: --credentials inherit; or with none: --credentials none.",
+            ),
+        ) from error
+    return Issued(
+        access_key=given["AccessKeyId"],
+        secret_key=given["SecretAccessKey"],
+        token=given["SessionToken"],
+        expires=given["Expiration"].timestamp(),
+    )
+
+
+def _for_containers(details: tuple[str, ...]) -> CredentialsMissingError:
+    return CredentialsMissingError(
+        "Local.Credentials needs AWS credentials, and none were found",
+        details=details,
+        remedy=(*missing().remedy, "Or run without any: --credentials none"),
+    )

@@ -1,0 +1,129 @@
+"""Answers whoever asks for credentials: the containers of one job, and nobody else."""
+
+import selectors
+import socket
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from threading import BoundedSemaphore, Event, Thread
+
+from smlocal.credentials.answers import MALFORMED, MOST_BYTES, UNKNOWN, Asked, Secret, answer, read_head, refusal
+from smlocal.credentials.fresh import ExpiredError, Fresh
+from smlocal.credentials.handover import hand_over, open_door, take_in
+from smlocal.credentials.listener import Listener
+
+_AT_ONCE = 64
+_PATIENCE_SECONDS = 5.0
+"""For the whole of a request."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Server:
+    """One job's; begins at once to answer, and ends with `close`."""
+
+    listener: Listener
+    secret: Secret
+    fresh: Fresh
+    role_arn: str
+    is_ours: Callable[[str], bool]
+    """True for the address of a container of the job."""
+    _door: socket.socket | None = None
+    _stopped: Event = field(default_factory=Event)
+    _woken: tuple[socket.socket, socket.socket] = field(default_factory=socket.socketpair)
+    _free: BoundedSemaphore = field(default_factory=lambda: BoundedSemaphore(_AT_ONCE))
+    _threads: list[Thread] = field(default_factory=list)
+
+    def begin(self) -> None:
+        """Answer, and keep the credentials fresh."""
+        if self.listener.shared:
+            self._door = open_door(self.secret.path)
+        self._threads = [
+            Thread(target=self._listen, name="credentials", daemon=True),
+            Thread(target=self.fresh.keep, args=(self._stopped,), name="credentials-fresh", daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def close(self) -> None:
+        """Nothing is answered any more."""
+        self._stopped.set()
+        self._woken[1].close()
+        for thread in self._threads[:1]:
+            thread.join()
+        self._leave()
+        for each in (self.listener.socket, self._door, self._woken[0]):
+            if each is not None:
+                each.close()
+
+    def _leave(self) -> None:
+        """Whoever is waiting at a shared port may have come for another job."""
+        with suppress(OSError):
+            while self.listener.shared and self._threads:
+                connection, _ = self.listener.socket.accept()
+                self._free.acquire()
+                self._serve(connection, b"")
+
+    def _listen(self) -> None:
+        with selectors.DefaultSelector() as selector:
+            for each in (self.listener.socket, self._door, self._woken[0]):
+                if each is not None:
+                    each.setblocking(False)
+                    selector.register(each, selectors.EVENT_READ)
+            while not self._stopped.is_set():
+                for key, _ in selector.select():
+                    self._welcome(key.fileobj)
+
+    def _welcome(self, source: object) -> None:
+        came: tuple[socket.socket, bytes] | None = None
+        if source is self._door and self._door is not None:
+            came = take_in(self._door)
+        elif source is self.listener.socket:
+            with suppress(OSError):
+                came = self.listener.socket.accept()[0], b""
+        if came is None:
+            return
+        if not self._free.acquire(blocking=False):
+            came[0].close()
+            return
+        Thread(target=self._serve, args=came, name="credentials-answer", daemon=True).start()
+
+    def _serve(self, connection: socket.socket, head: bytes) -> None:
+        try:
+            with connection, suppress(OSError):
+                handed = bool(head)
+                if not handed:
+                    head = _read(connection)
+                asked = read_head(head)
+                if asked is None:
+                    connection.sendall(MALFORMED)
+                elif asked.knows(self.secret, with_token=not self.listener.shared):
+                    connection.sendall(self._answer(asked, connection.getpeername()[0]))
+                elif handed or not self.listener.shared or not hand_over(asked.path, connection, head):
+                    connection.sendall(UNKNOWN)
+        finally:
+            self._free.release()
+
+    def _answer(self, asked: Asked, address: str) -> bytes:
+        if not self.is_ours(address):
+            return UNKNOWN
+        if asked.method != "GET":
+            return MALFORMED
+        try:
+            issued = self.fresh.current()
+        except ExpiredError as error:
+            return refusal(500, "InternalServerError", f"no credentials that are still good: {error}")
+        return answer(200, issued.document(self.role_arn, time.time()))
+
+
+def _read(connection: socket.socket) -> bytes:
+    """The head of a request; whoever is slow, or says too much, is not waited for."""
+    head = b""
+    until = time.monotonic() + _PATIENCE_SECONDS
+    while b"\r\n\r\n" not in head and len(head) < MOST_BYTES:
+        connection.settimeout(max(0.01, until - time.monotonic()))
+        piece = connection.recv(MOST_BYTES - len(head))
+        if not piece:
+            break
+        head += piece
+    return head.partition(b"\r\n\r\n")[0]

@@ -1,0 +1,174 @@
+"""The credentials of one job: found before it is made, served while its containers run, gone with them."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from smlocal.credentials.address import ADDRESS, claim, giving_back
+from smlocal.credentials.answers import Secret, new_secret
+from smlocal.credentials.finding import assumed, inherited
+from smlocal.credentials.fresh import Fresh
+from smlocal.credentials.issued import Issued
+from smlocal.credentials.listener import Listener, open_listener
+from smlocal.credentials.server import Server
+from smlocal.engine.interface import CREDENTIALS_LABEL, Engine, Resource, ResourceKind
+from smlocal.errors import CredentialsUnreachableError, EngineError, MachineNotReadyError
+from smlocal.job.labels import labels
+from smlocal.plan.facts import EngineFacts
+from smlocal.plan.model import CredentialPlan, JobPlan
+
+OPENED = "credentials"
+"""In the history of a job: where its containers ask, for a supervisor that comes after a crash."""
+
+
+def check_engine(engine: EngineFacts) -> None:
+    """Refuse an engine whose containers cannot ask this machine at the address they know."""
+    if engine.rootless:
+        kind = "is rootless"
+    elif engine.product == "podman":
+        kind = "is Podman, whose networks are there only while a container is on them"
+    elif engine.desktop or not engine.local:
+        kind = "runs in a machine of its own"
+    else:
+        return
+    raise CredentialsUnreachableError(
+        f"containers of the engine at {engine.address} cannot ask this machine for credentials: it {kind}",
+        remedy=(
+            "Use the Docker engine of this machine: docker context use default; or run without: --credentials none",
+        ),
+    )
+
+
+@dataclass(kw_only=True, slots=True)
+class Desk:
+    """Opened and closed with every attempt."""
+
+    plan: CredentialPlan
+    mark: str
+    """The volume by which the engine knows that this job uses the address."""
+    labels: Mapping[str, str]
+    region: str
+    engine: Engine
+    notes: list[str] = field(default_factory=list)
+    """What went wrong, once each."""
+    warn: Callable[[str], None] = lambda _: None
+    containers: Callable[[], Iterable[str]] = tuple
+    """Of the attempt that runs."""
+    _fresh: Fresh = field(init=False)
+    _secret: Secret = field(default_factory=new_secret)
+    _listener: Listener | None = None
+    _server: Server | None = None
+    _known: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self._fresh = Fresh(find=self._find, tell=self._not_renewed)
+
+    @classmethod
+    def of(cls, plan: JobPlan, engine: Engine) -> "Desk | None":
+        """The desk of a job, if it has one; nothing is opened yet."""
+        if plan.credentials is None:
+            return None
+        mark = f"smlocal-credentials-{plan.name}-{plan.run_id}"
+        return cls(plan=plan.credentials, mark=mark, labels=labels(plan), region=plan.region, engine=engine)
+
+    def find(self) -> None:
+        """Get the first credentials, or raise what this machine lacks."""
+        self._fresh.first()
+
+    @contextmanager
+    def ready(self) -> Iterator[None]:
+        """Have the address, or raise what this machine lacks; given back when the job is not made after all."""
+        self._listen(None)
+        try:
+            yield
+        except BaseException:
+            self.give_up()
+            raise
+
+    def open(self, record: Callable[[str, Mapping[str, object]], None]) -> None:
+        """Answer the containers that are made from now on."""
+        if self._listener is None:
+            self._secret = new_secret()
+            self._listen(None)
+        self._serve()
+        port = 0 if self._listener is None else self._listener.port
+        record(OPENED, {"Path": self._secret.path, "Token": self._secret.token, "Port": port})
+
+    def reopen(self, recorded: Mapping[str, Any]) -> None:
+        """Answer containers that an earlier supervisor has started; what fails is noted."""
+        self._secret = Secret(path=recorded["Path"], token=recorded["Token"])
+        try:
+            self._listen(recorded["Port"])
+            self._serve()
+        except (EngineError, MachineNotReadyError, OSError) as error:
+            self._note(f"the containers get no credentials since smlocal was killed: {error}")
+
+    def close(self) -> None:
+        """Answer nobody any more; to call it twice does no harm."""
+        if self._server is not None:
+            self._server.close()
+        elif self._listener is not None:
+            self._listener.socket.close()
+        self._server = self._listener = None
+        self._known.clear()
+
+    def give_up(self) -> None:
+        """Take back what was made ready for a job that is not made after all."""
+        self.close()
+        with suppress(EngineError, MachineNotReadyError), giving_back(self.engine, {self.mark}):
+            mark = Resource(kind=ResourceKind.VOLUME, id=self.mark, labels={CREDENTIALS_LABEL: "mark"})
+            self.engine.remove(mark)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What tells a container's AWS clients where to ask."""
+        if self._listener is None:
+            return {}
+        if self._listener.shared:
+            return {"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": self._secret.path}
+        return {
+            "AWS_CONTAINER_CREDENTIALS_FULL_URI": f"http://{ADDRESS}:{self._listener.port}{self._secret.path}",
+            "AWS_CONTAINER_AUTHORIZATION_TOKEN": self._secret.token,
+        }
+
+    def _find(self) -> Issued:
+        return inherited() if self.plan.mode == "inherit" else assumed(self.plan.role_arn, self.region)
+
+    def _listen(self, port: int | None) -> None:
+        def appear() -> None:
+            claim(self.engine, self.mark, self.labels)
+
+        try:
+            appear()
+            self._listener = open_listener(port, appear)
+        except BaseException:
+            self.give_up()
+            raise
+
+    def _serve(self) -> None:
+        if self._listener is None:
+            return
+        self._server = Server(
+            listener=self._listener,
+            secret=self._secret,
+            fresh=self._fresh,
+            role_arn=self.plan.role_arn,
+            is_ours=self._is_ours,
+        )
+        self._server.begin()
+
+    def _is_ours(self, address: str) -> bool:
+        if address not in self._known:
+            # A container that has just been started, or a stranger.
+            with suppress(EngineError):
+                found = [each for container in self.containers() for each in self.engine.addresses(container)]
+                self._known = set(found)
+        return address in self._known
+
+    def _not_renewed(self, why: str) -> None:
+        self._note(f"the containers' credentials could not be renewed: {why}")
+
+    def _note(self, sentence: str) -> None:
+        self.notes.append(sentence)
+        self.warn(sentence)

@@ -1,0 +1,134 @@
+"""On the loopback address, where no engine is needed."""
+
+import json
+import socket
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from smlocal.credentials import listener as listener_module
+from smlocal.credentials.answers import Secret
+from smlocal.credentials.fresh import Fresh
+from smlocal.credentials.handover import hand_over, open_door, take_in
+from smlocal.credentials.issued import Issued
+from smlocal.credentials.listener import Listener, open_listener
+from smlocal.credentials.server import Server
+from smlocal.errors import CredentialsUnreachableError
+
+SECRET = Secret(path="/v2/credentials/proxy-unit-customer", token="token")
+ISSUED = Issued(access_key="AKIA", secret_key="hidden")
+Serve = Callable[..., int]
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    """Serves, and returns the port."""
+    servers = []
+
+    def begin(find: Callable[[], Issued] = lambda: ISSUED, *, ours: bool = True) -> int:
+        bound = socket.create_server(("127.0.0.1", 0))
+        port: int = bound.getsockname()[1]
+        server = Server(
+            listener=Listener(socket=bound, port=port),
+            secret=SECRET,
+            fresh=Fresh(find=find),
+            role_arn="arn:role",
+            is_ours=lambda _: ours,
+        )
+        server.begin()
+        servers.append(server)
+        return port
+
+    yield begin
+    for server in servers:
+        server.close()
+
+
+def ask(
+    port: int, path: str = SECRET.path, *, method: str = "GET", token: str = "token"
+) -> tuple[int, dict[str, object]]:
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as client:
+        client.sendall(f"{method} {path} HTTP/1.1\r\nAuthor".encode())
+        client.sendall(f"ization: {token}\r\n\r\n".encode())
+        return read(client)
+
+
+def read(client: socket.socket) -> tuple[int, dict[str, object]]:
+    with client.makefile("rb") as answer:
+        head, _, body = answer.read().partition(b"\r\n\r\n")
+    return int(head.split()[1]), json.loads(body)
+
+
+def test_whoever_knows_path_and_token_gets_them(serve: Serve) -> None:
+    status, document = ask(serve())
+    assert (status, document["AccessKeyId"], document["RoleArn"]) == (200, "AKIA", "arn:role")
+
+
+@pytest.mark.parametrize("path", ["/", "/v2/credentials/proxy-unit-custome", "/v2/credentials/x"])
+def test_nobody_else_does(serve: Serve, path: str) -> None:
+    assert ask(serve(), path)[0] == 404
+    assert ask(serve(), token="other")[0] == 404
+    assert ask(serve(ours=False))[0] == 404
+    assert ask(serve(), method="PUT")[0] == 400
+
+
+def test_many_at_once_and_some_who_never_say_anything(serve: Serve) -> None:
+    port = serve()
+    silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(20)]
+    talking = [socket.create_connection(("127.0.0.1", port), timeout=30) for _ in range(20)]
+    for client in talking:
+        client.sendall(f"GET {SECRET.path} HTTP/1.1\r\nAuthorization: token\r\n\r\n".encode())
+    assert {read(client)[0] for client in talking} == {200}
+    for client in (*silent, *talking):
+        client.close()
+
+
+def test_a_request_without_end(serve: Serve) -> None:
+    with socket.create_connection(("127.0.0.1", serve()), timeout=30) as client:
+        client.sendall(b"GET / HTTP/1.1\r\n" + b"x" * 8176)
+        assert client.recv(100).startswith(b"HTTP/1.1 404")
+
+
+def test_expired_ones_are_not_given(serve: Serve) -> None:
+    old = Issued(access_key="AKIA", secret_key="hidden", expires=time.time() - 1)
+    status, document = ask(serve(lambda: old))
+    assert (status, document["code"], document["HTTPErrorCode"]) == (500, "InternalServerError", 500)
+    assert "hidden" not in json.dumps(document)
+
+
+def test_a_connection_is_handed_over_with_what_was_read_of_it() -> None:
+    path = "/v2/credentials/proxy-unit-other-customer"
+    with open_door(path) as door, socket.create_server(("127.0.0.1", 0)) as here:
+        client = socket.create_connection(here.getsockname())
+        came, _ = here.accept()
+        assert hand_over(path, came, b"GET it")
+        came.close()
+        taken = take_in(door)
+        assert taken is not None
+        with taken[0], client:
+            assert taken[1] == b"GET it"
+            taken[0].sendall(b"for you")
+            assert client.recv(100) == b"for you"
+            assert not hand_over("/v2/credentials/proxy-nobody-customer", taken[0], b"GET it")
+
+
+def test_a_port_that_another_program_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listener_module, "ADDRESS", "127.0.0.1")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        monkeypatch.setattr(listener_module, "PORT", taken.getsockname()[1])
+        listener = open_listener(None, lambda: None)
+        with listener.socket:
+            assert not listener.shared
+        with pytest.raises(CredentialsUnreachableError):
+            open_listener(listener_module.PORT, lambda: None)
+
+
+def test_an_address_that_this_machine_does_not_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listener_module, "ADDRESS", "198.51.100.2")
+    monkeypatch.setattr(listener_module, "_COMING_SECONDS", 0.05)
+    asked = []
+    with pytest.raises(CredentialsUnreachableError) as caught:
+        open_listener(None, lambda: asked.append(1))
+    assert asked
+    assert caught.value.details == ("Cannot assign requested address",)

@@ -1,0 +1,34 @@
+from dataclasses import replace
+
+import pytest
+
+from smlocal.errors import CredentialsUnreachableError
+from smlocal.job.credentials import check_engine
+from smlocal.plan.facts import EngineFacts
+
+ENGINE = EngineFacts(
+    address="unix:///var/run/docker.sock",
+    local=True,
+    version="27.0",
+    architecture="amd64",
+    operating_system="linux",
+    storage_driver="",
+)
+
+
+def test_an_engine_of_this_machine_will_do() -> None:
+    check_engine(ENGINE)
+
+
+@pytest.mark.parametrize(
+    ("engine", "why"),
+    [
+        (replace(ENGINE, rootless=True), "is rootless"),
+        (replace(ENGINE, product="podman"), "is Podman"),
+        (replace(ENGINE, desktop=True), "machine of its own"),
+        (replace(ENGINE, local=False), "machine of its own"),
+    ],
+)
+def test_one_whose_containers_do_not_reach_it_is_refused(engine: EngineFacts, why: str) -> None:
+    with pytest.raises(CredentialsUnreachableError, match=why):
+        check_engine(engine)
