@@ -98,3 +98,18 @@ def test_hosts_find_each_other_and_read_their_shards(run_job: RunJob) -> None:
     assert ran.exit == 0, ran.reason
     assert 'read ["one\\nthree\\n"]' in ran.log("algo-1").splitlines()
     assert 'read ["two\\n"]' in ran.log("algo-2").splitlines()
+
+
+def test_a_host_that_has_ended_still_has_an_address(run_job: RunJob) -> None:
+    # The toolkit of a host that begins late looks for one that has done its work already.
+    ran = run_job(
+        [],
+        "if grep -q 'current_host\":\"algo-1' /opt/ml/input/config/resourceconfig.json; then exit 0; fi\n"
+        "while ping -c 1 -W 1 algo-1 >/dev/null 2>&1; do sleep 0.1; done\n"
+        "said=$(ping -c 1 -W 1 algo-1 2>&1) || true\n"
+        'echo "$said"\n',
+        ResourceConfig={"InstanceType": "ml.m5.large", "InstanceCount": 2},
+    )
+    assert ran.exit == 0, ran.reason
+    # Nobody answers there any more, and everybody knows where.
+    assert "100% packet loss" in ran.log("algo-2"), ran.log("algo-2")
