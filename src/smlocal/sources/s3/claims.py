@@ -42,7 +42,7 @@ def _claim(kind: str, given: str, headers: Mapping[str, str]) -> Claim | None:
     said = headers.get("x-amz-checksum-type", "COMPOSITE" if count else "")
     if said == "COMPOSITE":
         count = count or of_etag
-        return Claim(kind=kind, wanted=wanted, parts=int(count)) if count.isdigit() and int(count) else None
+        return Claim(kind=kind, wanted=wanted, parts=int(count)) if count.isdecimal() and int(count) else None
     # Without a word on it the sum of an object of many parts may be either.
     return Claim(kind=kind, wanted=wanted) if said == "FULL_OBJECT" or not of_etag else None
 

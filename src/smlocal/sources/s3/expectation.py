@@ -56,4 +56,4 @@ def part_lengths(
 def _length(headers: Mapping[str, str], count: int) -> int:
     """Of a part; 0 when the answer is about something else."""
     length = headers.get("content-length", "")
-    return int(length) if length.isdigit() and headers.get("x-amz-mp-parts-count") == str(count) else 0
+    return int(length) if length.isdecimal() and headers.get("x-amz-mp-parts-count") == str(count) else 0
