@@ -11,7 +11,7 @@ from smlocal.doctor.trial import Trial, try_engine
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import Endpoint, find_endpoint
 from smlocal.engine.inspection import EngineDetails, Inspection
-from smlocal.errors import SmlocalError
+from smlocal.errors import EngineUnreachableError, SmlocalError
 from smlocal.store.home import home_directory
 
 if TYPE_CHECKING:
@@ -40,9 +40,18 @@ class Look:
         """Where jobs are remembered; nothing is made."""
         return home_directory()
 
-    @cached_property
+    stuck: bool = False
+    """Set once a check did not come back: the engine is not asked again."""
+
+    @property
     def engine_trouble(self) -> SmlocalError | None:
         """Why there is no engine to speak to; None when there is one."""
+        if self.stuck:
+            return EngineUnreachableError("the engine did not answer in time")
+        return self._trouble
+
+    @cached_property
+    def _trouble(self) -> SmlocalError | None:
         try:
             self._details  # noqa: B018 - to ask is the point
         except SmlocalError as error:

@@ -1,7 +1,9 @@
 """The row of checks as a whole: all are asked, all are documented, and none ends the others."""
 
+import socket
 from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -63,6 +65,29 @@ def test_without_an_engine_the_rest_is_still_looked_at(dead: Callable[..., Look]
     assert found["home"].severity == "ok"
     assert found["disk"].severity in {"ok", "warning"}
     assert not ready(found.values())
+
+
+PING = b"HTTP/1.1 200 OK\r\nApi-Version: 1.41\r\nServer: Docker/20.10.24 (linux)\r\nContent-Length: 2\r\n\r\nOK"
+
+
+def test_an_engine_that_hangs_is_not_waited_for_again(dead: Callable[..., Look], tmp_path: Path) -> None:
+    path = tmp_path / "d.sock"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+
+        def answer_the_first_question_only() -> None:
+            with listener.accept()[0] as connection:
+                connection.recv(65536)
+                connection.sendall(PING)
+
+        greeter = Thread(target=answer_the_first_question_only)
+        greeter.start()
+        found = dict(examine(dead(f"unix://{path}"), patience=3))
+        greeter.join()
+    assert found["engine"].sentence == "no answer within 3 s"
+    assert {found[name].severity for name in ("container", "gpu", "memory")} == {"unknown"}
+    assert found["region"].severity == "warning"
 
 
 def test_a_warning_is_a_problem_for_whoever_needs_it(dead: Callable[..., Look]) -> None:
