@@ -229,6 +229,12 @@ class GpuUnavailableError(MachineNotReadyError):
     id = "gpu-unavailable"
 
 
+class GpuUnknownError(MachineNotReadyError):
+    """A GPU was asked for by an id that this machine does not have."""
+
+    id = "gpu-unknown"
+
+
 class HomeUnusableError(MachineNotReadyError):
     """The folder smlocal remembers jobs in cannot be used: full, read-only, not ours."""
 

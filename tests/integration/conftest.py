@@ -59,6 +59,8 @@ class OwnEngine:
     """A dockerd of a test's own, in a network namespace of its own, to be killed without harm to everybody's."""
 
     folder: Path
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """For dockerd, beside what everybody has."""
     process: subprocess.Popen[bytes] | None = field(default=None)
     containerd: subprocess.Popen[bytes] | None = field(default=None)
 
@@ -89,7 +91,8 @@ class OwnEngine:
 
     def _launch(self, *command: str | Path) -> subprocess.Popen[bytes]:
         with (self.folder / "log").open("ab") as log:
-            return subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+            environment = {**os.environ, **self.environment}
+            return subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)
 
     def kill(self) -> None:
         """End it as a crash does: what runs in its containers runs on."""

@@ -47,6 +47,9 @@ def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--code", metavar="DIR", help="Fills /opt/ml/code, copy-on-write."),
         click.option("--staging", type=click.Choice(["overlay", "copy"]), help="How channels get into the container."),
         click.option("--publish", is_flag=True, help="Upload artifacts to S3OutputPath when the job ends."),
+        click.option(
+            "--gpus", metavar="GPUS", help="auto, all, none, a number for each host, or ids such as device=0,2."
+        ),
         click.option("--allow-cpu", is_flag=True, help="Run a GPU instance type without a GPU."),
         click.option("--strict", is_flag=True, help="Accept only what the service accepts."),
     )
@@ -188,6 +191,8 @@ def _apply(document: "Document", given: dict[str, Any]) -> None:
     for flag, setting in (("allow_cpu", "AllowCpu"), ("publish", "Publish")):
         if given[flag]:
             document.set(("Local", setting), True)
+    if given["gpus"] is not None:
+        _apply_gpus(document, given)
     if given["code"] is not None:
         document.set(("Local", "Code"), os.path.abspath(given["code"]))
     if given["output"] is not None:
@@ -197,6 +202,16 @@ def _apply(document: "Document", given: dict[str, Any]) -> None:
         _apply_channel(document, name, path)
     if given["job"] is None:
         _fill(document)
+
+
+def _apply_gpus(document: "Document", given: dict[str, Any]) -> None:
+    """A number of GPUs on the command line takes back what the file says about running without."""
+    from smlocal.contract.gpus import read_gpus
+
+    document.set(("Local", "Gpus"), read_gpus(given["gpus"]))
+    local = document.data.get("Local")
+    if not given["allow_cpu"] and isinstance(local, dict) and "AllowCpu" in local:
+        document.set(("Local", "AllowCpu"), False)
 
 
 def _apply_maps(document: "Document", given: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@ from smlocal.cli.job_options import job_options, read_job_options
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from smlocal.contract.gpus import GpuDevices
     from smlocal.contract.listing import Listing
     from smlocal.plan.model import HostPlan, JobPlan, PipePlan, TreePlan
 
@@ -87,6 +88,7 @@ def _lines(plan: "JobPlan") -> Iterator[str]:
     yield "Not as on the service"
     yield from (_row("", f"{note.text}  [{note.id}]") for note in plan.notes if not note.warning)
     yield _row("Hosts", f"{_names(plan)} ({', '.join(_kinds(plan))}) {_where(plan)}")
+    yield from _devices(plan)
     yield _row("Request", _request(plan))
     yield from _tree(plan)
     yield from _environment(plan)
@@ -109,8 +111,23 @@ def _where(plan: "JobPlan") -> str:
 
 def _kinds(plan: "JobPlan") -> list[str]:
     """The instance types of the hosts, each once, with the GPUs that each host gets."""
-    kinds = {host.host.instance_type: host.gpus for host in plan.hosts}
-    return [kind + (f", {gpus} GPU{'s' * (gpus != 1)} each" if gpus else "") for kind, gpus in kinds.items()]
+    kinds = {host.host.instance_type: host.devices for host in plan.hosts}
+    return [kind + ("" if devices is None else f", {_gpus(devices)} each") for kind, devices in kinds.items()]
+
+
+def _gpus(devices: "GpuDevices") -> str:
+    count = len(devices.ids)
+    return f"{count or 'all'} GPU{'s' * (count != 1)}"
+
+
+def _devices(plan: "JobPlan") -> Iterator[str]:
+    """Which GPUs each host gets."""
+    means = "CDI devices" if plan.machine.gpus.cdi else "a device request"
+    shown = [
+        f"{host.host.name}: {', '.join(host.devices.ids) or 'all'}" for host in plan.hosts if host.devices is not None
+    ]
+    if shown:
+        yield _row("GPUs", f"{'; '.join(shown)} (by {means})")
 
 
 def _row(name: str, text: str) -> str:

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any, Literal, get_args, get_origin
 
-from smlocal.contract.model.constraints import Items, Structure, Text, Whole, member_types, split
+from smlocal.contract.model.constraints import Items, OrHere, Structure, Text, Whole, member_types, split
 from smlocal.contract.model.describe import DescribeTrainingJobResponse
-from smlocal.contract.model.exceptions import OPTIONAL_HERE, PATHS_HERE
+from smlocal.contract.model.exceptions import OPTIONAL_HERE, PATHS_HERE, WORDS_HERE
 from smlocal.contract.model.request import CreateTrainingJobRequest
 
 _Json = dict[str, Any]
@@ -21,7 +21,7 @@ def differences(service: _Json) -> list[str]:
         *comparison.structure(operations["CreateTrainingJob"]["input"]["shape"], CreateTrainingJobRequest),
         *comparison.structure(operations["DescribeTrainingJob"]["output"]["shape"], DescribeTrainingJobResponse),
     ]
-    unused = {**OPTIONAL_HERE, **PATHS_HERE}.keys() - comparison.used
+    unused = {**OPTIONAL_HERE, **PATHS_HERE, **WORDS_HERE}.keys() - comparison.used
     return [*found, *(f"{name}: this exception is not needed" for name in sorted(unused))]
 
 
@@ -72,6 +72,11 @@ class _Comparison:
                 self.used.add(name)
             else:
                 yield f"{where}: takes a local path without being an exception"
+        if isinstance(constraint, OrHere):
+            if WORDS_HERE.get(name) == constraint.words:
+                self.used.add(name)
+            else:
+                yield f"{where}: takes words of ours without being an exception"
         if stated["type"] == shape["type"] == "list":
             yield from self.shape(shape["member"]["shape"], get_args(kind)[0], f"{where}[]")
         elif stated["type"] == shape["type"] == "map":

@@ -12,7 +12,7 @@ def container_environment(
     job_name: str,
     job_arn: str,
     region: str,
-    gpus: int,
+    gpus: bool,
     endpoints: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
     """Every variable of one container; entries of the request stand last and so win. `endpoints` are `Local`'s.

@@ -4,6 +4,8 @@ import os.path
 from dataclasses import dataclass
 from functools import cache
 
+LOCAL, LOCAL_GPU = "local", "local_gpu"
+"""The machine in front of you as it is, without its GPUs and with them: the words of the SDK's local mode."""
 _TABLE = os.path.join(os.path.dirname(__file__), "instance_types.csv")
 
 
@@ -24,7 +26,7 @@ class InstanceType:
     @property
     def family(self) -> str:
         """`m5` of `ml.m5.large`."""
-        return self.name.split(".")[1]
+        return self.name.split(".")[1] if "." in self.name else self.name
 
 
 @cache
@@ -35,6 +37,18 @@ def instance_type(name: str) -> InstanceType:
             if line.startswith(f"{name},"):
                 return _row(line)
     raise LookupError(name)
+
+
+def is_this_machine(name: str) -> bool:
+    """True for the words that stand for this machine."""
+    return name in {LOCAL, LOCAL_GPU}
+
+
+def size_here(name: str, *, cpus: int, memory_mib: int, gpus: int = 0) -> InstanceType:
+    """The size of an instance type, or of this machine where that was asked for."""
+    if not is_this_machine(name):
+        return instance_type(name)
+    return InstanceType(name=name, vcpus=cpus, memory_mib=memory_mib, gpus=gpus if name == LOCAL_GPU else 0)
 
 
 @cache

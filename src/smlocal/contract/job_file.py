@@ -52,6 +52,9 @@ def _local(document: Document) -> tuple[LocalSettings | None, list[Violation]]:
             from smlocal.contract.local_network import network_violations  # few jobs say anything about it
 
             violations += network_violations(local, path=(LOCAL,))
+        if local.AllowCpu and local.Gpus not in ("auto", "none", 0):
+            text = "Local.Gpus asks for GPUs and Local.AllowCpu for a run without any: leave one of them out"
+            violations.append(Violation(path=(LOCAL, "Gpus"), text=text))
     return local, violations
 
 

@@ -4,7 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from smlocal.contract.model.constraints import Items, Structure, Text, Whole
+from smlocal.contract.gpus import SCHEMA as GPUS_SCHEMA
+from smlocal.contract.gpus import GpuChoice, gpus_trouble
+from smlocal.contract.model.constraints import Checked, Items, Structure, Text, Whole
 
 _Path = Annotated[str, Text(minimum=1)]
 _Grace = Annotated[int, Whole(minimum=0, maximum=120)]
@@ -58,6 +60,9 @@ class LocalSettings(Structure):
     )
     Topology: bool = Field(default=False, description="Write topology (null) into resourceconfig.json.")
     MergeOutput: bool = Field(default=False, description="Make output.tar.gz of the output of all hosts.")
+    Gpus: Annotated[GpuChoice, Checked(trouble=gpus_trouble, schema=GPUS_SCHEMA)] = Field(
+        default="auto", description="GPUs: as the type has them, all of this machine's, none, so many a host, or ids."
+    )
     AllowCpu: bool = Field(default=False, description="Run a GPU instance type without a GPU.")
     Pull: Literal["missing", "always", "never"] = Field(default="missing", description="When to pull the image.")
     Faults: Annotated[list[Fault], Items(minimum=0, maximum=20)] = Field(

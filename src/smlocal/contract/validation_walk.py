@@ -9,7 +9,7 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
 from smlocal.contract.document import Path, dotted, kind_of, spoken
-from smlocal.contract.model.constraints import Items, Structure, Text, Whole, member_types, split
+from smlocal.contract.model.constraints import Checked, Items, OrHere, Structure, Text, Whole, member_types, split
 from smlocal.contract.suggestions import closest
 from smlocal.contract.validation import Violation
 from smlocal.contract.validation_wording import (
@@ -81,6 +81,10 @@ def _value(annotation: Any, value: Any, place: _Place) -> Iterator[Violation]:
     kind, constraint = split(annotation)
     if isinstance(kind, type) and issubclass(kind, Structure):
         yield from _structure(kind, value, place)
+    elif isinstance(constraint, Checked):
+        trouble = constraint.trouble(value)
+        if trouble is not None:
+            yield Violation(path=place.path, text=f"{java(spoken(place.path))} {trouble}")
     elif not _fits(kind, value):
         yield _wrong_type(kind, value, place)
     elif get_origin(kind) is list:
@@ -93,7 +97,7 @@ def _value(annotation: Any, value: Any, place: _Place) -> Iterator[Violation]:
         for broken in _broken(kind, constraint, value, strict=place.strict):
             yield Violation(
                 path=place.path,
-                text=short_sentence(value, place.service, broken.short) + _meant(value, broken),
+                text=short_sentence(value, place.service, broken.short) + _meant(value, broken, constraint, place),
                 service=sentence(value, place.service, broken.full),
             )
 
@@ -119,7 +123,8 @@ def _encodable(value: str) -> bool:
 
 def _broken(kind: Any, constraint: Any, value: Any, *, strict: bool) -> Iterator[Broken]:
     if get_origin(kind) is Literal:
-        if value not in get_args(kind):
+        here = constraint.words if isinstance(constraint, OrHere) and not strict else ()
+        if value not in get_args(kind) and value not in here:
             yield Broken(constraint="Member must satisfy enum value set", names=get_args(kind))
     elif isinstance(constraint, Text):
         yield from broken_text(constraint, value, strict=strict)
@@ -127,8 +132,9 @@ def _broken(kind: Any, constraint: Any, value: Any, *, strict: bool) -> Iterator
         yield from broken_number(constraint, value)
 
 
-def _meant(value: Any, broken: Broken) -> str:
-    meant = closest(value, broken.names) if broken.names else None
+def _meant(value: Any, broken: Broken, constraint: Any, place: _Place) -> str:
+    here = constraint.words if isinstance(constraint, OrHere) and not place.strict else ()
+    meant = closest(value, [*broken.names, *here]) if broken.names else None
     return f" - did you mean {meant}?" if meant else ""
 
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from smlocal.channels.overlay import is_overlay_refusal, overlay_volume
+from smlocal.contract.gpus import GpuDevices
 from smlocal.engine.docker import PROBE_PROGRAM, DockerEngine
 from smlocal.engine.inspection import Inspection
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, ContainerSpec, Mount
@@ -43,11 +44,15 @@ def try_engine(engine: DockerEngine, inspection: Inspection, home: str) -> Trial
             memory, overlay = _try_overlay(engine, inspection, image, folder, labels)
             return Trial(
                 overlay_trouble=overlay,
-                gpu_trouble=engine.probe_gpu(image, 1, labels),
+                gpu_trouble=engine.probe(image, labels, devices=_every_gpu(engine)),
                 shared_memory=memory,
             )
     except EngineError as error:
         return Trial(container_trouble=error.sentence)
+
+
+def _every_gpu(engine: DockerEngine) -> GpuDevices:
+    return GpuDevices(ids=(), every=True, cdi=engine.cdi_gpus() is not None)
 
 
 def _try_overlay(

@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from smlocal.contract.gpus import GpuDevices
 from smlocal.engine.interface import ContainerSpec, ContainerState, Mount
 from smlocal.plan.facts import ImageFacts, Product
 
@@ -24,8 +25,8 @@ def container_document(spec: ContainerSpec, product: Product = "docker") -> dict
         "NetworkMode": spec.network or "default",
         "RestartPolicy": {"Name": "no"},
     }
-    if spec.gpus:
-        host["DeviceRequests"] = [{"Driver": "", "Count": spec.gpus, "Capabilities": [["gpu"]]}]
+    if spec.devices is not None:
+        host["DeviceRequests"] = [_device_request(spec.devices)]
     document: dict[str, Any] = {
         "AttachStderr": True,
         "AttachStdin": False,
@@ -48,6 +49,14 @@ def container_document(spec: ContainerSpec, product: Product = "docker") -> dict
             endpoint["IPAMConfig"] = {"IPv4Address": spec.address}
         document["NetworkingConfig"] = {"EndpointsConfig": {spec.network: endpoint}}
     return document
+
+
+def _device_request(devices: GpuDevices) -> dict[str, Any]:
+    """What `docker run --gpus` asks for, or `--device nvidia.com/gpu=0` of an engine with CDI."""
+    if devices.cdi:
+        return {"Driver": "cdi", "DeviceIDs": list(devices.names)}
+    which = {"Count": -1} if devices.every else {"DeviceIDs": list(devices.ids)}
+    return {"Driver": "", **which, "Capabilities": [["gpu"]]}
 
 
 def _mount(mount: Mount) -> dict[str, Any]:

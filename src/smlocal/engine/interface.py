@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
+from smlocal.contract.gpus import GpuDevices
 from smlocal.plan.facts import EngineFacts, ImageFacts
 
 if TYPE_CHECKING:
@@ -66,7 +67,8 @@ class ContainerSpec:
     name_servers: tuple[str, ...] = ()
     """Asked for names that the engine does not know; none: those of the engine's machine."""
     aliases: tuple[str, ...] = ()
-    gpus: int = 0
+    devices: GpuDevices | None = None
+    """GPUs."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -186,5 +188,8 @@ class Engine(Protocol):
     def owned(self, job: str | None = None) -> list[Resource]:
         """Everything that carries our label (of one job), in the order of removal."""
 
-    def probe_gpu(self, image: str, gpus: int, labels: Mapping[str, str]) -> str | None:
-        """Return what stops a container of this image from getting GPUs, in the engine's words; None: it gets them."""
+    def cdi_gpus(self) -> tuple[str, ...] | None:
+        """The GPUs that the engine has as CDI devices: `0`, `1`, …; None for an engine that has none so."""
+
+    def probe(self, image: str, labels: Mapping[str, str], *, devices: GpuDevices | None = None) -> str | None:
+        """Return what stops a container of this image from getting these, in the engine's words; None: it gets them."""

@@ -14,7 +14,7 @@ from smlocal.engine.interface import ContainerSpec, Engine, Mount, Output, Resou
 from smlocal.errors import EngineError, EngineLostError, SmlocalError
 from smlocal.job.delivery import Delivery
 from smlocal.job.events import Events, HostExited, HostLost
-from smlocal.job.labels import labels
+from smlocal.job.labels import GPUS_LABEL, labels
 from smlocal.job.log_file import LogFile, rewrite_log
 from smlocal.job.log_paths import log_path
 from smlocal.job.reporter import Reporter
@@ -140,7 +140,7 @@ class HostRun:
             ContainerSpec(
                 name=host.container,
                 image=plan.image,
-                labels=self.labels,
+                labels={**self.labels, **self._gpu_label},
                 entrypoint=plan.entrypoint,
                 command=plan.command,
                 environment={**self.given, **host.environment},
@@ -152,9 +152,14 @@ class HostRun:
                 # Nobody: an engine's own DNS would ask the whole world, some even for an isolated network.
                 name_servers=("127.0.0.1",) if network is not None and network.isolated else (),
                 aliases=host.aliases,
-                gpus=host.gpus,
+                devices=host.devices,
             )
         )
+
+    @property
+    def _gpu_label(self) -> dict[str, str]:
+        devices = self.host.devices
+        return {} if devices is None else {GPUS_LABEL: ",".join(devices.ids)}
 
     @property
     def binds(self) -> tuple[tuple[str, str], ...]:
@@ -223,7 +228,7 @@ class HostRun:
             self.engine,
             self.container,
             path=path,
-            gpus=self.host.gpus,
+            gpus=None if self.host.devices is None else self.host.devices.ids,
             folders=folders,
             started_before=started_before,
         )

@@ -3,6 +3,9 @@
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Engine, Resource
 from smlocal.plan.model import JobPlan
 
+GPUS_LABEL = "smlocal.gpus"
+"""On a container: the ids of its GPUs, so that other jobs take others while there are some."""
+
 
 def labels(plan: JobPlan) -> dict[str, str]:
     """The labels of a job's containers, volumes and networks."""

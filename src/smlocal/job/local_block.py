@@ -62,7 +62,12 @@ def _usage(job: "Supervisor") -> dict[str, Any] | None:
 
     killed = {end.host for end in job.attempt.story.ends if end.oom_killed}
     hosts = [
-        Measured(name=host.host.name, instance_type=host.host.instance_type, oom_killed=host.host.name in killed)
+        Measured(
+            name=host.host.name,
+            instance_type=host.host.instance_type,
+            oom_killed=host.host.name in killed,
+            gpus=host.gpus,
+        )
         for host in plan.hosts
     ]
     return usage_block(plan.job_directory, hosts, machine_cpus=plan.machine.cpus)
@@ -82,6 +87,7 @@ def _host(job: "Supervisor", name: str) -> dict[str, Any]:
         "OomKilled": end is not None and end.oom_killed,
         "Signalled": end is not None and end.signalled,
         "Killed": end is not None and end.killed,
+        "Gpus": None if run.host.devices is None else list(run.host.devices.ids) or "all",
         "Log": run.log if os.path.exists(run.log) else None,
         "Staging": {mount.target: staged.means for staged in run.staged for mount in staged.mounts},
         "StagingFellBack": run.fell_back,

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from smlocal.contract import identity
 from smlocal.contract.config_files import effective_mode
 from smlocal.contract.document import Document
-from smlocal.contract.instance_types import instance_type
 from smlocal.contract.job_file import JobFile, read_job
-from smlocal.engine.interface import JOB_LABEL, Engine
+from smlocal.engine.interface import Engine
 from smlocal.errors import (
     EngineRemoteError,
-    GpuUnavailableError,
     ImageArchitectureError,
     ImageMissingError,
     ImagePullError,
@@ -22,10 +20,12 @@ from smlocal.errors import (
     RequestInvalidError,
 )
 from smlocal.job.inputs import Inputs, see_inputs
+from smlocal.job.machine import machine_facts
 from smlocal.job.place import check_host_count, see_place
 from smlocal.job.reporter import Reporter
 from smlocal.plan.build import build_plan, hosts_of
-from smlocal.plan.facts import EngineFacts, Facts, ImageFacts, MachineFacts
+from smlocal.plan.facts import EngineFacts, Facts, GpuFacts, ImageFacts
+from smlocal.plan.gpus import wants_gpus
 from smlocal.plan.model import JobPlan
 from smlocal.sources.local_path import local_path
 from smlocal.sources.mapping import is_remote
@@ -69,11 +69,13 @@ def prepare(job: JobFile, *, name: str, home: str, engine: Engine, reporter: Rep
         from smlocal.job.publish import check_publishing
 
         check_publishing(seen.region)
+    gpus = _gpus(job, engine, facts)
     image_name = _image_name(job)
     image, refused = _image(engine, image_name, job.local.Pull, reporter)
     _check_architecture(image_name, image, facts)
-    _check_gpus(job, engine, image_name if image is not None else None)
-    plan = _plan(job, seen, facts, image, engine, name=name, home=home, sweep=True)
+    if image is not None:
+        _check_gpus(job, gpus, engine)
+    plan = _plan(job, seen, facts, image, engine, name=name, home=home, gpus=gpus, sweep=True)
     return Prepared(
         plan=plan,
         job={"Data": job.document.data, "File": job.document.name, "Directory": job.document.directory},
@@ -104,9 +106,9 @@ def plan_again(asked: Mapping[str, Any], old: JobPlan, *, home: str, engine: Eng
     """The whole plan of a job that was recorded earlier: its inputs are listed as they are now."""
     document = Document(dict(asked["Data"]), name=asked["File"], directory=asked["Directory"])
     job = read_job(document, strict=False)
-    image = engine.image(old.image)
-    seen = _see(job, strict=False)
-    plan = _plan(job, seen, engine.facts(), image, engine, name=old.name, home=home, run_id=old.run_id)
+    image, gpus = engine.image(old.image), old.machine.gpus
+    seen, facts = _see(job, strict=False), engine.facts()
+    plan = _plan(job, seen, facts, image, engine, name=old.name, home=home, gpus=gpus, run_id=old.run_id)
     return replace(plan, output=old.output)
 
 
@@ -117,7 +119,7 @@ def look(job: JobFile, *, name: str, home: str, engine: Engine, strict: bool) ->
     facts = engine.facts()
     image = engine.image(_image_name(job))
     _check_architecture(_image_name(job), image, facts)
-    return _plan(job, seen, facts, image, engine, name=name, home=home)
+    return _plan(job, seen, facts, image, engine, name=name, home=home, gpus=_gpus(job, engine, facts, must=False))
 
 
 def _engine_here(engine: Engine) -> EngineFacts:
@@ -151,6 +153,7 @@ def _plan(
     *,
     name: str,
     home: str,
+    gpus: GpuFacts,
     run_id: str | None = None,
     sweep: bool = False,
 ) -> JobPlan:
@@ -159,7 +162,7 @@ def _plan(
     place = see_place(job, engine, engine_facts, run_id=run_id, sweep=sweep)
     facts = Facts(
         engine=engine_facts,
-        machine=_machine(),
+        machine=machine_facts(gpus),
         image=image,
         listings=inputs.listings,
         file_systems=inputs.file_systems,
@@ -178,6 +181,31 @@ def _plan(
         loopback_only=place.loopback_only,
     )
     return build_plan(job, facts, name=name)
+
+
+def _gpus(job: JobFile, engine: Engine, facts: EngineFacts, *, must: bool = True) -> GpuFacts:
+    """The GPUs that are here; only for a job that asks for some, and those that it `must` have are counted."""
+    resources = job.request.ResourceConfig
+    if resources is None or not wants_gpus(hosts := hosts_of(resources), job.local):
+        return GpuFacts()
+    from smlocal.job.gpus import check_count, check_driver, see_gpus
+
+    gpus = see_gpus(engine, facts)
+    if must:
+        check_count(hosts, job.local, gpus)
+        if engine.image(_image_name(job)) is None:
+            check_driver(hosts, job.local, gpus, facts, _image_name(job))
+    return gpus
+
+
+def _check_gpus(job: JobFile, gpus: GpuFacts, engine: Engine) -> None:
+    """A GPU request never silently becomes a CPU run: ask the engine before anything is staged."""
+    resources = job.request.ResourceConfig
+    if resources is None or not wants_gpus(hosts := hosts_of(resources), job.local):
+        return
+    from smlocal.job.gpus import check_engine
+
+    check_engine(hosts, job.local, gpus, engine, _image_name(job))
 
 
 def _check_pipes(job: JobFile, engine: EngineFacts) -> None:
@@ -203,11 +231,6 @@ def _no_fuse(job: JobFile, inputs: Inputs, engine: EngineFacts) -> str | None:
     from smlocal.channels.fastfile.availability import fuse_trouble
 
     return fuse_trouble()
-
-
-def _machine() -> MachineFacts:
-    pages, size = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
-    return MachineFacts(cpus=os.cpu_count() or 1, memory_mib=pages * size // 2**20)
 
 
 def _image_name(job: JobFile) -> str:
@@ -281,25 +304,4 @@ def _check_architecture(name: str, image: ImageFacts | None, engine: EngineFacts
             f"the image {name} is built for {image.operating_system}/{image.architecture}, "
             f"the engine runs {engine.operating_system}/{engine.architecture}",
             remedy=[f"Build it with --platform {engine.operating_system}/{engine.architecture}."],
-        )
-
-
-def _check_gpus(job: JobFile, engine: Engine, image: str | None) -> None:
-    """A GPU request never silently becomes a CPU run: ask the engine before anything is staged."""
-    resources = job.request.ResourceConfig
-    if job.local.AllowCpu or image is None or resources is None:
-        return
-    kinds = {host.instance_type for host in hosts_of(resources)}
-    gpus, kind = max((instance_type(kind).gpus, kind) for kind in kinds)
-    if not gpus:
-        return
-    missing = engine.probe_gpu(image, gpus, {JOB_LABEL: "gpu-probe"})
-    if missing is not None:
-        raise GpuUnavailableError(
-            f"{kind} has {gpus} GPU{'s' * (gpus != 1)} and this engine gives none",
-            details=[missing],
-            remedy=[
-                "Install the NVIDIA driver and nvidia-container-toolkit, then restart the engine; or",
-                "run without a GPU: --allow-cpu (the result says so).",
-            ],
         )

@@ -11,7 +11,6 @@ from smlocal.contract.describe import DEFAULT_MAX_RUNTIME
 from smlocal.contract.environment import container_environment
 from smlocal.contract.hosts import Host, heterogeneous, homogeneous
 from smlocal.contract.identity import instance_hostname, training_job_arn
-from smlocal.contract.instance_types import instance_type
 from smlocal.contract.job_file import JobFile
 from smlocal.contract.listing import Listing
 from smlocal.contract.local_settings import LocalSettings
@@ -21,6 +20,7 @@ from smlocal.plan.channels import manifests, pipes_of, trees_of
 from smlocal.plan.collectors import collectors_of
 from smlocal.plan.endpoints import endpoints_of
 from smlocal.plan.facts import Facts
+from smlocal.plan.gpus import share_out
 from smlocal.plan.model import (
     CheckpointPlan,
     CredentialPlan,
@@ -86,15 +86,15 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
                     job_name=name,
                     job_arn=arn,
                     region=facts.region,
-                    gpus=_gpus(host, local),
+                    gpus=devices is not None,
                     endpoints=endpoints,
                 ),
-                gpus=_gpus(host, local),
+                devices=devices,
                 # Alone on the default network, a host must know its own name.
                 extra_hosts={**({} if network is not None else {host.name: "127.0.0.1"}), **named},
                 aliases=(host.name,) if network is not None else (),
             )
-            for host in hosts
+            for host, devices in zip(hosts, share_out(hosts, local, facts.machine.gpus), strict=True)
         ),
         code=_code(facts, local),
         output=_output(request, local, facts, name),
@@ -144,10 +144,6 @@ def hosts_of(resources: ResourceConfig) -> tuple[Host, ...]:
         groups = resources.InstanceGroups
         return heterogeneous([(g.InstanceGroupName, g.InstanceType, g.InstanceCount) for g in groups])
     return homogeneous(resources.InstanceCount or 1, resources.InstanceType or "")
-
-
-def _gpus(host: Host, local: LocalSettings) -> int:
-    return 0 if local.AllowCpu else instance_type(host.instance_type).gpus
 
 
 def _for_host(written: Mapping[str, bytes], request: CreateTrainingJobRequest, host: Host) -> Mapping[str, bytes]:

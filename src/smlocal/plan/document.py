@@ -140,6 +140,7 @@ def _host(plan: JobPlan, host: HostPlan) -> dict[str, Any]:
         "InstanceType": host.host.instance_type,
         "InstanceGroup": host.host.group,
         "Gpus": host.gpus,
+        "GpuIds": None if host.devices is None else "all" if host.devices.every else host.devices.ids,
         "Container": host.container,
         "Hostname": host.hostname,
         "ExtraHosts": dict(host.extra_hosts),

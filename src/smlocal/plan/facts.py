@@ -51,11 +51,26 @@ class ImageFacts:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class GpuFacts:
+    """The GPUs that containers can have; only looked at for a job that asks for some."""
+
+    ids: tuple[str, ...] | None = None
+    """As `nvidia-smi` numbers them; None where nothing here tells which there are."""
+    cdi: bool = False
+    """True for an engine that has them as CDI devices."""
+    busy: Mapping[str, str] = field(default_factory=dict)
+    """The job that uses a GPU at this moment, by the GPU's id."""
+    trouble: str | None = None
+    """What the driver says that does not work."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class MachineFacts:
     """The size of the machine in front of you."""
 
     cpus: int
     memory_mib: int
+    gpus: GpuFacts = field(default_factory=GpuFacts)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from smlocal.contract.checkpoints import is_own_mount
+from smlocal.contract.gpus import GpuDevices
 from smlocal.contract.hosts import Host
 from smlocal.contract.listing import Listing
 from smlocal.contract.sharding import WHOLE, Shard
@@ -73,8 +74,13 @@ class HostPlan:
     extra_hosts: Mapping[str, str]
     """Names with their addresses, beside those on the job's network."""
     aliases: tuple[str, ...]
-    gpus: int
-    """Devices asked for."""
+    devices: GpuDevices | None = None
+    """The GPUs it gets."""
+
+    @property
+    def gpus(self) -> int:
+        """How many GPUs it gets; 0 too where nobody knows how many all of them are."""
+        return len(self.devices.ids) if self.devices is not None else 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

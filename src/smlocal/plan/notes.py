@@ -3,9 +3,10 @@
 `docs/fidelity.md` has one row for each id.
 """
 
-from smlocal.contract.instance_types import instance_type
+from smlocal.contract.instance_types import instance_type, is_this_machine
 from smlocal.contract.job_file import JobFile
 from smlocal.plan.engine_notes import ENGINE_RULES
+from smlocal.plan.gpu_notes import GPU_RULES
 from smlocal.plan.input_notes import INPUT_RULES
 from smlocal.plan.metric_notes import METRIC_RULES
 from smlocal.plan.model import JobPlan, Note
@@ -20,7 +21,16 @@ def notes(plan: JobPlan, job: JobFile) -> tuple[Note, ...]:
     return tuple(sorted(applying, key=lambda note: not note.warning))
 
 
+def _relaxed_instance(plan: JobPlan, job: JobFile) -> str | None:
+    here = [host.host.instance_type for host in plan.hosts if is_this_machine(host.host.instance_type)]
+    return (
+        f"the instance type {some(here)} is this machine as it is; the service needs one of its own" if here else None
+    )
+
+
 def _instance_size(plan: JobPlan, job: JobFile) -> str | None:
+    if is_this_machine(_type(plan)):
+        return None
     size, machine = instance_type(_type(plan)), plan.machine
     # A machine has a little less memory than its type says: the kernel and the firmware keep some.
     if size.vcpus == machine.cpus and 0 <= size.memory_mib - machine.memory_mib <= size.memory_mib // 10:
@@ -33,13 +43,6 @@ def _instance_size(plan: JobPlan, job: JobFile) -> str | None:
 
 def _type(plan: JobPlan) -> str:
     return plan.hosts[0].host.instance_type
-
-
-def _allow_cpu(plan: JobPlan, job: JobFile) -> str | None:
-    size = instance_type(_type(plan))
-    if not job.local.AllowCpu or not size.gpus:
-        return None
-    return f"{size.name} has {size.gpus} GPU{'s' * (size.gpus != 1)}; this run has none, as allowed by --allow-cpu"
 
 
 def _role(plan: JobPlan, job: JobFile) -> str | None:
@@ -212,11 +215,12 @@ RULES = (
     NoteRule(id="stop-signal", says=_stop_signal, warning=True),
     NoteRule(id="submit-directory", says=_submit_directory, warning=True),
     NoteRule(id="image-absent", says=_image_absent),
-    NoteRule(id="allow-cpu", says=_allow_cpu),
+    *GPU_RULES,
     NoteRule(id="instance-size", says=_instance_size),
     NoteRule(id="volume-size", says=_volume),
     NoteRule(id="relaxed-name", says=_relaxed_name),
     NoteRule(id="relaxed-role", says=_relaxed_role),
+    NoteRule(id="relaxed-instance", says=_relaxed_instance),
     NoteRule(id="relaxed-uri", says=_relaxed_uri),
     NoteRule(id="role", says=_role),
     NoteRule(id="credentials", says=_credentials),

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from smlocal.contract.gpus import GpuDevices
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Mount, Resource, ResourceKind
 from smlocal.errors import EngineError
@@ -230,7 +231,7 @@ def test_a_name_in_use(engine: DockerEngine, spec: Spec, job: str) -> None:
 
 
 def test_an_engine_without_gpus_says_so(engine: DockerEngine, image: str, job: str) -> None:
-    trouble = engine.probe_gpu(image, 1, {JOB_LABEL: job})
+    trouble = engine.probe(image, {JOB_LABEL: job}, devices=GpuDevices(ids=("0",)))
     if Path("/dev/nvidia0").exists():
         pytest.skip("this machine has a GPU")
     assert trouble is not None
@@ -238,7 +239,7 @@ def test_an_engine_without_gpus_says_so(engine: DockerEngine, image: str, job: s
     assert engine.owned(job) == []
 
 
-def test_a_probe_that_asks_for_no_gpu_finds_nothing_wrong(engine: DockerEngine, image: str, job: str) -> None:
-    # The same path as on an engine that has GPUs: only the program that cannot exist fails.
-    assert engine.probe_gpu(image, 0, {JOB_LABEL: job}) is None
+def test_a_probe_that_asks_for_nothing_finds_nothing_wrong(engine: DockerEngine, image: str, job: str) -> None:
+    # The same path as on an engine that gives everything: only the program that cannot exist fails.
+    assert engine.probe(image, {JOB_LABEL: job}) is None
     assert engine.owned(job) == []

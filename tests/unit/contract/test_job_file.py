@@ -71,6 +71,7 @@ def test_defaults_of_local() -> None:
         "Endpoints": {},
         "Topology": False,
         "MergeOutput": False,
+        "Gpus": "auto",
         "AllowCpu": False,
         "Pull": "missing",
         "Faults": [],

@@ -33,12 +33,14 @@ def first_look(reader: GpuReader) -> GpuUse | None:
 
 
 def test_the_busiest_of_the_jobs_gpus(nvidia_smi: Callable[[str], Path]) -> None:
-    folder = nvidia_smi("printf '0, 10, 300\\n1, 70, 200\\n2, 99, 9000\\n'; exec sleep 600")
-    reader = GpuReader(2)
+    folder = nvidia_smi("printf '10, 300\\n70, 200\\n'; exec sleep 600")
+    reader = GpuReader(["2", "3"])
     try:
         assert first_look(reader) == GpuUse(percent=70, memory=300 * MIB)
         assert reader.look() is None
-        assert "--query-gpu=index,utilization.gpu,memory.used" in (folder / "arguments").read_text()
+        arguments = (folder / "arguments").read_text().split()
+        assert "--query-gpu=utilization.gpu,memory.used" in arguments
+        assert "--id=2,3" in arguments
         process = int((folder / "pid").read_text())
     finally:
         reader.close()
@@ -49,14 +51,14 @@ def test_the_busiest_of_the_jobs_gpus(nvidia_smi: Callable[[str], Path]) -> None
 
 def test_without_the_tool_nothing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    reader = GpuReader(1)
+    reader = GpuReader(["0"])
     assert reader.look() is None
     reader.close()
 
 
 def test_a_tool_that_fails_says_nothing(nvidia_smi: Callable[[str], Path]) -> None:
     folder = nvidia_smi("echo 'NVIDIA-SMI has failed because it could not communicate with the NVIDIA driver.'; exit 9")
-    reader = GpuReader(1)
+    reader = GpuReader(["0"])
     try:
         for _ in range(600):
             if (folder / "arguments").exists():
@@ -70,12 +72,12 @@ def test_a_tool_that_fails_says_nothing(nvidia_smi: Callable[[str], Path]) -> No
 @pytest.mark.parametrize(
     ("lines", "use"),
     [
-        ([b"0, 5, 6", b"0, 50, 2", b""], GpuUse(percent=50, memory=6 * MIB)),
-        ([b"0, [N/A], 6", b"1, 4, 5"], GpuUse(percent=4, memory=5 * MIB)),
-        ([b"0, [Not Supported], [Not Supported]"], None),
-        ([b"7, 5, 6"], None),
+        ([b"5, 6", b"50, 2", b""], GpuUse(percent=50, memory=6 * MIB)),
+        ([b"[N/A], 6", b"4, 5"], GpuUse(percent=4, memory=5 * MIB)),
+        ([b"[Not Supported], [Not Supported]"], None),
+        ([b"No devices were found"], None),
         ([], None),
     ],
 )
 def test_lines_of_the_tool(lines: list[bytes], use: GpuUse | None) -> None:
-    assert highest(lines, 2) == use
+    assert highest(lines) == use

@@ -65,7 +65,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def looking(engine: DockerEngine, path: Path, *folders: tuple[str, str]) -> Looking:
-    return Looking(engine=engine, container="c1", path=str(path), gpus=0, folders=folders, started_before=False)
+    return Looking(engine=engine, container="c1", path=str(path), gpus=None, folders=folders, started_before=False)
 
 
 def test_numbers_are_kept_and_folders_counted(serve: Serve, path: Path, tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ import sys, threading
 from smlocal.engine.docker import connect
 from smlocal.job.usage.watch import UsageWatch
 watch = UsageWatch()
-watch.begin(connect(), "c1", path="{tmp_path}/usage/algo-1.csv", gpus=1, folders=[("{tmp_path}", "/opt/ml/model")])
+watch.begin(connect(), "c1", path="{tmp_path}/usage/algo-1.csv", gpus=["0"], folders=[("{tmp_path}", "/opt/ml/model")])
 watch.close()
 watch.close()
 for thread in threading.enumerate():

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from smlocal.contract.gpus import GpuDevices
 from smlocal.contract.listing import Listing
 from smlocal.plan.document import plan_document
 from smlocal.plan.facts import Facts
@@ -202,7 +203,7 @@ def test_an_engine_elsewhere_is_asked_for_the_name_of_this_machine(plan: Planner
 
 def test_gpus_come_from_the_instance_type(plan: Planner) -> None:
     gpu = {"ResourceConfig": {"InstanceType": "ml.g4dn.12xlarge", "InstanceCount": 1}}
-    assert plan(gpu).hosts[0].gpus == 4
+    assert plan(gpu).hosts[0].devices == GpuDevices(ids=("0", "1", "2", "3"))
     assert "NVIDIA_VISIBLE_DEVICES" not in plan(gpu).hosts[0].environment
     assert plan(gpu, {"AllowCpu": True}).hosts[0].gpus == 0
     assert plan().hosts[0].gpus == 0

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from smlocal.contract.listing import Listing
-from smlocal.plan.facts import Facts
+from smlocal.plan.facts import Facts, GpuFacts, MachineFacts
 from smlocal.plan.model import JobPlan
 from smlocal.plan.notes import RULES
 
@@ -70,6 +70,10 @@ CASES: dict[str, tuple[Change, Change]] = {
         (channel("Pipe"), {}, {}, {}),
     ),
     "image-absent": (({}, {}, {}, None), NOTHING),
+    "gpus-unseen": ((GPU, {}, {}, {}), (GPU, {"Gpus": "none"}, {}, {})),
+    "gpus-shared": ((GPU, {"Gpus": ["3"]}, {}, {}), (GPU, {"Gpus": [2]}, {}, {})),
+    "gpu-count": ((GPU, {"Gpus": 2}, {}, {}), (GPU, {"Gpus": [2]}, {}, {})),
+    "relaxed-instance": (({"ResourceConfig": {"InstanceType": "local", "InstanceCount": 1}}, {}, {}, {}), NOTHING),
     "allow-cpu": ((GPU, {"AllowCpu": True}, {}, {}), (GPU, {}, {}, {})),
     "instance-size": (NOTHING, ({"ResourceConfig": {"InstanceType": "ml.m5.4xlarge", "InstanceCount": 1}}, {}, {}, {})),
     "volume-size": (
@@ -202,5 +206,6 @@ def _ids(plan: Planner, change: Change, listing: Listing, facts: Facts) -> set[s
         image=None if of_image is None else replace(facts.image, **of_image),
         code=listing if "Code" in local else None,
         checkpoints=listing if "CheckpointConfig" in members else None,
+        machine=MachineFacts(cpus=16, memory_mib=64_000, gpus=GpuFacts(busy={"3": "other"})),
     )
     return {note.id for note in made.notes}

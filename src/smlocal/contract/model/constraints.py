@@ -1,5 +1,6 @@
 """What the generated models are made of: a base class and one constraint class for each kind of shape."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
@@ -118,6 +119,51 @@ class Items:
     def __get_pydantic_core_schema__(self, source: Any, handler: "GetCoreSchemaHandler") -> "CoreSchema":
         schema: CoreSchema = self.bound(handler(source))
         return schema
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class OrHere:
+    """Beside an enumeration of the service: words that only mean something on this machine."""
+
+    words: tuple[str, ...]
+
+    def core(self, names: tuple[str, ...]) -> "CoreSchema":
+        """How pydantic's core checks it."""
+        everything = core_schema.literal_schema([*names, *self.words])
+        return core_schema.with_info_after_validator_function(self._check, everything)
+
+    def _check(self, value: str, info: "core_schema.ValidationInfo") -> str:
+        if value in self.words and info.context:
+            raise PydanticCustomError("here", "The service does not know this value")
+        return value
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: "GetCoreSchemaHandler") -> "CoreSchema":
+        return self.core(get_args(source))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Checked:
+    """A setting of our own that may be written in several ways, which a function tells apart."""
+
+    trouble: Callable[[Any], str | None]
+    """What is wrong with a value, in words that follow the setting's name; None for a good one."""
+    schema: Mapping[str, Any]
+    """The same for an editor, as JSON Schema."""
+
+    def core(self) -> "CoreSchema":
+        """How pydantic's core checks it."""
+        return core_schema.no_info_after_validator_function(self._check, core_schema.any_schema())
+
+    def _check(self, value: Any) -> Any:
+        if self.trouble(value) is not None:
+            raise PydanticCustomError("setting", "The setting cannot have this value")
+        return value
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: "GetCoreSchemaHandler") -> "CoreSchema":
+        return self.core()
+
+    def __get_pydantic_json_schema__(self, core: "CoreSchema", handler: "GetJsonSchemaHandler") -> "JsonSchemaValue":
+        return dict(self.schema)
 
 
 def split(annotation: Any) -> tuple[Any, Any]:

@@ -12,3 +12,8 @@ PATHS_HERE: Final = {
     "S3Uri": "data that lies on this machine is named by its path or a file:// URI",
 }
 """Shapes whose pattern a local path need not match; `--strict` holds them to it again."""
+
+WORDS_HERE: Final = {
+    "TrainingInstanceType": ("local", "local_gpu"),
+}
+"""Enumerations with words that stand for this machine, as in the SDK's local mode; `--strict` refuses them."""

@@ -6,8 +6,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from smlocal.contract.instance_types import InstanceType, instance_type, instance_types
+from smlocal.contract.instance_types import InstanceType, instance_types, size_here
 from smlocal.contract.usage import MIB, Advice, HostUsage, advise, host_usage
+from smlocal.job.machine import memory_mib
 from smlocal.job.usage.path import series_directory, series_path
 from smlocal.job.usage.series import Series, read_series
 
@@ -19,12 +20,20 @@ class Measured:
     name: str
     instance_type: str
     oom_killed: bool = False
+    gpus: int = 0
+    """That it got; of use where its type is this machine."""
 
 
 def usage_block(job_directory: str, hosts: Sequence[Measured], *, machine_cpus: int) -> dict[str, Any] | None:
     """Of a job that runs or has ended; None when nothing was kept, as of one that ends within its first second."""
     if not os.path.isdir(series_directory(job_directory)):
         return None
+
+    gpus = {host.instance_type: host.gpus for host in hosts}
+
+    def size(name: str) -> InstanceType:
+        return size_here(name, cpus=machine_cpus, memory_mib=memory_mib(), gpus=gpus[name])
+
     documents, notes = [], []
     kinds: dict[str, list[HostUsage]] = {}
     for host in hosts:
@@ -36,8 +45,8 @@ def usage_block(job_directory: str, hosts: Sequence[Measured], *, machine_cpus: 
         used = host_usage(host.name, series.containers, oom_killed=host.oom_killed)
         if used is not None:
             kinds.setdefault(host.instance_type, []).append(used)
-            documents.append(_host(used, instance_type(host.instance_type), series, path))
-    advice = [advise(instance_type(k), used, instance_types(), machine_cpus=machine_cpus) for k, used in kinds.items()]
+            documents.append(_host(used, size(host.instance_type), series, path))
+    advice = [advise(size(k), used, instance_types(), machine_cpus=machine_cpus) for k, used in kinds.items()]
     return {"Hosts": documents, "Advice": [_advice(each) for each in advice], "Notes": notes}
 
 

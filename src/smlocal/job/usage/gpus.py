@@ -2,14 +2,14 @@
 
 import os
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 _SECONDS = 2
 _PIECE = 64 * 1024
 _MIB = 1024 * 1024
-_FIELDS = 3
+_FIELDS = 2
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -24,18 +24,18 @@ class GpuUse:
 class GpuReader:
     """Reads along with `nvidia-smi`. Says nothing where there is none, or it says nothing that can be understood."""
 
-    def __init__(self, count: int) -> None:
-        """The engine gives a container the first `count` devices; begin to watch them."""
-        self._count = count
+    def __init__(self, ids: Sequence[str]) -> None:
+        """Begin to watch these; all there are, where none are named."""
         self._rest = b""
         self._process: subprocess.Popen[bytes] | None = None
         with suppress(OSError):
             self._process = subprocess.Popen(
                 [
                     "nvidia-smi",
-                    "--query-gpu=index,utilization.gpu,memory.used",
+                    "--query-gpu=utilization.gpu,memory.used",
                     "--format=csv,noheader,nounits",
                     f"--loop={_SECONDS}",
+                    *([f"--id={','.join(ids)}"] if ids else []),
                 ],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -52,7 +52,7 @@ class GpuReader:
         with suppress(OSError):  # nothing to read yet
             self._rest += os.read(self._process.stdout.fileno(), _PIECE)
         *lines, self._rest = self._rest.split(b"\n")
-        return highest(lines, self._count)
+        return highest(lines)
 
     def close(self) -> None:
         """End the tool and wait for it."""
@@ -64,13 +64,13 @@ class GpuReader:
             process.wait()
 
 
-def highest(lines: Iterable[bytes], count: int) -> GpuUse | None:
-    """The highest figures in lines of `index, percent, MiB`; a device that has no such figure is left out."""
+def highest(lines: Iterable[bytes]) -> GpuUse | None:
+    """The highest figures in lines of `percent, MiB`; a device that has no such figure is left out."""
     found = []
     for line in lines:
         fields = [field.strip() for field in line.split(b",")]
-        if len(fields) == _FIELDS and all(field.isdigit() for field in fields) and int(fields[0]) < count:
-            found.append((int(fields[1]), int(fields[2])))
+        if len(fields) == _FIELDS and all(field.isdigit() for field in fields):
+            found.append((int(fields[0]), int(fields[1])))
     if not found:
         return None
     return GpuUse(percent=max(percent for percent, _ in found), memory=max(mib for _, mib in found) * _MIB)

@@ -33,8 +33,8 @@ class Looking:
     engine: Engine
     container: str
     path: str
-    gpus: int
-    """Of the machine's, the first so many."""
+    gpus: Sequence[str] | None
+    """Their ids; empty for all of the machine's, None for a container without."""
     folders: Sequence[tuple[str, str]]
     """Counted at the end: (here, there)."""
     started_before: bool
@@ -54,7 +54,7 @@ class Looking:
         self._window = Window(began=began, fresh=not self.started_before)
         self._series = SeriesFile(self.path)
         self._gpus = None
-        if self.gpus:
+        if self.gpus is not None:
             from smlocal.job.usage.gpus import GpuReader
 
             self._gpus = GpuReader(self.gpus)

@@ -28,7 +28,7 @@ class UsageWatch:
         container: str,
         *,
         path: str,
-        gpus: int,
+        gpus: Sequence[str] | None,
         folders: Sequence[tuple[str, str]],
         started_before: bool = False,
     ) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from smlocal.contract import paths
+from smlocal.contract.gpus import GpuDevices
 from smlocal.plan.model import HostPlan, JobPlan
 from smlocal.plan.script.data import bound, shown_in_place, volume
 from smlocal.plan.script.mirrored import folders
@@ -17,8 +18,8 @@ def create(plan: JobPlan, host: HostPlan) -> str:
     words.append(f"--hostname {quote(host.hostname)}")
     words += [f"--add-host {quote(f'{name}:{address}')}" for name, address in host.extra_hosts.items()]
     words += on_network(plan, host)
-    if host.gpus:
-        words.append(f"--gpus {host.gpus}")
+    if host.devices is not None:
+        words += _gpu_words(host.devices)
     for folder in (paths.INPUT, paths.MODEL, paths.OUTPUT):
         words.append(f"-v {here(host, folder)}:{folder}")
     for tree in (*host.channels, *([plan.code] if plan.code is not None else [])):
@@ -72,3 +73,10 @@ def train(plan: JobPlan) -> Iterator[str]:
     yield "  done"
     yield "}"
     yield f'for host in {" ".join(hosts)}; do run $host 2>&1 | sed -u "s/^/$host | /" & done; wait'
+
+
+def _gpu_words(devices: GpuDevices) -> list[str]:
+    if devices.cdi:
+        return [f"--device {name}" for name in devices.names]
+    # The inner quotes are for docker, which reads the value as CSV.
+    return ["--gpus all" if devices.every else f"""--gpus '"device={",".join(devices.ids)}"'"""]

@@ -1,0 +1,65 @@
+"""GPUs as `Local.Gpus` asks for them, and as an engine is asked for them."""
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+from smlocal.contract.suggestions import closest
+
+GpuChoice = int | str | list[int | str]
+"""What `Local.Gpus` may be, once checked."""
+WORDS: Final = ("auto", "all", "none")
+_ID = re.compile(r"\d{1,3}|(GPU|MIG)-[\w./-]{1,100}", re.ASCII)
+_FORMS = 'auto, all, none, a number of GPUs for each host, or a list of ids such as [0, 2] or ["GPU-8f1c…"]'
+
+SCHEMA: Final[dict[str, Any]] = {
+    "anyOf": [
+        {"enum": list(WORDS)},
+        {"type": "integer", "minimum": 0, "maximum": 64},
+        {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": ["integer", "string"]}},
+    ]
+}
+_MOST = 64
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GpuDevices:
+    """The GPUs of one container."""
+
+    ids: tuple[str, ...]
+    """As `nvidia-smi` numbers them, or their UUIDs; empty when not known, and then it is all there are."""
+    every: bool = False
+    """True when these are all GPUs of the machine: then they are asked for as `all`, as on the service."""
+    cdi: bool = False
+    """True for an engine that knows them as CDI devices."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of CDI devices."""
+        return tuple(f"nvidia.com/gpu={each}" for each in (("all",) if self.every else self.ids))
+
+
+def gpus_trouble(value: Any) -> str | None:
+    """What is wrong with `Local.Gpus`."""
+    if isinstance(value, str):
+        if value in WORDS:
+            return None
+        meant = closest(value, WORDS)
+        return f"is {value!r} and must be {_FORMS}{f': did you mean {meant}?' if meant else ''}"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return None if 0 <= value <= _MOST else f"is {value} and must be between 0 and {_MOST} for each host"
+    if not isinstance(value, list) or not value:
+        return f"must be {_FORMS}"
+    for each in value:
+        if isinstance(each, bool) or not isinstance(each, int | str) or not _ID.fullmatch(str(each)):
+            return f"has {each!r}, which is no id of a GPU: write its number in nvidia-smi, or its UUID (GPU-…)"
+    twice = next((each for each in value if [str(one) for one in value].count(str(each)) > 1), None)
+    return None if twice is None else f"has {twice} twice"
+
+
+def read_gpus(text: str) -> GpuChoice:
+    """The flag's word, number or list: `auto`, `2`, `0,1`, and `device=0,1` as docker has it."""
+    ids = text.removeprefix("device=")
+    if ids != text or "," in ids:
+        return [int(each) if each.isascii() and each.isdigit() else each for each in ids.split(",") if each]
+    return int(text) if text.isascii() and text.isdigit() else text

@@ -1,0 +1,54 @@
+"""Notes on GPUs: which a job has here, and how that differs from its instance types."""
+
+from smlocal.contract.job_file import JobFile
+from smlocal.plan.gpus import EVERY, type_gpus
+from smlocal.plan.model import HostPlan, JobPlan
+from smlocal.plan.note_rule import NoteRule, some
+
+
+def _allow_cpu(plan: JobPlan, job: JobFile) -> str | None:
+    without = [host for host in plan.hosts if type_gpus(host.host) and host.devices is None]
+    if not without:
+        return None
+    why = "allowed by --allow-cpu" if job.local.AllowCpu else f"asked by Local.Gpus ({job.local.Gpus})"
+    return f"{some([_has(host) for host in without])}; this run has none, as {why}"
+
+
+def _has(host: HostPlan) -> str:
+    count, name = type_gpus(host.host), host.host.instance_type
+    return f"{name} has {'all' if count == EVERY else count} GPU{'s' * (count != 1)}"
+
+
+def _gpu_count(plan: JobPlan, job: JobFile) -> str | None:
+    differing = [
+        f"{_has(host)}, {host.host.name} gets {'all' if not host.gpus else host.gpus}"
+        for host in plan.hosts
+        if host.devices is not None and type_gpus(host.host) not in {host.gpus, EVERY}
+    ]
+    return f"not as many GPUs as on the service: {some(differing)}" if differing else None
+
+
+def _unseen(plan: JobPlan, job: JobFile) -> str | None:
+    facts, asked = plan.machine.gpus, sum(host.gpus for host in plan.hosts)
+    if all(host.devices is None for host in plan.hosts) or (facts.ids is not None and asked <= len(facts.ids)):
+        return None
+    gpus = "GPUs" if not asked else f"{asked} GPU{'s' * (asked != 1)}"
+    if facts.ids is not None:
+        return f"the job asks for {gpus} and this machine has {len(facts.ids)}: it will not be started here"
+    said = facts.trouble or "nvidia-smi is not here"
+    return f"the job asks for {gpus}, and {said}: a run starts only if the engine gives them all the same"
+
+
+def _shared(plan: JobPlan, job: JobFile) -> str | None:
+    busy = plan.machine.gpus.busy
+    mine = [gpu for host in plan.hosts if host.devices is not None for gpu in host.devices.ids]
+    used = [f"GPU {gpu} is used by the job {busy[gpu]} as well" for gpu in mine if gpu in busy]
+    return f"{some(used)}: they share its memory and its time" if used else None
+
+
+GPU_RULES = (
+    NoteRule(id="gpus-unseen", says=_unseen, warning=True),
+    NoteRule(id="gpus-shared", says=_shared, warning=True),
+    NoteRule(id="allow-cpu", says=_allow_cpu),
+    NoteRule(id="gpu-count", says=_gpu_count),
+)
