@@ -18,6 +18,8 @@ BIN = ROOT / ".venv" / "bin"
 NO_OP = ROOT / "benchmarks" / "images" / "no-op"
 SH = ROOT / "tests" / "integration" / "images" / "sh"
 """Its `train` does what the variable SCRIPT says."""
+PY = SH.with_name("py")
+"""So does this one's, in Python."""
 
 COPY_TO_MODEL = "cp -r /opt/ml/input/data/train/. /opt/ml/model/"
 
