@@ -158,7 +158,7 @@ class EngineForbiddenError(MachineNotReadyError):
 
 
 class EngineRemoteError(MachineNotReadyError):
-    """The engine runs elsewhere and cannot see this machine's folders."""
+    """The engine cannot mount a folder of this machine, or is reached in a way that smlocal does not know."""
 
     id = "engine-remote"
 

@@ -38,12 +38,15 @@ def save(
     *,
     restored: Sequence[Restored],
     owners: Mapping[str, str] | None = None,
+    here: bool = True,
 ) -> SaveReport:
     """Bring the target up to date with what the hosts' folders have become since they were restored.
 
     `trees` and `restored` are in host order and of one length; where hosts wrote the same path, the later one wins.
-    `owners` says by path which host's file was mirrored last. Nothing half-written is ever seen; after an
-    `ArtifactError` what was saved so far stays. To save the same again does no harm.
+    `owners` says by path which host's file was mirrored last. `here` is False for trees that were fetched from another
+    machine: then what was restored still lies here as it was, and only its time tells whether it was written there.
+    Nothing half-written is ever seen; after an `ArtifactError` what was saved so far stays. To save the same again does
+    no harm.
     """
     owners = {} if owners is None else owners
     notes = [note for tree in trees for note in tree.skipped]
@@ -51,7 +54,7 @@ def save(
     merged, clashes = merge(changes)
     written: _Chosen = {entry.path: (tree, entry) for tree, entry in merged if entry.is_file}
     clashes = [*_replaced(written, owners, clashes), *clashes]
-    deleted = _deleted(trees, restored, written, owners)
+    deleted = _deleted(trees, restored, written, owners, here=here)
     if not written and not (deleted and target.exists()):
         return SaveReport(written=(), deleted=(), bytes_written=0, notes=tuple(notes), clashes=tuple(clashes))
     with explained(), target.open() as place:
@@ -108,7 +111,7 @@ def _changed(tree: HostTree, restored: Restored, notes: list[str]) -> HostTree:
 def _untouched(entry: Entry, restored: Restored) -> bool:
     """True only when it is certain. Whoever writes into a restored file changes its time."""
     before = restored.files.get(os.fsdecode(entry.path))
-    if before is None or before.size != entry.size:
+    if before is None or before.size != entry.size or before.mtime_ns // 10**9 != entry.mtime:
         return False
     with suppress(OSError):  # not to be seen from here: then it counts as written
         status = os.lstat(os.fsencode(restored.directory) + b"/" + entry.path)
@@ -129,7 +132,7 @@ def _replaced(written: _Chosen, owners: Mapping[str, str], clashes: Sequence[Cla
 
 
 def _deleted(
-    trees: Sequence[HostTree], restored: Sequence[Restored], written: _Chosen, owners: Mapping[str, str]
+    trees: Sequence[HostTree], restored: Sequence[Restored], written: _Chosen, owners: Mapping[str, str], *, here: bool
 ) -> set[bytes]:
     """What some host was given and has no more, unless another host has written it since."""
     deleted = set()
@@ -139,7 +142,7 @@ def _deleted(
             path = os.fsencode(shown)
             if path in there or path in written or owners.get(shown, tree.host) != tree.host:
                 continue
-            if _gone(os.fsencode(before.directory) + b"/" + path):
+            if not here or _gone(os.fsencode(before.directory) + b"/" + path):
                 deleted.add(path)
     return deleted
 

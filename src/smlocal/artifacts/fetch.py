@@ -28,8 +28,15 @@ _PIECE = 1 << 20
 _NOT_FOUND = 404
 
 
-def host_tree(host: str, directory: str, *, engine: "Engine", container: str, path: str, spool: str) -> HostTree:
-    """The tree of `directory`, read in place, or fetched as the container's `path` into `spool` where denied."""
+def host_tree(
+    host: str, directory: str, *, engine: "Engine", container: str, path: str, spool: str, here: bool = True
+) -> HostTree:
+    """The tree of `directory`, read in place, or fetched as the container's `path` into `spool` where denied.
+
+    `here` is False for what lies on another machine.
+    """
+    if not here:
+        return _fetched(host, engine, container, path, spool)
     try:
         return walk(host, directory)
     except PermissionError:

@@ -16,6 +16,8 @@ class Means(StrEnum):
     COPY = "copy"
     BIND = "bind"
     """Shown as it is, read-only unless it is a file system."""
+    SENT = "sent"
+    """Sent to an engine of another machine, into a volume there."""
     FUSE = "fuse"
     """Fetched from S3 as it is read."""
 

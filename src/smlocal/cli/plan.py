@@ -210,14 +210,15 @@ def _entries(plan: "JobPlan", host: "HostPlan") -> dict[str, str]:
     code = [plan.code] if plan.code is not None else []
     output = from_here(f"{plan.output.directory}/output")
     model = "model/" if plan.output.compression == "NONE" else "model.tar.gz"
+    mount = "bind mount" if plan.engine.local else "volume of the engine's"
     entries = {
         **dict.fromkeys(host.directories, "empty"),
-        paths.INPUT: "bind mount of a folder made for the job",
-        paths.OUTPUT: "bind mount of a folder made for the job",
+        paths.INPUT: f"{mount}, of a folder made for the job",
+        paths.OUTPUT: f"{mount}, of a folder made for the job",
         **{path: _content(text) for path, text in host.files.items()},
         **{tree.target: _channel(tree) for tree in (*host.channels, *code)},
         **{f"{pipe.target}_0": _pipe(pipe) for pipe in host.pipes},
-        paths.MODEL: f"bind mount of an empty folder, collected to {output}/{model}",
+        paths.MODEL: f"{mount}, of an empty folder, collected to {output}/{model}",
         paths.OUTPUT_DATA: f"empty, collected to {output}/output.tar.gz",
         paths.FAILURE: "read when a host fails",
     }
@@ -225,9 +226,9 @@ def _entries(plan: "JobPlan", host: "HostPlan") -> dict[str, str]:
         saved = from_here(plan.checkpoints.directory)
         count = len(plan.checkpoints.listing.paths)
         entries[plan.checkpoints.local_path] = (
-            f"bind mount with {_files(count)} of {plan.checkpoints.uri}, mirrored to {saved}"
+            f"{mount} with {_files(count)} of {plan.checkpoints.uri}, mirrored to {saved}"
             if plan.checkpoints.listing.remote
-            else f"bind mount with {_files(count)} of {saved}, mirrored there"
+            else f"{mount} with {_files(count)} of {saved}, mirrored there"
         )
     for each in plan.collectors:
         entries[each.local_path] = f"empty, mirrored to {from_here(each.directory)}"
@@ -240,6 +241,7 @@ _HOW = {
     "overlay": "copy-on-write of",
     "copy": "copy of",
     "bind": "read-only view of",
+    "send": "volume of the engine's, sent from",
     "fuse": "read-only view, fetched while it is read, of",
 }
 

@@ -1,7 +1,7 @@
 """Calls to an engine's API, with every way they can fail turned into one of our errors."""
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -50,7 +50,7 @@ class Client:
         *,
         parameters: Mapping[str, str] | None = None,
         document: Mapping[str, Any] | None = None,
-        data: bytes | None = None,
+        data: bytes | Iterable[bytes] | None = None,
         headers: Mapping[str, str] | None = None,
         fine: Collection[int] = (),
     ) -> Iterator[Answer]:
@@ -105,7 +105,7 @@ class Client:
         target: str,
         *,
         headers: Mapping[str, str] | None = None,
-        body: bytes | None = None,
+        body: bytes | Iterable[bytes] | None = None,
         patience: float | None = None,
     ) -> Answer:
         try:
@@ -136,6 +136,14 @@ class Client:
     def _gone(self, reason: str) -> EngineLostError | EngineUnreachableError:
         if self._greeting:
             return EngineLostError(f"the Docker engine at {self.endpoint.address} stopped answering ({reason})")
+        if self.endpoint.command:
+            from shlex import join
+
+            return EngineUnreachableError(
+                f"no Docker engine answers at {self.endpoint.address}",
+                details=(reason,),
+                remedy=(f"Does this work?  {join(self.endpoint.command)}     It must ask for no password.",),
+            )
         return EngineUnreachableError(
             f"no Docker engine answers at {self.endpoint.address}",
             details=(reason,),

@@ -3,7 +3,7 @@
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -83,6 +83,8 @@ class DockerEngine:
             architecture=answer.get("Arch") or "",
             operating_system=answer.get("Os") or "linux",
             storage_driver=details.get("Driver") or "",
+            cpus=details.get("NCPU") or 0,
+            memory_mib=(details.get("MemTotal") or 0) // 2**20,
             product=self._client.product,
             rootless="name=rootless" in (details.get("SecurityOptions") or ()),
             # Whatever the product is called: another kernel than ours means a virtual machine.
@@ -217,7 +219,7 @@ class DockerEngine:
         with self._client.ask("GET", f"/containers/{container}/archive", parameters={"path": path}) as answer:
             yield from answer.pieces()
 
-    def put_archive(self, container: str, path: str, data: bytes) -> None:
+    def put_archive(self, container: str, path: str, data: bytes | Iterable[bytes]) -> None:
         """Unpack a tar below `path`, which must exist."""
         headers = {"Content-Type": "application/x-tar"}
         target = f"/containers/{container}/archive"

@@ -30,6 +30,8 @@ class Endpoint:
     host: str = ""
     port: int = 0
     tls: Tls | None = None
+    command: tuple[str, ...] = ()
+    """What is run to reach an engine behind ssh."""
 
     @property
     def local(self) -> bool:
@@ -38,6 +40,10 @@ class Endpoint:
 
     def connect(self) -> socket.socket:
         """Open a connection that then blocks for as long as it takes."""
+        if self.command:
+            from smlocal.engine.ssh import connect_by_ssh  # most engines are here
+
+            return connect_by_ssh(self.command)
         if not self.path:
             return self._connect_network()
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -86,9 +92,13 @@ def parse_address(address: str, tls: Tls | None) -> Endpoint:
         if scheme == "https" and tls is None:
             tls = Tls(folder=docker_folder())
         return _network(address, rest.partition("/")[0], tls)
+    if scheme == "ssh":
+        from smlocal.engine.ssh import ssh_command
+
+        return Endpoint(address=address, command=ssh_command(address))
     what = "a Windows pipe" if scheme == "npipe" else f"an engine over {scheme}://"
     raise EngineRemoteError(
-        f"{address} is {what}: smlocal needs an engine on this machine, behind a unix socket",
+        f"{address} is {what}: smlocal speaks over unix://, tcp:// and ssh://",
         remedy=("Choose a local engine: docker context use default, or set DOCKER_HOST=unix:///var/run/docker.sock",),
     )
 

@@ -3,7 +3,7 @@
 import contextlib
 import json
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from io import BufferedReader
 from types import TracebackType
 from typing import Any, Self, cast
@@ -114,11 +114,17 @@ def exchange(
     target: str,
     *,
     headers: Mapping[str, str] | None = None,
-    body: bytes | None = None,
+    body: bytes | Iterable[bytes] | None = None,
 ) -> Answer:
-    """Send a request and read the answer's head. The connection belongs to the answer, and is closed on failure."""
+    """Send a request and read the answer's head. The connection belongs to the answer, and is closed on failure.
+
+    A body that comes in pieces is sent as they come, and is never held as a whole.
+    """
     fields = {"Host": "docker", "Connection": "close", **(headers or {})}
-    if body is not None or method != "GET":
+    if body is not None and not isinstance(body, bytes):
+        fields["Transfer-Encoding"] = "chunked"
+        body = _chunks(body)
+    elif body is not None or method != "GET":
         fields["Content-Length"] = str(len(body or b""))
     head = f"{method} {target} HTTP/1.1\r\n" + "".join(f"{key}: {value}\r\n" for key, value in fields.items()) + "\r\n"
     reader = cast("BufferedReader", connection.makefile("rb", buffering=64 * 1024))
@@ -126,8 +132,8 @@ def exchange(
         # An engine may refuse a long body half-way and close; its reason is then waiting to be read.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             connection.sendall(head.encode("latin-1"))
-            if body:
-                connection.sendall(body)
+            for piece in (body,) if isinstance(body, bytes) else body or ():
+                connection.sendall(piece)
         return Answer(connection, reader)
     except BaseException as error:
         reader.close()
@@ -135,6 +141,13 @@ def exchange(
         if isinstance(error, OSError):
             raise BrokenAnswerError(str(error)) from error
         raise
+
+
+def _chunks(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    for piece in pieces:
+        if piece:  # an empty chunk would be the end
+            yield b"%x\r\n%b\r\n" % (len(piece), piece)
+    yield b"0\r\n\r\n"
 
 
 def _line(reader: BufferedReader) -> bytes:

@@ -1,6 +1,6 @@
 """The container verbs smlocal uses, as few as there are, and what is said with them."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
@@ -179,8 +179,8 @@ class Engine(Protocol):
     def get_archive(self, container: str, path: str) -> Iterator[bytes]:
         """Stream a tar of `path` (its last component is the archive's top entry)."""
 
-    def put_archive(self, container: str, path: str, data: bytes) -> None:
-        """Unpack a tar below `path`, owners and modes as the archive says."""
+    def put_archive(self, container: str, path: str, data: bytes | Iterable[bytes]) -> None:
+        """Unpack a tar, whole or in pieces, below `path`, owners and modes as the archive says."""
 
     def remove(self, resource: Resource) -> None:
         """Remove by force, with anonymous volumes; what is gone already is fine."""

@@ -114,6 +114,7 @@ def save_folder(folder: "MirroredFolder", hosts: Sequence[tuple[HostPlan, str]],
         folder.target,
         restored=[journal.up_to_date(host.host.name, folder.given(host)) for host, _ in hosts],
         owners=journal.owners,
+        here=folder.plan.engine.local,
     )
     clashes = {clash.path: clash for clash in (*journal.clashes.values(), *report.clashes)}
     return replace(report, clashes=tuple(clashes.values()))
@@ -145,6 +146,7 @@ def _tree(folder: "MirroredFolder", host: HostPlan, container: str, engine: Engi
         container=container,
         path=folder.local_path,
         spool=f"{folder.plan.job_directory}/staged/{host.host.name}-{folder.name}",
+        here=folder.plan.engine.local,
     )
 
 

@@ -68,4 +68,5 @@ def _tree(plan: JobPlan, run: HostRun, engine: Engine, path: str) -> HostTree:
         container=run.container,
         path=path,
         spool=f"{plan.job_directory}/staged/{run.name}{below.replace('/', '-')}",
+        here=plan.engine.local,
     )

@@ -20,6 +20,7 @@ _HOW = {
     Means.REFLINK: "reflink copy of",
     Means.COPY: "copy of",
     Means.BIND: "view of",
+    Means.SENT: "sent from",
     Means.FUSE: "streamed from",
 }
 

@@ -13,8 +13,13 @@ _ARCHIVE_BEGINNING = 65536
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
-def read_failure(output_directory: str, engine: Engine, container: str) -> bytes:
-    """The file's beginning (one byte more than is used, to tell a cut one); a link, folder or FIFO is no file."""
+def read_failure(output_directory: str, engine: Engine, container: str, *, here: bool = True) -> bytes:
+    """The file's beginning (one byte more than is used, to tell a cut one); a link, folder or FIFO is no file.
+
+    `here` is False where the container runs on another machine.
+    """
+    if not here:
+        return _through_engine(engine, container)
     try:
         descriptor = os.open(os.path.join(output_directory, "failure"), _OPEN)
     except PermissionError:

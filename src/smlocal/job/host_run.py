@@ -79,7 +79,7 @@ class HostRun:
         self.staged = stage_trees(self.plan, self.host, self.engine, self.delivery, self.labels, copying=copying)
         self.delivery.open_pipes(self.host, copying)
         self._create()
-        if os.geteuid() != 0:
+        if os.geteuid() != 0 and self.plan.engine.local:
             self._give_to_root()
 
     def start(self) -> None:
@@ -222,13 +222,15 @@ class HostRun:
 
     def _watch_usage(self, *, started_before: bool = False) -> None:
         path = series_path(self.plan.job_directory, self.name)
-        folders = [(mount.source, mount.target) for mount in self._mounts if mount.target != paths.INPUT]
+        folders = [
+            (mount.source, mount.target) for mount in self._mounts if mount.target != paths.INPUT and not mount.volume
+        ]
         folders += self._written_into()
         self._usage.begin(
             self.engine,
             self.container,
             path=path,
-            gpus=None if self.host.devices is None else self.host.devices.ids,
+            gpus=self.host.devices.ids if self.host.devices is not None and self.plan.engine.local else None,
             folders=folders,
             started_before=started_before,
         )

@@ -2,11 +2,13 @@
 
 import os
 
-from smlocal.plan.facts import GpuFacts, MachineFacts
+from smlocal.plan.facts import EngineFacts, GpuFacts, MachineFacts
 
 
-def machine_facts(gpus: GpuFacts) -> MachineFacts:
-    """Its processors and its memory, with GPUs that were looked at before."""
+def machine_facts(gpus: GpuFacts, engine: EngineFacts) -> MachineFacts:
+    """Its processors and its memory, with GPUs that were looked at before; what the engine says of another machine."""
+    if engine.cpus and (engine.desktop or not engine.local):
+        return MachineFacts(cpus=engine.cpus, memory_mib=engine.memory_mib, gpus=gpus)
     return MachineFacts(cpus=os.cpu_count() or 1, memory_mib=memory_mib(), gpus=gpus)
 
 

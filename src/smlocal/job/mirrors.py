@@ -21,7 +21,8 @@ class Mirrors:
 
         Not a moment longer: when their folders are cleared nothing of it may look as if they had deleted their files.
         """
-        if self.plan.checkpoints is None and not self.plan.collectors:
+        # What a container writes on another machine is seen only when it has ended.
+        if not self.plan.engine.local or (self.plan.checkpoints is None and not self.plan.collectors):
             yield
             return
         from smlocal.artifacts.mirror.mirror import Mirror, MirroredHost  # most jobs have no such folder

@@ -63,7 +63,8 @@ def prepare(job: JobFile, *, name: str, home: str, engine: Engine, reporter: Rep
     """Everything that must be right before a job is made; what is wrong is told by an error of `errors`."""
     check_host_count(job, most=job.local.MaxHosts)
     seen = _see(job, strict=strict)
-    facts = _engine_here(engine)
+    facts = engine.facts()
+    _check_reach(job, facts)
     _check_pipes(job, facts)
     if job.local.Publish and job.request.OutputDataConfig.S3OutputPath.startswith("s3://"):
         from smlocal.job.publish import check_publishing
@@ -122,15 +123,17 @@ def look(job: JobFile, *, name: str, home: str, engine: Engine, strict: bool) ->
     return _plan(job, seen, facts, image, engine, name=name, home=home, gpus=_gpus(job, engine, facts, must=False))
 
 
-def _engine_here(engine: Engine) -> EngineFacts:
-    """The engine's facts, if its containers can see this machine's folders."""
-    facts = engine.facts()
-    if not facts.local:
+def _check_reach(job: JobFile, engine: EngineFacts) -> None:
+    """A folder that the container writes in must be one that its engine can mount."""
+    mounted = [
+        c.ChannelName for c in job.request.InputDataConfig or () if c.DataSource.FileSystemDataSource is not None
+    ]
+    if mounted and not engine.local:
         raise EngineRemoteError(
-            f"the engine at {facts.address} runs elsewhere and cannot see the folders of this machine",
+            f'channel "{mounted[0]}": the engine at {engine.address} runs elsewhere and cannot mount a folder of this '
+            "machine as a file system",
             remedy=["Use an engine of this machine: docker context use default, or unset DOCKER_HOST."],
         )
-    return facts
 
 
 def _see(job: JobFile, *, strict: bool) -> _Seen:
@@ -162,7 +165,7 @@ def _plan(
     place = see_place(job, engine, engine_facts, run_id=run_id, sweep=sweep)
     facts = Facts(
         engine=engine_facts,
-        machine=machine_facts(gpus),
+        machine=machine_facts(gpus, engine_facts),
         image=image,
         listings=inputs.listings,
         file_systems=inputs.file_systems,

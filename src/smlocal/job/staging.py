@@ -42,7 +42,21 @@ def build_tree(
 
 
 def mounts(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
-    """The folders of this machine that the host's container sees."""
+    """The folders of this machine that the host's container sees, or the volumes elsewhere that stand for them."""
+    if plan.engine.local:
+        return _folders(plan, host)
+    return tuple(mount for _, mount in _volumes(plan, host))
+
+
+def _volumes(plan: JobPlan, host: HostPlan) -> list[tuple[str, Mount]]:
+    """Each folder of this machine with the volume that stands for it."""
+    return [
+        (mount.source, Mount(source=f"{host.container}-volume-{number}", target=mount.target, volume=True))
+        for number, mount in enumerate(_folders(plan, host))
+    ]
+
+
+def _folders(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
     base = host_directory(plan, host)
     folders = tuple(Mount(source=base + _below(folder), target=folder) for folder in MOUNTED)
     return (*folders, *checkpoint_mounts(plan, host), *collector_mounts(plan, host))
@@ -59,6 +73,12 @@ def stage_trees(
     copying: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> tuple[StagedChannel, ...]:
     """Bring the channels and the code of one host into place; `staging` is what stands in for an overlay."""
+    if not plan.engine.local:
+        from smlocal.job.sending import send  # most engines are here
+
+        named = [(tree, f"{host.container}-{_folder(tree)}") for tree in trees(plan, host)]
+        folders = _volumes(plan, host)
+        return send(plan, host, engine, delivery, labels, folders=folders, trees=named, copying=copying)
 
     def stage(tree: TreePlan) -> StagedChannel:
         if tree.listing.failure is not None:

@@ -302,7 +302,8 @@ class Supervisor:
         run = self.attempt.runs.get(self.attempt.story.first_failure or "")
         if run is None:
             return b""
-        return read_failure(f"{host_directory(self.plan, run.host)}/output", self.context.engine, run.container)
+        directory = f"{host_directory(self.plan, run.host)}/output"
+        return read_failure(directory, self.context.engine, run.container, here=self.plan.engine.local)
 
 
 def end_job(store: Store, name: str, ended: Ending, reason: str | None) -> None:

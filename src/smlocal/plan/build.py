@@ -12,7 +12,6 @@ from smlocal.contract.environment import container_environment
 from smlocal.contract.hosts import Host, heterogeneous, homogeneous
 from smlocal.contract.identity import instance_hostname, training_job_arn
 from smlocal.contract.job_file import JobFile
-from smlocal.contract.listing import Listing
 from smlocal.contract.local_settings import LocalSettings
 from smlocal.contract.manifest import manifest
 from smlocal.contract.model.request import AlgorithmSpecification, CreateTrainingJobRequest, ResourceConfig
@@ -171,7 +170,11 @@ def _words(given: list[str] | None) -> tuple[str, ...] | None:
 
 
 def _code(facts: Facts, local: LocalSettings) -> TreePlan | None:
-    return None if facts.code is None else _tree("code", local.Code or "", paths.CODE, facts.code, local)
+    if facts.code is None:
+        return None
+    staging, reason = choose_staging(facts.code, local.Staging, here=facts.engine.local)
+    uri = local.Code or ""
+    return TreePlan(name="code", uri=uri, target=paths.CODE, listing=facts.code, staging=staging, reason=reason)
 
 
 def _checkpoints(request: CreateTrainingJobRequest, facts: Facts, *, output: str) -> CheckpointPlan | None:
@@ -184,11 +187,6 @@ def _checkpoints(request: CreateTrainingJobRequest, facts: Facts, *, output: str
         local_path=container_path(config.LocalPath),
         listing=listing,
     )
-
-
-def _tree(name: str, uri: str, target: str, listing: Listing, local: LocalSettings) -> TreePlan:
-    staging, reason = choose_staging(listing, local.Staging)
-    return TreePlan(name=name, uri=uri, target=target, listing=listing, staging=staging, reason=reason)
 
 
 def _directories(request: CreateTrainingJobRequest) -> tuple[str, ...]:

@@ -70,7 +70,9 @@ def _tree(channel: Channel, mode: str, shard: Shard, local: LocalSettings, facts
     source = channel.DataSource.S3DataSource
     listing = facts.listings[name].dealt_to(shard)
     fast = mode == "FastFile"
-    staging, reason = choose_staging(listing, local.Staging, fast_file=fast, no_fuse=facts.no_fuse)
+    staging, reason = choose_staging(
+        listing, local.Staging, fast_file=fast, no_fuse=facts.no_fuse, here=facts.engine.local
+    )
     return TreePlan(
         name=name,
         uri=source.S3Uri if source is not None else "",

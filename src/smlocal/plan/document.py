@@ -135,6 +135,7 @@ def _image(plan: JobPlan) -> Mapping[str, Any]:
 def _host(plan: JobPlan, host: HostPlan) -> dict[str, Any]:
     below = host_directory(plan, host)
     folders = (paths.INPUT, paths.MODEL, paths.OUTPUT)
+    kind = _kind(plan)
     return {
         "Name": host.host.name,
         "InstanceType": host.host.instance_type,
@@ -149,7 +150,7 @@ def _host(plan: JobPlan, host: HostPlan) -> dict[str, Any]:
         "Directories": host.directories,
         "Files": {path: file_document(content) for path, content in host.files.items()},
         "Mounts": [
-            *({"Target": f, "Kind": "bind", "Source": f"{below}/{f.removeprefix('/opt/ml/')}"} for f in folders),
+            *({"Target": f, "Kind": kind, "Source": f"{below}/{f.removeprefix('/opt/ml/')}"} for f in folders),
             *(_tree(tree) for tree in (*host.channels, *([plan.code] if plan.code is not None else []))),
             *(_pipe(pipe) for pipe in host.pipes),
             *_mirrored_mounts(plan, host),
@@ -161,7 +162,12 @@ def _mirrored_mounts(plan: JobPlan, host: HostPlan) -> list[dict[str, Any]]:
     folders = [(each.local_path, collector_directory(plan, host, each)) for each in plan.collectors if each.own_mount]
     if plan.checkpoints is not None and plan.checkpoints.own_mount:
         folders.append((plan.checkpoints.local_path, checkpoint_directory(plan, host)))
-    return [{"Target": target, "Kind": "bind", "Source": source} for target, source in folders]
+    return [{"Target": target, "Kind": _kind(plan), "Source": source} for target, source in folders]
+
+
+def _kind(plan: JobPlan) -> str:
+    """How a folder made for the job is shown: as it is, or as a volume elsewhere that it is sent to."""
+    return "bind" if plan.engine.local else "send"
 
 
 def _tree(tree: TreePlan) -> dict[str, Any]:

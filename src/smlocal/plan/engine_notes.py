@@ -20,7 +20,17 @@ def _rootless(plan: JobPlan, job: JobFile) -> str | None:
     return "the engine is rootless: root of the container is a user without rights here, and peers share its network"
 
 
+def _remote(plan: JobPlan, job: JobFile) -> str | None:
+    if plan.engine.local:
+        return None
+    return (
+        f"the engine at {plan.engine.address} runs elsewhere: everything is sent into volumes of its own, and brought "
+        "back when the containers have ended, nothing while they run"
+    )
+
+
 ENGINE_RULES = (
+    NoteRule(id="engine-remote", says=_remote),
     NoteRule(id="engine-podman", says=_podman),
     NoteRule(id="engine-rootless", says=_rootless),
 )

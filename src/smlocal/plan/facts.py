@@ -25,6 +25,9 @@ class EngineFacts:
     storage_driver: str
     rootless: bool = False
     product: Product = "docker"
+    cpus: int = 0
+    """Of the engine's machine; 0 where it was not asked, being this one."""
+    memory_mib: int = 0
     desktop: bool = False
     """True when its containers live in a virtual machine that only shares folders with this one."""
 

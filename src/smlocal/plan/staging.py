@@ -4,20 +4,28 @@ from typing import Literal
 
 from smlocal.contract.listing import Listing
 
-Staging = Literal["overlay", "copy", "bind", "fuse"]
-"""`bind` shows a folder as it is, `fuse` streams objects of S3 as they are read."""
+Staging = Literal["overlay", "copy", "bind", "fuse", "send"]
+"""`bind` shows a folder as it is, `fuse` streams objects of S3 as they are read, `send` fills a volume elsewhere."""
 
 _REASONS_SHOWN = 2
 
 
 def choose_staging(
-    listing: Listing, requested: Staging | None, *, fast_file: bool = False, no_fuse: str | None = None
+    listing: Listing,
+    requested: Staging | None,
+    *,
+    fast_file: bool = False,
+    no_fuse: str | None = None,
+    here: bool = True,
 ) -> tuple[Staging, str | None]:
     """Return the staging and, where the tree or the machine itself rules out what is the default, why.
 
     A copy that was asked for needs no reason. A selection that is not a whole tree is gathered in a folder of its own
-    first, as regular files, so that links and mounts around it do not matter.
+    first, as regular files, so that links and mounts around it do not matter. `here` is False for an engine that does
+    not see this machine's folders.
     """
+    if not here:
+        return "send", no_fuse if fast_file and listing.remote else None
     if fast_file:
         if listing.remote:
             return ("fuse", None) if no_fuse is None else ("bind", no_fuse)

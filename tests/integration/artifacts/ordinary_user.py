@@ -9,6 +9,7 @@ import resource
 import stat
 import sys
 import tarfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from smlocal.artifacts import gzip_stream
@@ -79,7 +80,7 @@ def main(place: str, image: str, job: str, script: str) -> None:
     calls = []
     put = engine.put_archive
 
-    def counting_put(container: str, path: str, data: bytes) -> None:
+    def counting_put(container: str, path: str, data: bytes | Iterable[bytes]) -> None:
         calls.append(path)
         put(container, path, data)
 

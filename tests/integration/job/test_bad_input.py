@@ -4,11 +4,9 @@ import hashlib
 import io
 import json
 import os
-import socket
 import subprocess
 import tarfile
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -273,13 +271,6 @@ def test_no_engine(job: dict[str, Any], tmp_path: Path, smlocal_run: Run) -> Non
     assert "none.sock" in done.stderr
 
 
-def test_an_engine_elsewhere(job: dict[str, Any], tmp_path: Path, smlocal_run: Run, relay: Callable[[], int]) -> None:
-    (tmp_path / "job.yaml").write_text(yaml.safe_dump(job))
-    done = smlocal_run("run", "job.yaml", cwd=tmp_path, env={"DOCKER_HOST": f"tcp://127.0.0.1:{relay()}"})
-    assert done.returncode == 3, done.stderr
-    assert "[engine-remote]" in done.stderr
-
-
 def test_a_home_that_cannot_be_used(job: dict[str, Any], tmp_path: Path, smlocal_run: Run) -> None:
     (tmp_path / "job.yaml").write_text(yaml.safe_dump(job))
     (tmp_path / "file").write_text("")
@@ -293,32 +284,3 @@ def test_wrong_flags(smlocal_run: Run) -> None:
         done = smlocal_run(*arguments)
         assert done.returncode == 2
     assert "--channel x: write NAME=PATH" in done.stderr
-
-
-@pytest.fixture
-def relay() -> Iterator[Callable[[], int]]:
-    """A port on this machine that leads to the engine's socket, as a remote engine would look."""
-    server = socket.create_server(("127.0.0.1", 0))
-
-    def pump(source: socket.socket, target: socket.socket) -> None:
-        with source, target:
-            while data := source.recv(65536):
-                target.sendall(data)
-
-    def serve() -> None:
-        while True:
-            try:
-                client, _ = server.accept()
-            except OSError:
-                return
-            engine = socket.socket(socket.AF_UNIX)
-            engine.connect("/var/run/docker.sock")
-            for pair in ((client.dup(), engine.dup()), (engine, client)):
-                threading.Thread(target=pump, args=pair, daemon=True).start()
-
-    def start() -> int:
-        threading.Thread(target=serve, daemon=True).start()
-        return int(server.getsockname()[1])
-
-    yield start
-    server.close()

@@ -88,12 +88,33 @@ def test_network_addresses(address: str, host: str, port: int) -> None:
     assert (endpoint.host, endpoint.port, endpoint.local, endpoint.tls) == (host, port, False, None)
 
 
-@pytest.mark.parametrize("address", ["ssh://me@far", "npipe:////./pipe/docker_engine", "fd://"])
+@pytest.mark.parametrize("address", ["npipe:////./pipe/docker_engine", "fd://"])
 def test_what_cannot_be_served_says_so(address: str) -> None:
-    with pytest.raises(EngineRemoteError, match="needs an engine on this machine") as caught:
+    with pytest.raises(EngineRemoteError, match=r"speaks over unix://, tcp:// and ssh://") as caught:
         parse_address(address, None)
     assert address in caught.value.sentence
     assert caught.value.exit_code == 3
+
+
+@pytest.mark.parametrize(
+    ("address", "before", "there"),
+    [
+        ("ssh://far", [], "docker system dial-stdio"),
+        ("ssh://me@far:2222", ["-l", "me", "-p", "2222"], "docker system dial-stdio"),
+        ("ssh://far/run/my%20own.sock", [], "docker --host 'unix:///run/my own.sock' system dial-stdio"),
+    ],
+)
+def test_ssh_is_run_as_the_docker_command_does(address: str, before: list[str], there: str) -> None:
+    endpoint = parse_address(address, None)
+    assert not endpoint.local
+    assert endpoint.command[0] == "ssh"
+    assert [*endpoint.command[-len(before) - 3 : -3], *endpoint.command[-3:]] == [*before, "--", "far", there]
+
+
+@pytest.mark.parametrize("address", ["ssh://", "ssh://me:secret@far", "ssh://far:port", "ssh://far?x=1"])
+def test_an_ssh_address_that_is_none(address: str) -> None:
+    with pytest.raises(EngineUnreachableError, match="is not an engine's address"):
+        parse_address(address, None)
 
 
 def test_an_unknown_context_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -162,6 +162,7 @@ CASES: dict[str, tuple[Change, Change]] = {
 # Those that depend on the engine alone, which else is Docker on this machine.
 ENGINES: dict[str, dict[str, Any]] = {
     "engine-podman": {"product": "podman"},
+    "engine-remote": {"local": False},
     "engine-rootless": {"rootless": True},
 }
 

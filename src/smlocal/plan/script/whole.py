@@ -63,6 +63,9 @@ def _left_out(plan: JobPlan) -> Iterator[str]:
 
 def _cannot(plan: JobPlan) -> Iterator[str]:
     """What has no equal in a few lines of shell is said at once, before anything is made."""
+    if not plan.engine.local:
+        said = "by hand this needs an engine that sees the folders of this machine"
+        yield f"echo {quote(said)} >&2; exit 3"
     odd = [
         tree.name for tree in plan.trees if (tree.listing.remote or tree.listing.failure) and not copied_by_hand(tree)
     ]

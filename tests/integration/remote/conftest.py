@@ -1,0 +1,82 @@
+"""The engine that everybody uses, behind an address of the network: for smlocal it is on another machine."""
+
+import re
+import socket
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+_ENGINE = "/var/run/docker.sock"
+_KEPT = 1 << 16
+_MOUNT = re.compile(rb'"Type": "(\w+)"')
+
+
+@dataclass(kw_only=True)
+class Relay:
+    """Passes on every connection, and keeps the beginning of what the engine was asked."""
+
+    listener: socket.socket
+    requests: list[bytes] = field(default_factory=list)
+
+    @property
+    def address(self) -> str:
+        return f"tcp://127.0.0.1:{self.listener.getsockname()[1]}"
+
+    @property
+    def mounts(self) -> set[bytes]:
+        """The kinds of mounts of all containers that were made."""
+        created = [each for each in self.requests if b"/containers/create" in each.partition(b"\r\n")[0]]
+        assert created
+        return {kind for each in created for kind in _MOUNT.findall(each.partition(b'"Mounts"')[2])}
+
+    def serve(self) -> None:
+        with suppress(OSError):  # closed
+            while True:
+                near = self.listener.accept()[0]
+                threading.Thread(target=self._connected, args=(near,), daemon=True).start()
+
+    def _connected(self, near: socket.socket) -> None:
+        with near, socket.socket(socket.AF_UNIX) as far:
+            far.connect(_ENGINE)
+            back = threading.Thread(target=_pass_on, args=(far, near), daemon=True)
+            back.start()
+            self.requests.append(_pass_on(near, far))
+            back.join()
+
+
+def _pass_on(source: socket.socket, sink: socket.socket) -> bytes:
+    """Until there is no more; returns the beginning of it."""
+    seen = bytearray()
+    with suppress(OSError):
+        while piece := source.recv(1 << 18):
+            sink.sendall(piece)
+            seen += piece[: max(0, _KEPT - len(seen))]
+    with suppress(OSError):
+        sink.shutdown(socket.SHUT_WR)
+    return bytes(seen)
+
+
+@pytest.fixture
+def relay() -> Iterator[Relay]:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        relay = Relay(listener=listener)
+        threading.Thread(target=relay.serve, daemon=True).start()
+        yield relay
+        listener.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.fixture
+def run_remotely(
+    smlocal_run: Callable[..., "subprocess.CompletedProcess[str]"], relay: Relay
+) -> Callable[..., "subprocess.CompletedProcess[str]"]:
+    """As `smlocal_run`, with the engine at the relay's address."""
+
+    def run(*arguments: str | Path, cwd: Path) -> "subprocess.CompletedProcess[str]":
+        return smlocal_run(*arguments, cwd=cwd, env={"DOCKER_HOST": relay.address})
+
+    return run
