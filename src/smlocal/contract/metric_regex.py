@@ -55,7 +55,7 @@ def _required(pattern: re.Pattern[str]) -> list[str]:
     """Pieces of text that every match has in it, in their order."""
     runs = [""]
     try:
-        _collect(_parse(pattern), pattern.flags, runs)
+        _collect(parsed(pattern), pattern.flags, runs)
     except Exception:  # noqa: BLE001 - the parser is private to Python: without it every line is searched
         return [""]
     return runs
@@ -65,15 +65,16 @@ def _pythons(token: re.Match[str]) -> str:
     return {_NAMED: "(?P<", r"\z": r"\Z"}.get(token[0], token[0])
 
 
-def _parse(pattern: re.Pattern[str]) -> Any:
+def parsed(pattern: re.Pattern[str]) -> Any:
+    """The regex as Python's own parser sees it: operations with what they work on. It is private to Python."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return import_module("re._parser").parse(pattern.pattern, 0)
 
 
-def _collect(parsed: Any, flags: int, runs: list[str]) -> None:
+def _collect(found: Any, flags: int, runs: list[str]) -> None:
     """Append to the last run what must follow it, and begin another wherever anything may."""
-    for operation, argument in parsed:
+    for operation, argument in found:
         name = str(operation)
         if name == "LITERAL" and not (flags & re.IGNORECASE and chr(argument).lower() != chr(argument).upper()):
             runs[-1] += chr(argument)

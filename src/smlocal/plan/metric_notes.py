@@ -25,7 +25,20 @@ def _controls(plan: JobPlan, job: JobFile) -> str | None:
     )
 
 
+def _words(plan: JobPlan, job: JobFile) -> str | None:
+    from smlocal.contract.metric_group import never_a_number  # for jobs with metrics
+
+    found = [each.name for each in definitions_of(plan.request) if never_a_number(each.regex)]
+    return (
+        f"metrics that never have a value: the first group of their regex matches no digit, and only numbers count: "
+        f"{some(found)}"
+        if found
+        else None
+    )
+
+
 METRIC_RULES = (
     NoteRule(id="metric-controls", says=_controls, warning=True),
+    NoteRule(id="metric-words", says=_words, warning=True),
     NoteRule(id="metric-definitions", says=_dialect),
 )

@@ -138,6 +138,20 @@ CASES: dict[str, tuple[Change, Change]] = {
         ),
         NOTHING,
     ),
+    "metric-words": (
+        (
+            {"AlgorithmSpecification": {**IMAGE, "MetricDefinitions": [{"Name": "s", "Regex": "state=([a-z]+)"}]}},
+            {},
+            {},
+            {},
+        ),
+        (
+            {"AlgorithmSpecification": {**IMAGE, "MetricDefinitions": [{"Name": "s", "Regex": "state=([a-z0-9]+)"}]}},
+            {},
+            {},
+            {},
+        ),
+    ),
     "metric-controls": (
         (
             {"AlgorithmSpecification": {**IMAGE, "MetricDefinitions": [{"Name": "loss", "Regex": r"loss\t(.*)"}]}},
