@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from smlocal.artifacts.archive import Follower, write_archive
 from smlocal.artifacts.publish import publish
 from smlocal.artifacts.telling import Telling
 from smlocal.artifacts.tree import Clash, HostTree
+from smlocal.contract import paths
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,13 +62,13 @@ def collect(
         if archive := write_archive(model, path, progress=telling.about("model.tar.gz"), follower=publication):
             model_path, model_bytes = archive.path, archive.bytes_out
             notes += archive.notes
-            clashes += archive.clashes
+            clashes += _within(paths.MODEL, archive.clashes)
     elif published := publish(model, os.path.join(destination, "model"), progress=telling.about("model")):
         if publication is not None:
             publication.folder(published.path)
         model_path, model_bytes = published.path, published.bytes_in
         notes += published.notes
-        clashes += published.clashes
+        clashes += _within(paths.MODEL, published.clashes)
     if model_path is None:
         notes += [note for tree in model for note in tree.skipped]
 
@@ -81,7 +82,7 @@ def collect(
     path = os.path.join(destination, "output.tar.gz")
     data = write_archive(kept, path, progress=telling.about("output.tar.gz"), follower=publication)
     notes += data.notes if data else [note for tree in kept for note in tree.skipped]
-    clashes += data.clashes if data else ()
+    clashes += _within(paths.OUTPUT_DATA, data.clashes) if data else ()
     return Artifacts(
         model=model_path,
         model_bytes=model_bytes,
@@ -90,3 +91,8 @@ def collect(
         notes=tuple(notes),
         clashes=tuple(clashes),
     )
+
+
+def _within(folder: str, clashes: Sequence[Clash]) -> list[Clash]:
+    """With paths of the container, which tell a model's file from one of the output data."""
+    return [replace(clash, path=f"{folder}/{clash.path}") for clash in clashes]

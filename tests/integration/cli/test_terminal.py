@@ -72,10 +72,15 @@ def test_a_second_press_kills_at_once(
     tmp_path: Path, smlocal_home: Path, smlocal_run: Run, image: Callable[[str], str]
 ) -> None:
     code, shown = session(
-        [sys.executable, "-m", "smlocal", "run", "--image", image("sh"), "--name", "deaf", "-e", f"SCRIPT={DEAF}"],
+        [
+            *(sys.executable, "-m", "smlocal", "run", "--image", image("sh"), "--name", "deaf"),
+            *("-e", f"SCRIPT={DEAF}", "--report", "result.json"),
+        ],
         tmp_path,
         smlocal_home,
         [(b"ready without an end", b"\x03"), (b"119 s", b"\x03")],
     )
     assert code == 130, shown
-    assert json.loads(smlocal_run("describe", "deaf", "--json").stdout)["Local"]["Hosts"][0]["Killed"] is True
+    answer = json.loads(smlocal_run("describe", "deaf", "--json").stdout)
+    assert answer["Local"]["Hosts"][0]["Killed"] is True
+    assert json.loads((tmp_path / "result.json").read_text()) == answer

@@ -22,7 +22,19 @@ def test_the_engine_is_killed_while_the_container_runs(
     environment = {**os.environ, "SMLOCAL_HOME": str(tmp_path / "home"), "DOCKER_HOST": own_engine.address}
     command = [sys.executable, "-m", "smlocal"]
     with subprocess.Popen(
-        [*command, "run", "--image", tag, "--name", "lost", "--env", "SCRIPT=echo here; sleep 600", "--json"],
+        [
+            *command,
+            "run",
+            "--image",
+            tag,
+            "--name",
+            "lost",
+            "--env",
+            "SCRIPT=echo here; sleep 600",
+            "--json",
+            "--report",
+            "r",
+        ],
         cwd=tmp_path,
         env=environment,
         stdout=subprocess.PIPE,
@@ -42,3 +54,4 @@ def test_the_engine_is_killed_while_the_container_runs(
     assert own_engine.docker("ps", "--all", "--quiet", "--filter", "label=smlocal.job=lost") == ""
     again = subprocess.run([*command, "describe", "lost", "--json"], env=environment, capture_output=True, check=True)
     assert json.loads(again.stdout) == answer
+    assert json.loads((tmp_path / "r").read_text()) == answer

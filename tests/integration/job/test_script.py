@@ -72,6 +72,8 @@ def test_script_and_run_agree(
     assert members["model.tar.gz"] == {"sub": None, "sub/file": b"model\n"}
     if hosts == 1:
         assert done.stdout == run.stdout
+    else:
+        assert "/opt/ml/model/sub/file: both algo-1 and algo-2 wrote it; algo-2's was kept" in run.stderr
     assert (data / "a.csv").read_text() == "1\n"
 
 

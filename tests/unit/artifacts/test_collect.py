@@ -31,7 +31,7 @@ def test_the_model_is_every_hosts_and_the_output_only_the_firsts(tmp_path: Path)
     assert names(out / "output.tar.gz") == ["x"]
     assert done.model_bytes == (out / "model.tar.gz").stat().st_size
     assert done.output_bytes == (out / "output.tar.gz").stat().st_size
-    assert [(clash.path, clash.winner) for clash in done.clashes] == [("a", "algo-2")]
+    assert [(clash.path, clash.winner) for clash in done.clashes] == [("/opt/ml/model/a", "algo-2")]
     assert len(done.notes) == 1
     assert done.notes[0].startswith("algo-2: what it wrote to /opt/ml/output/data is not in output.tar.gz")
     assert sorted(path.name for path in out.iterdir()) == ["model.tar.gz", "output.tar.gz"]
