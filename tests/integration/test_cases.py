@@ -47,6 +47,8 @@ class Expectation:
     model_text: dict[str, str] | None = None
     model_folder: dict[str, str] | None = None
     """Files of `output/model/`, where CompressionType is NONE."""
+    artifact_notes: list[str] | None = None
+    """What is to be said of the artifacts."""
     log: str | None = None
     """The whole log of algo-1."""
     log_has: tuple[str, ...] = ()
@@ -141,6 +143,8 @@ def assert_outcome(answer: dict[str, Any], expected: Expectation) -> None:
         assert len(reason) == expected.reason_length
     if expected.status != "Failed":
         assert "FailureReason" not in answer
+    if expected.artifact_notes is not None:
+        assert answer["Local"]["Artifacts"]["Notes"] == expected.artifact_notes
     if expected.exit_codes is not None:
         assert {host["Name"]: host["ExitCode"] for host in answer["Local"]["Hosts"]} == expected.exit_codes
 
