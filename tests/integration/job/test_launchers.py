@@ -6,6 +6,8 @@ The jobs run side by side: the toolkit's MPI launcher alone sleeps for half a mi
 import json
 import os
 import re
+import runpy
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -14,10 +16,11 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from tests.integration.conftest import IMAGES, build_image, left_of
+from tests.integration.conftest import IMAGES, build_image, left_of, run_docker
 
 FOLDER = IMAGES / "distributed"
 MODULE = "SAGEMAKER_TRAINING_MODULE"
+DRIVERS = "/opt/ml/input/data/sm_drivers"
 GROUPS = {"sagemaker_distribution_instance_groups": '["homogeneousCluster"]'}
 
 
@@ -37,7 +40,21 @@ def by_toolkit(program: str, module: str | None = None, **settings: str) -> dict
 
 
 JOBS: dict[str, dict[str, Any]] = {
-    "torchrun": {"entrypoint": ["sh", "/opt/ml/code/launch.sh"]},
+    "torchrun": {"AlgorithmSpecification": {"ContainerEntrypoint": ["sh", "/opt/ml/code/launch.sh"]}},
+    "sdk": {
+        "AlgorithmSpecification": {
+            "ContainerEntrypoint": ["/bin/bash"],
+            "ContainerArguments": ["-c", f"chmod +x {DRIVERS}/sm_train.sh && {DRIVERS}/sm_train.sh"],
+        },
+        "InputDataConfig": [
+            {
+                "ChannelName": name,
+                "InputMode": "File",
+                "DataSource": {"S3DataSource": {"S3DataType": "S3Prefix", "S3Uri": f"./{name}"}},
+            }
+            for name in ("code", "sm_drivers")
+        ],
+    },
     "mpi": by_toolkit("ranks.py", sagemaker_mpi_enabled="true", sagemaker_mpi_num_of_processes_per_host="2"),
     "torch-distributed": by_toolkit(
         "all_reduce.py", "sagemaker_pytorch_container.training:main", sagemaker_torch_distributed_enabled="true"
@@ -53,27 +70,47 @@ JOBS: dict[str, dict[str, Any]] = {
 Logs = Callable[[str, str], list[str]]
 
 
+def write_drivers(folder: Path, image: str) -> None:
+    """What the SDK's ModelTrainer uploads beside the code of a job with `Torchrun(process_count_per_node=1)`."""
+    package = "/usr/local/lib/python3.11/dist-packages/sagemaker/train"
+    container = run_docker("create", image, "none").strip()
+    try:
+        run_docker("cp", f"{container}:{package}/container_drivers", str(folder))
+        run_docker("cp", f"{container}:{package}/templates.py", str(folder))
+    finally:
+        run_docker("rm", container)
+    templates = runpy.run_path(str(folder / "templates.py"))
+    driver = templates["EXEUCTE_DISTRIBUTED_DRIVER"].format(driver_name="Torchrun", driver_script="torchrun_driver.py")
+    script = templates["TRAIN_SCRIPT_TEMPLATE"].format(
+        working_dir="cd /opt/ml/input/data/code", install_requirements="", execute_driver=driver
+    )
+    (folder / "sm_train.sh").write_text(script)
+    (folder / "sourcecode.json").write_text('{"source_dir": "code", "entry_script": "all_reduce.py"}')
+    (folder / "distributed.json").write_text('{"process_count_per_node": 1, "smp": null}')
+
+
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, dict[str, Any]]]:
     """What became of each job."""
     folder = tmp_path_factory.mktemp("launchers")
     image = build_image(FOLDER)
+    shutil.copytree(FOLDER / "code", folder / "code")
+    write_drivers(folder / "sm_drivers", image)
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("SMLOCAL_", "AWS_"))}
     running = {}
     for launcher, members in JOBS.items():
         name = f"launcher-{launcher}-{uuid4().hex[:8]}"
-        entrypoint = members.get("entrypoint")
         request = {
             "TrainingJobName": name,
             "AlgorithmSpecification": {
                 "TrainingImage": image,
                 "TrainingInputMode": "File",
-                **({"ContainerEntrypoint": entrypoint} if entrypoint else {}),
+                **members.get("AlgorithmSpecification", {}),
             },
             "OutputDataConfig": {"S3OutputPath": "./out"},
             "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 2},
             "StoppingCondition": {"MaxRuntimeInSeconds": 400},
-            **{key: value for key, value in members.items() if key != "entrypoint"},
+            **{key: value for key, value in members.items() if key != "AlgorithmSpecification"},
             "Local": {"Code": str(FOLDER / "code"), "StopGraceSeconds": 1},
         }
         (folder / f"{name}.json").write_text(json.dumps(request))
@@ -118,6 +155,17 @@ def test_torchrun(logs: Logs) -> None:
     said = "of 4 sum 10 master algo-1 interface eth0"
     assert ranks(logs("torchrun", "algo-1")) == [f"rank 0 {said}", f"rank 1 {said}"]
     assert ranks(logs("torchrun", "algo-2")) == [f"rank 2 {said}", f"rank 3 {said}"]
+
+
+@pytest.mark.long
+def test_torchrun_of_the_sdk(logs: Logs) -> None:
+    for rank, host in enumerate(("algo-1", "algo-2")):
+        lines = logs("sdk", host)
+        assert (
+            "Executing command: torchrun --nnodes=2 --nproc_per_node=1 --master_addr=algo-1 --master_port=7777 "
+            f"--node_rank={rank} all_reduce.py"
+        ) in lines
+        assert ranks(lines) == [f"rank {rank} of 2 sum 3 master algo-1 interface None"]
 
 
 @pytest.mark.long
