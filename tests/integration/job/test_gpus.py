@@ -199,3 +199,15 @@ def test_nothing_is_pulled_where_there_is_no_driver(job: Callable[..., str], sml
     shown = smlocal_run("plan", path)
     assert shown.returncode == 0
     assert "nvidia-smi is not here" in shown.stdout
+
+
+def test_doctor_asks_the_engine_for_a_gpu(machine: Bench, smlocal_run: Run) -> None:
+    found = {}
+    for broken in (False, True):
+        machine.set(gpus=2, broken=broken)
+        done = smlocal_run("doctor", "--need", "gpu", "--json", env=machine.environment)
+        checks = {check["Check"]: check for check in json.loads(done.stdout)["Doctor"]["Checks"]}
+        found[broken] = (done.returncode, checks["gpu"]["Severity"], checks["gpu"]["Sentence"])
+    assert found[False] == (0, "ok", "tried: a container gets a GPU")
+    assert found[True][:2] == (3, "problem")
+    assert "driver not loaded" in found[True][2]

@@ -146,3 +146,12 @@ def test_what_cannot_reach_is_refused(tmp_path: Path, image: Image, run_remotely
     write_job(tmp_path, "remote-efs", "true", InputDataConfig=mounted, Local=local)
     done = run_remotely("run", "job.yaml", "--json", "--image", image("sh"), cwd=tmp_path)
     assert (done.returncode, json.loads(done.stdout)["Error"]["Id"]) == (3, "engine-remote")
+
+
+def test_doctor_says_what_an_engine_elsewhere_means(tmp_path: Path, run_remotely: Run) -> None:
+    done = run_remotely("doctor", "--json", cwd=tmp_path)
+    found = {check["Check"]: check for check in json.loads(done.stdout)["Doctor"]["Checks"]}
+    assert done.returncode == 0, done.stdout
+    assert "the engine is on another machine" in found["overlay"]["Sentence"]
+    assert found["container"]["Severity"] == "ok"
+    assert "(the engine)" not in found["disk"]["Sentence"]

@@ -7,13 +7,18 @@ from smlocal.doctor.trial import Trial
 
 def check(look: Look) -> Finding:
     """Really try."""
-    return judge(look.trial, home=look.home)
+    return judge(look.trial, home=look.home, local=look.endpoint.local)
 
 
-def judge(trial: Trial, *, home: str) -> Finding:
+def judge(trial: Trial, *, home: str, local: bool) -> Finding:
     """Without them every channel is copied."""
     if trial.container_trouble is not None:
         return unknown("not looked at: no container can be started")
+    if not local:
+        return warning(
+            "the engine is on another machine: channels are sent to it before each run, and results brought back",
+            "An engine of this machine would show them copy-on-write: docker context use default",
+        )
     if trial.overlay_trouble is not None:
         return warning(
             f"File channels are copied before each run: {trial.overlay_trouble}",

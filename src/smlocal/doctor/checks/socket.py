@@ -39,9 +39,11 @@ def judge(path: str, *, mode: int, usable: bool) -> Finding:
 
 def judge_network(endpoint: Endpoint) -> Finding:
     """Without TLS, whoever reaches the port is root there."""
+    if endpoint.command:
+        return fine(f"{endpoint.address}, by ssh")
     if endpoint.tls is None and endpoint.host not in {"localhost", "127.0.0.1", "::1"}:
         return warning(
             f"{endpoint.address} is not behind TLS: whoever reaches the port is root there",
-            "Use ssh or TLS: docker context create --help",
+            "Use ssh or TLS: DOCKER_HOST=ssh://user@host",
         )
     return fine(f"{endpoint.address}, over the network")
