@@ -3,7 +3,7 @@
 import os
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from queue import SimpleQueue
 from types import TracebackType
 from typing import Self
@@ -37,6 +37,15 @@ class Published:
     broken_off: bool = False
     """Nothing failed: somebody did not want to wait."""
     notes: tuple[str, ...] = ()
+
+    @property
+    def whole(self) -> bool:
+        """True when all of it is in S3."""
+        return self.failure is None and not self.broken_off
+
+    def __add__(self, later: "Published") -> "Published":
+        """What became of both."""
+        return replace(later, objects=(*self.objects, *later.objects), notes=(*self.notes, *later.notes))
 
 
 class Publisher:
@@ -120,7 +129,7 @@ class Publisher:
             growing.give_up()
 
     def folder(self, path: str) -> None:
-        """Send every file below a folder; each is an object of its own."""
+        """Send every file below a folder, as an object of its own; below the folder's name unless a `/` follows it."""
         try:
             with explained():
                 tree = walk("", path)
@@ -170,7 +179,7 @@ class Publisher:
     def _files(self, tree: HostTree, objects: tuple[Named, ...], below: str) -> Iterator[Item]:
         """Opened one after another, by the thread that hands them out."""
         for each in objects:
-            target = self._target(f"{below}/{each.name}")
+            target = self._target(f"{below}/{each.name}" if below else each.name)
             try:
                 descriptor = tree.open(each.entry)
             except OSError as error:

@@ -46,7 +46,9 @@ def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option("--code", metavar="DIR", help="Fills /opt/ml/code, copy-on-write."),
         click.option("--staging", type=click.Choice(["overlay", "copy"]), help="How channels get into the container."),
-        click.option("--publish", is_flag=True, help="Upload artifacts to S3OutputPath when the job ends."),
+        click.option(
+            "--publish", is_flag=True, help="Upload artifacts, and mirror checkpoints, to their s3:// locations."
+        ),
         click.option(
             "--gpus", metavar="GPUS", help="auto, all, none, a number for each host, or ids such as device=0,2."
         ),

@@ -223,7 +223,7 @@ def _entries(plan: "JobPlan", host: "HostPlan") -> dict[str, str]:
         paths.FAILURE: "read when a host fails",
     }
     if plan.checkpoints is not None:
-        saved = from_here(plan.checkpoints.directory)
+        saved = plan.checkpoints.s3_prefix or from_here(plan.checkpoints.directory)
         count = len(plan.checkpoints.listing.paths)
         entries[plan.checkpoints.local_path] = (
             f"{mount} with {_files(count)} of {plan.checkpoints.uri}, mirrored to {saved}"
@@ -231,7 +231,7 @@ def _entries(plan: "JobPlan", host: "HostPlan") -> dict[str, str]:
             else f"{mount} with {_files(count)} of {saved}, mirrored there"
         )
     for each in plan.collectors:
-        entries[each.local_path] = f"empty, mirrored to {from_here(each.directory)}"
+        entries[each.local_path] = f"empty, mirrored to {each.s3_prefix or from_here(each.directory)}"
     for full in (paths.CONFIG, paths.DATA):
         entries.pop(full, None)
     return {path.removeprefix(f"{paths.ROOT}/"): text for path, text in entries.items()}

@@ -73,7 +73,7 @@ def _failed(job: "Publishable", published: "Published") -> Exception:
     return ArtifactError(
         published.failure or "",
         details=[published.error.uri] if published.error is not None else (),
-        remedy=[f"The artifacts stay where they are: {', '.join(job.paths)}"],
+        remedy=[f"The artifacts stay where they are: {', '.join(job.places)}"],
     )
 
 

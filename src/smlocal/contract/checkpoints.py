@@ -35,6 +35,11 @@ def container_path(local_path: str | None) -> str:
     return "/" + posixpath.normpath(local_path or paths.CHECKPOINTS).lstrip("/")
 
 
+def folder_key(key: str) -> str:
+    """What the keys of a prefix begin with, which always names a folder."""
+    return f"{key.rstrip('/')}/" if key.strip("/") else ""
+
+
 def is_own_mount(path: str) -> bool:
     """False where the checkpoints are a part of a folder that is mounted anyway, and of what is packed from it."""
     return not any(_within(path, folder) for folder in _NOT_ITS_OWN)

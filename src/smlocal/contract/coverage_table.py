@@ -69,6 +69,7 @@ _PIPES = f"{_DATA}/test_pipe_jobs.py"
 _GROUPS = f"{_DATA}/test_groups.py"
 _PREFERENCES = "No instance is chosen here; use InstanceType and InstanceCount."
 _CHECKPOINTS = "tests/integration/job/test_checkpoints.py"
+_PUBLISHED = "tests/integration/job/test_published_mirrors.py"
 _COLLECTED = "tests/integration/job/test_collectors.py::test_collected_while_the_job_runs"
 _TENSORS = "Written to debughookconfig.json, for the hook in the container."
 _PROFILER = "Written to profilerconfig.json; nothing is profiled."
@@ -195,7 +196,10 @@ TABLE: dict[str, Row] = {
         "permutation is not known.",
         f"{_PIPES}::test_shuffled_epochs",
     ),
-    "OutputDataConfig.KmsKeyId": _recorded(_NO_ENCRYPTION),
+    "OutputDataConfig.KmsKeyId": _emulated(
+        "Everything that is published to S3 is encrypted with it; on this machine nothing is.",
+        f"{_PUBLISHED}::test_everything_that_is_sent_is_encrypted",
+    ),
     "OutputDataConfig.S3OutputPath": _emulated(
         "Where artifacts go when it is a local path; output meant for s3:// goes to Local.Output.", f"{_CASE}[hello]"
     ),
@@ -257,8 +261,8 @@ TABLE: dict[str, Row] = {
     ),
     "CheckpointConfig.S3Uri": _emulated(
         "A local path or file:// URI, or an s3:// URI that Local.Sources maps to a folder: restored at the start, "
-        "mirrored while the job runs, saved at the end. Any other s3:// URI is read once; what the job makes of it is "
-        "in its output folder.",
+        "mirrored while the job runs, saved at the end. Any other s3:// URI is treated so when publishing is on; else "
+        "it is read once, and what the job makes of it is in its output folder.",
         f"{_CHECKPOINTS}::test_restored_changed_and_saved",
     ),
     "CheckpointConfig.LocalPath": _emulated(
@@ -269,8 +273,8 @@ TABLE: dict[str, Row] = {
         "The folder in the container whose files are mirrored; made empty at the start.", _COLLECTED
     ),
     "DebugHookConfig.S3OutputPath": _emulated(
-        "A local path, or an s3:// URI that Local.Sources maps: files are mirrored there while the job runs; else they "
-        "go to the job's output folder.",
+        "A local path, an s3:// URI that Local.Sources maps, or any when publishing is on: files are mirrored there "
+        "while the job runs; else they go to the job's output folder.",
         _COLLECTED,
     ),
     "DebugHookConfig.HookParameters": _recorded(_TENSORS),
@@ -287,8 +291,8 @@ TABLE: dict[str, Row] = {
         "The folder in the container whose files are mirrored; made empty at the start.", _COLLECTED
     ),
     "TensorBoardOutputConfig.S3OutputPath": _emulated(
-        "A local path, or an s3:// URI that Local.Sources maps: files are mirrored there while the job runs; else they "
-        "go to the job's output folder.",
+        "A local path, an s3:// URI that Local.Sources maps, or any when publishing is on: files are mirrored there "
+        "while the job runs; else they go to the job's output folder.",
         _COLLECTED,
     ),
     "ExperimentConfig.ExperimentName": _recorded(_EXPERIMENT),

@@ -32,7 +32,9 @@ class LocalSettings(Structure):
         default_factory=dict, description="Local folder for each s3:// prefix or file-system id."
     )
     Output: _Path | None = Field(default=None, description="Folder for output that is meant for s3://.")
-    Publish: bool = Field(default=False, description="Upload artifacts to S3OutputPath, as the service does.")
+    Publish: bool = Field(
+        default=False, description="Upload artifacts, and mirror checkpoints, to S3 as the service does."
+    )
     Cache: bool = Field(default=True, description="Keep what is downloaded from S3 for the next run.")
     CacheGiB: Annotated[int, Whole(minimum=1, maximum=1_000_000)] = Field(
         default=20, description="How much is kept; what was used least recently goes first."

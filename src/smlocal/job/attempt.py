@@ -56,7 +56,7 @@ class Attempt:
         if self.desk is not None:
             self.desk.warn = self.context.reporter.warning
             self.desk.containers = lambda: [run.container for run in self.runs.values() if run.container]
-        self.mirrors = Mirrors(plan=self.plan)
+        self.mirrors = Mirrors(plan=self.plan, given_up=lambda: self.context.signals.repeated)
         self.delivery = Delivery(
             plan=self.plan,
             home=self.context.store.home,

@@ -4,7 +4,7 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from smlocal.artifacts.fetch import host_tree
@@ -13,14 +13,18 @@ from smlocal.contract import paths
 from smlocal.contract.listing import Listing
 from smlocal.contract.manifest import manifest
 from smlocal.engine.interface import Engine, Mount
-from smlocal.errors import ArtifactError
+from smlocal.errors import ArtifactError, MachineNotReadyError
 from smlocal.plan.document import checkpoint_directory, host_directory
 from smlocal.plan.model import CheckpointPlan, HostPlan, JobPlan
+from smlocal.removal import remove_tree
 
 if TYPE_CHECKING:
     from smlocal.artifacts.checkpoints import SaveReport
     from smlocal.job.delivery import Delivery
     from smlocal.job.mirrored import MirroredFolder
+
+_Hosts = Sequence[tuple[HostPlan, str]]
+"""In their order, each with its container."""
 
 
 def restore_checkpoints(
@@ -31,7 +35,8 @@ def restore_checkpoints(
 ) -> None:
     """Bring the checkpoints to one host, whose folders exist, and remember which; `StagingError` when it fails.
 
-    Objects of S3 are downloaded for the first host, into the folder that stands for the prefix from then on.
+    Objects of S3 are downloaded for the first host, into the folder that stands for the prefix from then on; where
+    they are mirrored to S3, into one of this attempt.
     """
     if plan.checkpoints is None:
         return
@@ -43,10 +48,13 @@ def restore_checkpoints(
     listing = plan.checkpoints.listing
     if listing.remote and delivery is not None:
         with copying():
-            listing = _downloaded(plan, delivery)
+            published = plan.checkpoints.s3_prefix is not None
+            listing = _fetched(plan, delivery) if published else _downloaded(plan, delivery)
     restored = restore(listing, checkpoint_directory(plan, host))
     with open(record_path(plan, host), "w", encoding="ascii") as record:
         json.dump(asdict(restored), record)
+    if host == plan.hosts[-1]:
+        remove_tree(_fetched_to(plan))
 
 
 def _downloaded(plan: JobPlan, delivery: "Delivery") -> Listing:
@@ -55,30 +63,48 @@ def _downloaded(plan: JobPlan, delivery: "Delivery") -> Listing:
     assert checkpoints is not None  # noqa: S101  it has been looked at
     directory = checkpoints.directory
     if not delivery.checkpoints_are_here:
-        from smlocal.channels.checkpoints import download
-
         if os.path.lexists(directory):
             aside = f"{directory}-until-{plan.run_id}"
             os.rename(directory, aside)
             delivery.reporter.warning(f"{directory} was there already, of an earlier job: it is {aside} now")
         if checkpoints.listing.paths or checkpoints.listing.failure is not None:
-            os.makedirs(os.path.dirname(directory), exist_ok=True)
-            download(
-                checkpoints.listing,
-                directory,
-                draft=f"{directory}-{plan.run_id}.partial",
-                store=delivery.store(),
-                progress=lambda progress: delivery.reporter.working(progress.sentence("checkpoints")),
-            )
+            _download(checkpoints.listing, directory, plan.run_id, delivery)
         delivery.checkpoints_are_here = True
-    return _here(checkpoints)
+    return _here(checkpoints.listing, directory)
 
 
-def _here(checkpoints: CheckpointPlan) -> Listing:
+def _fetched(plan: JobPlan, delivery: "Delivery") -> Listing:
+    """What the prefix holds, in a folder that goes with the attempt."""
+    checkpoints = plan.checkpoints
+    assert checkpoints is not None  # noqa: S101  it has been looked at
+    directory = _fetched_to(plan)
+    if not os.path.isdir(directory):
+        _download(checkpoints.listing, directory, plan.run_id, delivery)
+    return _here(checkpoints.listing, directory)
+
+
+def _fetched_to(plan: JobPlan) -> str:
+    return f"{plan.job_directory}/staged/checkpoints"
+
+
+def _download(listing: Listing, directory: str, run_id: str, delivery: "Delivery") -> None:
+    from smlocal.channels.checkpoints import download
+
+    os.makedirs(os.path.dirname(directory), exist_ok=True)
+    download(
+        listing,
+        directory,
+        draft=f"{directory}-{run_id}.partial",
+        store=delivery.store(),
+        progress=lambda progress: delivery.reporter.working(progress.sentence("checkpoints")),
+    )
+
+
+def _here(listing: Listing, directory: str) -> Listing:
     """What the folder holds by now, under the names of the prefix in S3."""
     from smlocal.sources.checkpoints import list_again
 
-    return list_again(replace(checkpoints.listing, root=checkpoints.directory, keys=(), sizes=(), etags=()))
+    return list_again(replace(listing, root=directory, keys=(), sizes=(), etags=()))
 
 
 def checkpoint_mounts(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
@@ -89,28 +115,68 @@ def checkpoint_mounts(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
     return (Mount(source=checkpoint_directory(plan, host), target=checkpoints.local_path),)
 
 
-def save_mirrored(plan: JobPlan, hosts: Iterable[tuple[HostPlan, str]], engine: Engine) -> list[str]:
-    """Save what the hosts, in their order and each with its container, have made of what is mirrored; notes on it.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Saved:
+    """What became of all that is mirrored."""
 
-    For containers that have ended and whose folders are still there, and when no mirror runs any more. `ArtifactError`
-    when it cannot be done; to call it again, also from another process, does no harm.
+    notes: tuple[str, ...] = ()
+    unsent: tuple[tuple[str, str], ...] = ()
+    """What S3 did not take: the prefix that it is meant for, and the local folder with it."""
+    error: ArtifactError | None = None
+    """Why not all of it is where it is meant to be."""
+
+
+def save_mirrored(
+    plan: JobPlan,
+    hosts: Iterable[tuple[HostPlan, str]],
+    engine: Engine,
+    *,
+    given_up: Callable[[], bool] = lambda: False,
+) -> Saved:
+    """Save what the hosts, in their order and each with its container, have made of what is mirrored.
+
+    For containers that have ended and whose folders are still there, and when no mirror runs any more. To call it
+    again, also from another process, does no harm. `given_up` is asked all the time whether somebody does not want to
+    wait.
     """
     if plan.checkpoints is None and not plan.collectors:
-        return []
-    from smlocal.job.mirrored import mirrored_folders  # most jobs have no such folder
+        return Saved()
+    from smlocal.job.mirrored import S3Access, mirrored_folders  # most jobs have no such folder
 
     pairs = list(hosts)
-    reports = [save_folder(folder, pairs, engine) for folder in mirrored_folders(plan)]
-    return [note for report in reports for note in (*report.notes, *map(str, report.clashes))]
+    notes: list[str] = []
+    unsent: list[tuple[str, str]] = []
+    errors: list[ArtifactError] = []
+    for folder in mirrored_folders(plan, S3Access(given_up=given_up)):
+        trees: list[HostTree] = []
+        try:
+            trees += _trees(folder, pairs, engine)
+            report = _save(folder, trees, pairs)
+        except ArtifactError as error:
+            errors.append(error)
+            if folder.s3_prefix is not None and trees and _keep(folder, trees, pairs):
+                notes.append(f"what {folder.s3_prefix} lacks of the job's files is in {folder.kept}")
+                unsent.append((folder.s3_prefix, folder.kept))
+        else:
+            notes += [*report.notes, *map(str, report.clashes)]
+    return Saved(notes=tuple(notes), unsent=tuple(unsent), error=errors[0] if errors else None)
 
 
-def save_folder(folder: "MirroredFolder", hosts: Sequence[tuple[HostPlan, str]], engine: Engine) -> "SaveReport":
-    """Save one of the folders, as `save_mirrored`."""
+def save_folder(folder: "MirroredFolder", hosts: _Hosts, engine: Engine) -> "SaveReport":
+    """Save one of the folders, as `save_mirrored`; `ArtifactError` when it cannot be done."""
+    return _save(folder, _trees(folder, hosts, engine), hosts)
+
+
+def _trees(folder: "MirroredFolder", hosts: _Hosts, engine: Engine) -> list[HostTree]:
+    return [_tree(folder, host, container, engine) for host, container in hosts]
+
+
+def _save(folder: "MirroredFolder", trees: Sequence[HostTree], hosts: _Hosts) -> "SaveReport":
     from smlocal.artifacts.checkpoints import save
 
     journal = folder.journal()
     report = save(
-        [_tree(folder, host, container, engine) for host, container in hosts],
+        trees,
         folder.target,
         restored=[journal.up_to_date(host.host.name, folder.given(host)) for host, _ in hosts],
         owners=journal.owners,
@@ -120,19 +186,50 @@ def save_folder(folder: "MirroredFolder", hosts: Sequence[tuple[HostPlan, str]],
     return replace(report, clashes=tuple(clashes.values()))
 
 
+def _keep(folder: "MirroredFolder", trees: Sequence[HostTree], hosts: _Hosts) -> bool:
+    """Save to the local folder what S3 does not take; False when there is nothing, or it cannot be had there either."""
+    from smlocal.artifacts.mirror.place import FolderTarget
+
+    target = FolderTarget(path=folder.kept, run_id=folder.plan.run_id)
+    try:
+        return bool(_save(replace(folder, target=target), trees, hosts).written)
+    except ArtifactError:
+        return False
+
+
 def with_checkpoints_of_now(plan: JobPlan) -> JobPlan:
     """The plan of a later attempt: what has been saved meanwhile is restored, and stands in the manifest."""
     if plan.checkpoints is None:
         return plan
-    if plan.checkpoints.listing.remote and not os.path.isdir(plan.checkpoints.directory):
+    checkpoints = plan.checkpoints
+    if checkpoints.s3_prefix is not None:
+        listing = _in_s3(plan.region, checkpoints)
+    elif checkpoints.listing.remote and not os.path.isdir(checkpoints.directory):
         return plan  # nothing was downloaded yet, nor written
-    listing = _here(plan.checkpoints)
+    else:
+        listing = _here(checkpoints.listing, checkpoints.directory)
     files = {paths.CHECKPOINTS_MANIFEST: manifest(listing)}
     return replace(
         plan,
         checkpoints=replace(plan.checkpoints, listing=listing),
         hosts=tuple(replace(host, files={**host.files, **files}) for host in plan.hosts),
     )
+
+
+def _in_s3(region: str, checkpoints: CheckpointPlan) -> Listing:
+    """What the prefix holds by now; the attempt fails where S3 does not say so."""
+    from smlocal.sources.checkpoints import list_prefix
+    from smlocal.sources.s3.client import open_store
+    from smlocal.sources.s3.interface import S3Error
+    from smlocal.sources.s3.words import download_failure
+
+    listing = checkpoints.listing
+    try:
+        return list_prefix(open_store(region), listing.bucket_uri, listing.prefix)
+    except S3Error as error:
+        return listing.failed(download_failure(error))
+    except MachineNotReadyError as error:  # nobody is logged in any more
+        return listing.failed(error.sentence)
 
 
 def _tree(folder: "MirroredFolder", host: HostPlan, container: str, engine: Engine) -> HostTree:

@@ -1,6 +1,7 @@
 """The folders of the hosts that are mirrored while the job runs, and saved at its end: where they lie, and where to."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,20 @@ from smlocal.plan.model import HostPlan, JobPlan
 
 if TYPE_CHECKING:
     from smlocal.artifacts.mirror.journal import Journal
+    from smlocal.sources.s3.client import S3Client
+
+
+_PATIENCE = 60.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class S3Access:
+    """How long to wait for S3."""
+
+    patience: float = _PATIENCE
+    """Seconds without any progress."""
+    given_up: Callable[[], bool] = lambda: False
+    """Asked all the time whether somebody does not want to wait at all."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,7 +40,10 @@ class MirroredFolder:
     target: Target
     grows: bool = False
     """True for logs that stay open: they are mirrored as far as they go."""
-
+    s3_prefix: str | None = None
+    """What the target is in S3, where it is there."""
+    kept: str = ""
+    """Then the local folder for what S3 does not take in the end."""
     collector: CollectorPlan | None = None
     """None for the checkpoints."""
 
@@ -60,24 +78,59 @@ class MirroredFolder:
         )
 
 
-def mirrored_folders(plan: JobPlan) -> tuple[MirroredFolder, ...]:
-    """Every one that the job has."""
+def mirrored_folders(plan: JobPlan, s3: S3Access | None = None) -> tuple[MirroredFolder, ...]:
+    """Every one that the job has; `s3` is how to go to S3, for those that are there."""
+    s3 = s3 or S3Access()
     found = [
         MirroredFolder(
             plan=plan,
             name=collector.name,
             local_path=collector.local_path,
-            target=FolderTarget(path=collector.directory, run_id=plan.run_id),
+            target=_target(plan, collector.name, collector.s3_prefix, collector.directory, s3),
             grows=collector.grows,
+            s3_prefix=collector.s3_prefix,
+            kept=collector.directory,
             collector=collector,
         )
         for collector in plan.collectors
     ]
     checkpoints = plan.checkpoints
     if checkpoints is not None:
-        target = FolderTarget(path=checkpoints.directory, run_id=plan.run_id)
-        found.append(MirroredFolder(plan=plan, name="checkpoints", local_path=checkpoints.local_path, target=target))
+        found.append(
+            MirroredFolder(
+                plan=plan,
+                name="checkpoints",
+                local_path=checkpoints.local_path,
+                target=_target(plan, "checkpoints", checkpoints.s3_prefix, checkpoints.directory, s3),
+                s3_prefix=checkpoints.s3_prefix,
+                kept=checkpoints.directory,
+            )
+        )
     return tuple(found)
+
+
+def _target(plan: JobPlan, name: str, s3_prefix: str | None, directory: str, s3: S3Access) -> Target:
+    if s3_prefix is None:
+        return FolderTarget(path=directory, run_id=plan.run_id)
+    from smlocal.artifacts.mirror.s3_place import S3Target  # of a job that publishes
+    from smlocal.job.open_uploads import OpenUploads, uploads_of
+    from smlocal.job.publish import kms_key, place_of
+
+    journal = OpenUploads(plan.job_directory, uploads_of(name))
+
+    def open_client() -> "S3Client":
+        from smlocal.sources.s3.client import open_store
+
+        client = open_store(plan.region, patience=s3.patience)
+        journal.take_back(client)
+        return client
+
+    return S3Target(
+        prefix=place_of(s3_prefix, kms_key(plan.request)),
+        open_store=open_client,
+        journal=journal,
+        given_up=s3.given_up,
+    )
 
 
 def record_path(plan: JobPlan, host: HostPlan) -> str:

@@ -1,10 +1,13 @@
 """Mirrors beside the containers of one attempt: begun with them, and stopped before anything is saved or cleared."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from smlocal.plan.model import JobPlan
+
+_PATIENCE = 10.0
+"""Seconds without progress, while there is time to try again: so long may the end of the job have to wait for it."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -12,6 +15,8 @@ class Mirrors:
     """Of the checkpoints and the other folders whose files are wanted while the job runs."""
 
     plan: JobPlan
+    given_up: Callable[[], bool] = lambda: False
+    """Asked all the time whether somebody does not want to wait for S3."""
     notes: list[str] = field(default_factory=list)
     """What was not as it should be."""
 
@@ -26,7 +31,7 @@ class Mirrors:
             yield
             return
         from smlocal.artifacts.mirror.mirror import Mirror, MirroredHost  # most jobs have no such folder
-        from smlocal.job.mirrored import mirrored_folders
+        from smlocal.job.mirrored import S3Access, mirrored_folders
 
         mirrors = [
             Mirror(
@@ -39,7 +44,7 @@ class Mirrors:
                 journal_path=folder.journal_path,
                 grows=folder.grows,
             )
-            for folder in mirrored_folders(self.plan)
+            for folder in mirrored_folders(self.plan, S3Access(patience=_PATIENCE, given_up=self.given_up))
         ]
         try:
             for mirror in mirrors:

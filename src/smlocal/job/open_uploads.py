@@ -10,13 +10,21 @@ if TYPE_CHECKING:
     from smlocal.sources.s3.client import S3Client
     from smlocal.sources.s3.writer import Target
 
+MIRRORS = ("checkpoints", "tensorboard", "tensors")
+"""What may be mirrored to S3; each has a journal of its own, for they upload at the same time."""
+
+
+def uploads_of(mirror: str) -> str:
+    """The name of a mirror's journal."""
+    return f"uploads-of-{mirror}"
+
 
 class OpenUploads:
     """A journal in the job's folder; a job does not fail for want of it."""
 
-    def __init__(self, directory: str) -> None:
-        """Read what was left."""
-        self._path = os.path.join(directory, "uploads.json")
+    def __init__(self, directory: str, name: str = "uploads") -> None:
+        """Read what was left; `name` is one that nobody else writes at the same time."""
+        self._path = os.path.join(directory, f"{name}.json")
         self._lock = Lock()
         self._open: dict[str, list[str]] = {}
         with suppress(OSError, ValueError), open(self._path, encoding="utf-8") as file:

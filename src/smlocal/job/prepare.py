@@ -9,6 +9,7 @@ from smlocal.contract import identity
 from smlocal.contract.config_files import effective_mode
 from smlocal.contract.document import Document
 from smlocal.contract.job_file import JobFile, read_job
+from smlocal.contract.s3_uri import s3_form
 from smlocal.engine.interface import Engine
 from smlocal.errors import (
     EngineRemoteError,
@@ -66,7 +67,7 @@ def prepare(job: JobFile, *, name: str, home: str, engine: Engine, reporter: Rep
     facts = engine.facts()
     _check_reach(job, facts)
     _check_pipes(job, facts)
-    if job.local.Publish and job.request.OutputDataConfig.S3OutputPath.startswith("s3://"):
+    if _publishes(job, seen.inputs):
         from smlocal.job.publish import check_publishing
 
         check_publishing(seen.region)
@@ -121,6 +122,20 @@ def look(job: JobFile, *, name: str, home: str, engine: Engine, strict: bool) ->
     image = engine.image(_image_name(job))
     _check_architecture(_image_name(job), image, facts)
     return _plan(job, seen, facts, image, engine, name=name, home=home, gpus=_gpus(job, engine, facts, must=False))
+
+
+def _publishes(job: JobFile, inputs: Inputs) -> bool:
+    """Whether anything is to be written to S3."""
+    request = job.request
+    collectors = {
+        "TensorBoardOutputConfig": request.TensorBoardOutputConfig,
+        "DebugHookConfig": request.DebugHookConfig,
+    }
+    asked = [config.S3OutputPath for member, config in collectors.items() if config and member not in inputs.collectors]
+    return job.local.Publish and (
+        (inputs.checkpoints is not None and inputs.checkpoints.remote)
+        or any(s3_form(uri).startswith("s3://") for uri in (request.OutputDataConfig.S3OutputPath, *asked))
+    )
 
 
 def _check_reach(job: JobFile, engine: EngineFacts) -> None:

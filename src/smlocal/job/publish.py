@@ -1,14 +1,15 @@
 """Artifacts of a job sent to the `s3://` location that its request names: while it runs, or once more afterwards."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from smlocal.contract.s3_uri import s3_form
 from smlocal.errors import JobNotFinishedError, MachineNotReadyError, NothingToPublishError
 from smlocal.job.describe import LOCAL, PLAN, REQUEST
-from smlocal.job.open_uploads import OpenUploads
+from smlocal.job.open_uploads import MIRRORS, OpenUploads, uploads_of
 from smlocal.plan.model import JobPlan
 from smlocal.store.jobs import Store
 from smlocal.store.lease import Lease
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 _S3 = "s3://"
 _KINDS = ("Model", "Output")
+UNSENT = "Unsent"
+"""What `Local.Artifacts` calls what is mirrored and S3 did not take."""
 
 
 @contextmanager
@@ -33,10 +36,23 @@ def publishing(plan: JobPlan, *, given_up: Callable[[], bool]) -> "Iterator[Publ
     if not plan.output.publish:
         yield None
         return
-    kms_key = (plan.request.get("OutputDataConfig") or {}).get("KmsKeyId")
-    place = _place(plan.output.model_uri, kms_key)
+    place = _place(plan.output.model_uri, kms_key(plan.request))
     with _publisher(plan.region, place, plan.job_directory, given_up) as publisher:
         yield publisher
+
+
+def kms_key(request: Mapping[str, Any]) -> str | None:
+    """With which everything is encrypted that a job sends."""
+    found: str | None = (request.get("OutputDataConfig") or {}).get("KmsKeyId")
+    return found
+
+
+def place_of(uri: str, kms_key: str | None) -> "Target":
+    """`s3://bucket/some/key/`, as where something is sent."""
+    from smlocal.sources.s3.writer import Target
+
+    bucket, _, key = s3_form(uri).removeprefix(_S3).partition("/")
+    return Target(bucket=bucket, key=key, kms_key=kms_key)
 
 
 def check_publishing(region: str) -> None:
@@ -54,6 +70,11 @@ def published_document(published: "Published") -> dict[str, Any]:
     }
 
 
+def unsent_document(unsent: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
+    """What it says of folders that are still to be sent."""
+    return [{"S3Uri": uri, "Directory": directory} for uri, directory in unsent]
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Publishable:
     """What a finished job has left, and where it is meant for."""
@@ -64,7 +85,14 @@ class Publishable:
     """Of the folder, with a `/` at its end."""
     kms_key: str | None
     paths: tuple[str, ...]
+    unsent: tuple[tuple[str, str], ...]
+    """What S3 did not take of what is mirrored there: the prefix, and the folder."""
     local: Mapping[str, Any]
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Where all of it is here."""
+        return (*self.paths, *(directory for _, directory in self.unsent))
 
 
 def publishable(store: Store, name: str) -> Publishable:
@@ -77,21 +105,22 @@ def publishable(store: Store, name: str) -> Publishable:
         )
     plan, local = store.document(name, PLAN), store.document(name, LOCAL) or {}
     request = store.document(name, REQUEST)
-    uri = plan["Output"]["S3ModelArtifacts"]
-    if not uri.startswith(_S3):
+    uri = s3_form(plan["Output"]["S3ModelArtifacts"])
+    artifacts = local.get("Artifacts") or {}
+    unsent = tuple((each["S3Uri"], each["Directory"]) for each in artifacts.get(UNSENT, ()))
+    if not uri.startswith(_S3) and not unsent:
         raise NothingToPublishError(
             f"the output of '{name}' is meant for {plan['Output']['Requested']}, which is not in S3",
             remedy=["Publishing copies to S3OutputPath of the job; name an s3:// location there for the next run."],
         )
-    artifacts = local.get("Artifacts") or {}
-    paths = tuple(artifacts[kind] for kind in _KINDS if artifacts.get(kind))
-    if not paths:
+    paths = tuple(artifacts[kind] for kind in _KINDS if artifacts.get(kind) and uri.startswith(_S3))
+    if not paths and not unsent:
         raise NothingToPublishError(
             f"the job '{name}' has left no artifacts",
             details=[f"It is {record.status}, and no host wrote a model or output data that could be kept."],
             remedy=[f"smlocal describe {name} says what happened."],
         )
-    gone = [path for path in paths if not os.path.exists(path)]
+    gone = [path for path in (*paths, *(folder for _, folder in unsent)) if not os.path.exists(path)]
     if gone:
         raise NothingToPublishError(
             f"artifacts of '{name}' are no longer where they were written",
@@ -102,8 +131,9 @@ def publishable(store: Store, name: str) -> Publishable:
         name=name,
         region=plan["Region"],
         uri=f"{uri.rstrip('/').rpartition('/')[0]}/",
-        kms_key=(request.get("OutputDataConfig") or {}).get("KmsKeyId"),
+        kms_key=kms_key(request),
         paths=paths,
+        unsent=unsent,
         local=local,
     )
 
@@ -123,37 +153,49 @@ def publish_again(
             f"The artifacts of '{job.name}' are being published by another process.", remedy=["Wait for it."]
         )
     with lease:
-        place = _place(f"{job.uri}.", job.kms_key)
-        with _publisher(job.region, place, store.directory(job.name), given_up) as publisher:
-            for path in job.paths:
-                if os.path.isdir(path):
-                    publisher.folder(path)
-                else:
-                    publisher.file(path)
-            published = publisher.finish(working)
-        artifacts = {**job.local["Artifacts"], **published_document(published)}
+        directory = store.directory(job.name)
+        published = _send(
+            _publisher(job.region, place_of(job.uri, job.kms_key), directory, given_up), job.paths, working
+        )
+        left = list(job.unsent)
+        while left and published.whole:
+            uri, folder = left[0]
+            sender = _publisher(job.region, place_of(uri, job.kms_key), directory, given_up)
+            published += _send(sender, (f"{folder}/",), working)
+            left = left[1:] if published.whole else left
+        artifacts = {**job.local["Artifacts"], **published_document(published), UNSENT: unsent_document(left)}
         store.put_document(job.name, LOCAL, {**job.local, "Artifacts": artifacts})
     return published
 
 
+def _send(sender: "Publisher", paths: tuple[str, ...], working: Callable[[str], None]) -> "Published":
+    """Send archives and folders; of a folder with a `/` at its end only what is in it, without its name."""
+    with sender as publisher:
+        for path in paths:
+            if os.path.isdir(path):
+                publisher.folder(path)
+            else:
+                publisher.file(path)
+        return publisher.finish(working)
+
+
 def _place(model_uri: str, kms_key: str | None) -> "Target":
     """The folder that the model is meant for, with its archive or its folder `model/` in it."""
-    from smlocal.sources.s3.writer import Target
-
-    bucket, _, key = model_uri.removeprefix(_S3).rstrip("/").partition("/")
-    return Target(bucket=bucket, key=f"{key.rpartition('/')[0]}/", kms_key=kms_key)
+    return place_of(f"{model_uri.rstrip('/').rpartition('/')[0]}/", kms_key)
 
 
 def _publisher(region: str, place: "Target", directory: str, given_up: Callable[[], bool]) -> "Publisher":
     from smlocal.artifacts.s3_publish import Publisher
 
     journal = OpenUploads(directory)
+    others = [OpenUploads(directory, uploads_of(name)) for name in MIRRORS]  # those have ended by now
 
     def open_client() -> "S3Client":
         from smlocal.sources.s3.client import open_store
 
         client = open_store(region)
-        journal.take_back(client)
+        for each in (journal, *others):
+            each.take_back(client)
         return client
 
     return Publisher(open_client, place, cancelled=given_up, journal=journal)

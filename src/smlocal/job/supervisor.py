@@ -141,6 +141,8 @@ class Supervisor:
     number: int = 1
     artifacts: Artifacts | None = None
     published: "Published | None" = None
+    unsent: tuple[tuple[str, str], ...] = ()
+    """What S3 did not take of what is mirrored there: the prefix, and the folder that has it."""
     notes: list[str] = field(default_factory=list)
     """What became of checkpoints, where it is worth a word."""
     leftovers: list[str] = field(default_factory=list)
@@ -197,7 +199,7 @@ class Supervisor:
         """Give everything up but the job itself: the next attempt begins with empty folders and its inputs anew."""
         old = self.attempt
         if old.ran and not old.engine_lost:
-            with suppress(ArtifactError, EngineLostError):  # the next attempt begins from what was saved before
+            with suppress(EngineLostError):  # the next attempt begins from what was saved before
                 self._save_checkpoints()
         self._clear()
         if self.renew is not None:
@@ -222,7 +224,7 @@ class Supervisor:
         phases = self.context.phases
         phases.enter(SecondaryStatus.UPLOADING, StatusMessage.UPLOADING, ended=attempt.story.failed)
         try:
-            self._save_checkpoints()
+            unsaved = self._save_checkpoints()
             self.artifacts, self.published = collect_artifacts(
                 self.plan,
                 attempt.runs.values(),
@@ -230,10 +232,10 @@ class Supervisor:
                 working=self._uploading,
                 given_up=lambda: self.context.signals.repeated,
             )
+            if unsaved is not None:
+                self._blame_upload(unsaved)
         except ArtifactError as error:
-            attempt.explanation = attempt.explanation or error.sentence
-            if not attempt.story.decided:
-                attempt.story = replace(attempt.story, failure_reason=failure.client_error(error.sentence))
+            self._blame_upload(error)
         except EngineLostError as error:
             attempt.engine_lost = True
             if not attempt.story.decided:
@@ -255,6 +257,12 @@ class Supervisor:
         if text:
             self.context.reporter.working(text)
 
+    def _blame_upload(self, error: ArtifactError) -> None:
+        attempt = self.attempt
+        attempt.explanation = attempt.explanation or error.sentence
+        if not attempt.story.decided:
+            attempt.story = replace(attempt.story, failure_reason=failure.client_error(error.sentence))
+
     def _judge_upload(self) -> None:
         """What is not uploaded fails a job that would else be Completed; it stays on disk for another try."""
         published, story = self.published, self.attempt.story
@@ -267,10 +275,15 @@ class Supervisor:
             self.attempt.explanation = self.attempt.explanation or again
             self.attempt.story = replace(story, failure_reason=failure.client_error(sentence))
 
-    def _save_checkpoints(self) -> None:
+    def _save_checkpoints(self) -> ArtifactError | None:
+        """Save what is mirrored; why that could not be done, if it could not."""
         hosts = [(run.host, run.container) for run in self.attempt.runs.values() if run.container]
         self.notes += self.attempt.mirrors.notes
-        self.notes += save_mirrored(self.plan, hosts, self.context.engine)
+        signals = self.context.signals
+        saved = save_mirrored(self.plan, hosts, self.context.engine, given_up=lambda: signals.repeated)
+        self.notes += saved.notes
+        self.unsent = saved.unsent
+        return saved.error
 
     def finish(self) -> None:
         """Decide and write the decision down, clean up, and only then say that the job is over."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from smlocal.contract import paths
-from smlocal.contract.checkpoints import container_path, is_own_mount
+from smlocal.contract.checkpoints import container_path, folder_key, is_own_mount
 from smlocal.contract.config_files import compact, config_files, is_for
 from smlocal.contract.describe import DEFAULT_MAX_RUNTIME
 from smlocal.contract.environment import container_environment
@@ -47,7 +47,7 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
     hosts = hosts_of(resources)
     arn = training_job_arn(name, region_name=facts.region, account_id=facts.account)
     written = manifests(request, facts)
-    checkpoints = _checkpoints(request, facts, output=f"{facts.output.rstrip('/')}/{name}")
+    checkpoints = _checkpoints(request, local, facts, output=f"{facts.output.rstrip('/')}/{name}")
     if checkpoints is not None:
         written.setdefault(paths.CHECKPOINTS_MANIFEST, manifest(checkpoints.listing))
     stopping = request.StoppingCondition
@@ -105,7 +105,13 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
         ),
         job_directory=facts.job_directory,
         checkpoints=checkpoints,
-        collectors=collectors_of(request, facts.collectors, name=name, output=f"{facts.output.rstrip('/')}/{name}"),
+        collectors=collectors_of(
+            request,
+            facts.collectors,
+            name=name,
+            output=f"{facts.output.rstrip('/')}/{name}",
+            publish=local.Publish,
+        ),
         credentials=_credentials(request, local),
         retries=request.RetryStrategy.MaximumRetryAttempts if request.RetryStrategy is not None else 0,
         faults=tuple(
@@ -177,7 +183,9 @@ def _code(facts: Facts, local: LocalSettings) -> TreePlan | None:
     return TreePlan(name="code", uri=uri, target=paths.CODE, listing=facts.code, staging=staging, reason=reason)
 
 
-def _checkpoints(request: CreateTrainingJobRequest, facts: Facts, *, output: str) -> CheckpointPlan | None:
+def _checkpoints(
+    request: CreateTrainingJobRequest, local: LocalSettings, facts: Facts, *, output: str
+) -> CheckpointPlan | None:
     config, listing = request.CheckpointConfig, facts.checkpoints
     if config is None or listing is None:
         return None
@@ -186,6 +194,7 @@ def _checkpoints(request: CreateTrainingJobRequest, facts: Facts, *, output: str
         directory=listing.root or f"{output}/checkpoints",
         local_path=container_path(config.LocalPath),
         listing=listing,
+        s3_prefix=f"{listing.bucket_uri}{folder_key(listing.prefix)}" if local.Publish and listing.remote else None,
     )
 
 

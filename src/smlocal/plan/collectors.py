@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from smlocal.contract import paths
 from smlocal.contract.checkpoints import container_path, is_own_mount
+from smlocal.contract.s3_uri import s3_form
 
 if TYPE_CHECKING:
     from smlocal.contract.model.request import CreateTrainingJobRequest
@@ -21,9 +22,11 @@ class CollectorPlan:
     uri: str
     """As the request says it."""
     directory: str
-    """The local folder that it is mirrored to; it need not exist."""
+    """The local folder that it is mirrored to; it need not exist. Where S3 is, for what S3 did not take."""
     kept: bool
     """True when that is in the job's output, because nothing here stands for the URI."""
+    s3_prefix: str | None
+    """With a `/` at its end; where it is mirrored to, instead of the folder, when that is published."""
     local_path: str
     """Folder in the container, in its plainest spelling."""
     grows: bool
@@ -36,7 +39,7 @@ class CollectorPlan:
 
 
 def collectors_of(
-    request: "CreateTrainingJobRequest", folders: Mapping[str, str], *, name: str, output: str
+    request: "CreateTrainingJobRequest", folders: Mapping[str, str], *, name: str, output: str, publish: bool
 ) -> tuple[CollectorPlan, ...]:
     """Those that the request asks for; `folders` has, by member, what stands for its S3OutputPath here."""
     found = []
@@ -54,6 +57,8 @@ def collectors_of(
         if config is None:
             continue
         folder = folders.get(member)
+        remote = s3_form(config.S3OutputPath)
+        published = publish and folder is None and remote.startswith("s3://")
         found.append(
             CollectorPlan(
                 name=kind,
@@ -61,6 +66,7 @@ def collectors_of(
                 uri=config.S3OutputPath,
                 directory=f"{output}/{prefix}" if folder is None else f"{folder.rstrip('/')}/{name}/{prefix}",
                 kept=folder is None,
+                s3_prefix=f"{remote.rstrip('/')}/{name}/{prefix}/" if published else None,
                 local_path=container_path(config.LocalPath or default),
                 grows=grows,
             )

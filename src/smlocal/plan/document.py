@@ -34,6 +34,7 @@ def plan_document(plan: JobPlan) -> dict[str, Any]:
                 "Member": each.member,
                 "Requested": each.uri,
                 "Directory": each.directory,
+                "Published": each.s3_prefix,
                 "LocalPath": each.local_path,
             }
             for each in plan.collectors
@@ -111,6 +112,7 @@ def _checkpoints(plan: JobPlan) -> dict[str, Any] | None:
     return {
         "Requested": checkpoints.uri,
         "Directory": checkpoints.directory,
+        "Published": checkpoints.s3_prefix,
         "LocalPath": checkpoints.local_path,
         "Files": len(checkpoints.listing.paths),
         "Bytes": checkpoints.listing.total_bytes,

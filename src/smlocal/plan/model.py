@@ -90,11 +90,13 @@ class CheckpointPlan:
     uri: str
     """As the request says it."""
     directory: str
-    """The local folder that stands for the prefix; it need not exist."""
+    """The local folder that stands for the prefix; it need not exist. Where S3 does, for what S3 did not take."""
     local_path: str
     """Folder in the container, in its plainest spelling."""
     listing: Listing
     """What is restored; of nothing when there is nothing."""
+    s3_prefix: str | None = None
+    """With a `/` at its end; where files are mirrored to, instead of the folder, when that is published."""
 
     @property
     def own_mount(self) -> bool:
@@ -197,6 +199,14 @@ class JobPlan:
     cache_bytes: int = 0
     """How much of what is downloaded is kept for later jobs; 0 keeps nothing."""
     notes: tuple[Note, ...] = ()
+
+    @property
+    def published_mirrors(self) -> tuple[tuple[str, str], ...]:
+        """The members of the request whose files are mirrored to S3, each with its prefix there."""
+        found = [(each.member, each.s3_prefix) for each in self.collectors]
+        if self.checkpoints is not None:
+            found.insert(0, ("CheckpointConfig", self.checkpoints.s3_prefix))
+        return tuple((member, prefix) for member, prefix in found if prefix is not None)
 
     @property
     def trees(self) -> tuple[TreePlan, ...]:

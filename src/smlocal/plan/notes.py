@@ -97,13 +97,22 @@ def _published(plan: JobPlan, job: JobFile) -> str | None:
 
 
 def _nothing_to_publish(plan: JobPlan, job: JobFile) -> str | None:
-    if not job.local.Publish or plan.output.publish:
+    if not job.local.Publish or plan.output.publish or plan.published_mirrors:
         return None
     return f"Publish has no effect: {plan.output.uri} is not in S3"
 
 
+def _mirrors_published(plan: JobPlan, job: JobFile) -> str | None:
+    said = [f"{member} is mirrored to {prefix}" for member, prefix in plan.published_mirrors]
+    if not said:
+        return None
+    return f"{'; '.join(said)}: what the job writes is replaced there, and what it deletes is deleted"
+
+
 def _checkpoints(plan: JobPlan, job: JobFile) -> str | None:
-    if plan.checkpoints is None or not plan.checkpoints.uri.startswith(("s3://", "https://")):
+    if plan.checkpoints is None or plan.checkpoints.s3_prefix is not None:
+        return None
+    if not plan.checkpoints.uri.startswith(("s3://", "https://")):
         return None
     return f"nothing is written to {plan.checkpoints.uri}; checkpoints are mirrored to {plan.checkpoints.directory}"
 
@@ -116,10 +125,11 @@ def _volume(plan: JobPlan, job: JobFile) -> str | None:
 
 def _encryption(plan: JobPlan, job: JobFile) -> str | None:
     request = job.request
+    publishes = plan.output.publish or plan.published_mirrors
     keys = [
         name
         for name, value in (
-            ("OutputDataConfig.KmsKeyId", request.OutputDataConfig.KmsKeyId),
+            ("OutputDataConfig.KmsKeyId", None if publishes else request.OutputDataConfig.KmsKeyId),
             ("ResourceConfig.VolumeKmsKeyId", request.ResourceConfig and request.ResourceConfig.VolumeKmsKeyId),
             ("EnableInterContainerTrafficEncryption", request.EnableInterContainerTrafficEncryption),
         )
@@ -137,7 +147,7 @@ def _collectors(plan: JobPlan, job: JobFile) -> str | None:
     said = [
         f"{each.member}: nothing is written to {each.uri}; files go to {each.directory}"
         for each in plan.collectors
-        if each.kept
+        if each.kept and each.s3_prefix is None
     ]
     if job.request.ProfilerConfig is not None:
         said.append("ProfilerConfig: the config file is written; nothing is copied to the S3 path")
@@ -226,6 +236,7 @@ RULES = (
     NoteRule(id="credentials", says=_credentials),
     NoteRule(id="output-local", says=_output),
     NoteRule(id="output-published", says=_published, warning=True),
+    NoteRule(id="mirrors-published", says=_mirrors_published, warning=True),
     NoteRule(id="publish-unused", says=_nothing_to_publish),
     NoteRule(id="checkpoints", says=_checkpoints),
     NoteRule(id="code-filled", says=_code),

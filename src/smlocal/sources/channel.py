@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from smlocal.contract.listing import Listing
+from smlocal.contract.s3_uri import s3_form
 from smlocal.sources import local, refusals, remote
 from smlocal.sources.mapping import is_remote, longest_match, split_uri
 from smlocal.sources.refusals import Asked, Caller
 from smlocal.sources.s3.interface import ObjectStore
-from smlocal.sources.s3_uri import s3_form
 from smlocal.sources.selection import fitting
 
 

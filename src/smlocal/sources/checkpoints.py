@@ -4,8 +4,9 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from smlocal.contract.checkpoints import UPLOADING
+from smlocal.contract.checkpoints import UPLOADING, folder_key
 from smlocal.contract.listing import Listing
+from smlocal.contract.s3_uri import s3_form
 from smlocal.sources import refusals, s3_refusals
 from smlocal.sources.local import list_folder
 from smlocal.sources.local_path import cleaned, local_path
@@ -13,7 +14,6 @@ from smlocal.sources.mapping import is_remote, longest_match, split_uri
 from smlocal.sources.refusals import Asked, Caller
 from smlocal.sources.remote import listing_of, select_remote
 from smlocal.sources.s3.interface import ObjectStore, S3Object
-from smlocal.sources.s3_uri import s3_form
 
 _LONGEST = 255
 """Bytes of a name, on every file system in use."""
@@ -61,7 +61,7 @@ def list_checkpoints(
         root=folder,
         bucket_uri=bucket_uri,
         prefix=key,
-        key_base=f"{key.rstrip('/')}/" if key.strip("/") else "",
+        key_base=folder_key(key),
         paths=(),
         total_bytes=0,
         whole_tree=False,
@@ -71,15 +71,19 @@ def list_checkpoints(
 
 
 def _list_objects(asked: Asked, in_s3: InS3) -> Listing:
-    bucket_uri, key = split_uri(asked.uri)
-    prefix = f"{key.rstrip('/')}/" if key.strip("/") else ""
+    with s3_refusals.refused(asked, in_s3.caller):
+        return list_prefix(in_s3.store(), *split_uri(asked.uri))
+
+
+def list_prefix(store: ObjectStore, bucket_uri: str, key: str) -> Listing:
+    """The objects of a checkpoint prefix in S3; raises `S3Error`."""
+    prefix = folder_key(key)
 
     def objects() -> Iterator[S3Object]:
-        found = in_s3.store().list_objects(bucket_uri[len("s3://") : -1], prefix)
+        found = store.list_objects(bucket_uri[len("s3://") : -1], prefix)
         return (each for each in found if not each.key.endswith(UPLOADING))
 
-    with s3_refusals.refused(asked, in_s3.caller):
-        selection = select_remote(objects, bucket_uri=bucket_uri, prefix=prefix, mode="File")
+    selection = select_remote(objects, bucket_uri=bucket_uri, prefix=prefix, mode="File")
     return replace(listing_of(selection, bucket_uri=bucket_uri, prefix=key), directories=())
 
 

@@ -6,6 +6,7 @@ from itertools import chain
 
 from smlocal.contract.listing import Listing
 from smlocal.contract.packed import packed
+from smlocal.contract.s3_uri import s3_form
 from smlocal.sources import misfits, refusals, s3_refusals
 from smlocal.sources.clashes import doubles
 from smlocal.sources.local_path import cleaned, local_path
@@ -17,7 +18,6 @@ from smlocal.sources.remote import object_at
 from smlocal.sources.s3.answers import damaged
 from smlocal.sources.s3.checksum import Checksum
 from smlocal.sources.s3.interface import ObjectStore, S3Error
-from smlocal.sources.s3_uri import s3_form
 from smlocal.sources.selection import is_marker, lay_out, split_prefix
 
 _PIECE = 1 << 20

@@ -146,6 +146,7 @@ def test_the_plan_shows_it(attempts: Callable[..., Attempts], tmp_path: Path) ->
     assert document["Checkpoints"] == {
         "Requested": "./ckpt",
         "Directory": str(tmp_path / "ckpt"),
+        "Published": None,
         "LocalPath": "/state",
         "Files": 1,
         "Bytes": 1,

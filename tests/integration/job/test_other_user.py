@@ -127,6 +127,15 @@ echo more >>down/in
 wget -qO- --header "Authorization: $AWS_CONTAINER_AUTHORIZATION_TOKEN" "$AWS_CONTAINER_CREDENTIALS_FULL_URI" |
     grep -o AccessKeyId
 wget -O- "$AWS_CONTAINER_CREDENTIALS_FULL_URI" 2>&1 | grep -o "404 Not Found"
+eval "$MIRRORED"
+"""
+MIRRORED = """
+cd /opt/ml/checkpoints
+(umask 077; mkdir secret; echo 2 >secret/file; echo 3 >private)
+mkdir deep; echo 1 >deep/open
+# The target can be seen here too: what this user may read comes there while the job runs.
+for n in $(seq 600); do [ -e ../input/data/shared/ckpt/deep/open ] && break; sleep 0.1; done
+cd ../input/data/shared/ckpt; find . -type f | sort
 """
 
 
@@ -158,13 +167,14 @@ def test_every_way_of_bringing_data_and_credentials_works_without_root(
     request = {
         "TrainingJobName": name,
         "AlgorithmSpecification": {"TrainingImage": image("sh"), "TrainingInputMode": "File"},
-        "Environment": {"SCRIPT": FED},
+        "Environment": {"SCRIPT": FED, "MIRRORED": MIRRORED},
         "InputDataConfig": [
             objects("pipe", "./data", "Pipe"),
             objects("fast", f"s3://{bucket}/a/", "FastFile"),
             objects("down", f"s3://{bucket}/a/", "File"),
             {"ChannelName": "shared", "DataSource": {"FileSystemDataSource": shared}},
         ],
+        "CheckpointConfig": {"S3Uri": "./data/ckpt"},
         "OutputDataConfig": {"S3OutputPath": "./out"},
         "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1},
         "Local": {"Sources": {"fs-01234567": "./data"}, "Credentials": "inherit"},
@@ -184,12 +194,16 @@ def test_every_way_of_bringing_data_and_credentials_works_without_root(
         assert done.returncode == 0, done.stderr
         answer = json.loads(done.stdout)
         assert (
-            Path(answer["Local"]["Hosts"][0]["Log"]).read_text() == "1\n" * 3 + "object\nAccessKeyId\n404 Not Found\n"
+            Path(answer["Local"]["Hosts"][0]["Log"]).read_text()
+            == "1\n" * 3 + "object\nAccessKeyId\n404 Not Found\n./deep/open\n"
         )
         assert answer["Local"]["Leftovers"] == []
         # Without `user_allow_other` no user's FUSE mount may be shown to a container, and that is said.
         assert "fastfile-downloaded" in {note["Id"] for note in answer["Local"]["Notes"]}
         assert (place / "data" / "made" / "deep" / "file").read_text() == "here\n"
+        kept = place / "data" / "ckpt"
+        assert [(kept / each).read_text() for each in ("deep/open", "secret/file", "private")] == ["1\n", "2\n", "3\n"]
+        assert {path.owner() for path in kept.rglob("*")} == {user}
         everything = [place / "home", place / "data"]
         assert subprocess.run(["runuser", "-u", user, "--", "rm", "-r", *everything], check=False).returncode == 0
         assert_nothing_left(name)

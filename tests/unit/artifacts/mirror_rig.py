@@ -10,7 +10,7 @@ from pathlib import Path
 from smlocal.artifacts.checkpoints import SaveReport, save
 from smlocal.artifacts.mirror.journal import Journal
 from smlocal.artifacts.mirror.mirror import Mirror, MirroredHost
-from smlocal.artifacts.mirror.place import FolderTarget
+from smlocal.artifacts.mirror.place import FolderTarget, Target
 from smlocal.artifacts.tree import walk
 from smlocal.channels.checkpoints import restore
 from smlocal.contract.checkpoints import UPLOADING, Restored
@@ -40,6 +40,10 @@ class Rig:
     def host(self, number: int = 1) -> Path:
         return self.root / "hosts" / f"algo-{number}"
 
+    def place(self) -> Target:
+        """Where the files go."""
+        return FolderTarget(path=str(self.target), run_id="0123abcd")
+
     def start(self) -> Path:
         """Restore, and mirror from now on."""
         listing = list_checkpoints(str(self.target), directory="/", mapping={})
@@ -56,7 +60,7 @@ class Rig:
                 MirroredHost(host=name, directory=self.given[name].directory, given=self.given[name])
                 for name in self.names
             ],
-            target=FolderTarget(path=str(self.target), run_id="0123abcd"),
+            target=self.place(),
             journal_path=self.journal,
             grows=self.grows,
         )
@@ -75,7 +79,7 @@ class Rig:
         journal = Journal.read(self.journal)
         return save(
             [walk(name, self.given[name].directory) for name in self.names],
-            FolderTarget(path=str(self.target), run_id="0123abcd"),
+            self.place(),
             restored=[journal.up_to_date(name, self.given[name]) for name in self.names],
             owners=journal.owners,
         )

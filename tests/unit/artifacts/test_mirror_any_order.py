@@ -57,10 +57,10 @@ def test_whatever_is_done_the_target_is_the_same_in_the_end(
     before: dict[str, str], operations: list[tuple[str, ...]]
 ) -> None:
     with TemporaryDirectory() as folder, closing(Rig(Path(folder) / "rig")) as made:
-        hold(made, before, operations)
+        hold_in_the_end(made, before, operations)
 
 
-def hold(made: Rig, before: dict[str, str], operations: list[tuple[str, ...]]) -> None:
+def hold_in_the_end(made: Rig, before: dict[str, str], operations: list[tuple[str, ...]]) -> None:
     made.target.mkdir()
     for name, content in before.items():
         (made.target / name).write_text(content)

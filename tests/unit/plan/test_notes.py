@@ -100,6 +100,10 @@ CASES: dict[str, tuple[Change, Change]] = {
     ),
     "output-local": (NOTHING, ({"OutputDataConfig": {"S3OutputPath": "./out"}}, {}, {}, {})),
     "output-published": (({}, {"Publish": True}, {}, {}), NOTHING),
+    "mirrors-published": (
+        ({"TensorBoardOutputConfig": S3}, {"Publish": True}, {}, {}),
+        ({"TensorBoardOutputConfig": S3}, {}, {}, {}),
+    ),
     "publish-unused": (
         ({"OutputDataConfig": {"S3OutputPath": "./out"}}, {"Publish": True}, {}, {}),
         ({}, {"Publish": True}, {}, {}),

@@ -113,7 +113,13 @@ class HostMirror:
         due = self._agenda.take(now)
         self._reach.close()  # a folder that was open may be another by now
         # First what is gone: it may have the place of what has come.
-        there = [path for path in due if not self._away(path, place)]
+        there: list[bytes] = []
+        for index, path in enumerate(due):
+            if stopped():
+                self._agenda.put_back([*there, *due[index:]])
+                return
+            if not self._away(path, place):
+                there.append(path)
         for index, path in enumerate(there):
             if stopped():
                 self._agenda.put_back(there[index:])

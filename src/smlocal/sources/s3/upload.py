@@ -26,6 +26,8 @@ class Item:
 
     source: GrowingFile
     target: Target
+    before_shown: Callable[[], None] = lambda: None
+    """Called when all parts of a large file have gone; what it raises is raised, and no object is there."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -207,6 +209,7 @@ class _Uploader:
             for job in upload.jobs:
                 job.result()
         self._check()
+        item.before_shown()
         with upload.noticing_loss():
             if not upload.forgotten:
                 self._writer.complete(item.target, upload.id, [upload.done[number] for number in sorted(upload.done)])

@@ -18,7 +18,10 @@ def download_failure(error: S3Error) -> str:
 
 
 def upload_failure(error: S3Error) -> str:
-    """The whole reason, in the form that was seen: `Error 7: AccessDenied (403): Access Denied`."""
-    if not error.status:
-        return f"Artifact upload failed:{UNREACHABLE}"
-    return f"Artifact upload failed:Error 7: {error.code} ({error.status}): {error.message}"
+    """The whole reason."""
+    return f"Artifact upload failed:{upload_reason(error)}"
+
+
+def upload_reason(error: S3Error) -> str:
+    """What comes behind the colon, in the form that was seen: `Error 7: AccessDenied (403): Access Denied`."""
+    return f"Error 7: {error.code} ({error.status}): {error.message}" if error.status else UNREACHABLE

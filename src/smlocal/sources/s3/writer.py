@@ -112,6 +112,15 @@ class S3Writer:
             if error.code != "NoSuchUpload":
                 raise
 
+    def delete(self, target: Target) -> None:
+        """Delete an object; gone already is fine. A bucket with versions keeps the old ones."""
+        request = _request(target, "DeleteObject", "DELETE", body=None)
+        try:
+            self._exchange.give_back(self._exchange.send(request, self._usual()))
+        except S3Error as error:
+            if error.code != "NoSuchKey":  # some servers say so
+                raise
+
     def _usual(self) -> Patience:
         return Patience(self._patience, self._cancelled)
 

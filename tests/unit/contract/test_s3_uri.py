@@ -1,6 +1,6 @@
 import pytest
 
-from smlocal.sources.s3_uri import s3_form
+from smlocal.contract.s3_uri import s3_form
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,129 @@
+"""A prefix of S3 that files are mirrored to: S3 shows an object as a whole or not at all."""
+
+import errno
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from smlocal.artifacts.destination import ChangedError
+from smlocal.artifacts.mirror.place import always
+from smlocal.errors import MachineNotReadyError
+from smlocal.sources.s3.body import FilePart
+from smlocal.sources.s3.client import S3Client
+from smlocal.sources.s3.growing import GrowingFile
+from smlocal.sources.s3.interface import S3Error
+from smlocal.sources.s3.part_sizes import PART
+from smlocal.sources.s3.patience import FetchCancelledError
+from smlocal.sources.s3.upload import Item, Journal, upload_all
+from smlocal.sources.s3.words import upload_reason
+from smlocal.sources.s3.writer import Target
+
+_PIECE = 1 << 20
+
+
+@dataclass(kw_only=True, slots=True)
+class S3Target:
+    """Asks nothing of S3 before there is something to do there."""
+
+    prefix: Target
+    """Its key is empty, or ends with `/`."""
+    open_store: Callable[[], S3Client]
+    journal: Journal
+    given_up: Callable[[], bool]
+    """Asked all the time whether somebody does not want to wait."""
+    _store: S3Client | None = None
+
+    def exists(self) -> bool:
+        """True: only S3 could say."""
+        return True
+
+    @contextmanager
+    def open(self) -> Iterator["S3Place"]:
+        """For some files, one after another; `OSError` when nobody is logged in any more."""
+        if self._store is None:
+            try:
+                self._store = self.open_store()
+            except MachineNotReadyError as error:
+                raise OSError(errno.EACCES, error.sentence, self.prefix.uri) from error
+        yield S3Place(self, self._store.until(self.given_up))
+
+
+class S3Place:
+    """Writes and deletes objects below a prefix. What S3 says is an `OSError` in the service's words."""
+
+    def __init__(self, target: S3Target, store: S3Client) -> None:
+        """One that has written nothing yet."""
+        self._target, self._store = target, store
+        self._writer = store.writer()
+        self._away: str | None = None
+        """What is said of a server that does not answer: it is not waited for with every file."""
+
+    def write(self, path: bytes, source: int, *, mtime: int, unchanged: Callable[[], bool] = always) -> None:
+        """Send the bytes of an open file, all of them or none; S3 keeps no time but its own."""
+        del mtime
+        target = self._named(path)
+        with self._worded(target):
+            try:
+                if os.fstat(source).st_size <= PART:
+                    self._put(target, source, unchanged)
+                else:
+                    self._put_in_parts(target, source, unchanged)
+            except S3Error as error:
+                if not unchanged():  # which may well be what S3 complains about
+                    raise ChangedError from error
+                raise
+
+    def delete(self, path: bytes) -> None:
+        """Delete one object; gone already is fine."""
+        target = self._named(path)
+        with self._worded(target):
+            self._writer.delete(target)
+
+    def replace_links(self, folders: Iterable[bytes]) -> list[bytes]:
+        """There are none in S3."""
+        del folders
+        return []
+
+    def _put(self, target: Target, source: int, unchanged: Callable[[], bool]) -> None:
+        # What is sent is shown, so it is copied and looked at before.
+        with open(os.memfd_create("mirror"), "w+b", buffering=0) as copy:
+            size = 0
+            while piece := os.pread(source, _PIECE, size):
+                copy.write(piece)
+                size += len(piece)
+            _insist(unchanged)
+            self._writer.put(target, FilePart(copy.fileno(), 0, size, uri=target.uri), lambda _: None)
+
+    def _put_in_parts(self, target: Target, source: int, unchanged: Callable[[], bool]) -> None:
+        item = Item(source=GrowingFile.whole(os.dup(source)), target=target, before_shown=lambda: _insist(unchanged))
+        upload_all(self._store, [item], cancelled=self._target.given_up, journal=self._target.journal)
+
+    def _named(self, path: bytes) -> Target:
+        prefix = self._target.prefix
+        try:
+            key = f"{prefix.key}{path.decode()}"
+        except UnicodeDecodeError as error:
+            shown = path.decode(errors="backslashreplace")
+            words = f"the name {shown} is not UTF-8, and no object in S3 can have it"
+            raise OSError(errno.EILSEQ, words, prefix.uri) from error
+        return Target(bucket=prefix.bucket, key=key, kms_key=prefix.kms_key)
+
+    @contextmanager
+    def _worded(self, target: Target) -> Iterator[None]:
+        if self._away is not None:
+            raise OSError(errno.EIO, self._away, target.uri)
+        try:
+            yield
+        except S3Error as error:
+            words = upload_reason(error)
+            if not error.status:
+                self._away = words
+            raise OSError(errno.EIO, words, target.uri) from error
+        except FetchCancelledError as error:
+            raise OSError(errno.ECANCELED, "it was broken off", target.uri) from error
+
+
+def _insist(unchanged: Callable[[], bool]) -> None:
+    if not unchanged():
+        raise ChangedError
