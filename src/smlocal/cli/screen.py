@@ -1,11 +1,13 @@
 """A run as a person sees it: phases with their seconds on stderr, what containers write on stdout."""
 
+import os
 import time
 from collections.abc import Callable
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from smlocal.cli.colour import BOLD, FAINT, GREEN, RED, YELLOW, paint
+from smlocal.cli.host_lines import HostLines
 from smlocal.cli.sink import Sink
 from smlocal.cli.talk import Talk
 from smlocal.contract.statuses import StopCause
@@ -37,7 +39,8 @@ class Screen:
         self._output_lock = Lock()
         self._partial_lock = Lock()
         self._several = False
-        self._partial: dict[str, bytes] = {}
+        self._lines: dict[str, HostLines] = {}
+        self._output_to = output_to
         self._broken = False
         self._countdown: Countdown | None = None
         self._last_word = time.monotonic()
@@ -93,11 +96,11 @@ class Screen:
             self._write(data)
             return
         with self._partial_lock:
-            whole, newline, rest = (self._partial.pop(host, b"") + data).rpartition(b"\n")
-            if rest:
-                self._partial[host] = rest
-        if newline:
-            self._write(_prefixed(host, whole))
+            if host not in self._lines:
+                self._lines[host] = HostLines(host, terminal=os.isatty(self._output_to))
+            lines = self._lines[host].take(data)
+        if lines:
+            self._write(lines)
 
     def stopping(self, cause: StopCause, grace: float | None) -> None:
         """The stop has begun."""
@@ -125,13 +128,13 @@ class Screen:
 
     def _flush_lines(self) -> None:
         """Show last lines that have no end. A reader of ours that is being waited for keeps them to itself."""
-        if not self._partial or not self._output_lock.acquire(timeout=_MOMENT):
+        if not self._lines or not self._output_lock.acquire(timeout=_MOMENT):
             return
         try:
             with self._partial_lock:
-                rest, self._partial = self._partial, {}
-            for host, line in rest.items():
-                self._pass_on(_prefixed(host, line), patience=_MOMENT)
+                rest = [line for each in self._lines.values() if (line := each.rest())]
+            for line in rest:
+                self._pass_on(line, patience=_MOMENT)
         finally:
             self._output_lock.release()
 
@@ -157,11 +160,6 @@ class Screen:
                     self._output.wait(0.2)
         except OSError:
             self._broken = True
-
-
-def _prefixed(host: str, lines: bytes) -> bytes:
-    mark = f"{host} | ".encode()
-    return mark + lines.replace(b"\n", b"\n" + mark) + b"\n"
 
 
 def _channel_modes(plan: JobPlan) -> list[dict[str, str]]:

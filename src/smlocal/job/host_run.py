@@ -25,9 +25,8 @@ from smlocal.plan.model import HostPlan, JobPlan
 
 HOST_LABEL = "smlocal.host"
 _LOG_TAIL = 4096
-_SHOWING_SECONDS = 0.5
 _DRAIN_SECONDS = 10.0
-"""After the container's end, this long for its last words: a grandchild may hold the streams open for ever."""
+"""After the container's end its streams may be silent for so long: a grandchild may hold them open for ever."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -54,6 +53,8 @@ class HostRun:
     """Why the overlays of the plan had to be replaced by copies."""
     _showing: bool = False
     """True while what was read is being handed on."""
+    _pieces: int = 0
+    """How many have been read."""
     _mounts: tuple[Mount, ...] = ()
     _threads: list[Thread] = field(default_factory=list)
     _usage: UsageWatch = field(default_factory=UsageWatch)
@@ -247,6 +248,7 @@ class HostRun:
         try:
             for piece in output:
                 log.write(piece)
+                self._pieces += 1
                 self._showing = True
                 self.reporter.output(self.name, piece)
                 self._showing = False
@@ -257,6 +259,15 @@ class HostRun:
         if self.log_cut is not None:
             self.reporter.warning(f"{self.name}: the log is not complete: {self.log_cut}")
 
+    def _drain(self, reader: Thread) -> None:
+        """Whoever reads slowly (a pager), or has much to read, gets the rest all the same, and so does the log."""
+        seen = -1
+        while reader.is_alive() and (self._showing or seen != self._pieces):
+            seen = self._pieces
+            reader.join(_DRAIN_SECONDS)
+        if reader.is_alive():
+            self.reporter.warning(f"{self.name}: its streams stay open after its end; what still comes is not kept")
+
     def _wait(self, output: Output | None, reader: Thread | None) -> None:
         try:
             try:
@@ -264,10 +275,7 @@ class HostRun:
             finally:
                 self._usage.close()
             if reader is not None:
-                reader.join(_DRAIN_SECONDS)
-                # Whoever reads slowly (a pager) gets the rest all the same, and so does the log.
-                while self._showing and reader.is_alive():
-                    reader.join(_SHOWING_SECONDS)
+                self._drain(reader)
             oom_killed = exit_code != 0 and self.engine.state(self.container).oom_killed
         except SmlocalError as error:
             self.events.put(HostLost(host=self.name, why=error.sentence))
