@@ -8,13 +8,14 @@ network. Each has a volume as a mark that it uses it; the last one to go removes
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 
-from smlocal.engine.interface import CREDENTIALS_LABEL, JOB_LABEL, Engine, Resource, ResourceKind
+from smlocal.engine.interface import CREDENTIALS_LABEL, Engine, Resource, ResourceKind
 from smlocal.errors import CredentialsUnreachableError, EngineError
 
 ADDRESS = "169.254.170.2"
 NETWORK = "smlocal-credentials"
 _SUBNET = "169.254.170.0/30"
-_LABELS = {JOB_LABEL: "shared-by-jobs", CREDENTIALS_LABEL: "network"}
+_LABELS = {CREDENTIALS_LABEL: "network"}
+"""Not that of a job: it belongs to all who have a mark."""
 _EXISTS = 409
 
 

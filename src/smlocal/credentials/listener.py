@@ -1,21 +1,20 @@
 """Sockets at the credentials address: the service's own port where this user may have it, else one of the job's own."""
 
 import errno
-import select
 import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from smlocal.credentials.address import ADDRESS
-from smlocal.credentials.answers import SERVER
+from smlocal.credentials.answers import MOST_BYTES, SERVER
 from smlocal.errors import CredentialsUnreachableError
 
 PORT = 80
 """Where clients look that are told a path only. The jobs of one user share it."""
 _BACKLOG = 128
 _COMING_SECONDS = 5.0
-_CHECK_SECONDS = 3.0
+_CHECK_SECONDS = 10.0
 _NOT_OURS = {errno.EACCES, errno.EPERM, errno.EADDRINUSE}
 
 
@@ -32,20 +31,29 @@ class Listener:
         return self.port == PORT
 
 
-def open_listener(port: int | None, appear: Callable[[], None]) -> Listener:
-    """Listen at this port, or at the best there is; `appear` has the address made where it is not there."""
-    for wanted in (PORT, 0) if port is None else (port,):
-        try:
-            bound = _bind(wanted, appear)
-        except OSError as error:
-            if error.errno in _NOT_OURS and wanted == PORT and port is None:
-                continue
-            raise _unreachable(error.strerror or str(error)) from error
-        listener = Listener(socket=bound, port=bound.getsockname()[1])
-        if _is_reached(listener):
-            return listener
-        bound.close()  # port 80 of this address is led elsewhere, as by the agent of Amazon ECS
-    raise _unreachable("what is sent there goes to another program")
+def open_listener(port: int, appear: Callable[[], None]) -> Listener | None:
+    """Listen at a port, any with 0; None when the shared one is not for us. `appear` has the address made."""
+    try:
+        bound = _bind(port, appear)
+    except OSError as error:
+        if port == PORT and error.errno in _NOT_OURS:
+            return None
+        raise unreachable(error.strerror or str(error)) from error
+    return Listener(socket=bound, port=bound.getsockname()[1])
+
+
+def is_reached(listener: Listener) -> bool:
+    """Ask, now that we answer: who does must be us, or another job of ours that shares the port.
+
+    Port 80 of this address may be led elsewhere, as by the agent of Amazon ECS.
+    """
+    try:
+        with socket.create_connection((ADDRESS, listener.port), timeout=_CHECK_SECONDS) as client:
+            client.sendall(b"GET / HTTP/1.1\r\nHost: smlocal\r\n\r\n")
+            with client.makefile("rb") as answer:
+                return f"\r\nServer: {SERVER}\r\n".encode() in answer.read(MOST_BYTES)
+    except OSError:
+        return False
 
 
 def _bind(port: int, appear: Callable[[], None]) -> socket.socket:
@@ -68,21 +76,8 @@ def _bind(port: int, appear: Callable[[], None]) -> socket.socket:
             return bound
 
 
-def _is_reached(listener: Listener) -> bool:
-    """Ask ourselves: what answers must be us, or another job of ours that shares the port."""
-    try:
-        with socket.create_connection((ADDRESS, listener.port), timeout=_CHECK_SECONDS) as client:
-            client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-            ready, _, _ = select.select([listener.socket, client], [], [], _CHECK_SECONDS)
-            if listener.socket in ready:
-                listener.socket.accept()[0].close()
-                return True
-            return f"Server: {SERVER}\r\n".encode() in client.recv(4096)
-    except OSError:
-        return False
-
-
-def _unreachable(why: str) -> CredentialsUnreachableError:
+def unreachable(why: str) -> CredentialsUnreachableError:
+    """What is said when there is no way."""
     return CredentialsUnreachableError(
         f"this machine cannot listen at {ADDRESS}, where containers look for credentials",
         details=(why,),

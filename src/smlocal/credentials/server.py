@@ -7,15 +7,25 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import BoundedSemaphore, Event, Thread
+from typing import TypedDict, Unpack
 
 from smlocal.credentials.answers import MALFORMED, MOST_BYTES, UNKNOWN, Asked, Secret, answer, read_head, refusal
 from smlocal.credentials.fresh import ExpiredError, Fresh
 from smlocal.credentials.handover import hand_over, open_door, take_in
-from smlocal.credentials.listener import Listener
+from smlocal.credentials.listener import PORT, Listener, is_reached, open_listener, unreachable
 
 _AT_ONCE = 64
 _PATIENCE_SECONDS = 5.0
 """For the whole of a request."""
+
+
+class Job(TypedDict):
+    """What a server knows of its job."""
+
+    secret: Secret
+    fresh: Fresh
+    role_arn: str
+    is_ours: Callable[[str], bool]
 
 
 @dataclass(kw_only=True, slots=True)
@@ -33,6 +43,23 @@ class Server:
     _woken: tuple[socket.socket, socket.socket] = field(default_factory=socket.socketpair)
     _free: BoundedSemaphore = field(default_factory=lambda: BoundedSemaphore(_AT_ONCE))
     _threads: list[Thread] = field(default_factory=list)
+
+    @classmethod
+    def open(cls, wanted: int | None, appear: Callable[[], None], **job: Unpack[Job]) -> "Server":
+        """Answer at this port, or at the best there is; raises `CredentialsUnreachableError`.
+
+        From the first moment: what the kernel gives a listener of a shared port waits for that one alone.
+        """
+        for port in (PORT, 0) if wanted is None else (wanted,):
+            listener = open_listener(port, appear)
+            if listener is None:
+                continue
+            server = cls(listener=listener, **job)
+            server.begin()
+            if is_reached(listener):
+                return server
+            server.close()
+        raise unreachable("another program answers there")
 
     def begin(self) -> None:
         """Answer, and keep the credentials fresh."""

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from smlocal.engine.statistics import Statistics  # short jobs do without
 
 JOB_LABEL = "smlocal.job"
-"""On everything we make on an engine; clean-up goes by this label and nothing else."""
+"""On everything we make on an engine for one job; clean-up goes by this label and nothing else."""
 RUN_LABEL = "smlocal.run"
 """Tells apart two jobs of one name, of two users or two homes on one engine."""
 
 CREDENTIALS_LABEL = "smlocal.credentials"
-"""On the network by which containers reach their credentials, and on the marks of those who use it."""
+"""On the network by which containers reach their credentials, which all jobs share, and on the marks of its users."""
 
 
 class ResourceKind(StrEnum):

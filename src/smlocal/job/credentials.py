@@ -10,7 +10,6 @@ from smlocal.credentials.answers import Secret, new_secret
 from smlocal.credentials.finding import assumed, inherited
 from smlocal.credentials.fresh import Fresh
 from smlocal.credentials.issued import Issued
-from smlocal.credentials.listener import Listener, open_listener
 from smlocal.credentials.server import Server
 from smlocal.engine.interface import CREDENTIALS_LABEL, Engine, Resource, ResourceKind
 from smlocal.errors import CredentialsUnreachableError, EngineError, MachineNotReadyError
@@ -57,7 +56,6 @@ class Desk:
     """Of the attempt that runs."""
     _fresh: Fresh = field(init=False)
     _secret: Secret = field(default_factory=new_secret)
-    _listener: Listener | None = None
     _server: Server | None = None
     _known: set[str] = field(default_factory=set)
 
@@ -79,7 +77,7 @@ class Desk:
     @contextmanager
     def ready(self) -> Iterator[None]:
         """Have the address, or raise what this machine lacks; given back when the job is not made after all."""
-        self._listen(None)
+        self._serve(None)
         try:
             yield
         except BaseException:
@@ -88,19 +86,17 @@ class Desk:
 
     def open(self, record: Callable[[str, Mapping[str, object]], None]) -> None:
         """Answer the containers that are made from now on."""
-        if self._listener is None:
+        if self._server is None:
             self._secret = new_secret()
-            self._listen(None)
-        self._serve()
-        port = 0 if self._listener is None else self._listener.port
+            self._serve(None)
+        port = 0 if self._server is None else self._server.listener.port
         record(OPENED, {"Path": self._secret.path, "Token": self._secret.token, "Port": port})
 
     def reopen(self, recorded: Mapping[str, Any]) -> None:
         """Answer containers that an earlier supervisor has started; what fails is noted."""
         self._secret = Secret(path=recorded["Path"], token=recorded["Token"])
         try:
-            self._listen(recorded["Port"])
-            self._serve()
+            self._serve(recorded["Port"])
         except (EngineError, MachineNotReadyError, OSError) as error:
             self._note(f"the containers get no credentials since smlocal was killed: {error}")
 
@@ -108,9 +104,7 @@ class Desk:
         """Answer nobody any more; to call it twice does no harm."""
         if self._server is not None:
             self._server.close()
-        elif self._listener is not None:
-            self._listener.socket.close()
-        self._server = self._listener = None
+        self._server = None
         self._known.clear()
 
     def give_up(self) -> None:
@@ -123,40 +117,35 @@ class Desk:
     @property
     def environment(self) -> dict[str, str]:
         """What tells a container's AWS clients where to ask."""
-        if self._listener is None:
+        if self._server is None:
             return {}
-        if self._listener.shared:
+        if self._server.listener.shared:
             return {"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": self._secret.path}
         return {
-            "AWS_CONTAINER_CREDENTIALS_FULL_URI": f"http://{ADDRESS}:{self._listener.port}{self._secret.path}",
+            "AWS_CONTAINER_CREDENTIALS_FULL_URI": f"http://{ADDRESS}:{self._server.listener.port}{self._secret.path}",
             "AWS_CONTAINER_AUTHORIZATION_TOKEN": self._secret.token,
         }
 
     def _find(self) -> Issued:
         return inherited() if self.plan.mode == "inherit" else assumed(self.plan.role_arn, self.region)
 
-    def _listen(self, port: int | None) -> None:
+    def _serve(self, port: int | None) -> None:
         def appear() -> None:
             claim(self.engine, self.mark, self.labels)
 
         try:
             appear()
-            self._listener = open_listener(port, appear)
+            self._server = Server.open(
+                port,
+                appear,
+                secret=self._secret,
+                fresh=self._fresh,
+                role_arn=self.plan.role_arn,
+                is_ours=self._is_ours,
+            )
         except BaseException:
             self.give_up()
             raise
-
-    def _serve(self) -> None:
-        if self._listener is None:
-            return
-        self._server = Server(
-            listener=self._listener,
-            secret=self._secret,
-            fresh=self._fresh,
-            role_arn=self.plan.role_arn,
-            is_ours=self._is_ours,
-        )
-        self._server.begin()
 
     def _is_ours(self, address: str) -> bool:
         if address not in self._known:

@@ -221,13 +221,21 @@ def planted(folder: Path) -> list[Path]:
 def test_keys_are_written_nowhere(
     job_file: Callable[..., Path], smlocal_run: Callable[..., Any], tmp_path: Path, moto: Moto
 ) -> None:
-    path = job_file([], f"{FETCH} | grep -q Secret", local={"Credentials": "inherit"})
+    # On every host, and in every attempt.
+    path = job_file(
+        [],
+        f"{FETCH} | grep -q Secret",
+        local={"Credentials": "inherit", "Faults": [{"Kind": "InternalError", "When": "After"}]},
+        ResourceConfig={"InstanceType": "ml.m5.large", "InstanceCount": 2},
+        RetryStrategy={"MaximumRetryAttempts": 1},
+    )
     environment = keys("AKIAPLANTED", AWS_SESSION_TOKEN=f"{SECRET}token", AWS_ENDPOINT_URL_STS=moto.url)
     said = ""
     for flags in (("--json",), ("--credentials", "role", "--role", ROLE, "--replace")):
         done = smlocal_run("--debug", "run", path.name, *flags, cwd=tmp_path, env=environment)
         assert done.returncode == 0, done.stderr
         said += done.stdout + done.stderr
+        assert json.loads(smlocal_run("describe", path.stem, "--json").stdout)["Local"]["Attempts"] == 2
     plan = smlocal_run("--debug", "plan", path.name, "--json", cwd=tmp_path, env=environment)
     assert json.loads(plan.stdout)["Credentials"] == {"Mode": "inherit"}
     assert smlocal_run("report", path.stem, "--html", "report.html", cwd=tmp_path, env=environment).returncode == 0

@@ -4,15 +4,17 @@ import json
 import socket
 import time
 from collections.abc import Callable, Iterator
+from threading import Thread
 
 import pytest
 
 from smlocal.credentials import listener as listener_module
+from smlocal.credentials import server as server_module
 from smlocal.credentials.answers import Secret
 from smlocal.credentials.fresh import Fresh
 from smlocal.credentials.handover import hand_over, open_door, take_in
 from smlocal.credentials.issued import Issued
-from smlocal.credentials.listener import Listener, open_listener
+from smlocal.credentials.listener import Listener, is_reached, open_listener
 from smlocal.credentials.server import Server
 from smlocal.errors import CredentialsUnreachableError
 
@@ -113,15 +115,79 @@ def test_a_connection_is_handed_over_with_what_was_read_of_it() -> None:
             assert not hand_over("/v2/credentials/proxy-nobody-customer", taken[0], b"GET it")
 
 
-def test_a_port_that_another_program_has(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listener_module, "ADDRESS", "127.0.0.1")
+
+
+def a_server(port: int | None) -> Server:
+    find = lambda: ISSUED  # noqa: E731  a function of its own would say no more
+    return Server.open(port, lambda: None, secret=SECRET, fresh=Fresh(find=find), role_arn="", is_ours=lambda _: True)
+
+
+@pytest.mark.usefixtures("here")
+def test_a_port_that_another_program_has(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        monkeypatch.setattr(listener_module, "PORT", taken.getsockname()[1])
-        listener = open_listener(None, lambda: None)
-        with listener.socket:
-            assert not listener.shared
+        port = taken.getsockname()[1]
+        monkeypatch.setattr(listener_module, "PORT", port)
+        monkeypatch.setattr(server_module, "PORT", port)
+        server = a_server(None)
+        assert server.listener.port != port
+        assert ask(server.listener.port)[0] == 200
+        again = server.listener.port
         with pytest.raises(CredentialsUnreachableError):
-            open_listener(listener_module.PORT, lambda: None)
+            a_server(port)
+        server.close()
+        # A supervisor that comes after a crash has the port that the containers know.
+        server = a_server(again)
+        assert ask(again)[0] == 200
+        server.close()
+
+
+@pytest.mark.usefixtures("here")
+def test_an_address_that_is_led_to_another_program() -> None:
+    """As the agent of Amazon ECS does it with the address and port 80."""
+    with socket.create_server(("127.0.0.1", 0)) as theirs:
+
+        def answer() -> None:
+            client, _ = theirs.accept()
+            with client:
+                client.recv(4096)
+                client.sendall(b"HTTP/1.1 404 Not Found\r\nServer: agent\r\n\r\n")
+
+        Thread(target=answer, daemon=True).start()
+        assert not is_reached(Listener(socket=theirs, port=theirs.getsockname()[1]))
+
+
+@pytest.mark.usefixtures("here")
+def test_jobs_share_a_port(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    for module in (listener_module, server_module):
+        monkeypatch.setattr(module, "PORT", port)
+    names = [f"AKIA{number}" for number in range(3)]
+    servers = [
+        Server.open(
+            None,
+            lambda: None,
+            secret=Secret(path=f"/{name}"),
+            fresh=Fresh(find=lambda name=name: Issued(access_key=name, secret_key="x")),  # type: ignore[misc]  # mypy does not infer it
+            role_arn="",
+            is_ours=lambda _: True,
+        )
+        for name in names
+    ]
+    for _ in range(10):
+        for name in names:
+            status, document = ask(port, f"/{name}")
+            assert (status, document.get("AccessKeyId")) == (200, name)
+    assert ask(port, "/AKIA")[0] == 404
+    servers.pop().close()
+    for _ in range(10):
+        assert ask(port, "/AKIA0")[0] == 200
+        assert ask(port, "/AKIA2")[0] == 404
+    for server in servers:
+        server.close()
 
 
 def test_an_address_that_this_machine_does_not_have(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,6 +195,6 @@ def test_an_address_that_this_machine_does_not_have(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(listener_module, "_COMING_SECONDS", 0.05)
     asked = []
     with pytest.raises(CredentialsUnreachableError) as caught:
-        open_listener(None, lambda: asked.append(1))
+        open_listener(listener_module.PORT, lambda: asked.append(1))
     assert asked
     assert caught.value.details == ("Cannot assign requested address",)

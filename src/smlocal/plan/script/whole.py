@@ -57,6 +57,8 @@ def _left_out(plan: JobPlan) -> Iterator[str]:
         yield "# What a run mirrors while the job runs is copied once, at its end; nothing is copied to S3."
     if plan.output.publish:
         yield f"# Nothing is uploaded: aws s3 cp --recursive {quote(plan.output.directory)}/output has to follow."
+    if plan.credentials is not None:
+        yield "# The containers get no credentials."
     if plan.request.get("AlgorithmSpecification", {}).get("MetricDefinitions"):
         yield "# No metrics are searched for in what the containers print."
 
