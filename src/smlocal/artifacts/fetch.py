@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from smlocal.artifacts.tree import Entry, HostTree, in_order, left_out, walk
 from smlocal.artifacts.writing import explained
 from smlocal.errors import ArtifactError, EngineError
+from smlocal.removal import remove_tree
 
 if TYPE_CHECKING:
     import tarfile
@@ -61,7 +62,8 @@ def fetch(host: str, archive: Iterator[bytes], spool: str) -> HostTree:
 
     found = _Found(host=host, spool=os.fsencode(spool))
     with explained():
-        os.makedirs(spool, mode=0o700, exist_ok=True)
+        remove_tree(spool)  # another process may have begun, and died of it
+        os.makedirs(spool, mode=0o700)
         try:
             # errors: names that are not UTF-8 come back as the bytes they were
             with tarfile.open(

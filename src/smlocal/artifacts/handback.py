@@ -45,6 +45,7 @@ def hand_back(
     directories: Sequence[tuple[str, str]],
     *,
     only_roots: bool = False,
+    rootless: bool = False,
     uid: int | None = None,
     gid: int | None = None,
 ) -> None:
@@ -53,12 +54,14 @@ def hand_back(
     For a container that has stopped. Only directories are touched, never the bytes or owners of files. What we cannot
     list yet shows its own directories once it is ours, hence the rounds: one call to the engine each, and for the usual
     modes a single one. Nothing is asked of the engine when all is ours, as it is for root. `only_roots` is for folders
-    of the user's own: there only what root has made is taken, and the modes of the rest stay.
+    of the user's own: there only what root has made is taken, and the modes of the rest stay. The root of a `rootless`
+    engine's containers is this user.
     """
     uid = os.geteuid() if uid is None else uid
     gid = os.getegid() if gid is None else gid
     if uid == 0:
         return
+    owner = (0, 0) if rootless else (uid, gid)
     pending = [(os.fsencode(here), os.fsencode(there)) for here, there in directories]
     while pending:
         pieces: list[tuple[bytes, bytes]] = []
@@ -74,8 +77,8 @@ def hand_back(
                     path=there.strip(b"/"),
                     mode=stat.S_IFDIR | status.st_mode & 0o777 | _OURS,
                     mtime=status.st_mtime_ns // 1_000_000_000,
-                    uid=uid,
-                    gid=gid,
+                    uid=owner[0],
+                    gid=owner[1],
                 )
                 pieces.append((there, piece))
             elif not only_roots and status.st_mode & _OURS != _OURS:

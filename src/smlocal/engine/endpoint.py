@@ -77,8 +77,17 @@ def find_endpoint() -> Endpoint:
         return parse_address(host, tls if os.environ.get("DOCKER_TLS_VERIFY") else None)
     context = os.environ.get("DOCKER_CONTEXT") or docker_config().get("currentContext") or "default"
     if context == "default":
-        return parse_address(DEFAULT_ADDRESS, None)
+        return parse_address(_default_address(), None)
     return _from_context(str(context))
+
+
+def _default_address() -> str:
+    """The usual socket; where there is none, that of an engine which answers in the same words."""
+    own = os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.geteuid()}"
+    others = (f"{own}/docker.sock", f"{own}/podman/podman.sock", "/run/podman/podman.sock")
+    if os.path.exists(DEFAULT_ADDRESS.removeprefix("unix://")):
+        return DEFAULT_ADDRESS
+    return next((f"unix://{path}" for path in others if os.path.exists(path)), DEFAULT_ADDRESS)
 
 
 def parse_address(address: str, tls: Tls | None) -> Endpoint:

@@ -6,7 +6,7 @@ from smlocal.errors import EngineError
 
 NO_GPUS = "Podman ignores requests for GPUs that come through its Docker-compatible API"
 _PREPARING = re.compile(r"^preparing container \S+ for attach: ")
-_RUNTIME = re.compile(r"^(?:runc|crun|youki|/\S+): (?P<words>.*): (?P<class>OCI [^:]*)$", re.DOTALL)
+_RUNTIME = re.compile(r"^(?:runc|crun|youki|/\S+): (?P<words>.*): OCI [^:]*$", re.DOTALL)
 _VOLUME = re.compile(r"^mounting volume \S+ for container \S+: ")
 _NOT_RUNNING = "container state improper"
 
@@ -18,7 +18,7 @@ def in_dockers_words(error: EngineError) -> EngineError:
     """
     message = _PREPARING.sub("", error.sentence)
     if runtime := _RUNTIME.match(message):
-        message = f"OCI runtime create failed: {runtime['words']}: {runtime['class']}"
+        message = f"OCI runtime create failed: {runtime['words']}: unknown"
     elif _VOLUME.match(message):
         message = f"failed to mount local volume: {_VOLUME.sub('', message)}"
     return EngineError(message, status=error.status)

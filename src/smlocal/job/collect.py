@@ -52,8 +52,9 @@ def give_back(runs: Iterable[HostRun], engine: Engine) -> list[str]:
         if not run.container:
             continue
         try:
-            hand_back(engine, run.container, run.binds)
-            hand_back(engine, run.container, run.file_systems, only_roots=True)
+            rootless = run.plan.engine.rootless
+            hand_back(engine, run.container, run.binds, rootless=rootless)
+            hand_back(engine, run.container, run.file_systems, only_roots=True, rootless=rootless)
         except (EngineError, OSError) as error:
             left.append(f"some folders of {run.name} stay root's: {error}")
     return left

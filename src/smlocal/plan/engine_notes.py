@@ -17,7 +17,7 @@ def _podman(plan: JobPlan, job: JobFile) -> str | None:
 def _rootless(plan: JobPlan, job: JobFile) -> str | None:
     if not plan.engine.rootless:
         return None
-    return "the engine is rootless: root of the container is a user without rights here, and peers share its network"
+    return "the engine is rootless: root in the container is this user, and other users there are nobody's here"
 
 
 def _remote(plan: JobPlan, job: JobFile) -> str | None:
@@ -29,7 +29,22 @@ def _remote(plan: JobPlan, job: JobFile) -> str | None:
     )
 
 
+def _endpoints(plan: JobPlan, job: JobFile) -> str | None:
+    if not job.local.Endpoints or not (plan.engine.rootless or not plan.engine.local):
+        return None
+    if plan.network is not None and plan.network.isolated:
+        return None
+    from smlocal.contract.endpoints import local_port  # few jobs have any
+
+    here = [url for url in job.local.Endpoints.values() if local_port(url) is not None]
+    if not here:
+        return None
+    where = "in a network of its own" if plan.engine.local else "on another machine"
+    return f"{', '.join(here)} is not this machine for the containers of this engine, which is {where}"
+
+
 ENGINE_RULES = (
+    NoteRule(id="engine-endpoints", says=_endpoints, warning=True),
     NoteRule(id="engine-remote", says=_remote),
     NoteRule(id="engine-podman", says=_podman),
     NoteRule(id="engine-rootless", says=_rootless),

@@ -48,6 +48,14 @@ def test_an_archive_of_what_was_fetched_is_the_archive_of_the_tree(
     assert (place / "read.tar.gz").read_bytes() == (place / "fetched.tar.gz").read_bytes()
 
 
+def test_what_another_process_has_left_half_done_is_done_again(tmp_path: Path) -> None:
+    spool = tmp_path / "spool"
+    for content in (b"half", b"x"):
+        tree = fetch("algo-1", stream((member("model/a", size=len(content)), content)), str(spool))
+    assert [entry.size for entry in tree.entries] == [1]
+    assert (spool / "0").read_bytes() == b"x"
+
+
 def test_no_name_leads_out_of_the_spool(tmp_path: Path) -> None:
     spool = tmp_path / "spool"
     names = ["model/../../evil", "/etc/evil", "model//x", "model/./x", "../model/x", "model/ok"]

@@ -1,7 +1,10 @@
 import io
 import tarfile
+from pathlib import Path
 
-from smlocal.artifacts.handback import ownership_archive
+import pytest
+
+from smlocal.artifacts.handback import hand_back, ownership_archive
 
 
 def test_everything_in_it_is_roots() -> None:
@@ -26,3 +29,22 @@ def test_or_somebody_elses() -> None:
     with tarfile.open(fileobj=io.BytesIO(data)) as archive:
         member = archive.getmember("d")
     assert (member.uid, member.gid) == (3_000_000_000, 100)
+
+
+class Recording:
+    """An engine of which only this is asked."""
+
+    def __init__(self) -> None:
+        self.owners: list[tuple[int, int]] = []
+
+    def put_archive(self, _container: str, _path: str, data: bytes) -> None:
+        with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+            self.owners += [(member.uid, member.gid) for member in archive]
+
+
+@pytest.mark.parametrize(("rootless", "owner"), [(False, (4321, 4322)), (True, (0, 0))])
+def test_for_a_rootless_engine_this_user_is_root(tmp_path: Path, rootless: bool, owner: tuple[int, int]) -> None:
+    engine = Recording()
+    folders = [(str(tmp_path), "/opt/ml/model")]
+    hand_back(engine, "c", folders, uid=4321, gid=4322, rootless=rootless)  # type: ignore[arg-type]  # see above
+    assert engine.owners == [owner]

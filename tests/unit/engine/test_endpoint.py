@@ -33,6 +33,20 @@ def test_the_usual_socket() -> None:
     assert find_endpoint().local
 
 
+@pytest.mark.parametrize("there", ["docker.sock", "podman/podman.sock"])
+def test_an_engine_of_the_users_own_where_the_usual_one_is_missing(
+    there: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("smlocal.engine.endpoint.DEFAULT_ADDRESS", f"unix://{tmp_path}/usual.sock")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "own"))
+    found = tmp_path / "own" / there
+    found.parent.mkdir(parents=True)
+    found.touch()
+    assert find_endpoint().path == str(found)
+    (tmp_path / "usual.sock").touch()
+    assert find_endpoint().path == f"{tmp_path}/usual.sock"
+
+
 def test_the_configuration_in_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DOCKER_CONFIG")
     monkeypatch.setenv("HOME", str(tmp_path))
