@@ -259,6 +259,7 @@ class Attempt:
                     impatient=watch.impatient,
                     first_process=" ".join(first or self.plan.command or ()),
                     grace=watch.grace,
+                    credentials=self.desk is not None,
                 )
 
     def _failed(self, reason: str, explanation: str | None) -> None:

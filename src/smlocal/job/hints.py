@@ -6,6 +6,8 @@ _EXEC_FAILED = re.compile(r"exec (?P<file>\S+?):? no such file or directory|exec
 _NOT_FOUND = re.compile(r"executable file .*not found")
 _EXEC_FORMAT = re.compile(r"exec format error", re.IGNORECASE)
 
+_NO_CREDENTIALS = re.compile(r"Unable to locate credentials|NoCredentialsError|NoCredentialProviders")
+
 
 def start_hints(message: str) -> list[str]:
     """Why a first process could not be started."""
@@ -22,7 +24,15 @@ def start_hints(message: str) -> list[str]:
     return []
 
 
-def exit_hints(log_tail: str, *, killed: bool, first_process: str, grace: float, impatient: bool = False) -> list[str]:
+def exit_hints(
+    log_tail: str,
+    *,
+    killed: bool,
+    first_process: str,
+    grace: float,
+    impatient: bool = False,
+    credentials: bool = False,
+) -> list[str]:
     """Why a host ended as it did."""
     hints = []
     if killed and impatient:
@@ -35,4 +45,8 @@ def exit_hints(log_tail: str, *, killed: bool, first_process: str, grace: float,
         hints.append("The interpreter of the #! line was not found: a Windows line end (CRLF) in that line does this.")
     elif _EXEC_FORMAT.search(log_tail):
         hints.append("The program has no #! line, or is built for another CPU.")
+    if not credentials and _NO_CREDENTIALS.search(log_tail):
+        hints.append(
+            "It asked AWS for something, and containers get no credentials here: --credentials inherit or role."
+        )
     return hints

@@ -31,3 +31,10 @@ def test_a_process_that_ignored_sigterm_is_named() -> None:
     (hint,) = exit_hints("", killed=True, first_process="python train.py", grace=120)
     assert "python train.py" in hint
     assert "120 s" in hint
+
+
+def test_code_that_asks_aws_is_told_of_credentials() -> None:
+    log = "botocore.exceptions.NoCredentialsError: Unable to locate credentials\n"
+    (hint,) = exit_hints(log, killed=False, first_process="train", grace=120)
+    assert "--credentials" in hint
+    assert exit_hints(log, killed=False, first_process="train", grace=120, credentials=True) == []
