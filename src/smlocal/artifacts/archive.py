@@ -65,7 +65,7 @@ def write_archive(
         return None
     folder, name = os.path.split(os.path.abspath(destination))
     draft = os.path.join(folder, f".{name}-{os.urandom(4).hex()}.partial")
-    with explained():
+    with explained(folder):
         make_folder(folder)
         try:
             with open(draft, "xb") as file:

@@ -40,7 +40,7 @@ def publish(sources: Sequence[HostTree], destination: str, *, progress: Progress
     folder, name = os.path.split(os.path.abspath(destination))
     unique = os.urandom(4).hex()
     draft = os.path.join(folder, f".{name}-{unique}.partial")
-    with explained():
+    with explained(folder):
         _refuse_others_work(destination, members)
         make_folder(folder)
         try:

@@ -16,8 +16,8 @@ _NO_FILE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO}
 
 
 @contextmanager
-def explained() -> Iterator[None]:
-    """Word an error of the file system as the service words a failed upload."""
+def explained(place: str = "") -> Iterator[None]:
+    """Word an error of the file system as the service words a failed upload; of one without a name, say the `place`."""
     try:
         yield
     except OSError as error:
@@ -25,7 +25,7 @@ def explained() -> Iterator[None]:
         reason = "Insufficient disk space" if full else error.strerror or str(error)
         raise ArtifactError(
             f"Artifact upload failed:{reason}",
-            details=[os.fsdecode(error.filename)] if error.filename else (),
+            details=[os.fsdecode(where)] if (where := error.filename or place) else (),
             remedy=["Free some space there or choose another output folder."] if full else (),
         ) from error
 

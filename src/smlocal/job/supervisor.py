@@ -259,7 +259,7 @@ class Supervisor:
 
     def _blame_upload(self, error: ArtifactError) -> None:
         attempt = self.attempt
-        attempt.explanation = attempt.explanation or error.sentence
+        attempt.explanation = attempt.explanation or "; ".join([error.sentence, *error.details, *error.remedy])
         if not attempt.story.decided:
             attempt.story = replace(attempt.story, failure_reason=failure.client_error(error.sentence))
 

@@ -50,7 +50,10 @@ def test_the_disk_is_full_while_artifacts_are_packed(compression: str, fails: Fa
 def test_the_disk_is_full_after_a_failure(fails: Fails, small_disk: Path) -> None:
     script = "head -c 8000000 /dev/urandom >/opt/ml/model/m; exit 1"
     answer = fails("archive-full-failed", script, more={"OutputDataConfig": {"S3OutputPath": str(small_disk)}})
-    assert answer["Local"]["Explanation"] == "Artifact upload failed:Insufficient disk space"
+    assert answer["Local"]["Explanation"] == (
+        f"Artifact upload failed:Insufficient disk space; {small_disk}/archive-full-failed/output; "
+        "Free some space there or choose another output folder."
+    )
 
 
 def test_the_output_folder_is_replaced(fails: Fails, beside: Callable[..., Any], tmp_path: Path) -> None:
