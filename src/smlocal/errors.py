@@ -235,6 +235,12 @@ class GpuUnknownError(MachineNotReadyError):
     id = "gpu-unknown"
 
 
+class LimitUnusableError(MachineNotReadyError):
+    """A limit of `Local` is above what this machine has."""
+
+    id = "limit-unusable"
+
+
 class HomeUnusableError(MachineNotReadyError):
     """The folder smlocal remembers jobs in cannot be used: full, read-only, not ours."""
 

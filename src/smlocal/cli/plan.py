@@ -89,6 +89,7 @@ def _lines(plan: "JobPlan") -> Iterator[str]:
     yield from (_row("", f"{note.text}  [{note.id}]") for note in plan.notes if not note.warning)
     yield _row("Hosts", f"{_names(plan)} ({', '.join(_kinds(plan))}) {_where(plan)}")
     yield from _devices(plan)
+    yield from _limits(plan)
     yield _row("Request", _request(plan))
     yield from _tree(plan)
     yield from _environment(plan)
@@ -128,6 +129,24 @@ def _devices(plan: "JobPlan") -> Iterator[str]:
     ]
     if shown:
         yield _row("GPUs", f"{'; '.join(shown)} (by {means})")
+
+
+def _limits(plan: "JobPlan") -> Iterator[str]:
+    """What the containers may use, each kind of limits once."""
+    from smlocal.plan.document import limits_document
+
+    shown = {host.host.instance_type: limits_document(host.limits) for host in plan.hosts}
+    for kind, limits in shown.items():
+        if limits:
+            yield _row("Limits", f"{kind}: {', '.join(f'{name} {_limit(limit)}' for name, limit in limits.items())}")
+
+
+def _limit(value: Any) -> str:
+    from smlocal.job.sizes import readable_bytes
+
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {soft}:{hard}" for name, (soft, hard) in value.items())
+    return readable_bytes(value) if isinstance(value, int) else f"{value:g}"
 
 
 def _row(name: str, text: str) -> str:

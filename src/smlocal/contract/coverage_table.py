@@ -37,6 +37,7 @@ class Row:
 
 _CASE = "tests/integration/test_cases.py::test_case"
 _PLAN = "tests/unit/contract/test_effects.py"
+_LIMITS = "tests/unit/plan/test_limits.py"
 _METRICS = "tests/integration/job/test_metrics.py::test_a_metric_has_the"
 
 
@@ -209,11 +210,15 @@ TABLE: dict[str, Row] = {
         {"GZIP": _works("Packed as model.tar.gz and output.tar.gz."), "NONE": _works("Left as plain files.")},
     ),
     "ResourceConfig.InstanceType": _emulated(
-        "Decides whether GPUs are asked for, and stands in resourceconfig.json; CPU and memory are not limited.",
+        "Decides how many GPUs are asked for, and stands in resourceconfig.json; with Local.EnforceInstanceLimits CPU "
+        "and memory are limited to its.",
         f"{_CASE}[config-sizes]",
     ),
     "ResourceConfig.InstanceCount": _emulated("The number of hosts, algo-1 to algo-N.", f"{_CASE}[two-hosts]"),
-    "ResourceConfig.VolumeSizeInGB": _recorded("Disk space is not limited here."),
+    "ResourceConfig.VolumeSizeInGB": _emulated(
+        "With Local.EnforceInstanceLimits the size of a disk for data, model and output; without it only recorded.",
+        f"{_LIMITS}::test_the_volume_holds_the_data_and_what_is_written",
+    ),
     "ResourceConfig.VolumeKmsKeyId": _recorded(_NO_ENCRYPTION),
     "ResourceConfig.KeepAlivePeriodInSeconds": _recorded("There is no pool to keep warm."),
     "ResourceConfig.InstanceGroups[].InstanceType": _emulated(

@@ -9,7 +9,7 @@ from smlocal.contract.suggestions import closest
 GpuChoice = int | str | list[int | str]
 """What `Local.Gpus` may be, once checked."""
 WORDS: Final = ("auto", "all", "none")
-_ID = re.compile(r"\d{1,3}|(GPU|MIG)-[\w./-]{1,100}", re.ASCII)
+_ID: Final = r"\d{1,3}|(GPU|MIG)-[\w./-]{1,100}"
 _FORMS = 'auto, all, none, a number of GPUs for each host, or a list of ids such as [0, 2] or ["GPU-8f1c…"]'
 
 SCHEMA: Final[dict[str, Any]] = {
@@ -51,7 +51,7 @@ def gpus_trouble(value: Any) -> str | None:
     if not isinstance(value, list) or not value:
         return f"must be {_FORMS}"
     for each in value:
-        if isinstance(each, bool) or not isinstance(each, int | str) or not _ID.fullmatch(str(each)):
+        if isinstance(each, bool) or not isinstance(each, int | str) or not re.fullmatch(_ID, str(each), re.ASCII):
             return f"has {each!r}, which is no id of a GPU: write its number in nvidia-smi, or its UUID (GPU-…)"
     twice = next((each for each in value if [str(one) for one in value].count(str(each)) > 1), None)
     return None if twice is None else f"has {twice} twice"

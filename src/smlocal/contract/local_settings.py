@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from smlocal.contract import limits
 from smlocal.contract.gpus import SCHEMA as GPUS_SCHEMA
 from smlocal.contract.gpus import GpuChoice, gpus_trouble
 from smlocal.contract.model.constraints import Checked, Items, Structure, Text, Whole
@@ -62,6 +63,21 @@ class LocalSettings(Structure):
     )
     Topology: bool = Field(default=False, description="Write topology (null) into resourceconfig.json.")
     MergeOutput: bool = Field(default=False, description="Make output.tar.gz of the output of all hosts.")
+    EnforceInstanceLimits: bool = Field(
+        default=False, description="Give containers the memory, CPUs and volume size of the instance, and no more."
+    )
+    Memory: Annotated[limits.Size, Checked(trouble=limits.memory_trouble, schema=limits.SIZE_SCHEMA)] | None = Field(
+        default=None, description="Memory of each container, such as 512m."
+    )
+    Cpus: Annotated[float, Checked(trouble=limits.cpus_trouble, schema=limits.CPUS_SCHEMA)] | None = Field(
+        default=None, description="Processors of each container, such as 1.5."
+    )
+    ShmSize: Annotated[limits.Size, Checked(trouble=limits.shared_memory_trouble, schema=limits.SIZE_SCHEMA)] | None = (
+        Field(default=None, description="Size of /dev/shm, such as 2g; else the engine's default.")
+    )
+    Ulimits: Annotated[limits.Ulimits, Checked(trouble=limits.ulimits_trouble, schema=limits.ULIMITS_SCHEMA)] | None = (
+        Field(default=None, description="Ulimits such as {nofile: 65536}; else the engine's defaults.")
+    )
     Gpus: Annotated[GpuChoice, Checked(trouble=gpus_trouble, schema=GPUS_SCHEMA)] = Field(
         default="auto", description="GPUs: as the type has them, all of this machine's, none, so many a host, or ids."
     )

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from smlocal.contract.gpus import GpuDevices
+from smlocal.contract.limits import Limits
 from smlocal.engine import podman
 from smlocal.engine.client import Client
 from smlocal.engine.documents import container_document, container_state, image_facts
@@ -263,7 +264,19 @@ class DockerEngine:
 
         return cdi_gpus(self._client.read("/info"), local=self._endpoint.local)
 
-    def probe(self, image: str, labels: Mapping[str, str], *, devices: GpuDevices | None = None) -> str | None:
+    def cannot_limit(self) -> tuple[str, ...]:
+        """Ask whether it has the control groups for it; Podman's answer has these keys as well."""
+        info = self._client.read("/info")
+        return tuple(name for name, key in (("memory", "MemoryLimit"), ("CPUs", "CpuCfsQuota")) if not info.get(key))
+
+    def probe(
+        self,
+        image: str,
+        labels: Mapping[str, str],
+        *,
+        devices: GpuDevices | None = None,
+        limits: Limits | None = None,
+    ) -> str | None:
         """Start a program that cannot exist: the engine sees to everything else first, and says what fails."""
         if devices is not None and self._client.product == "podman":
             return podman.NO_GPUS
@@ -276,6 +289,7 @@ class DockerEngine:
             environment={},
             hostname="",
             devices=devices,
+            limits=limits or Limits(),
         )
         try:
             container = self.create(spec)

@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from smlocal.contract.gpus import GpuDevices
+from smlocal.contract.limits import Limits
 from smlocal.engine.interface import ContainerSpec, ContainerState, Mount
 from smlocal.plan.facts import ImageFacts, Product
 
@@ -25,6 +26,7 @@ def container_document(spec: ContainerSpec, product: Product = "docker") -> dict
         "NetworkMode": spec.network or "default",
         "RestartPolicy": {"Name": "no"},
     }
+    host |= _limits(spec.limits)
     if spec.devices is not None:
         host["DeviceRequests"] = [_device_request(spec.devices)]
     document: dict[str, Any] = {
@@ -48,6 +50,21 @@ def container_document(spec: ContainerSpec, product: Product = "docker") -> dict
         if spec.address:
             endpoint["IPAMConfig"] = {"IPv4Address": spec.address}
         document["NetworkingConfig"] = {"EndpointsConfig": {spec.network: endpoint}}
+    return document
+
+
+def _limits(limits: Limits) -> dict[str, Any]:
+    """What is set, and nothing of what is left to the engine."""
+    document: dict[str, Any] = {}
+    if limits.memory is not None:
+        document |= {"Memory": limits.memory, "MemorySwap": limits.memory}  # together: no swap
+    if limits.cpus is not None:
+        document["NanoCpus"] = round(limits.cpus * 1e9)
+    if limits.shared_memory is not None:
+        document["ShmSize"] = limits.shared_memory
+    if limits.ulimits:
+        pairs = limits.ulimits.items()
+        document["Ulimits"] = [{"Name": name, "Soft": soft, "Hard": hard} for name, (soft, hard) in pairs]
     return document
 
 

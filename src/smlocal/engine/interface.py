@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 from smlocal.contract.gpus import GpuDevices
+from smlocal.contract.limits import Limits
 from smlocal.plan.facts import EngineFacts, ImageFacts
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ class ContainerSpec:
     aliases: tuple[str, ...] = ()
     devices: GpuDevices | None = None
     """GPUs."""
+    limits: Limits = field(default_factory=Limits)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -191,5 +193,16 @@ class Engine(Protocol):
     def cdi_gpus(self) -> tuple[str, ...] | None:
         """The GPUs that the engine has as CDI devices: `0`, `1`, …; None for an engine that has none so."""
 
-    def probe(self, image: str, labels: Mapping[str, str], *, devices: GpuDevices | None = None) -> str | None:
+    def cannot_limit(self) -> tuple[str, ...]:
+        """What of `memory` and `CPUs` the engine cannot limit, for want of control groups."""
+        ...
+
+    def probe(
+        self,
+        image: str,
+        labels: Mapping[str, str],
+        *,
+        devices: GpuDevices | None = None,
+        limits: Limits | None = None,
+    ) -> str | None:
         """Return what stops a container of this image from getting these, in the engine's words; None: it gets them."""

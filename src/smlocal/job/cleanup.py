@@ -33,7 +33,12 @@ def clear_disk(job_directory: str) -> list[str]:
     """Remove what was mounted; logs and documents stay. Returns what could not be removed."""
     left = []
     _unmount(f"{job_directory}/staged")
-    for folder in ("hosts", "staged"):
+    if os.path.isdir(f"{job_directory}/volumes"):
+        from smlocal.job.volume import unmount_volumes  # few jobs have one
+
+        with suppress(OSError):  # what is still mounted cannot be removed, and is told by that
+            unmount_volumes(job_directory)
+    for folder in ("hosts", "staged", "volumes"):
         path = f"{job_directory}/{folder}"
         try:
             remove_tree(path)

@@ -76,6 +76,10 @@ class HostRun:
 
     def prepare(self, copying: Callable[[], AbstractContextManager[None]] = nullcontext) -> None:
         """Build the tree, bring the data and make the container, ready to start; `copying` may be broken off."""
+        if self.host.limits.disk is not None:
+            from smlocal.job.volume import make_volume  # few jobs have one
+
+            make_volume(self.plan, self.host)
         self._mounts = build_tree(self.plan, self.host, self.delivery, copying)
         self.staged = stage_trees(self.plan, self.host, self.engine, self.delivery, self.labels, copying=copying)
         self.delivery.open_pipes(self.host, copying)
@@ -154,6 +158,7 @@ class HostRun:
                 name_servers=("127.0.0.1",) if network is not None and network.isolated else (),
                 aliases=host.aliases,
                 devices=host.devices,
+                limits=host.limits,
             )
         )
 

@@ -27,6 +27,7 @@ from smlocal.job.reporter import Reporter
 from smlocal.plan.build import build_plan, hosts_of
 from smlocal.plan.facts import EngineFacts, Facts, GpuFacts, ImageFacts
 from smlocal.plan.gpus import wants_gpus
+from smlocal.plan.limits import wants_limits
 from smlocal.plan.model import JobPlan
 from smlocal.sources.local_path import local_path
 from smlocal.sources.mapping import is_remote
@@ -77,6 +78,10 @@ def prepare(job: JobFile, *, name: str, home: str, engine: Engine, reporter: Rep
     _check_architecture(image_name, image, facts)
     if image is not None:
         _check_gpus(job, gpus, engine)
+        if job.local.Ulimits:
+            from smlocal.job.limits import check_engine_limits
+
+            check_engine_limits(job, engine, image_name)
     plan = _plan(job, seen, facts, image, engine, name=name, home=home, gpus=gpus, sweep=True)
     return Prepared(
         plan=plan,
@@ -177,10 +182,18 @@ def _plan(
 ) -> JobPlan:
     inputs = seen.inputs
     run_id = run_id or os.urandom(4).hex()
+    machine = machine_facts(gpus, engine_facts)
+    no_volume = None
+    if wants_limits(job.local):
+        from smlocal.job.limits import check_limits, see_limits, volume_trouble
+
+        check_limits(job, machine)
+        machine, no_volume = see_limits(machine, engine, home=home), volume_trouble(engine_facts)
     place = see_place(job, engine, engine_facts, run_id=run_id, sweep=sweep)
     facts = Facts(
         engine=engine_facts,
-        machine=machine_facts(gpus, engine_facts),
+        machine=machine,
+        no_volume=no_volume,
         image=image,
         listings=inputs.listings,
         file_systems=inputs.file_systems,

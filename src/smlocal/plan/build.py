@@ -20,6 +20,7 @@ from smlocal.plan.collectors import collectors_of
 from smlocal.plan.endpoints import endpoints_of
 from smlocal.plan.facts import Facts
 from smlocal.plan.gpus import share_out
+from smlocal.plan.limits import limits_of, wants_limits
 from smlocal.plan.model import (
     CheckpointPlan,
     CredentialPlan,
@@ -122,6 +123,9 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
         cache_bytes=local.CacheGiB << 30 if local.Cache else 0,
         request={"TrainingJobName": name, **job.raw},
     )
+    if wants_limits(local):
+        limited = (replace(h, limits=limits_of(h.host, resources, local, facts, h.channels)) for h in plan.hosts)
+        plan = replace(plan, hosts=tuple(limited), no_volume=facts.no_volume)
     return replace(plan, notes=notes(plan, job))
 
 

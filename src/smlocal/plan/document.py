@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from smlocal.contract import paths
+from smlocal.contract.limits import Limits
 from smlocal.contract.listing import Listing
 from smlocal.plan.collectors import CollectorPlan
 from smlocal.plan.model import HostPlan, JobPlan, PipePlan, TreePlan
@@ -144,6 +145,7 @@ def _host(plan: JobPlan, host: HostPlan) -> dict[str, Any]:
         "InstanceGroup": host.host.group,
         "Gpus": host.gpus,
         "GpuIds": None if host.devices is None else "all" if host.devices.every else host.devices.ids,
+        "Limits": limits_document(host.limits),
         "Container": host.container,
         "Hostname": host.hostname,
         "ExtraHosts": dict(host.extra_hosts),
@@ -158,6 +160,18 @@ def _host(plan: JobPlan, host: HostPlan) -> dict[str, Any]:
             *_mirrored_mounts(plan, host),
         ],
     }
+
+
+def limits_document(limits: Limits) -> dict[str, Any]:
+    """What is limited of a container: bytes, processors, and soft and hard ulimits."""
+    document = {
+        "Memory": limits.memory,
+        "Cpus": limits.cpus,
+        "ShmSize": limits.shared_memory,
+        "Ulimits": {name: list(pair) for name, pair in limits.ulimits.items()} or None,
+        "Disk": limits.disk,
+    }
+    return {name: value for name, value in document.items() if value is not None}
 
 
 def _mirrored_mounts(plan: JobPlan, host: HostPlan) -> list[dict[str, Any]]:

@@ -74,6 +74,10 @@ class MachineFacts:
     cpus: int
     memory_mib: int
     gpus: GpuFacts = field(default_factory=GpuFacts)
+    unlimited: tuple[str, ...] = ()
+    """What the engine cannot limit, of `memory` and `CPUs`; only looked at where limits are wanted."""
+    free_disk: int | None = None
+    """Bytes that volumes may take, where that was looked at."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,6 +105,8 @@ class Facts:
     """By channel name: the folder that stands for the file system, with nothing listed."""
     sources: Mapping[str, str] = field(default_factory=dict)
     """Local.Sources with absolute folders."""
+    no_volume: str | None = None
+    """Why no disk of a certain size can be made for a container, where none can."""
     no_fuse: str | None = None
     """Why objects of S3 cannot be shown by FUSE, where they cannot."""
     subnet: str = ""

@@ -7,6 +7,7 @@ from typing import Any
 from smlocal.contract.checkpoints import is_own_mount
 from smlocal.contract.gpus import GpuDevices
 from smlocal.contract.hosts import Host
+from smlocal.contract.limits import Limits
 from smlocal.contract.listing import Listing
 from smlocal.contract.sharding import WHOLE, Shard
 from smlocal.plan.collectors import CollectorPlan
@@ -76,6 +77,7 @@ class HostPlan:
     aliases: tuple[str, ...]
     devices: GpuDevices | None = None
     """The GPUs it gets."""
+    limits: Limits = field(default_factory=Limits)
 
     @property
     def gpus(self) -> int:
@@ -198,6 +200,8 @@ class JobPlan:
     """None for containers that get none."""
     cache_bytes: int = 0
     """How much of what is downloaded is kept for later jobs; 0 keeps nothing."""
+    no_volume: str | None = None
+    """Why the volume's size is not kept to, where it should be and cannot."""
     notes: tuple[Note, ...] = ()
 
     @property

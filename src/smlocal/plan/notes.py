@@ -3,11 +3,12 @@
 `docs/fidelity.md` has one row for each id.
 """
 
-from smlocal.contract.instance_types import instance_type, is_this_machine
+from smlocal.contract.instance_types import is_this_machine
 from smlocal.contract.job_file import JobFile
 from smlocal.plan.engine_notes import ENGINE_RULES
 from smlocal.plan.gpu_notes import GPU_RULES
 from smlocal.plan.input_notes import INPUT_RULES
+from smlocal.plan.limit_notes import LIMIT_RULES
 from smlocal.plan.metric_notes import METRIC_RULES
 from smlocal.plan.model import JobPlan, Note
 from smlocal.plan.network_notes import NETWORK_RULES
@@ -26,23 +27,6 @@ def _relaxed_instance(plan: JobPlan, job: JobFile) -> str | None:
     return (
         f"the instance type {some(here)} is this machine as it is; the service needs one of its own" if here else None
     )
-
-
-def _instance_size(plan: JobPlan, job: JobFile) -> str | None:
-    if is_this_machine(_type(plan)):
-        return None
-    size, machine = instance_type(_type(plan)), plan.machine
-    # A machine has a little less memory than its type says: the kernel and the firmware keep some.
-    if size.vcpus == machine.cpus and 0 <= size.memory_mib - machine.memory_mib <= size.memory_mib // 10:
-        return None
-    return (
-        f"CPU and memory of {size.name} ({size.vcpus} vCPU, {size.memory_mib // 1024} GiB) are not enforced: "
-        f"this machine has {machine.cpus} CPUs and {machine.memory_mib // 1024} GiB"
-    )
-
-
-def _type(plan: JobPlan) -> str:
-    return plan.hosts[0].host.instance_type
 
 
 def _role(plan: JobPlan, job: JobFile) -> str | None:
@@ -115,12 +99,6 @@ def _checkpoints(plan: JobPlan, job: JobFile) -> str | None:
     if not plan.checkpoints.uri.startswith(("s3://", "https://")):
         return None
     return f"nothing is written to {plan.checkpoints.uri}; checkpoints are mirrored to {plan.checkpoints.directory}"
-
-
-def _volume(plan: JobPlan, job: JobFile) -> str | None:
-    resources = job.request.ResourceConfig
-    given = resources is not None and resources.VolumeSizeInGB is not None
-    return "VolumeSizeInGB is recorded, not enforced here" if given else None
 
 
 def _encryption(plan: JobPlan, job: JobFile) -> str | None:
@@ -226,8 +204,7 @@ RULES = (
     NoteRule(id="submit-directory", says=_submit_directory, warning=True),
     NoteRule(id="image-absent", says=_image_absent),
     *GPU_RULES,
-    NoteRule(id="instance-size", says=_instance_size),
-    NoteRule(id="volume-size", says=_volume),
+    *LIMIT_RULES,
     NoteRule(id="relaxed-name", says=_relaxed_name),
     NoteRule(id="relaxed-role", says=_relaxed_role),
     NoteRule(id="relaxed-instance", says=_relaxed_instance),

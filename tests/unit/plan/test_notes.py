@@ -15,6 +15,8 @@ Planner = Callable[..., JobPlan]
 S3 = {"S3OutputPath": "s3://bucket/x"}
 IMAGE = {"TrainingImage": "i", "TrainingInputMode": "File"}
 TWO = {"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 2}}
+LARGE = {"ResourceConfig": {"InstanceType": "ml.m5.24xlarge", "InstanceCount": 1}}
+VOLUME = {"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 10}}
 GPU = {"ResourceConfig": {"InstanceType": "ml.g4dn.xlarge", "InstanceCount": 1}}
 
 SHARDED = {"S3DataDistributionType": "ShardedByS3Key"}
@@ -76,10 +78,15 @@ CASES: dict[str, tuple[Change, Change]] = {
     "relaxed-instance": (({"ResourceConfig": {"InstanceType": "local", "InstanceCount": 1}}, {}, {}, {}), NOTHING),
     "allow-cpu": ((GPU, {"AllowCpu": True}, {}, {}), (GPU, {}, {}, {})),
     "instance-size": (NOTHING, ({"ResourceConfig": {"InstanceType": "ml.m5.4xlarge", "InstanceCount": 1}}, {}, {}, {})),
-    "volume-size": (
-        ({"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 10}}, {}, {}, {}),
-        NOTHING,
+    "volume-size": ((VOLUME, {}, {}, {}), NOTHING),
+    "volume-full": (
+        (VOLUME, {"EnforceInstanceLimits": True}, {"total_bytes": 10 << 30}, {}),
+        (VOLUME, {"EnforceInstanceLimits": True}, {}, {}),
     ),
+    "limits-unsupported": (({}, {"Cpus": 1.0}, {}, {}), ({}, {"Memory": "1g"}, {}, {})),
+    "instance-clamped": ((LARGE, {"EnforceInstanceLimits": True}, {}, {}), (LARGE, {}, {}, {})),
+    "memory-together": ((TWO, {"Memory": "40g"}, {}, {}), (TWO, {"Memory": "30g"}, {}, {})),
+    "limits-own": (({}, {"ShmSize": "1g"}, {}, {}), ({}, {"EnforceInstanceLimits": True}, {}, {})),
     "relaxed-name": (({"TrainingJobName": None}, {}, {}, {}), NOTHING),
     "relaxed-role": (({"RoleArn": None}, {}, {}, {}), NOTHING),
     "relaxed-uri": (({"OutputDataConfig": {"S3OutputPath": "./out"}}, {}, {}, {}), NOTHING),
@@ -227,6 +234,6 @@ def _ids(plan: Planner, change: Change, listing: Listing, facts: Facts) -> set[s
         image=None if of_image is None else replace(facts.image, **of_image),
         code=listing if "Code" in local else None,
         checkpoints=listing if "CheckpointConfig" in members else None,
-        machine=MachineFacts(cpus=16, memory_mib=64_000, gpus=GpuFacts(busy={"3": "other"})),
+        machine=MachineFacts(cpus=16, memory_mib=64_000, gpus=GpuFacts(busy={"3": "other"}), unlimited=("CPUs",)),
     )
     return {note.id for note in made.notes}

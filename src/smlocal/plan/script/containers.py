@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from smlocal.contract import paths
 from smlocal.contract.gpus import GpuDevices
+from smlocal.contract.limits import Limits
 from smlocal.plan.model import HostPlan, JobPlan
 from smlocal.plan.script.data import bound, shown_in_place, volume
 from smlocal.plan.script.mirrored import folders
@@ -18,6 +19,7 @@ def create(plan: JobPlan, host: HostPlan) -> str:
     words.append(f"--hostname {quote(host.hostname)}")
     words += [f"--add-host {quote(f'{name}:{address}')}" for name, address in host.extra_hosts.items()]
     words += on_network(plan, host)
+    words += _limit_words(host.limits)
     if host.devices is not None:
         words += _gpu_words(host.devices)
     for folder in (paths.INPUT, paths.MODEL, paths.OUTPUT):
@@ -73,6 +75,17 @@ def train(plan: JobPlan) -> Iterator[str]:
     yield "  done"
     yield "}"
     yield f'for host in {" ".join(hosts)}; do run $host 2>&1 | sed -u "s/^/$host | /" & done; wait'
+
+
+def _limit_words(limits: Limits) -> list[str]:
+    words = []
+    if limits.memory is not None:
+        words.append(f"--memory {limits.memory} --memory-swap {limits.memory}")
+    if limits.cpus is not None:
+        words.append(f"--cpus {limits.cpus:g}")
+    if limits.shared_memory is not None:
+        words.append(f"--shm-size {limits.shared_memory}")
+    return words + [f"--ulimit {name}={soft}:{hard}" for name, (soft, hard) in limits.ulimits.items()]
 
 
 def _gpu_words(devices: GpuDevices) -> list[str]:

@@ -59,6 +59,8 @@ def _left_out(plan: JobPlan) -> Iterator[str]:
         yield f"# Nothing is uploaded: aws s3 cp --recursive {quote(plan.output.directory)}/output has to follow."
     if plan.credentials is not None:
         yield "# The containers get no credentials."
+    if any(host.limits.disk is not None for host in plan.hosts):
+        yield "# The size of the volume is not kept to."
     if plan.request.get("AlgorithmSpecification", {}).get("MetricDefinitions"):
         yield "# No metrics are searched for in what the containers print."
 
