@@ -132,12 +132,13 @@ def save_mirrored(
     engine: Engine,
     *,
     given_up: Callable[[], bool] = lambda: False,
+    working: Callable[[str], None] = lambda _: None,
 ) -> Saved:
     """Save what the hosts, in their order and each with its container, have made of what is mirrored.
 
     For containers that have ended and whose folders are still there, and when no mirror runs any more. To call it
     again, also from another process, does no harm. `given_up` is asked all the time whether somebody does not want to
-    wait.
+    wait, and `working` is told now and then how far it is.
     """
     if plan.checkpoints is None and not plan.collectors:
         return Saved()
@@ -147,7 +148,7 @@ def save_mirrored(
     notes: list[str] = []
     unsent: list[tuple[str, str]] = []
     errors: list[ArtifactError] = []
-    for folder in mirrored_folders(plan, S3Access(given_up=given_up)):
+    for folder in mirrored_folders(plan, S3Access(given_up=given_up, working=working)):
         trees: list[HostTree] = []
         try:
             trees += _trees(folder, pairs, engine)

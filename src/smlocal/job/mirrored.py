@@ -21,12 +21,14 @@ _PATIENCE = 60.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class S3Access:
-    """How long to wait for S3."""
+    """How long to wait for S3, and who hears of it."""
 
     patience: float = _PATIENCE
     """Seconds without any progress."""
     given_up: Callable[[], bool] = lambda: False
     """Asked all the time whether somebody does not want to wait at all."""
+    working: Callable[[str], None] | None = None
+    """Told some times a second how far a large file is."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -130,6 +132,7 @@ def _target(plan: JobPlan, name: str, s3_prefix: str | None, directory: str, s3:
         open_store=open_client,
         journal=journal,
         given_up=s3.given_up,
+        working=s3.working,
     )
 
 

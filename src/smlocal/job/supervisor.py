@@ -200,7 +200,7 @@ class Supervisor:
         old = self.attempt
         if old.ran and not old.engine_lost:
             with suppress(EngineLostError):  # the next attempt begins from what was saved before
-                self._save_checkpoints()
+                self._save_checkpoints(self.context.reporter.working)
         self._clear()
         if self.renew is not None:
             self.plan, self.renew = self.renew(), None
@@ -223,8 +223,9 @@ class Supervisor:
         attempt = self.attempt
         phases = self.context.phases
         phases.enter(SecondaryStatus.UPLOADING, StatusMessage.UPLOADING, ended=attempt.story.failed)
+        unsaved = None
         try:
-            unsaved = self._save_checkpoints()
+            unsaved = self._save_checkpoints(self._uploading)
             self.artifacts, self.published = collect_artifacts(
                 self.plan,
                 attempt.runs.values(),
@@ -245,14 +246,17 @@ class Supervisor:
         self._judge_upload()
         phases.leave(
             details.uploaded(self.artifacts, self.published),
-            good=self.artifacts is not None and (self.published is None or self.published.failure is None),
+            good=self.artifacts is not None
+            and unsaved is None
+            and (self.published is None or self.published.failure is None),
         )
 
     def _uploading(self, text: str) -> None:
         """Said several times a second: a stop shows at once, though what was written is saved all the same."""
         stopped = self.attempt.story.stopped
         self.attempt.hear_late()
-        if self.attempt.story.stopped is not stopped and self.plan.output.publish:
+        publishes = self.plan.output.publish or self.plan.published_mirrors
+        if self.attempt.story.stopped is not stopped and publishes:
             self.context.reporter.progress("the upload goes on (Ctrl-C again breaks it off)")
         if text:
             self.context.reporter.working(text)
@@ -275,12 +279,13 @@ class Supervisor:
             self.attempt.explanation = self.attempt.explanation or again
             self.attempt.story = replace(story, failure_reason=failure.client_error(sentence))
 
-    def _save_checkpoints(self) -> ArtifactError | None:
+    def _save_checkpoints(self, working: Callable[[str], None]) -> ArtifactError | None:
         """Save what is mirrored; why that could not be done, if it could not."""
         hosts = [(run.host, run.container) for run in self.attempt.runs.values() if run.container]
         self.notes += self.attempt.mirrors.notes
         signals = self.context.signals
-        saved = save_mirrored(self.plan, hosts, self.context.engine, given_up=lambda: signals.repeated)
+        engine = self.context.engine
+        saved = save_mirrored(self.plan, hosts, engine, given_up=lambda: signals.repeated, working=working)
         self.notes += saved.notes
         self.unsent = saved.unsent
         return saved.error

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -27,6 +28,8 @@ from smlocal.sources.s3.writer import Target
 
 Wait = Callable[[Callable[[], bool]], None]
 PREFIX = "a b/ckpt/"
+ON_DISK = pytest.mark.parametrize("s3", ["rclone"], indirect=True)
+"""The server that is the same again after it was killed."""
 
 
 class S3Rig(Rig):
@@ -38,10 +41,10 @@ class S3Rig(Rig):
         self.bucket = server.make_bucket()
         self.url = url
 
-    def place(self) -> S3Target:
+    def place(self, patience: float = 1) -> S3Target:
         return S3Target(
             prefix=Target(bucket=self.bucket, key=PREFIX),
-            open_store=lambda: S3Client(load_settings(REGION, environment(self.url)), patience=1),
+            open_store=lambda: S3Client(load_settings(REGION, environment(self.url)), patience=patience),
             journal=Forgetful(),
             given_up=lambda: False,
         )
@@ -81,8 +84,8 @@ def test_whatever_is_done_s3_has_the_same_in_the_end(s3_servers: S3Servers) -> N
     hold_whatever_is_done(s3_servers("moto"))  # the other server cannot hold `p` and `p/q` at once
 
 
+@ON_DISK
 def test_a_server_that_goes_and_comes_again(s3: S3Server, rig: S3Rig, wait_until: Wait) -> None:
-    s3.skip_on("moto", "forgets everything when it is killed")
     folder = rig.start()
     (folder / "a").write_text("1")
     wait_until(lambda: rig.mirrored() == {"a": b"1"})
@@ -114,6 +117,24 @@ def test_what_s3_refuses(s3: Any, rig: S3Rig, wait_until: Wait) -> None:
             rig.finish()
         assert error.value.sentence == "Artifact upload failed:Error 7: AccessDenied (403): said AccessDenied"
         assert error.value.details == (f"s3://{rig.bucket}/{PREFIX}a",)
+
+
+@ON_DISK
+def test_who_waits_hears_of_it_and_may_break_it_off(s3: S3Server, rig: S3Rig) -> None:
+    (rig.root / "large").write_bytes(b"x" * 17_000_000)
+    said: list[str] = []
+    target = replace(rig.place(patience=60), working=said.append, given_up=lambda: len(said) > 1)
+    s3.kill()
+    try:
+        with (
+            (rig.root / "large").open("rb") as file,
+            target.open() as place,
+            pytest.raises(OSError, match="it was broken off") as error,
+        ):
+            place.write(b"large", file.fileno(), mtime=0)
+    finally:
+        s3.restart()
+    assert error.value.filename == f"s3://{rig.bucket}/{PREFIX}large"
 
 
 def test_a_name_that_no_object_can_have(rig: S3Rig, wait_until: Wait) -> None:

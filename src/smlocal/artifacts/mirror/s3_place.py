@@ -3,12 +3,14 @@
 import errno
 import os
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from smlocal.artifacts.destination import ChangedError
 from smlocal.artifacts.mirror.place import always
 from smlocal.errors import MachineNotReadyError
+from smlocal.sources.progress import Meter, Progress
 from smlocal.sources.s3.body import FilePart
 from smlocal.sources.s3.client import S3Client
 from smlocal.sources.s3.growing import GrowingFile
@@ -20,6 +22,7 @@ from smlocal.sources.s3.words import upload_reason
 from smlocal.sources.s3.writer import Target
 
 _PIECE = 1 << 20
+_BETWEEN_WORDS = 0.25
 
 
 @dataclass(kw_only=True, slots=True)
@@ -32,6 +35,8 @@ class S3Target:
     journal: Journal
     given_up: Callable[[], bool]
     """Asked all the time whether somebody does not want to wait."""
+    working: Callable[[str], None] | None = None
+    """Told some times a second how far a large file is, in the thread that has it sent."""
     _store: S3Client | None = None
 
     def exists(self) -> bool:
@@ -97,7 +102,17 @@ class S3Place:
 
     def _put_in_parts(self, target: Target, source: int, unchanged: Callable[[], bool]) -> None:
         item = Item(source=GrowingFile.whole(os.dup(source)), target=target, before_shown=lambda: _insist(unchanged))
-        upload_all(self._store, [item], cancelled=self._target.given_up, journal=self._target.journal)
+        cancelled, journal, working = self._target.given_up, self._target.journal, self._target.working
+        if working is None:
+            upload_all(self._store, [item], cancelled=cancelled, journal=journal)
+            return
+        told: list[Progress] = []
+        meter = Meter(told.append, total_bytes=item.source.most)
+        with ThreadPoolExecutor(1) as pool:
+            sent = pool.submit(upload_all, self._store, [item], cancelled=cancelled, journal=journal, moved=meter.add)
+            while wait([sent], timeout=_BETWEEN_WORDS).not_done:
+                working(told[-1].sentence(f"uploading {os.path.basename(target.key)}") if told else "")
+            sent.result()
 
     def _named(self, path: bytes) -> Target:
         prefix = self._target.prefix
