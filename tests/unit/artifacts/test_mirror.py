@@ -38,7 +38,8 @@ def test_what_was_restored_stays_alone_until_it_changes(rig: Rigs, wait_until: W
     (folder / "gone").unlink()
     wait_until(mirrors(made, kept="old", changed="new"))
     made.finish()
-    assert (made.target / "kept").stat() == before
+    after = (made.target / "kept").stat()
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)  # it may have been read
 
 
 def test_renamed_files_and_folders(rig: Rigs, wait_until: Wait) -> None:
@@ -176,7 +177,8 @@ def test_the_next_supervisor_knows_what_was_mirrored(rig: Rigs, wait_until: Wait
     made.resume()
     wait_until(mirrors(made, kept="old", changed="new", new="new"))
     assert made.finish().written == ()
-    assert (made.target / "kept").stat() == before
+    after = (made.target / "kept").stat()
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)  # it may have been read
 
 
 def test_what_was_mirrored_and_deleted_while_nobody_looked(rig: Rigs, wait_until: Wait) -> None:
