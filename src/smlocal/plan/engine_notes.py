@@ -43,7 +43,14 @@ def _endpoints(plan: JobPlan, job: JobFile) -> str | None:
     return f"{', '.join(here)} is not this machine for the containers of this engine, which is {where}"
 
 
+def _isolation(plan: JobPlan, job: JobFile) -> str | None:
+    if plan.engine.product != "podman" or plan.network is None or not plan.network.isolated:
+        return None
+    return "isolation is not whole on Podman: containers reach what listens on this machine at every address of its"
+
+
 ENGINE_RULES = (
+    NoteRule(id="engine-isolation", says=_isolation, warning=True),
     NoteRule(id="engine-endpoints", says=_endpoints, warning=True),
     NoteRule(id="engine-remote", says=_remote),
     NoteRule(id="engine-podman", says=_podman),

@@ -187,6 +187,7 @@ CASES: dict[str, tuple[Change, Change]] = {
 # Those that depend on the engine alone, which else is Docker on this machine.
 ENGINES: dict[str, dict[str, Any]] = {
     "engine-endpoints": {"rootless": True},
+    "engine-isolation": {"product": "podman"},
     "engine-podman": {"product": "podman"},
     "engine-remote": {"local": False},
     "engine-rootless": {"rootless": True},
@@ -210,8 +211,9 @@ def test_a_note_is_there_when_it_applies_and_only_then(
 @pytest.mark.parametrize("note", ENGINES)
 def test_a_note_on_the_engine(note: str, plan: Planner, facts: Facts) -> None:
     local = {"Endpoints": {"s3": "http://localhost:9000"}} if note == "engine-endpoints" else {}
-    assert note in {each.id for each in plan({}, local, engine=replace(facts.engine, **ENGINES[note])).notes}
-    assert note not in {each.id for each in plan({}, local).notes}
+    members = {"EnableNetworkIsolation": True} if note == "engine-isolation" else {}
+    assert note in {each.id for each in plan(members, local, engine=replace(facts.engine, **ENGINES[note])).notes}
+    assert note not in {each.id for each in plan(members, local).notes}
 
 
 def test_warnings_come_first(plan: Planner, facts: Facts) -> None:
