@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from smlocal.job.delivery import Delivery
     from smlocal.job.mirrored import MirroredFolder
 
+_SIDE_BY_SIDE = 8
 _Hosts = Sequence[tuple[HostPlan, str]]
 """In their order, each with its container."""
 
@@ -148,7 +149,7 @@ def save_mirrored(
     notes: list[str] = []
     unsent: list[tuple[str, str]] = []
     errors: list[ArtifactError] = []
-    for folder in mirrored_folders(plan, S3Access(given_up=given_up, working=working)):
+    for folder in mirrored_folders(plan, S3Access(given_up=given_up, working=working, side_by_side=_SIDE_BY_SIDE)):
         trees: list[HostTree] = []
         try:
             trees += _trees(folder, pairs, engine)

@@ -29,6 +29,8 @@ class S3Access:
     """Asked all the time whether somebody does not want to wait at all."""
     working: Callable[[str], None] | None = None
     """Told some times a second how far a large file is."""
+    side_by_side: int = 1
+    """How many small files are sent at the same time, when nobody writes them any more."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -133,6 +135,7 @@ def _target(plan: JobPlan, name: str, s3_prefix: str | None, directory: str, s3:
         journal=journal,
         given_up=s3.given_up,
         working=s3.working,
+        side_by_side=s3.side_by_side,
     )
 
 

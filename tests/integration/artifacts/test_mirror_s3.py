@@ -1,6 +1,8 @@
 """A mirror whose target is a prefix of S3, on real servers."""
 
 import os
+import socket
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -40,6 +42,7 @@ class S3Rig(Rig):
         self.server = server
         self.bucket = server.make_bucket()
         self.url = url
+        self.side_by_side = 1
 
     def place(self, patience: float = 1) -> S3Target:
         return S3Target(
@@ -47,6 +50,7 @@ class S3Rig(Rig):
             open_store=lambda: S3Client(load_settings(REGION, environment(self.url)), patience=patience),
             journal=Forgetful(),
             given_up=lambda: False,
+            side_by_side=self.side_by_side,
         )
 
     def mirrored(self) -> dict[str, bytes]:
@@ -117,6 +121,28 @@ def test_what_s3_refuses(s3: Any, rig: S3Rig, wait_until: Wait) -> None:
             rig.finish()
         assert error.value.sentence == "Artifact upload failed:Error 7: AccessDenied (403): said AccessDenied"
         assert error.value.details == (f"s3://{rig.bucket}/{PREFIX}a",)
+
+
+def test_small_files_are_saved_side_by_side(s3: Any, rig: S3Rig) -> None:
+    folder = rig.start()
+    rig.stop()
+    for number in range(30):
+        (folder / str(number)).write_text(f"{number}")
+    together = threading.Barrier(2)
+
+    def meet(client: socket.socket, answer: bytes) -> bool:
+        together.wait(60)
+        client.sendall(answer)
+        return False
+
+    with TroubledProxy(s3.port) as proxy:
+        rig.url, rig.side_by_side = proxy.url, 4
+        proxy.next(meet, meet, *[refused(403, "AccessDenied")] * 5, method="PUT")
+        with pytest.raises(ArtifactError, match="AccessDenied"):
+            rig.finish()
+    rig.url = s3.url
+    assert len(rig.finish().written) == 30
+    assert rig.mirrored() == files_in(folder)
 
 
 @ON_DISK

@@ -3,8 +3,8 @@
 import errno
 import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from smlocal.artifacts.destination import ChangedError
@@ -37,6 +37,8 @@ class S3Target:
     """Asked all the time whether somebody does not want to wait."""
     working: Callable[[str], None] | None = None
     """Told some times a second how far a large file is, in the thread that has it sent."""
+    side_by_side: int = 1
+    """With more than one, a small file that nobody writes any more is surely there only when the place is left."""
     _store: S3Client | None = None
 
     def exists(self) -> bool:
@@ -45,13 +47,18 @@ class S3Target:
 
     @contextmanager
     def open(self) -> Iterator["S3Place"]:
-        """For some files, one after another; `OSError` when nobody is logged in any more."""
+        """For some files; `OSError` when nobody is logged in any more."""
         if self._store is None:
             try:
                 self._store = self.open_store()
             except MachineNotReadyError as error:
                 raise OSError(errno.EACCES, error.sentence, self.prefix.uri) from error
-        yield S3Place(self, self._store.until(self.given_up))
+        place = S3Place(self, self._store.until(self.given_up))
+        try:
+            yield place
+            place.finish()
+        finally:
+            place.close()
 
 
 class S3Place:
@@ -63,6 +70,9 @@ class S3Place:
         self._writer = store.writer()
         self._away: str | None = None
         """What is said of a server that does not answer: it is not waited for with every file."""
+        many = target.side_by_side
+        self._pool = ThreadPoolExecutor(many, "smlocal-mirror") if many > 1 else None
+        self._sending: set[Future[None]] = set()
 
     def write(self, path: bytes, source: int, *, mtime: int, unchanged: Callable[[], bool] = always) -> None:
         """Send the bytes of an open file, all of them or none; S3 keeps no time but its own."""
@@ -90,15 +100,43 @@ class S3Place:
         del folders
         return []
 
+    def finish(self) -> None:
+        """Wait until all is there; `OSError` when something is not."""
+        self._wait(most=0)
+
+    def close(self) -> None:
+        """Send no more; what is being sent goes through."""
+        if self._pool is not None:
+            self._pool.shutdown()
+
     def _put(self, target: Target, source: int, unchanged: Callable[[], bool]) -> None:
         # What is sent is shown, so it is copied and looked at before.
-        with open(os.memfd_create("mirror"), "w+b", buffering=0) as copy:
+        with ExitStack() as stack:
+            copy = stack.enter_context(open(os.memfd_create("mirror"), "w+b", buffering=0))
             size = 0
             while piece := os.pread(source, _PIECE, size):
                 copy.write(piece)
                 size += len(piece)
             _insist(unchanged)
-            self._writer.put(target, FilePart(copy.fileno(), 0, size, uri=target.uri), lambda _: None)
+            body = FilePart(copy.fileno(), 0, size, uri=target.uri)
+            if self._pool is None or unchanged is not always:
+                self._writer.put(target, body, lambda _: None)
+                return
+            self._wait(most=self._target.side_by_side - 1)
+            kept = stack.pop_all()
+
+        def send() -> None:
+            with kept, self._worded(target):
+                self._writer.put(target, body, lambda _: None)
+
+        self._sending.add(self._pool.submit(send))
+
+    def _wait(self, most: int) -> None:
+        """Wait until no more than so many files are on their way."""
+        while len(self._sending) > most:
+            done, self._sending = wait(self._sending, return_when=FIRST_COMPLETED)
+            for each in done:
+                each.result()
 
     def _put_in_parts(self, target: Target, source: int, unchanged: Callable[[], bool]) -> None:
         item = Item(source=GrowingFile.whole(os.dup(source)), target=target, before_shown=lambda: _insist(unchanged))
