@@ -1,10 +1,8 @@
 """The ways to write where an object of S3 is."""
 
-import re
-
 _HOST = r"s3(?:[.-](?:dualstack\.)?[a-z]{2}(?:-[a-z]+)+-\d)?\.amazonaws\.com(?:\.cn)?"
-_VIRTUAL = re.compile(rf"https://(?P<bucket>[a-z0-9][a-z0-9.-]+)\.{_HOST}(?:/(?P<key>.*))?", re.DOTALL)
-_PATH = re.compile(rf"https://{_HOST}/(?P<bucket>[^/]+)(?:/(?P<key>.*))?", re.DOTALL)
+_VIRTUAL = rf"https://(?P<bucket>[a-z0-9][a-z0-9.-]+)\.{_HOST}(?:/(?P<key>.*))?"
+_PATH = rf"https://{_HOST}/(?P<bucket>[^/]+)(?:/(?P<key>.*))?"
 
 
 def s3_form(uri: str) -> str:
@@ -12,9 +10,11 @@ def s3_form(uri: str) -> str:
 
     The path of such a URI is percent-encoded, that of `s3://` never.
     """
-    match = _PATH.fullmatch(uri) or _VIRTUAL.fullmatch(uri)
-    if match is None:
+    if not uri.startswith("https://"):
         return uri
-    from urllib.parse import unquote  # hardly anybody writes them so
+    # Hardly anybody writes them so, and to compile the patterns takes milliseconds.
+    import re
+    from urllib.parse import unquote
 
-    return f"s3://{match['bucket']}/{unquote(match['key'] or '')}"
+    match = re.fullmatch(_PATH, uri, re.DOTALL) or re.fullmatch(_VIRTUAL, uri, re.DOTALL)
+    return uri if match is None else f"s3://{match['bucket']}/{unquote(match['key'] or '')}"
