@@ -26,6 +26,8 @@ def volume_trouble(engine: EngineFacts) -> str | None:
         return "only root can make a disk of a certain size"
     if not engine.local or engine.desktop or engine.rootless:
         return "the engine runs in a machine of its own, or without root's rights"
+    if not os.path.exists("/dev/loop-control"):
+        return "this machine has no loop devices"
     missing = [program for program in ("mkfs.ext4", "mount") if _program(program) is None]
     return f"{missing[0]} is not installed" if missing else None
 
