@@ -7,6 +7,7 @@ from errno import EDQUOT, ENOSPC
 from typing import TYPE_CHECKING
 
 from smlocal.channels.copy import copy_into
+from smlocal.channels.interface import Check, no_check
 from smlocal.contract.checkpoints import Restored, Stamp
 from smlocal.contract.failure import client_error
 from smlocal.contract.listing import Listing
@@ -59,13 +60,13 @@ def download(
         remove_tree(draft)
 
 
-def restore(listing: Listing, target_directory: str) -> Restored:
+def restore(listing: Listing, target_directory: str, *, check: Check = no_check) -> Restored:
     """Copy every checkpoint below `target_directory`, which is made if need be; what was put there is the answer.
 
     Files get mode 0644, folders 0755, and the time of now, or almost, as from a download. `StagingError` when it fails.
     """
     _make_folders(target_directory)
-    copy_into(listing, target_directory)
+    copy_into(listing, target_directory, check=check)
     moment = time.time_ns() - _BEFORE_NS
     return Restored(
         directory=target_directory,

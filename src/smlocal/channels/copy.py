@@ -7,7 +7,7 @@ from contextlib import suppress
 from errno import EACCES, EDQUOT, ENOENT, ENOSPC, EPERM
 
 from smlocal.channels.duplicate import Duplicator
-from smlocal.channels.interface import Means
+from smlocal.channels.interface import Check, Means, no_check
 from smlocal.contract.failure import client_error
 from smlocal.contract.listing import Listing
 from smlocal.errors import StagingError
@@ -22,12 +22,14 @@ _WORDS = {
 }
 
 
-def copy_tree(listing: Listing, target: str, *, folders: Sequence[str] = ()) -> tuple[Means, int]:
+def copy_tree(
+    listing: Listing, target: str, *, folders: Sequence[str] = (), check: Check = no_check
+) -> tuple[Means, int]:
     """Copy every object below the new folder `target`; say how, and how many bytes moved.
 
     Never by hard link: the container may write into these files. `folders` are there even when they stay empty.
     """
-    duplicator = Duplicator()
+    duplicator = Duplicator(check=check)
     try:
         _fill(listing, target, duplicator.duplicate, folders=folders)
     except StagingError as error:
@@ -39,14 +41,15 @@ def copy_tree(listing: Listing, target: str, *, folders: Sequence[str] = ()) -> 
     return Means.REFLINK if cloned else Means.COPY, duplicator.bytes_copied
 
 
-def gather(listing: Listing, target: str) -> int:
+def gather(listing: Listing, target: str, *, check: Check = no_check) -> int:
     """Bring a selection together in the new folder `target`, by hard link where possible; return the bytes copied.
 
     Its files may be the user's own: nothing may ever write, chmod or chown there. An overlay above it never does.
     """
-    duplicator = Duplicator()
+    duplicator = Duplicator(check=check)
 
     def link_or_duplicate(source: str, place: str) -> None:
+        check()
         try:
             # A link is followed by hand: link(2) would make a second name for the link itself.
             os.link(os.path.realpath(source) if os.path.islink(source) else source, place)
@@ -59,9 +62,9 @@ def gather(listing: Listing, target: str) -> int:
     return duplicator.bytes_copied
 
 
-def copy_into(listing: Listing, target: str) -> int:
+def copy_into(listing: Listing, target: str, *, check: Check = no_check) -> int:
     """Copy every object below the folder `target`, which may hold folders already; return the bytes that moved."""
-    duplicator = Duplicator()
+    duplicator = Duplicator(check=check)
     made = {below for below in _folders_of(listing) if os.path.isdir(f"{target}/{below}")}
     _fill(listing, target, duplicator.duplicate, made)
     return duplicator.bytes_copied

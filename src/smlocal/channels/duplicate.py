@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from errno import EBADF, EINVAL, EISDIR, ENOSYS, ENOTTY, EOPNOTSUPP, EPERM, EXDEV
 from fcntl import ioctl
 
+from smlocal.channels.interface import Check, no_check
+
 _FICLONE = 0x40049409
-_CHUNK = 1 << 30
+_CHUNK = 256 << 20
 _CANNOT = {EBADF, EINVAL, ENOSYS, ENOTTY, EOPNOTSUPP, EPERM, EXDEV}
 """How a kernel or file system says that it does not know a way of copying."""
 FILE_MODE = 0o644
@@ -17,12 +19,15 @@ FILE_MODE = 0o644
 class Duplicator:
     """Makes independent files and remembers from which devices reflinks are impossible."""
 
+    check: Check = no_check
+    """Called before each file, and now and then within a large one."""
     reflinked: int = 0
     bytes_copied: int = 0
     _cannot_clone: set[int] = field(default_factory=set)
 
     def duplicate(self, source: str, target: str) -> None:
         """Make `target` with the content of `source`, of the service's mode and of now."""
+        self.check()
         # Non-blocking, because what was listed as a file may have become a FIFO since.
         reading = os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
@@ -35,7 +40,7 @@ class Duplicator:
                 if status.st_size and self._cloned(reading, writing, status.st_dev):
                     self.reflinked += 1
                 else:
-                    self.bytes_copied += _copy(reading, writing)
+                    self.bytes_copied += _copy(reading, writing, self.check)
             finally:
                 os.close(writing)
         finally:
@@ -54,13 +59,14 @@ class Duplicator:
         return True
 
 
-def _copy(reading: int, writing: int) -> int:
+def _copy(reading: int, writing: int, check: Check) -> int:
     """Copy from where both stand to the end, inside the kernel where it can."""
     copied = 0
     for way in (_by_range, _by_sendfile, _by_hand):
         try:
             while count := way(reading, writing):
                 copied += count
+                check()
         except OSError as error:
             if error.errno not in _CANNOT:
                 raise

@@ -1,12 +1,11 @@
 """File mode: the whole channel lies in its folder before the container starts, and the container may write there."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 
 from smlocal.channels.copy import copy_tree, gather
-from smlocal.channels.interface import Means, StagedChannel
+from smlocal.channels.interface import Copying, Means, StagedChannel, unbroken
 from smlocal.channels.overlay import overlay_volume
 from smlocal.contract.listing import Listing
 from smlocal.engine.interface import Engine, Mount
@@ -23,7 +22,7 @@ def prepare_channel(
     volume_prefix: str,
     labels: Mapping[str, str],
     folders: Sequence[str] = (),
-    copying: Callable[[], AbstractContextManager[None]] = nullcontext,
+    copying: Copying = unbroken,
 ) -> StagedChannel:
     """Put a channel in place for one host; the container finds it at `target`.
 
@@ -38,16 +37,16 @@ def prepare_channel(
         if not listing.whole_tree:
             os.makedirs(target_directory, exist_ok=True)
             lower = os.path.join(os.path.realpath(target_directory), "lower")
-            with copying():
-                copied = gather(listing, lower)
+            with copying() as check:
+                copied = gather(listing, lower, check=check)
         volume, upper = overlay_volume(lower, engine=engine, name=volume_prefix, labels=labels)
         mount = Mount(source=volume, target=target, volume=True)
         return StagedChannel(mounts=(mount,), means=Means.OVERLAY, bytes_copied=copied, upper=upper)
     os.makedirs(target_directory, exist_ok=True)
     # A copy from a start that failed may be root's by now, and not ours to remove: begin beside it.
     folder = next(path for path in _places(target_directory) if not os.path.lexists(path))
-    with copying():
-        means, copied = copy_tree(listing, folder, folders=folders)
+    with copying() as check:
+        means, copied = copy_tree(listing, folder, folders=folders, check=check)
     return StagedChannel(mounts=(Mount(source=folder, target=target),), means=means, bytes_copied=copied)
 
 

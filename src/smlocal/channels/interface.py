@@ -1,9 +1,25 @@
 """What putting a channel in place results in."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 
 from smlocal.engine.interface import Mount
+
+Check = Callable[[], None]
+"""Called between pieces of work that may take long: raises when nobody wants it any more."""
+Copying = Callable[[], AbstractContextManager[Check]]
+"""Entered around such work. In the main thread a signal may also break off what is inside, at any point."""
+
+
+def unbroken() -> AbstractContextManager[Check]:
+    """For work that is always finished."""
+    return nullcontext(no_check)
+
+
+def no_check() -> None:
+    """Go on."""
 
 
 class Means(StrEnum):

@@ -20,6 +20,7 @@ from smlocal.job.ladder import send_signal
 from smlocal.job.mirrors import Mirrors
 from smlocal.job.outcome import Story
 from smlocal.job.signals import BrokenOffError
+from smlocal.job.staging_hosts import stage_hosts
 from smlocal.job.start import start_all
 from smlocal.job.watch import Action, Kill, RecordInterruption, RecordStop, Terminate, Watch
 from smlocal.plan.model import HostPlan, JobPlan
@@ -110,10 +111,8 @@ class Attempt:
             from smlocal.job.networks import make_network  # most jobs have one host
 
             self.plan = make_network(context.engine, self.plan)
-        for host in self.plan.hosts:
-            run = self.host_run(host)
-            context.signals.check()
-            run.prepare(context.signals.interruptible)
+        context.signals.check()
+        stage_hosts([self.host_run(host) for host in self.plan.hosts], context.signals)
         context.signals.check()
         context.phases.say(StatusMessage.DOWNLOADING_IMAGE)
 

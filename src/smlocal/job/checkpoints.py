@@ -3,12 +3,12 @@
 import os
 import stat
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from smlocal.artifacts.fetch import host_tree
 from smlocal.artifacts.tree import HostTree
+from smlocal.channels.interface import Copying, unbroken
 from smlocal.contract import paths
 from smlocal.contract.listing import Listing
 from smlocal.contract.manifest import manifest
@@ -32,7 +32,7 @@ def restore_checkpoints(
     plan: JobPlan,
     host: HostPlan,
     delivery: "Delivery | None" = None,
-    copying: Callable[[], AbstractContextManager[None]] = nullcontext,
+    copying: Copying = unbroken,
 ) -> None:
     """Bring the checkpoints to one host, whose folders exist, and remember which; `StagingError` when it fails.
 
@@ -46,16 +46,30 @@ def restore_checkpoints(
     from smlocal.channels.checkpoints import restore
     from smlocal.job.mirrored import record_path
 
-    listing = plan.checkpoints.listing
-    if listing.remote and delivery is not None:
-        with copying():
-            published = plan.checkpoints.s3_prefix is not None
-            listing = _fetched(plan, delivery) if published else _downloaded(plan, delivery)
-    restored = restore(listing, checkpoint_directory(plan, host))
+    with copying() as check:
+        listing = plan.checkpoints.listing
+        if listing.remote and delivery is not None:
+            listing = _brought(plan.checkpoints, plan, delivery)
+        restored = restore(listing, checkpoint_directory(plan, host), check=check)
     with open(record_path(plan, host), "w", encoding="ascii") as record:
         json.dump(asdict(restored), record)
-    if host == plan.hosts[-1]:
+
+
+def fetch_checkpoints(plan: JobPlan, delivery: "Delivery", copying: Copying) -> None:
+    """Bring what S3 has of them to this machine, before the hosts get it all at once."""
+    if plan.checkpoints is not None and plan.checkpoints.listing.remote:
+        with copying():
+            _brought(plan.checkpoints, plan, delivery)
+
+
+def drop_fetched(plan: JobPlan) -> None:
+    """Every host has its own copy by now."""
+    if plan.checkpoints is not None and plan.checkpoints.listing.remote:
         remove_tree(_fetched_to(plan))
+
+
+def _brought(checkpoints: CheckpointPlan, plan: JobPlan, delivery: "Delivery") -> Listing:
+    return _downloaded(plan, delivery) if checkpoints.s3_prefix is None else _fetched(plan, delivery)
 
 
 def _downloaded(plan: JobPlan, delivery: "Delivery") -> Listing:

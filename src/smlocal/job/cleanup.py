@@ -12,6 +12,8 @@ from smlocal.removal import remove_tree
 
 _ENGINE_BACK_SECONDS = 20.0
 _ENGINE_POLL_SECONDS = 0.5
+_FEW = 3
+"""Things that are removed one after the other: threads would cost more than they save."""
 
 
 def clear_engine(engine: Engine, job: str, run_id: str, *, engine_lost: bool) -> list[str]:
@@ -79,6 +81,10 @@ def _clear(engine: Engine, job: str, run_id: str) -> list[str]:
 
 
 def _remove(engine: Engine, resources: list[Resource]) -> list[str]:
+    if len(resources) > _FEW:
+        from smlocal.job.removal_at_once import remove_at_once  # of jobs with several hosts, or many channels
+
+        return remove_at_once(engine, resources)
     left = []
     for resource in resources:
         try:

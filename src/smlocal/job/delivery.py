@@ -1,11 +1,10 @@
 """What brings data to the containers of one attempt and has to be ended with it: downloads, mounts and feeders."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from smlocal.channels.interface import Means, StagedChannel
+from smlocal.channels.interface import Copying, Means, StagedChannel, unbroken
 from smlocal.contract import paths
 from smlocal.contract.listing import Listing
 from smlocal.engine.interface import Mount
@@ -80,7 +79,7 @@ class Delivery:
         mount = Mount(source=mounted.mount_point, target=tree.target, read_only=True)
         return StagedChannel(mounts=(mount,), means=Means.FUSE, bytes_copied=0)
 
-    def open_pipes(self, host: HostPlan, copying: Callable[[], AbstractContextManager[None]] = nullcontext) -> None:
+    def open_pipes(self, host: HostPlan, copying: Copying = unbroken) -> None:
         """Make the first FIFO of every Pipe channel of a host, whose folders exist."""
         if not host.pipes:
             return

@@ -2,12 +2,12 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Thread
 
 from smlocal.artifacts.handback import take_over
-from smlocal.channels.interface import StagedChannel
+from smlocal.channels.interface import Copying, StagedChannel, unbroken
 from smlocal.channels.overlay import is_overlay_refusal
 from smlocal.contract import paths
 from smlocal.engine.interface import ContainerSpec, Engine, Mount, Output, Resource, ResourceKind
@@ -74,15 +74,14 @@ class HostRun:
         """What everything of this host carries on the engine."""
         return {**labels(self.plan), HOST_LABEL: self.name}
 
-    def prepare(self, copying: Callable[[], AbstractContextManager[None]] = nullcontext) -> None:
-        """Build the tree, bring the data and make the container, ready to start; `copying` may be broken off."""
+    def prepare(self, copying: Copying = unbroken) -> None:
+        """Build the tree, bring the data and make the container; `copying` may be broken off. FIFOs come after it."""
         if self.host.limits.disk is not None:
             from smlocal.job.volume import make_volume  # few jobs have one
 
             make_volume(self.plan, self.host)
         self._mounts = build_tree(self.plan, self.host, self.delivery, copying)
         self.staged = stage_trees(self.plan, self.host, self.engine, self.delivery, self.labels, copying=copying)
-        self.delivery.open_pipes(self.host, copying)
         self._create()
         if os.geteuid() != 0 and self.plan.engine.local:
             self._give_to_root()

@@ -7,11 +7,11 @@ what the host finds read-only could not be unpacked into its own.
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 
 from smlocal.artifacts.tar_header import END, header, padding
-from smlocal.channels.interface import Means, StagedChannel
+from smlocal.channels.interface import Check, Copying, Means, StagedChannel, unbroken
 from smlocal.contract.failure import client_error
 from smlocal.contract.listing import Listing
 from smlocal.engine.interface import ContainerSpec, Engine, Mount, Resource, ResourceKind
@@ -37,7 +37,7 @@ def send(
     *,
     folders: Folders,
     trees: Trees,
-    copying: Callable[[], AbstractContextManager[None]] = nullcontext,
+    copying: Copying = unbroken,
 ) -> tuple[StagedChannel, ...]:
     """Make the volumes of one host, fill them, and say how its trees are mounted."""
     listings: list[Listing] = []
@@ -51,7 +51,7 @@ def send(
     for mount in writable:
         engine.create_volume(mount.source, labels, {})
     sent = [0] * len(trees)
-    with copying():
+    with copying() as check:
         porter = engine.create(
             ContainerSpec(
                 name=f"{host.container}-porter",
@@ -64,7 +64,8 @@ def send(
                 mounts=tuple(writable),
             )
         )
-        engine.put_archive(porter, "/", _archive(folders, [tree for tree, _ in trees], listings, sent))
+        archive = _archive(folders, [tree for tree, _ in trees], listings, sent)
+        engine.put_archive(porter, "/", _checked(archive, check))
         engine.remove(Resource(kind=ResourceKind.CONTAINER, id=porter))
     return tuple(
         StagedChannel(
@@ -74,6 +75,13 @@ def send(
         )
         for (tree, volume), count in zip(trees, sent, strict=True)
     )
+
+
+def _checked(pieces: Iterator[bytes], check: Check) -> Iterator[bytes]:
+    """Whoever does not want the data any more need not wait for the rest."""
+    for piece in pieces:
+        check()
+        yield piece
 
 
 def _archive(

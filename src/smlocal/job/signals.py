@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Self
 
+from smlocal.channels.interface import Check
 from smlocal.contract.statuses import StopCause
 from smlocal.job.events import Events, KillAsked, Poked, StopAsked
 
@@ -58,14 +59,23 @@ class StopSignals:
             raise BrokenOffError
 
     @contextmanager
-    def interruptible(self) -> Iterator[None]:
-        """Break off by `BrokenOffError` at any point of what is done inside, also for a signal of a moment before."""
+    def interruptible(self) -> Iterator[Check]:
+        """Break off by `BrokenOffError` at any point of what is done inside, also for a signal of a moment before.
+
+        For the main thread alone: no other hears of signals.
+        """
         self._armed = True
         try:
             self.check()
-            yield
+            yield self.check
         finally:
             self._armed = False
+
+    @contextmanager
+    def checked(self) -> Iterator[Check]:
+        """Break off where what is done inside asks whether it should."""
+        self.check()
+        yield self.check
 
     def _caught(self, number: int, frame: FrameType | None) -> None:
         del frame

@@ -1,16 +1,16 @@
 """Put a host's `/opt/ml` in place before its container is made."""
 
 import os
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Mapping
+from contextlib import nullcontext
 
 from smlocal.channels.file import prepare_channel
-from smlocal.channels.interface import Means, StagedChannel
+from smlocal.channels.interface import Copying, Means, StagedChannel, unbroken
 from smlocal.contract import paths
 from smlocal.contract.failure import client_error
 from smlocal.engine.interface import Engine, Mount
 from smlocal.errors import StagingError
-from smlocal.job.checkpoints import checkpoint_mounts, restore_checkpoints
+from smlocal.job.checkpoints import checkpoint_mounts, fetch_checkpoints, restore_checkpoints
 from smlocal.job.collectors import collector_mounts, make_collectors
 from smlocal.job.delivery import Delivery
 from smlocal.plan.document import host_directory
@@ -25,7 +25,7 @@ def build_tree(
     plan: JobPlan,
     host: HostPlan,
     delivery: Delivery | None = None,
-    copying: Callable[[], AbstractContextManager[None]] = nullcontext,
+    copying: Copying = unbroken,
 ) -> tuple[Mount, ...]:
     """Make the folders and config files of one host, restore its checkpoints, and say what is mounted."""
     base = host_directory(plan, host)
@@ -70,7 +70,7 @@ def stage_trees(
     labels: Mapping[str, str],
     *,
     staging: Staging | None = None,
-    copying: Callable[[], AbstractContextManager[None]] = nullcontext,
+    copying: Copying = unbroken,
 ) -> tuple[StagedChannel, ...]:
     """Bring the channels and the code of one host into place; `staging` is what stands in for an overlay."""
     if not plan.engine.local:
@@ -81,8 +81,7 @@ def stage_trees(
         return send(plan, host, engine, delivery, labels, folders=folders, trees=named, copying=copying)
 
     def stage(tree: TreePlan) -> StagedChannel:
-        if tree.listing.failure is not None:
-            raise StagingError(client_error(f"Data download failed:{tree.listing.failure}"))
+        _check_listing(tree)
         if tree.mode == "FileSystem":
             mount = Mount(source=tree.listing.root, target=tree.target, read_only=not tree.writable)
             return StagedChannel(mounts=(mount,), means=Means.BIND, bytes_copied=0)
@@ -110,6 +109,22 @@ def stage_trees(
         )
 
     return tuple(stage(tree) for tree in trees(plan, host))
+
+
+def fetch(plan: JobPlan, delivery: Delivery, copying: Copying) -> None:
+    """Bring what all hosts need from S3 to this machine: what is left to do for each of them is local."""
+    for host in plan.hosts:
+        for tree in trees(plan, host):
+            _check_listing(tree)
+            if tree.listing.remote:
+                with copying():
+                    _ = delivery.streamed(tree) if tree.staging == "fuse" else delivery.local(tree)
+    fetch_checkpoints(plan, delivery, copying)
+
+
+def _check_listing(tree: TreePlan) -> None:
+    if tree.listing.failure is not None:
+        raise StagingError(client_error(f"Data download failed:{tree.listing.failure}"))
 
 
 def trees(plan: JobPlan, host: HostPlan) -> tuple[TreePlan, ...]:

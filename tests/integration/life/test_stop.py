@@ -144,7 +144,11 @@ def test_a_stop_at_the_very_beginning(life: Any, assert_nothing_left: Clean) -> 
     assert_nothing_left("at-once")
 
 
-def test_a_stop_while_downloading_skips_uploading(life: Any, tmp_path: Path, assert_nothing_left: Clean) -> None:
+@pytest.mark.parametrize("hosts", [1, 2])
+def test_a_stop_while_downloading_skips_uploading(
+    life: Any, tmp_path: Path, assert_nothing_left: Clean, hosts: int
+) -> None:
+    name = f"slow-{hosts}"
     data = tmp_path / "data"
     for folder in range(200):
         (data / str(folder)).mkdir(parents=True)
@@ -153,17 +157,17 @@ def test_a_stop_while_downloading_skips_uploading(life: Any, tmp_path: Path, ass
     source = {"S3DataSource": {"S3DataType": "S3Prefix", "S3Uri": "./data"}}
     with life.begin(
         *("run", "--detach", "--staging", "copy"),
-        life.job_file("slow", SAVES, InputDataConfig=[{"ChannelName": "train", "DataSource": source}]),
+        life.job_file(name, SAVES, hosts=hosts, InputDataConfig=[{"ChannelName": "train", "DataSource": source}]),
     ) as command:
         command.communicate(timeout=60)
-    life.until_phase("slow", "Downloading")
-    assert life("stop", "slow", "--wait").returncode == 4
-    assert life.phases("slow") == ["Starting", "Downloading", "Stopping", "Stopped"]
-    answer = life.describe("slow")
+    life.until_phase(name, "Downloading")
+    assert life("stop", name, "--wait").returncode == 4
+    assert life.phases(name) == ["Starting", "Downloading", "Stopping", "Stopped"]
+    answer = life.describe(name)
     assert answer["TrainingTimeInSeconds"] >= 1
-    assert life.model("slow") == []
-    assert not (life.home / "jobs" / "slow" / "staged").exists()
-    assert_nothing_left("slow")
+    assert life.model(name) == []
+    assert not (life.home / "jobs" / name / "staged").exists()
+    assert_nothing_left(name)
 
 
 def test_a_stop_while_uploading_keeps_what_is_packed(life: Any, assert_nothing_left: Clean) -> None:

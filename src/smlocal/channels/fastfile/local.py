@@ -1,11 +1,9 @@
 """FastFile from a local folder: the very files, mounted so that nobody can write to them."""
 
 import os
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 
 from smlocal.channels.copy import gather
-from smlocal.channels.interface import Means, StagedChannel
+from smlocal.channels.interface import Copying, Means, StagedChannel, unbroken
 from smlocal.contract.listing import Listing
 from smlocal.engine.interface import Mount
 
@@ -15,7 +13,7 @@ def prepare_read_only(
     *,
     target: str,
     target_directory: str,
-    copying: Callable[[], AbstractContextManager[None]] = nullcontext,
+    copying: Copying = unbroken,
 ) -> StagedChannel:
     """Show a local source read-only at `target`, where it lies or, where that would show something else, as links.
 
@@ -28,7 +26,7 @@ def prepare_read_only(
     else:
         os.makedirs(target_directory, exist_ok=True)
         shown = os.path.join(os.path.realpath(target_directory), "shown")
-        with copying():
-            copied = gather(listing, shown)
+        with copying() as check:
+            copied = gather(listing, shown, check=check)
     mount = Mount(source=shown, target=target, read_only=True)
     return StagedChannel(mounts=(mount,), means=Means.BIND, bytes_copied=copied)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from smlocal.channels.fastfile.local import prepare_read_only
-from smlocal.channels.interface import Means
+from smlocal.channels.interface import Check, Means, no_check
 from smlocal.contract.listing import Listing
 
 Lister = Callable[[Path], Listing]
@@ -37,9 +37,9 @@ def test_links_that_lead_out_are_followed(tmp_path: Path, listing_of: Lister) ->
     entered = []
 
     @contextmanager
-    def copying() -> Iterator[None]:
+    def copying() -> Iterator[Check]:
         entered.append(True)
-        yield
+        yield no_check
 
     staged = prepare_read_only(listing, target=TARGET, target_directory=str(tmp_path / "mine"), copying=copying)
     (mount,) = staged.mounts

@@ -1,0 +1,110 @@
+"""Subnets that are taken, and what crashed jobs leave in the way of others."""
+
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.integration.job.conftest import Ran
+
+from smlocal.engine.docker import DockerEngine, connect
+from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Resource, ResourceKind
+from smlocal.errors import EngineError, SubnetInUseError
+from smlocal.job.networks import FOLDER_LABEL, make_network
+from smlocal.job.prepare import look
+from smlocal.plan.model import JobPlan
+from smlocal.plan.network import moved
+
+RunJob = Callable[..., Ran]
+HOSTS = {"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 2}}
+
+
+@pytest.fixture
+def within() -> str:
+    """Room for one network of a job, which no other test has, most likely."""
+    return f"198.51.100.{8 * secrets.randbelow(32)}/29"
+
+
+@pytest.fixture
+def take() -> Iterator[Callable[..., str]]:
+    """Makes a network that has a subnet, and removes it in the end; returns its id."""
+    engine = connect()
+    made: list[str] = []
+
+    def make(subnet: str, **labels: str) -> str:
+        name = f"networks-{secrets.token_hex(4)}"
+        made.append(name)
+        marks = {key.replace("_", "."): value for key, value in labels.items()}
+        engine.create_network(name, marks, subnet=subnet, gateway=_first(subnet))
+        return next(each.id for each in engine.networks() if each.name == name)
+
+    yield make
+    for name in made:
+        with suppress(EngineError):
+            engine.remove(Resource(kind=ResourceKind.NETWORK, id=name))
+
+
+def _first(subnet: str) -> str:
+    address, _, last = subnet.partition("/")[0].rpartition(".")
+    return f"{address}.{int(last) + 1}"
+
+
+def test_a_range_that_somebody_else_has(
+    take: Callable[..., str], within: str, job_file: Callable[..., Path], smlocal_run: Callable[..., Any]
+) -> None:
+    take(within)
+    path = job_file([], "true", local={"NetworkRange": within}, **HOSTS)
+    done = smlocal_run("run", path)
+    assert done.returncode == 3
+    assert "[network-range]" in done.stderr
+    assert "networks-" in done.stderr
+    assert '"TrainingJobSummaries": []' in smlocal_run("jobs", "--json").stdout
+
+
+def test_what_a_crashed_job_left_is_removed(
+    take: Callable[..., str], within: str, run_job: RunJob, smlocal_home: Path
+) -> None:
+    folder = smlocal_home / "jobs" / "networks-crashed"
+    folder.mkdir(parents=True)
+    marks = {JOB_LABEL: "networks-crashed", RUN_LABEL: "0badf00d", FOLDER_LABEL: str(folder)}
+    left = take(within, **marks)
+    ran = run_job([], "true", local={"NetworkRange": within}, **HOSTS)
+    assert ran.exit == 0, ran.stderr
+    assert left not in {each.id for each in connect().networks()}
+
+
+@pytest.fixture
+def planned(job_file: Callable[..., Path], tmp_path: Path) -> Callable[..., JobPlan]:
+    """The plan of a job with two hosts whose networks come from a range."""
+    from smlocal.contract.document import load_document
+    from smlocal.contract.job_file import read_job
+
+    def plan(within: str) -> JobPlan:
+        path = job_file([], "true", local={"NetworkRange": within}, **HOSTS)
+        document = load_document(path.read_text(), name=path.name, directory=str(tmp_path))
+        job = read_job(document, strict=False)
+        return look(job, name=path.stem, home=str(tmp_path / "home"), engine=connect(), strict=False)
+
+    return plan
+
+
+def test_a_subnet_that_is_taken_meanwhile(take: Callable[..., str], planned: Callable[..., JobPlan]) -> None:
+    engine: DockerEngine = connect()
+    plan = moved(planned("198.18.0.0/15"), taken := f"198.51.100.{8 * secrets.randbelow(32)}/29")
+    take(taken)
+    made = make_network(engine, plan)
+    try:
+        assert made.network is not None
+        assert made.network.subnet != taken
+        there = {each.name: each.subnets for each in engine.networks()}
+        assert there[made.network.name] == (made.network.subnet,)
+    finally:
+        for each in engine.owned(plan.name):
+            engine.remove(each)
+    plan = moved(planned("198.18.0.0/15"), taken)
+    with pytest.raises(SubnetInUseError):
+        engine.create_network("networks-never", {}, subnet=taken, gateway=_first(taken))
+    assert plan.network is not None
+    assert plan.network.subnet == taken
