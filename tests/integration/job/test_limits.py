@@ -24,7 +24,8 @@ ulimit -Sn; ulimit -Hn
 """
 FILL = """
 df -k /opt/ml/model | tail -n 1 | awk '{ print $2 }' >&2
-fallocate -l 700m /opt/ml/model/one; fallocate -l 700m /opt/ml/output/data/two
+fallocate -l 700m /opt/ml/model/one
+fallocate -l 700m /opt/ml/output/data/two || { echo small >/opt/ml/model/one; exit 1; }
 """
 
 
@@ -46,10 +47,13 @@ def test_memory_that_runs_out_gives_the_reason_of_production(run_job: Callable[.
     assert ran.exit == 1
 
 
-@pytest.mark.skipif(
+needs_root = pytest.mark.skipif(
     os.geteuid() != 0 or not Path("/dev/loop-control").exists(),
     reason="only root can make a disk of a certain size, and only with loop devices",
 )
+
+
+@needs_root
 def test_a_disk_that_is_full(run_job: Callable[..., Any]) -> None:
     enforced: dict[str, Any] = {"EnforceInstanceLimits": True}
     ran = run_job([], FILL, local=enforced, ResourceConfig={**SMALL, "VolumeSizeInGB": 1})
@@ -58,8 +62,35 @@ def test_a_disk_that_is_full(run_job: Callable[..., Any]) -> None:
     assert 900 << 10 < int(size) <= 1 << 20
     assert "No space left on device" in words
     assert ran.reason == "AlgorithmError: , exit code: 1"
-    # What was written is collected all the same, and nothing stays mounted (run_job looks).
-    assert len(ran.model("one")) == 700 << 20
+    # What was written is collected all the same, and nothing stays mounted: run_job looks.
+    assert ran.model("one") == b"small\n"
+
+
+@needs_root
+def test_the_disk_of_a_job_whose_supervisor_was_killed(
+    job_file: Callable[..., Path],
+    background: Callable[[Path], Any],
+    smlocal_run: Run,
+    wait_until: Callable[[Callable[[], bool]], None],
+    assert_nothing_left: Callable[[str], None],
+) -> None:
+    path = job_file(
+        [],
+        "echo x >/opt/ml/model/one; echo here; sleep 2",
+        local={"EnforceInstanceLimits": True},
+        ResourceConfig={**SMALL, "VolumeSizeInGB": 1},
+    )
+    job = background(path)
+    wait_until(lambda: job.output() == "here\n")
+    assert f"{job.home}/jobs/{job.name}/hosts/algo-1 ext4" in Path("/proc/mounts").read_text()
+    job.process.kill()
+    job.process.wait()
+    assert smlocal_run("recover").returncode == 0
+    answer = json.loads(smlocal_run("describe", job.name, "--json").stdout)
+    assert answer["TrainingJobStatus"] == "Completed"
+    assert answer["Local"]["Artifacts"]["Model"]
+    assert answer["Local"]["Leftovers"] == []
+    assert_nothing_left(job.name)
 
 
 def test_data_that_does_not_fit(run_job: Callable[..., Any], tmp_path: Path) -> None:
