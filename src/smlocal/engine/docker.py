@@ -199,6 +199,8 @@ class DockerEngine:
 
     def began(self) -> str:
         """Read the age of the default network: every start that does not keep containers alive makes it anew."""
+        if self._client.product == "podman":
+            return ""  # its containers never hear of a new start
         try:
             return str(self._client.read("/networks/bridge")["Created"])
         except EngineLostError:

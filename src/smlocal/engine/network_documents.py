@@ -25,7 +25,7 @@ def network_document(
     }
     if isolated and product == "docker":
         # An internal network has no way out, but Docker still gives its own machine an address on it, where containers
-        # reach every service that listens there. Other engines do not, and do not know the option.
+        # reach every service that listens there. So does Podman, which has no option against it: a note says so.
         document["Options"] = {"com.docker.network.bridge.inhibit_ipv4": "true"}
     return document
 

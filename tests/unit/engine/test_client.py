@@ -143,6 +143,10 @@ def test_an_engine_of_another_make_is_asked_for_everything(serve: Serve) -> None
     )
 
 
+def test_the_start_of_podman_says_nothing_about_containers(serve: Serve) -> None:
+    assert DockerEngine(at(serve(PING.replace(b"Docker/", b"Libpod/")))).began() == ""
+
+
 def test_a_wait_that_ends_with_an_error_of_the_engine(serve: Serve) -> None:
     running = answer(200, b'{"State": {"Status": "running"}}')
     ended = answer(200, b'{"StatusCode": 125, "Error": {"Message": "lost track of it"}}')
