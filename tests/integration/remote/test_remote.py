@@ -155,3 +155,16 @@ def test_doctor_says_what_an_engine_elsewhere_means(tmp_path: Path, run_remotely
     assert "the engine is on another machine" in found["overlay"]["Sentence"]
     assert found["container"]["Severity"] == "ok"
     assert "(the engine)" not in found["disk"]["Sentence"]
+
+
+def test_the_plan_says_so(tmp_path: Path, run_remotely: Run) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "a").write_text("1")
+    write_job(tmp_path, "remote-plan", "true", InputDataConfig=[channel("./data")])
+    shown = run_remotely("plan", "job.yaml", "--image", "none:at-all", cwd=tmp_path)
+    assert "volume of the engine's, sent from ./data" in shown.stdout
+    assert "bind mount" not in shown.stdout
+    document = json.loads(run_remotely("plan", "job.yaml", "--json", "--image", "none:at-all", cwd=tmp_path).stdout)
+    assert (document["Engine"]["Product"], document["Engine"]["Here"]) == ("docker", False)
+    assert {mount["Kind"] for mount in document["Hosts"][0]["Mounts"]} == {"send"}
