@@ -232,12 +232,12 @@ def _entries(plan: "JobPlan", host: "HostPlan") -> dict[str, str]:
     mount = "bind mount" if plan.engine.local else "volume of the engine's"
     entries = {
         **dict.fromkeys(host.directories, "empty"),
-        paths.INPUT: f"{mount}, of a folder made for the job",
-        paths.OUTPUT: f"{mount}, of a folder made for the job",
+        paths.INPUT: f"{mount} of a folder made for the job",
+        paths.OUTPUT: f"{mount} of a folder made for the job",
         **{path: _content(text) for path, text in host.files.items()},
         **{tree.target: _channel(tree) for tree in (*host.channels, *code)},
         **{f"{pipe.target}_0": _pipe(pipe) for pipe in host.pipes},
-        paths.MODEL: f"{mount}, of an empty folder, collected to {output}/{model}",
+        paths.MODEL: f"{mount} of an empty folder, collected to {output}/{model}",
         paths.OUTPUT_DATA: f"empty, collected to {output}/output.tar.gz",
         paths.FAILURE: "read when a host fails",
     }
