@@ -146,7 +146,10 @@ def _make_directory(path: str) -> None:
     parent = os.path.dirname(path)
     if not os.path.isdir(parent):
         _make_directory(parent)
-    os.mkdir(path)
+    try:
+        os.mkdir(path)
+    except FileExistsError:  # other hosts are staged at the same time, and have some parents in common
+        return
     os.chmod(path, 0o755)  # noqa: S103 - what the service has, whatever the user's umask
 
 

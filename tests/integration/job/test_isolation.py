@@ -69,10 +69,10 @@ def test_an_isolated_host_reaches_nothing(run_job: RunJob, looking: Looking, sur
             "isolated",
             EnableNetworkIsolation=True,
             Environment=surroundings,
-            local={"Endpoints": {"s3": f"http://localhost:{surroundings['PORT']}"}},
+            local={"Credentials": "inherit", "Endpoints": {"s3": f"http://localhost:{surroundings['PORT']}"}},
         ),
     )
-    assert ran.exit == 0, ran.log()
+    assert ran.exit == 0, ran.answer["Local"]["Explanation"] or ran.log()
     assert ran.answer["EnableNetworkIsolation"] is True
     found: dict[str, Any] = json.loads(ran.log())
     assert found["reached"] == []
@@ -94,14 +94,14 @@ def test_isolated_hosts_reach_each_other(run_job: RunJob, looking: Looking) -> N
             ResourceConfig={"InstanceType": "ml.m5.large", "InstanceCount": 2},
         ),
     )
-    assert ran.exit == 0, ran.stderr
+    assert ran.exit == 0, ran.answer["Local"]["Explanation"] or ran.stderr
     assert (ran.log("algo-1"), ran.log("algo-2")) == ("2 1\n", "2 1\n")
 
 
 def test_sixteen_hosts_reach_each_other(run_job: RunJob, looking: Looking) -> None:
     resources = {"InstanceType": "ml.m5.large", "InstanceCount": 16}
     ran = run_job([], "", **looking("every_peer", ResourceConfig=resources))
-    assert ran.exit == 0, ran.stderr
+    assert ran.exit == 0, ran.answer["Local"]["Explanation"] or ran.stderr
     assert [ran.log(f"algo-{number}") for number in range(1, 17)] == ["16 15\n"] * 16
 
 
@@ -120,7 +120,7 @@ print(socket.create_connection((url.hostname, url.port), timeout=20).recv(99).de
         ResourceConfig={"InstanceType": "ml.m5.large", "InstanceCount": hosts},
         local={"Endpoints": {"s3": f"http://localhost:{listener}"}},
     )
-    assert ran.exit == 0, ran.log()
+    assert ran.exit == 0, ran.answer["Local"]["Explanation"] or ran.log()
     assert [ran.log(f"algo-{number}") for number in range(1, hosts + 1)] == ["hello\n"] * hosts
     assert "endpoint-loopback" not in ran.notes
 

@@ -16,6 +16,7 @@ from smlocal.job.networks import FOLDER_LABEL, make_network
 from smlocal.job.prepare import look
 from smlocal.plan.model import JobPlan
 from smlocal.plan.network import moved
+from smlocal.store.lease import Lease
 
 RunJob = Callable[..., Ran]
 HOSTS = {"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 2}}
@@ -66,13 +67,24 @@ def test_a_range_that_somebody_else_has(
 def test_what_a_crashed_job_left_is_removed(
     take: Callable[..., str], within: str, run_job: RunJob, smlocal_home: Path
 ) -> None:
-    folder = smlocal_home / "jobs" / "networks-crashed"
-    folder.mkdir(parents=True)
-    marks = {JOB_LABEL: "networks-crashed", RUN_LABEL: "0badf00d", FOLDER_LABEL: str(folder)}
+    crashed = smlocal_home / "jobs" / "networks-crashed"
+    crashed.mkdir(parents=True)
+    marks = {JOB_LABEL: "networks-crashed", RUN_LABEL: "0badf00d", FOLDER_LABEL: str(crashed)}
     left = take(within, **marks)
-    ran = run_job([], "true", local={"NetworkRange": within}, **HOSTS)
-    assert ran.exit == 0, ran.stderr
-    assert left not in {each.id for each in connect().networks()}
+    # One of a job that is supervised, and one of which nothing is known here: a home that only somebody else sees.
+    (smlocal_home / "jobs" / "networks-alive").mkdir()
+    lease = Lease.take(str(smlocal_home / "jobs" / "networks-alive"))
+    others = [
+        take(f"203.0.113.{8 * number}/29", **{**marks, RUN_LABEL: f"{number:08x}", FOLDER_LABEL: folder})
+        for number, folder in enumerate([str(smlocal_home / "jobs" / "networks-alive"), "/nowhere/jobs/networks"])
+    ]
+    assert lease is not None
+    with lease:
+        ran = run_job([], "true", local={"NetworkRange": within}, **HOSTS)
+    assert ran.exit == 0, ran.answer["Local"]["Explanation"] or ran.stderr
+    there = {each.id for each in connect().networks()}
+    assert left not in there
+    assert there >= set(others)
 
 
 @pytest.fixture
