@@ -37,7 +37,7 @@ def assumed(role_arn: str, region: str) -> Issued:
         given = client.assume_role(RoleArn=role_arn, RoleSessionName=SESSION_NAME)["Credentials"]
     except NoCredentialsError as error:
         raise _for_containers(()) from error
-    except (BotoCoreError, ClientError, RuntimeError, ValueError) as error:
+    except (BotoCoreError, ClientError, RuntimeError, ValueError, KeyError) as error:
         raise RoleNotAssumedError(
             f"the role {role_arn} cannot be assumed",
             details=(str(error),),

@@ -2,9 +2,8 @@
 
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
-from threading import Event, Lock
+from threading import Lock
 
 from smlocal.credentials.issued import Issued
 from smlocal.errors import SmlocalError
@@ -29,6 +28,7 @@ class Fresh:
     """Gets new ones; raises `SmlocalError`."""
     tell: Callable[[str], None] = lambda _: None
     """Hears why they could not be renewed."""
+    clock: Callable[[], float] = time.time
     _issued: Issued | None = None
     _renew_at: float = 0.0
     _lock: Lock = field(default_factory=Lock)
@@ -39,33 +39,38 @@ class Fresh:
         self._take(self.find())
 
     def current(self) -> Issued:
-        """Those of the moment; raises `ExpiredError`."""
-        with self._lock:
-            if time.time() >= self._renew_at:
-                self._renew()
-            if self._issued is None or (self._issued.expires is not None and self._issued.expires <= time.time()):
-                raise ExpiredError(self._told)
-            return self._issued
+        """Those of the moment, at once where they are good; raises `ExpiredError`."""
+        issued = self._good()
+        if issued is None:
+            self.keep_up()
+            issued = self._good()
+        if issued is None:
+            raise ExpiredError(self._told)
+        return issued
 
-    def keep(self, stopped: Event) -> None:
-        """Renew them in time, so that nobody who asks has to wait; runs until it is stopped."""
-        while not stopped.wait(max(self._renew_at - time.time(), _SHORTEST_SECONDS)):
-            with suppress(ExpiredError):
-                self.current()
+    def keep_up(self) -> None:
+        """Renew them if it is time to; who asks meanwhile is given the old ones."""
+        with self._lock:
+            if self.clock() >= self._renew_at:
+                self._renew()
+
+    def _good(self) -> Issued | None:
+        issued = self._issued
+        return issued if issued is not None and (issued.expires is None or issued.expires > self.clock()) else None
 
     def _renew(self) -> None:
         try:
             self._take(self.find())
             self._told = ""
         except SmlocalError as error:
-            self._renew_at = time.time() + _TRY_AGAIN_SECONDS
+            self._renew_at = self.clock() + _TRY_AGAIN_SECONDS
             why = "; ".join([error.sentence, *error.details])
             if why != self._told:
                 self._told = why
                 self.tell(why)
 
     def _take(self, issued: Issued) -> None:
-        now = time.time()
+        now = self.clock()
         self._issued = issued
         if issued.expires is None:
             self._renew_at = now + _LOOK_AGAIN_SECONDS

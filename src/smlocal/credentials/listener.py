@@ -42,6 +42,16 @@ def open_listener(port: int, appear: Callable[[], None]) -> Listener | None:
     return Listener(socket=bound, port=bound.getsockname()[1])
 
 
+def is_here() -> bool:
+    """True while this machine has the address."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as trial:
+        try:
+            trial.bind((ADDRESS, 0))
+        except OSError as error:
+            return error.errno != errno.EADDRNOTAVAIL
+        return True
+
+
 def is_reached(listener: Listener) -> bool:
     """Ask, now that we answer: who does must be us, or another job of ours that shares the port.
 

@@ -6,15 +6,17 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from threading import BoundedSemaphore, Event, Thread
+from threading import BoundedSemaphore, Event, Lock, Thread
 from typing import TypedDict, Unpack
 
 from smlocal.credentials.answers import MALFORMED, MOST_BYTES, UNKNOWN, Asked, Secret, answer, read_head, refusal
 from smlocal.credentials.fresh import ExpiredError, Fresh
 from smlocal.credentials.handover import hand_over, open_door, take_in
-from smlocal.credentials.listener import PORT, Listener, is_reached, open_listener, unreachable
+from smlocal.credentials.listener import PORT, Listener, is_here, is_reached, open_listener, unreachable
+from smlocal.errors import SmlocalError
 
 _AT_ONCE = 64
+_LOOK_SECONDS = 1.0
 _PATIENCE_SECONDS = 5.0
 """For the whole of a request."""
 
@@ -26,6 +28,7 @@ class Job(TypedDict):
     fresh: Fresh
     role_arn: str
     is_ours: Callable[[str], bool]
+    appear: Callable[[], None]
 
 
 @dataclass(kw_only=True, slots=True)
@@ -38,20 +41,24 @@ class Server:
     role_arn: str
     is_ours: Callable[[str], bool]
     """True for the address of a container of the job."""
+    appear: Callable[[], None]
+    """Has the address made; raises `SmlocalError`."""
     _door: socket.socket | None = None
     _stopped: Event = field(default_factory=Event)
+    _making: Lock = field(default_factory=Lock)
+    """Held while the address is made: whoever closes may then take it away for good."""
     _woken: tuple[socket.socket, socket.socket] = field(default_factory=socket.socketpair)
     _free: BoundedSemaphore = field(default_factory=lambda: BoundedSemaphore(_AT_ONCE))
     _threads: list[Thread] = field(default_factory=list)
 
     @classmethod
-    def open(cls, wanted: int | None, appear: Callable[[], None], **job: Unpack[Job]) -> "Server":
+    def open(cls, wanted: int | None, **job: Unpack[Job]) -> "Server":
         """Answer at this port, or at the best there is; raises `CredentialsUnreachableError`.
 
         From the first moment: what the kernel gives a listener of a shared port waits for that one alone.
         """
         for port in (PORT, 0) if wanted is None else (wanted,):
-            listener = open_listener(port, appear)
+            listener = open_listener(port, job["appear"])
             if listener is None:
                 continue
             server = cls(listener=listener, **job)
@@ -67,14 +74,15 @@ class Server:
             self._door = open_door(self.secret.path)
         self._threads = [
             Thread(target=self._listen, name="credentials", daemon=True),
-            Thread(target=self.fresh.keep, args=(self._stopped,), name="credentials-fresh", daemon=True),
+            Thread(target=self._keep, name="credentials-keep", daemon=True),
         ]
         for thread in self._threads:
             thread.start()
 
     def close(self) -> None:
         """Nothing is answered any more."""
-        self._stopped.set()
+        with self._making:
+            self._stopped.set()
         self._woken[1].close()
         for thread in self._threads[:1]:
             thread.join()
@@ -82,6 +90,17 @@ class Server:
         for each in (self.listener.socket, self._door, self._woken[0]):
             if each is not None:
                 each.close()
+
+    def _keep(self) -> None:
+        """Renew the credentials in time, so that nobody waits, and bring the address back should it be taken away.
+
+        No container is on its network, so that `docker network prune` removes it.
+        """
+        while not self._stopped.wait(_LOOK_SECONDS):
+            self.fresh.keep_up()
+            with self._making, suppress(SmlocalError):
+                if not self._stopped.is_set() and not is_here():
+                    self.appear()
 
     def _leave(self) -> None:
         """Whoever is waiting at a shared port may have come for another job."""

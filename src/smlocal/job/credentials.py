@@ -137,7 +137,7 @@ class Desk:
             appear()
             self._server = Server.open(
                 port,
-                appear,
+                appear=appear,
                 secret=self._secret,
                 fresh=self._fresh,
                 role_arn=self.plan.role_arn,

@@ -308,12 +308,12 @@ class Supervisor:
 
     def _clear(self) -> None:
         attempt, engine = self.attempt, self.context.engine
+        if self.desk is not None:
+            self.desk.close()  # or it would bring back what is cleared
         if not attempt.engine_lost:
             self.leftovers += give_back(attempt.runs.values(), engine)
         self.leftovers += clear_engine(engine, self.plan.name, self.plan.run_id, engine_lost=attempt.engine_lost)
         attempt.delivery.close()
-        if self.desk is not None:
-            self.desk.close()
         self.leftovers += clear_disk(self.plan.job_directory)
 
     def _failure_file(self) -> bytes:

@@ -1,5 +1,4 @@
-import time
-from threading import Event, Thread
+from dataclasses import dataclass, field
 
 import pytest
 
@@ -7,65 +6,73 @@ from smlocal.credentials.fresh import AHEAD_SECONDS, ExpiredError, Fresh
 from smlocal.credentials.issued import Issued
 from smlocal.errors import CredentialsMissingError, RoleNotAssumedError
 
+HOUR = 3600.0
 
+
+@dataclass
 class Giver:
-    """Gives credentials that are good for so long, or says why not."""
+    """Gives credentials that are good for so long, or says why not; and tells the time."""
 
-    def __init__(self, *seconds: float | None) -> None:
-        self.left = list(seconds)
-        self.asked = 0
+    left: list[float | None]
+    asked: int = 0
+    now: float = 1_800_000_000.0
+    told: list[str] = field(default_factory=list)
 
     def __call__(self) -> Issued:
         self.asked += 1
         if not self.left:
             raise RoleNotAssumedError("no more", details=("AccessDenied",))
         seconds = self.left.pop(0)
-        expires = None if seconds is None else time.time() + seconds
+        expires = None if seconds is None else self.now + seconds
         return Issued(access_key=f"AKIA{self.asked}", secret_key="x", expires=expires)
 
 
-@pytest.mark.parametrize("seconds", [3 * AHEAD_SECONDS, AHEAD_SECONDS, None])
-def test_what_is_good_is_not_asked_for_again(seconds: float | None) -> None:
-    find = Giver(seconds)
-    fresh = Fresh(find=find)
+def begun(*seconds: float | None) -> tuple[Fresh, Giver]:
+    giver = Giver(list(seconds))
+    fresh = Fresh(find=giver, tell=giver.told.append, clock=lambda: giver.now)
     fresh.first()
-    assert {fresh.current().access_key for _ in range(3)} == {"AKIA1"}
-    assert find.asked == 1
+    return fresh, giver
 
 
-def test_they_are_renewed_before_they_expire() -> None:
-    fresh = Fresh(find=Giver(1.2, 3600))
-    fresh.first()
-    stopped = Event()
-    thread = Thread(target=fresh.keep, args=(stopped,))
-    thread.start()
-    until = time.monotonic() + 30
-    while fresh.current().access_key == "AKIA1":
-        assert time.monotonic() < until
-        time.sleep(0.01)
-    stopped.set()
-    thread.join()
+@pytest.mark.parametrize(
+    ("seconds", "good"), [(HOUR, HOUR - AHEAD_SECONDS), (AHEAD_SECONDS, AHEAD_SECONDS / 2), (4.0, 2.0), (None, 300.0)]
+)
+def test_they_are_renewed_well_before_they_expire_and_not_sooner(seconds: float | None, good: float) -> None:
+    fresh, giver = begun(seconds, HOUR)
+    giver.now += good - 1
+    fresh.keep_up()
+    assert fresh.current().access_key == "AKIA1"
+    assert giver.asked == 1
+    giver.now += 1.1
+    fresh.keep_up()
     assert fresh.current().access_key == "AKIA2"
 
 
+def test_whoever_asks_is_not_kept_waiting_while_the_old_ones_are_good() -> None:
+    fresh, giver = begun(HOUR, HOUR)
+    giver.now += HOUR - 1
+    assert fresh.current().access_key == "AKIA1"
+    giver.now += 2
+    assert fresh.current().access_key == "AKIA2", "nobody kept up"
+
+
 def test_the_old_are_given_while_they_are_good_and_the_trouble_is_told_once() -> None:
-    told: list[str] = []
-    find = Giver(1.5)
-    fresh = Fresh(find=find, tell=told.append)
-    fresh.first()
-    first = fresh.current()
-    assert first.expires is not None
-    until = time.monotonic() + 30
-    while not told:
+    fresh, giver = begun(HOUR)
+    for _ in range(5):
+        giver.now += HOUR / 6
+        fresh.keep_up()
         assert fresh.current().access_key == "AKIA1"
-        assert time.monotonic() < until
-        time.sleep(0.01)
-    assert told == ["no more; AccessDenied"]
-    time.sleep(max(0.0, first.expires - time.time()))
-    with pytest.raises(ExpiredError, match="no more"):
-        fresh.current()
-    assert find.asked == 2, "whoever asks again and again does not make us ask as often"
-    assert len(told) == 1
+    assert giver.told == ["no more; AccessDenied"]
+    giver.now += HOUR / 6
+    tried = giver.asked
+    for _ in range(100):
+        with pytest.raises(ExpiredError, match="no more"):
+            fresh.current()
+    assert giver.asked == tried + 1, "whoever asks again and again does not make us ask as often"
+    giver.left = [HOUR]
+    giver.now += 11
+    assert fresh.current().access_key == f"AKIA{giver.asked}"
+    assert len(giver.told) == 1
 
 
 def test_none_at_first() -> None:

@@ -37,6 +37,7 @@ def serve() -> Iterator[Serve]:
             fresh=Fresh(find=find),
             role_arn="arn:role",
             is_ours=lambda _: ours,
+            appear=lambda: None,
         )
         server.begin()
         servers.append(server)
@@ -122,7 +123,9 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def a_server(port: int | None) -> Server:
     find = lambda: ISSUED  # noqa: E731  a function of its own would say no more
-    return Server.open(port, lambda: None, secret=SECRET, fresh=Fresh(find=find), role_arn="", is_ours=lambda _: True)
+    return Server.open(
+        port, appear=lambda: None, secret=SECRET, fresh=Fresh(find=find), role_arn="", is_ours=lambda _: True
+    )
 
 
 @pytest.mark.usefixtures("here")
@@ -169,7 +172,7 @@ def test_jobs_share_a_port(monkeypatch: pytest.MonkeyPatch) -> None:
     servers = [
         Server.open(
             None,
-            lambda: None,
+            appear=lambda: None,
             secret=Secret(path=f"/{name}"),
             fresh=Fresh(find=lambda name=name: Issued(access_key=name, secret_key="x")),  # type: ignore[misc]  # mypy does not infer it
             role_arn="",
