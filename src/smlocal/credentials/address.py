@@ -5,11 +5,13 @@ route to this machine reaches it, so no container need be attached, and none has
 network. Each has a volume as a mark that it uses it; the last one to go removes it.
 """
 
+import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 
 from smlocal.engine.interface import CREDENTIALS_LABEL, Engine, Resource, ResourceKind
 from smlocal.errors import CredentialsUnreachableError, EngineError
+from smlocal.plan.network import overlaps
 
 ADDRESS = "169.254.170.2"
 NETWORK = "smlocal-credentials"
@@ -17,6 +19,7 @@ _SUBNET = "169.254.170.0/30"
 _LABELS = {CREDENTIALS_LABEL: "network"}
 """Not that of a job: it belongs to all who have a mark."""
 _EXISTS = 409
+_MAKING_SECONDS = 10.0
 
 
 def claim(engine: Engine, mark: str, labels: Mapping[str, str]) -> None:
@@ -33,28 +36,53 @@ def giving_back(engine: Engine, marks: Collection[str]) -> Iterator[None]:
     deaf for a moment: it is given the address again.
     """
     if not _marks(engine) - set(marks):
-        engine.remove(Resource(kind=ResourceKind.NETWORK, id=NETWORK))
+        _remove_network(engine)
     yield
     if _marks(engine):
         _make_network(engine)
 
 
-def _make_network(engine: Engine) -> None:
+def _remove_network(engine: Engine) -> None:
     try:
-        engine.create_network(NETWORK, _LABELS, subnet=_SUBNET, gateway=ADDRESS)
+        engine.remove(Resource(kind=ResourceKind.NETWORK, id=NETWORK))
     except EngineError as error:
-        if error.status == _EXISTS:
-            return
-        if not error.status:
+        # Two who remove it at once: the second is told that it is unknown, by an error of the engine's own.
+        if not error.status or _is_there(engine):
             raise
-        raise CredentialsUnreachableError(
-            f"the engine does not make a network with the address {ADDRESS}, where containers look for credentials",
-            details=(error.sentence,),
-            remedy=(
-                "Does another network have it?  docker network inspect $(docker network ls -q) | grep 169.254.170",
-                "Or run without credentials: --credentials none",
-            ),
-        ) from error
+
+
+def _is_there(engine: Engine) -> bool:
+    return any(network.name == NETWORK for network in engine.networks())
+
+
+def _make_network(engine: Engine) -> None:
+    until = time.monotonic() + _MAKING_SECONDS
+    while True:
+        try:
+            engine.create_network(NETWORK, _LABELS, subnet=_SUBNET, gateway=ADDRESS)
+        except EngineError as error:
+            if not error.status:
+                raise
+            networks = engine.networks()
+            if error.status == _EXISTS or any(network.name == NETWORK for network in networks):
+                return
+            # Another job may be making it, or removing it, at this moment: the addresses are taken, and by no network.
+            if any(overlaps(_SUBNET, network.subnets) for network in networks) or time.monotonic() > until:
+                raise _refused(error) from error
+            time.sleep(0.05)
+        else:
+            return
+
+
+def _refused(error: EngineError) -> CredentialsUnreachableError:
+    return CredentialsUnreachableError(
+        f"the engine does not make a network with the address {ADDRESS}, where containers look for credentials",
+        details=(error.sentence,),
+        remedy=(
+            "Does another network have it?  docker network inspect $(docker network ls -q) | grep 169.254.170",
+            "Or run without credentials: --credentials none",
+        ),
+    )
 
 
 def _marks(engine: Engine) -> set[str]:
