@@ -2,7 +2,9 @@
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from smlocal.quick_dataclass import dataclass
 
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _WRITE_AND_ENTER = 0o300

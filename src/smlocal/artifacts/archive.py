@@ -3,12 +3,12 @@
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from smlocal.artifacts.tar_header import END, header, padding
 from smlocal.artifacts.tree import Clash, Entry, HostTree, merge
 from smlocal.artifacts.writing import explained, make_folder, open_file, sync_folder
+from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from smlocal.artifacts.gzip_stream import GzipStream

@@ -10,13 +10,14 @@ import os
 import stat
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from smlocal.artifacts.destination import InTheWayError
 from smlocal.artifacts.mirror.place import Place, Target
 from smlocal.artifacts.tree import Clash, Entry, HostTree, left_out, merge
 from smlocal.artifacts.writing import explained, open_file
 from smlocal.contract.checkpoints import UPLOADING, Restored, Stamp
+from smlocal.quick_dataclass import dataclass
 
 _Chosen = dict[bytes, tuple[HostTree, Entry]]
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, Protocol
 
 from smlocal.artifacts.archive import Follower, write_archive
@@ -10,6 +10,7 @@ from smlocal.artifacts.publish import publish
 from smlocal.artifacts.telling import Telling
 from smlocal.artifacts.tree import Clash, HostTree
 from smlocal.contract import paths
+from smlocal.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,12 +10,13 @@ import os
 import posixpath
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from smlocal.artifacts.tree import Entry, HostTree, in_order, left_out, walk
 from smlocal.artifacts.writing import explained
 from smlocal.errors import ArtifactError, EngineError
+from smlocal.quick_dataclass import dataclass
 from smlocal.removal import remove_tree
 
 if TYPE_CHECKING:

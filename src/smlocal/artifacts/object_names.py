@@ -2,11 +2,11 @@
 
 import posixpath
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from smlocal.artifacts.tree import Entry, HostTree
 from smlocal.contract import paths
 from smlocal.errors import ArtifactError
+from smlocal.quick_dataclass import dataclass
 
 _MOST_LINKS = 40
 

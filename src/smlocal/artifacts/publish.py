@@ -4,12 +4,12 @@ import os
 import stat
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 from smlocal.artifacts.archive import Progress
 from smlocal.artifacts.tree import Clash, Entry, HostTree, merge, walk
 from smlocal.artifacts.writing import copy_bytes, explained, make_folder, open_file, sync_folder
 from smlocal.errors import ArtifactError
+from smlocal.quick_dataclass import dataclass
 from smlocal.removal import remove_tree
 
 _OWNER_FILE, _OWNER_DIRECTORY = 0o600, 0o700

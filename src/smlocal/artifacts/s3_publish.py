@@ -3,7 +3,7 @@
 import os
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from queue import SimpleQueue
 from types import TracebackType
 from typing import Self
@@ -12,6 +12,7 @@ from smlocal.artifacts.object_names import Named, object_names
 from smlocal.artifacts.tree import HostTree, walk
 from smlocal.artifacts.writing import explained
 from smlocal.errors import ArtifactError, MachineNotReadyError
+from smlocal.quick_dataclass import dataclass
 from smlocal.sources.progress import Meter, Progress
 from smlocal.sources.s3.client import S3Client
 from smlocal.sources.s3.growing import GrowingFile

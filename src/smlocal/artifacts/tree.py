@@ -5,9 +5,10 @@ import os
 import stat
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from smlocal.artifacts.reach import Reach
+from smlocal.quick_dataclass import dataclass
 
 _SKIPPED_KINDS = {
     stat.S_IFSOCK: "a socket",

@@ -2,11 +2,12 @@
 
 import os
 import stat
-from dataclasses import dataclass, field
+from dataclasses import field
 from errno import EBADF, EINVAL, EISDIR, ENOSYS, ENOTTY, EOPNOTSUPP, EPERM, EXDEV
 from fcntl import ioctl
 
 from smlocal.channels.interface import Check, no_check
+from smlocal.quick_dataclass import dataclass
 
 _FICLONE = 0x40049409
 _CHUNK = 256 << 20

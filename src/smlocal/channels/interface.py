@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from enum import StrEnum
 
 from smlocal.engine.interface import Mount
+from smlocal.quick_dataclass import dataclass
 
 Check = Callable[[], None]
 """Called between pieces of work that may take long: raises when nobody wants it any more."""

@@ -2,7 +2,8 @@
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from smlocal.quick_dataclass import dataclass
 
 MAGIC = 0xCED7230A
 MOST = (1 << 29) - 1

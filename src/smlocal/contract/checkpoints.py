@@ -2,9 +2,10 @@
 
 import posixpath
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from smlocal.contract import paths
+from smlocal.quick_dataclass import dataclass
 
 UPLOADING = ".sagemaker-uploading"
 """What names the service's uploader gives its own files; no checkpoint ends so."""

@@ -1,8 +1,10 @@
 """What becomes of every leaf member of CreateTrainingJob. Data, not prose: the documents are made from it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
+
+from smlocal.quick_dataclass import dataclass
 
 
 class Support(StrEnum):

@@ -1,10 +1,10 @@
 """The DescribeTrainingJob answer, put together from what is remembered of a job."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from smlocal.contract.statuses import SecondaryStatus, TrainingJobStatus
+from smlocal.quick_dataclass import dataclass
 
 DEFAULT_MAX_RUNTIME = 86_400
 

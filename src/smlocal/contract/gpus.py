@@ -1,10 +1,10 @@
 """GPUs as `Local.Gpus` asks for them, and as an engine is asked for them."""
 
 import re
-from dataclasses import dataclass
 from typing import Any, Final
 
 from smlocal.contract.suggestions import closest
+from smlocal.quick_dataclass import dataclass
 
 GpuChoice = int | str | list[int | str]
 """What `Local.Gpus` may be, once checked."""

@@ -1,8 +1,9 @@
 """The hosts of a job: `algo-1` to `algo-N`, and what each is told about the others."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from smlocal.quick_dataclass import dataclass
 
 GROUP = "homogeneousCluster"
 INTERFACE = "eth0"

@@ -1,8 +1,9 @@
 """What an instance type has, as far as a container can notice."""
 
 import os.path
-from dataclasses import dataclass
 from functools import cache
+
+from smlocal.quick_dataclass import dataclass
 
 LOCAL, LOCAL_GPU = "local", "local_gpu"
 """The machine in front of you as it is, without its GPUs and with them: the words of the SDK's local mode."""

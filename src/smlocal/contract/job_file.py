@@ -1,6 +1,6 @@
 """From a job file to a valid request with its local settings, or to one error that says everything."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from smlocal.contract import coverage
@@ -9,6 +9,7 @@ from smlocal.contract.local_settings import LocalSettings
 from smlocal.contract.model.request import CreateTrainingJobRequest
 from smlocal.contract.validation import Violation, refusal, validate
 from smlocal.contract.validation_rules import broken_rules
+from smlocal.quick_dataclass import dataclass
 
 LOCAL = "Local"
 _LOCATIONS = ("s3://", "https://", "fs-")

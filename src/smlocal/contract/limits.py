@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from smlocal.contract.suggestions import closest
+from smlocal.quick_dataclass import dataclass
 
 Size = int | str
 Ulimits = dict[str, int | str]

@@ -1,9 +1,10 @@
 """What a source holds, as the rest of the house sees it: names in the service's order, never the bytes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from smlocal.contract.sharding import Shard
+from smlocal.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -3,8 +3,9 @@
 import math
 import struct
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from smlocal.quick_dataclass import dataclass
 
 OVERRUN_SECONDS = 0.1
 """A regex that takes longer than this over a line is broken off."""

@@ -2,8 +2,9 @@
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
 from random import Random
+
+from smlocal.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

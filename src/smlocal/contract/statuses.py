@@ -1,7 +1,8 @@
 """The states of a training job, their messages, and how a job's end is reported."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from smlocal.quick_dataclass import dataclass
 
 
 class TrainingJobStatus(StrEnum):

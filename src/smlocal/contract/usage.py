@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from smlocal.contract.instance_types import InstanceType
+from smlocal.quick_dataclass import dataclass
 
 MIB = 1024 * 1024
 NEAR = 0.9

@@ -1,6 +1,5 @@
 """Hold a request against the models, and make one error of everything that is wrong with it."""
 
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -9,6 +8,7 @@ from smlocal.contract.document import Document, Path, dotted
 from smlocal.contract.model.constraints import Structure
 from smlocal.contract.model.fast import validator
 from smlocal.errors import RequestInvalidError
+from smlocal.quick_dataclass import dataclass
 
 Model = TypeVar("Model", bound=Structure)
 

@@ -4,7 +4,7 @@ Pydantic's own errors are not used: it stops at the first broken constraint of a
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
@@ -25,6 +25,7 @@ from smlocal.contract.validation_wording import (
     sentence,
     short_sentence,
 )
+from smlocal.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

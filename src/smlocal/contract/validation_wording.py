@@ -1,10 +1,10 @@
 """The service's own sentences about a value that breaks a constraint."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_origin
 
 from smlocal.contract.model.constraints import Items, Text, Whole
+from smlocal.quick_dataclass import dataclass
 
 NOT_NULL = "Member must not be null"
 _LONGEST_VALUE = 80

@@ -2,8 +2,10 @@
 
 import json
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import field
 from hmac import compare_digest
+
+from smlocal.quick_dataclass import dataclass
 
 SERVER = "smlocal"
 MOST_BYTES = 8192

@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from threading import Lock
 
 from smlocal.credentials.issued import Issued
 from smlocal.errors import SmlocalError
+from smlocal.quick_dataclass import dataclass
 
 AHEAD_SECONDS = 1200.0
 """Clients come for new ones 15 minutes before the end of the old."""

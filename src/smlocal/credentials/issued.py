@@ -1,8 +1,10 @@
 """Credentials as a container is given them: who they are for, and until when they are good."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
+
+from smlocal.quick_dataclass import dataclass
 
 SHORT_LIVED_SECONDS = 3600.0
 """What is said of keys that never expire: whoever has them comes again in time, as for those of a role."""

@@ -4,11 +4,11 @@ import errno
 import socket
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from smlocal.credentials.address import ADDRESS
 from smlocal.credentials.answers import MOST_BYTES, SERVER
 from smlocal.errors import CredentialsUnreachableError
+from smlocal.quick_dataclass import dataclass
 
 PORT = 80
 """Where clients look that are told a path only. The jobs of one user share it."""

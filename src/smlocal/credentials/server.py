@@ -5,7 +5,7 @@ import socket
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from threading import BoundedSemaphore, Event, Lock, Thread
 from typing import TypedDict, Unpack
 
@@ -14,6 +14,7 @@ from smlocal.credentials.fresh import ExpiredError, Fresh
 from smlocal.credentials.handover import hand_over, open_door, take_in
 from smlocal.credentials.listener import PORT, Listener, is_here, is_reached, open_listener, unreachable
 from smlocal.errors import SmlocalError
+from smlocal.quick_dataclass import dataclass
 
 _AT_ONCE = 64
 _LOOK_SECONDS = 1.0

@@ -1,9 +1,10 @@
 """Who AWS takes us for: the only question of all that leaves this machine, asked when somebody says so."""
 
 import time
-from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any
+
+from smlocal.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

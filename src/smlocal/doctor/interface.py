@@ -1,9 +1,11 @@
 """What a question about the machine is, and what its answer looks like."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from smlocal.doctor.look import Look

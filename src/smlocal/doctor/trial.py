@@ -8,7 +8,6 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 
 from smlocal.channels.overlay import is_overlay_refusal, overlay_volume
 from smlocal.contract.gpus import GpuDevices
@@ -16,6 +15,7 @@ from smlocal.engine.docker import PROBE_PROGRAM, DockerEngine
 from smlocal.engine.inspection import Inspection
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, ContainerSpec, Mount
 from smlocal.errors import EngineError, MachineNotReadyError
+from smlocal.quick_dataclass import dataclass
 from smlocal.store.home import prepare_home
 
 NAME = "smlocal-doctor"

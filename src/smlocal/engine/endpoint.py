@@ -3,10 +3,10 @@
 import json
 import os
 import socket
-from dataclasses import dataclass
 from typing import Any
 
 from smlocal.errors import EngineRemoteError, EngineUnreachableError
+from smlocal.quick_dataclass import dataclass
 
 DEFAULT_ADDRESS = "unix:///var/run/docker.sock"
 CONNECT_SECONDS = 15.0

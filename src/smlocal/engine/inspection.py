@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -10,6 +9,7 @@ from smlocal.engine.client import Client
 from smlocal.engine.endpoint import Endpoint
 from smlocal.engine.http import quote
 from smlocal.errors import EngineError
+from smlocal.quick_dataclass import dataclass
 
 _EMPTY_ARCHIVE = bytes(1024)
 """A tar of nothing: an image of it holds no program, which is all that a failing start needs."""

@@ -1,13 +1,14 @@
 """The container verbs smlocal uses, as few as there are, and what is said with them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 from smlocal.contract.gpus import GpuDevices
 from smlocal.contract.limits import Limits
 from smlocal.plan.facts import EngineFacts, ImageFacts
+from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from smlocal.engine.statistics import Statistics  # short jobs do without

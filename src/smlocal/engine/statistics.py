@@ -1,9 +1,10 @@
 """What an engine knows about a running container: its document of statistics, of cgroup v1 and v2 alike."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+from smlocal.quick_dataclass import dataclass
 
 _NANO = 1_000_000_000
 

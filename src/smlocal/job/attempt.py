@@ -3,7 +3,7 @@
 import errno
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from smlocal.contract import failure
@@ -24,6 +24,7 @@ from smlocal.job.staging_hosts import stage_hosts
 from smlocal.job.start import start_all
 from smlocal.job.watch import Action, Kill, RecordInterruption, RecordStop, Terminate, Watch
 from smlocal.plan.model import HostPlan, JobPlan
+from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from smlocal.job.credentials import Desk

@@ -3,7 +3,7 @@
 import os
 import stat
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from smlocal.artifacts.fetch import host_tree
@@ -16,6 +16,7 @@ from smlocal.engine.interface import Engine, Mount
 from smlocal.errors import ArtifactError, MachineNotReadyError
 from smlocal.plan.document import checkpoint_directory, host_directory
 from smlocal.plan.model import CheckpointPlan, HostPlan, JobPlan
+from smlocal.quick_dataclass import dataclass
 from smlocal.removal import remove_tree
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from smlocal.contract import paths
 from smlocal.contract.checkpoints import container_path, overlap, unusable
@@ -14,6 +13,7 @@ from smlocal.errors import FieldRefusedError
 from smlocal.plan.collectors import CollectorPlan
 from smlocal.plan.document import collector_directory
 from smlocal.plan.model import HostPlan, JobPlan
+from smlocal.quick_dataclass import dataclass
 from smlocal.sources.local_path import cleaned, local_path
 from smlocal.sources.mapping import is_remote, longest_match
 

@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from smlocal.contract.statuses import SecondaryStatus, StatusMessage, StopCause
 from smlocal.engine.interface import Engine
@@ -12,6 +12,7 @@ from smlocal.job.phases import Phases
 from smlocal.job.reporter import Reporter
 from smlocal.job.signals import StopSignals
 from smlocal.job.word import STOP, Ear
+from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
 
 

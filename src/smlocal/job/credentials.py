@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from smlocal.credentials.address import ADDRESS, claim, giving_back
@@ -16,6 +16,7 @@ from smlocal.errors import CredentialsUnreachableError, EngineError, MachineNotR
 from smlocal.job.labels import labels
 from smlocal.plan.facts import EngineFacts
 from smlocal.plan.model import CredentialPlan, JobPlan
+from smlocal.quick_dataclass import dataclass
 
 OPENED = "credentials"
 """In the history of a job: where its containers ask, for a supervisor that comes after a crash."""

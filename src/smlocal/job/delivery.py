@@ -1,7 +1,7 @@
 """What brings data to the containers of one attempt and has to be ended with it: downloads, mounts and feeders."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from smlocal.channels.interface import Copying, Means, StagedChannel, unbroken
@@ -12,6 +12,7 @@ from smlocal.errors import MachineNotReadyError, StagingError
 from smlocal.job.reporter import Reporter
 from smlocal.plan.document import host_directory
 from smlocal.plan.model import HostPlan, JobPlan, TreePlan
+from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from smlocal.channels.fastfile.mount import FuseMount

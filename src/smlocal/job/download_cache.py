@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from smlocal.channels.cache.about import trees_of
@@ -10,6 +9,7 @@ from smlocal.channels.cache.folder import Cache
 from smlocal.channels.cache.room import bytes_held, drop
 from smlocal.channels.cache.use import users
 from smlocal.errors import CacheInUseError, UsageRefusedError
+from smlocal.quick_dataclass import dataclass
 from smlocal.store.home import home_unusable
 
 

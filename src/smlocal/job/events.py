@@ -4,11 +4,11 @@ import os
 import time
 from collections import deque
 from contextlib import suppress
-from dataclasses import dataclass
 from select import POLLIN, poll
 from threading import RLock
 
 from smlocal.contract.statuses import StopCause
+from smlocal.quick_dataclass import dataclass
 
 _DRAINED = 4096
 _LONGEST_WAIT = 3_600_000

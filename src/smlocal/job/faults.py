@@ -1,10 +1,11 @@
 """What `Local.Faults` stages: interruptions and internal errors, at their time and as often as asked."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from smlocal.job.events import Event, Interrupted, PlatformFailed
 from smlocal.plan.model import FaultPlan
+from smlocal.quick_dataclass import dataclass
 
 FAULT = "fault"
 """Of the job's history: one strike."""

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from threading import Thread
 
 from smlocal.artifacts.handback import take_over
@@ -22,6 +22,7 @@ from smlocal.job.staging import build_tree, mounts, stage_trees, trees
 from smlocal.job.usage.path import series_path
 from smlocal.job.usage.watch import UsageWatch
 from smlocal.plan.model import HostPlan, JobPlan
+from smlocal.quick_dataclass import dataclass
 
 HOST_LABEL = "smlocal.host"
 _LOG_TAIL = 4096

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 
 from smlocal.contract.checkpoints import unusable
@@ -14,6 +13,7 @@ from smlocal.contract.listing import Listing
 from smlocal.contract.model.request import Channel
 from smlocal.contract.validation import Violation
 from smlocal.job.collectors import see_collectors
+from smlocal.quick_dataclass import dataclass
 from smlocal.sources.local_path import local_path
 from smlocal.sources.s3.interface import ObjectStore
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from smlocal.artifacts.mirror.place import FolderTarget, Target
@@ -10,6 +9,7 @@ from smlocal.contract.checkpoints import Restored, Stamp
 from smlocal.plan.collectors import CollectorPlan
 from smlocal.plan.document import checkpoint_directory, collector_directory, host_directory
 from smlocal.plan.model import HostPlan, JobPlan
+from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from smlocal.artifacts.mirror.journal import Journal

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from smlocal.plan.model import JobPlan
+from smlocal.quick_dataclass import dataclass
 
 _PATIENCE = 10.0
 """Seconds without progress, while there is time to try again: so long may the end of the job have to wait for it."""

@@ -1,9 +1,8 @@
 """From what the hosts did to how the job ended. Pure."""
 
-from dataclasses import dataclass
-
 from smlocal.contract import failure
 from smlocal.contract.statuses import COMPLETED, FAILED, STOPPED, Ending, StopCause
+from smlocal.quick_dataclass import dataclass
 
 KILLED = 137
 """The exit code of a first process that got SIGKILL; whether for want of memory, the engine says apart."""

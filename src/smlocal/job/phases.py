@@ -1,10 +1,11 @@
 """Where a job is: one call moves it on in the store, on the clock and on the screen."""
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from smlocal.contract.statuses import SecondaryStatus, StatusMessage, TrainingJobStatus
 from smlocal.job.reporter import Reporter
+from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
 
 

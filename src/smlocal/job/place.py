@@ -1,6 +1,5 @@
 """Where the containers of a job will be: how many fit, on which addresses, and what they reach there."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from smlocal.contract.job_file import JobFile
@@ -8,6 +7,7 @@ from smlocal.engine.interface import Engine
 from smlocal.errors import TooManyHostsError
 from smlocal.plan.build import host_count
 from smlocal.plan.facts import EngineFacts
+from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from smlocal.engine.interface import Network

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from smlocal.contract import identity
@@ -29,6 +29,7 @@ from smlocal.plan.facts import EngineFacts, Facts, GpuFacts, ImageFacts
 from smlocal.plan.gpus import wants_gpus
 from smlocal.plan.limits import wants_limits
 from smlocal.plan.model import JobPlan
+from smlocal.quick_dataclass import dataclass
 from smlocal.sources.local_path import local_path
 from smlocal.sources.mapping import is_remote
 

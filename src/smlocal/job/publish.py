@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from smlocal.contract.s3_uri import s3_form
@@ -11,6 +10,7 @@ from smlocal.errors import JobNotFinishedError, MachineNotReadyError, NothingToP
 from smlocal.job.describe import LOCAL, PLAN, REQUEST
 from smlocal.job.open_uploads import MIRRORS, OpenUploads, uploads_of
 from smlocal.plan.model import JobPlan
+from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
 from smlocal.store.lease import Lease
 

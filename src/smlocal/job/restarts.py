@@ -1,10 +1,10 @@
 """Whether a job that has lost its containers gets new ones: a pure state machine over how attempts end."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from smlocal.contract import failure
 from smlocal.job.outcome import Story
+from smlocal.quick_dataclass import dataclass
 
 
 class Restart(StrEnum):

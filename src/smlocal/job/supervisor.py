@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from smlocal.artifacts.collect import Artifacts
@@ -39,6 +39,7 @@ from smlocal.plan.build import for_attempt
 from smlocal.plan.document import host_directory, plan_document
 from smlocal.plan.model import JobPlan
 from smlocal.plan.recall import remember
+from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
 from smlocal.store.lease import Lease
 

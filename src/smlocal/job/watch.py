@@ -1,7 +1,7 @@
 """What a running job does when something happens: a pure state machine over events and time."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import assert_never
 
 from smlocal.contract import failure
@@ -18,6 +18,7 @@ from smlocal.job.events import (
 )
 from smlocal.job.outcome import HostEnd, Story
 from smlocal.plan.model import StopPlan
+from smlocal.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

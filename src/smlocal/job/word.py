@@ -4,12 +4,12 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 
 from smlocal.contract.statuses import SecondaryStatus, StatusMessage, StopCause
 from smlocal.errors import JobNotInterruptibleError
 from smlocal.job.events import Event, Interrupted, StopAsked
 from smlocal.job.signals import POKE
+from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
 from smlocal.store.lease import supervised
 

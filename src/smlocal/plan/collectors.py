@@ -1,12 +1,12 @@
 """TensorBoard's logs and the debugger's tensors: where the containers write them, and where they are mirrored to."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from smlocal.contract import paths
 from smlocal.contract.checkpoints import container_path, is_own_mount
 from smlocal.contract.s3_uri import s3_form
+from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from smlocal.contract.model.request import CreateTrainingJobRequest

@@ -1,10 +1,11 @@
 """What the plan needs to know about this machine. Gathered elsewhere; here are only the answers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from smlocal.contract.listing import Listing
+from smlocal.quick_dataclass import dataclass
 
 Product = Literal["docker", "podman"]
 """Who made the engine, as far as that changes what must be done."""

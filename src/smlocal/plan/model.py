@@ -1,7 +1,7 @@
 """What exactly will be done: the one object that `smlocal plan` shows and `smlocal run` executes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from smlocal.contract.checkpoints import is_own_mount
@@ -14,6 +14,7 @@ from smlocal.plan.collectors import CollectorPlan
 from smlocal.plan.facts import EngineFacts, ImageFacts, MachineFacts
 from smlocal.plan.network import NetworkPlan
 from smlocal.plan.staging import Staging
+from smlocal.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

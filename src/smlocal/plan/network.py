@@ -4,8 +4,10 @@ An engine's DNS knows a container only once it is started; what stands in `/etc/
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from smlocal.plan.model import JobPlan

@@ -1,10 +1,10 @@
 """What a note is made by, and what the rules of notes share."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from smlocal.contract.job_file import JobFile
 from smlocal.plan.model import JobPlan, PipePlan, TreePlan
+from smlocal.quick_dataclass import dataclass
 
 _SHOWN = 3
 

@@ -3,8 +3,9 @@
 import os
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from tarfile import TarInfo

@@ -1,8 +1,8 @@
 """One small curve: the words around it are HTML and keep their size, the lines stretch with the screen."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from smlocal.quick_dataclass import dataclass
 from smlocal.report.markup import escaped
 from smlocal.report.thinning import Place, thinned
 

@@ -1,9 +1,10 @@
 """Everything that a page about a job shows, found out before any of it is drawn."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from smlocal.quick_dataclass import dataclass
 from smlocal.report.contents import Contents
 from smlocal.report.log_tail import LogTail
 from smlocal.report.metric_curves import MetricCurves

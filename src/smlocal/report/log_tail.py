@@ -1,9 +1,9 @@
 """The end of a log as the service would show it."""
 
 import os
-from dataclasses import dataclass
 
 from smlocal.contract.log_view import view_of
+from smlocal.quick_dataclass import dataclass
 
 _LINES = 40
 _BYTES = 1 << 18

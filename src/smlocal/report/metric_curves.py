@@ -1,10 +1,11 @@
 """The values of each metric as a curve, read twice from the disk and never held all at once."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from smlocal.contract.metrics import MetricValue, is_later
 from smlocal.job.metrics.of_job import JobMetrics
+from smlocal.quick_dataclass import dataclass
 from smlocal.report.curve import Curve, Line
 from smlocal.report.thinning import Thinned
 from smlocal.report.words import clean_span, counted, figure, short_figure

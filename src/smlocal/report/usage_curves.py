@@ -1,13 +1,13 @@
 """What a host used, as curves over the time since training began."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 from smlocal.contract.usage import MIB, ContainerUsage, Point, readable
 from smlocal.job.sizes import readable_bytes
 from smlocal.job.usage.series import Series
+from smlocal.quick_dataclass import dataclass
 from smlocal.report.curve import Curve, Line
 from smlocal.report.thinning import Place
 from smlocal.report.words import clean_span

@@ -1,10 +1,10 @@
 """What one channel selects, from wherever its data is: the objects, their names below the channel, their order."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from smlocal.contract.listing import Listing
 from smlocal.contract.s3_uri import s3_form
+from smlocal.quick_dataclass import dataclass
 from smlocal.sources import local, refusals, remote
 from smlocal.sources.mapping import is_remote, longest_match, split_uri
 from smlocal.sources.refusals import Asked, Caller

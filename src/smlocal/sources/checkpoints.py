@@ -2,11 +2,12 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from smlocal.contract.checkpoints import UPLOADING, folder_key
 from smlocal.contract.listing import Listing
 from smlocal.contract.s3_uri import s3_form
+from smlocal.quick_dataclass import dataclass
 from smlocal.sources import refusals, s3_refusals
 from smlocal.sources.local import list_folder
 from smlocal.sources.local_path import cleaned, local_path

@@ -3,10 +3,10 @@
 import os
 import stat
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from smlocal.contract.listing import Listing
 from smlocal.contract.packed import packed
+from smlocal.quick_dataclass import dataclass
 from smlocal.sources import refusals
 from smlocal.sources.confinement import copy_reasons
 from smlocal.sources.inspection import sizes_and_modes, unreadable

@@ -1,12 +1,13 @@
 """`ManifestFile`: the objects that a JSON document names, wherever they are."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 
 from smlocal.contract.listing import Listing
 from smlocal.contract.packed import packed
 from smlocal.contract.s3_uri import s3_form
+from smlocal.quick_dataclass import dataclass
 from smlocal.sources import misfits, refusals, s3_refusals
 from smlocal.sources.clashes import doubles
 from smlocal.sources.local_path import cleaned, local_path

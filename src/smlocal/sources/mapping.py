@@ -1,7 +1,8 @@
 """Local.Sources and its kin: which local path stands for an `s3://` location."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from smlocal.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

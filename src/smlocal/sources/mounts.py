@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from smlocal.quick_dataclass import dataclass
 
 _ESCAPES = (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\043", "#"), ("\\134", "\\"))
 _NO_DATA = {

@@ -3,7 +3,8 @@
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from smlocal.quick_dataclass import dataclass
 
 _SECONDS_BETWEEN = 0.25
 _REMEMBERED = 20

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from smlocal.errors import (
     OutputUnusableError,
@@ -11,6 +10,7 @@ from smlocal.errors import (
     SourceUnmappedError,
     SourceUnreadableError,
 )
+from smlocal.quick_dataclass import dataclass
 
 _NAMED = 5
 

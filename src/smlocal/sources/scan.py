@@ -3,7 +3,9 @@
 import os
 import stat
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from smlocal.quick_dataclass import dataclass
 
 _KINDS = (
     (stat.S_ISFIFO, "a FIFO"),

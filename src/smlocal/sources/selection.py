@@ -2,9 +2,10 @@
 
 from array import array
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from smlocal.contract.packed import NamePacker, packed, without
+from smlocal.quick_dataclass import dataclass
 from smlocal.sources import misfits
 from smlocal.sources.s3.interface import S3Object
 

@@ -1,8 +1,7 @@
 """What the store gives back: plain facts about a job, never the documents."""
 
-from dataclasses import dataclass
-
 from smlocal.contract.statuses import SecondaryStatus, TrainingJobStatus
+from smlocal.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

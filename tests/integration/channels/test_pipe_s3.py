@@ -177,6 +177,11 @@ def test_a_stop_while_s3_does_not_answer(pipes: Pipes, source: Source, s3: S3Ser
     assert pipes.broken == []
 
 
+def all_stopped(process: int) -> bool:
+    states = [task.read_text().rpartition(")")[2].split()[0] for task in Path(f"/proc/{process}/task").glob("*/stat")]
+    return set(states) == {"T"}
+
+
 def test_a_stop_while_the_manifest_does_not_come(pipes: Pipes, source: Source, s3: S3Server) -> None:
     def stop() -> None:
         pipes.feeders[0].stop()
@@ -184,6 +189,8 @@ def test_a_stop_while_the_manifest_does_not_come(pipes: Pipes, source: Source, s
     listing = manifest(source, {"a": 1})
     assert s3.process is not None
     os.kill(s3.process.pid, signal.SIGSTOP)
+    while not all_stopped(s3.process.pid):  # a thread on another processor may still give an answer
+        time.sleep(0.01)
     timer = threading.Timer(0.5, stop)
     timer.start()
     try:

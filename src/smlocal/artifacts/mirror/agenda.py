@@ -1,8 +1,10 @@
 """Which files are to be looked at, and when: soon after a change, but not each time where changes never end."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
+
+from smlocal.quick_dataclass import dataclass
 
 SETTLE_SECONDS: Final = 0.1
 """After the first change, so that what belongs together is looked at together."""

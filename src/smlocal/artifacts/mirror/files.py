@@ -8,13 +8,14 @@ import os
 import stat
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from smlocal.artifacts.destination import ChangedError, InTheWayError
 from smlocal.artifacts.mirror.journal import Journal
 from smlocal.artifacts.mirror.place import Place, always
 from smlocal.artifacts.mirror.writers import has_writer, read_whole
 from smlocal.contract.checkpoints import Stamp
+from smlocal.quick_dataclass import dataclass
 
 _TICK_SECONDS = 0.02
 """Two writes within a tick of the file system's clock look like one."""

@@ -4,10 +4,11 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from smlocal.artifacts.tree import Clash
 from smlocal.contract.checkpoints import Restored, Stamp
+from smlocal.quick_dataclass import dataclass
 
 UNSURE = Stamp(size=-1, mtime_ns=0, inode=0)
 """Of a file that perhaps has arrived at the target, in whatever state: no file has it."""

@@ -6,7 +6,7 @@ import select
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import field
 from threading import Event, Thread
 
 from smlocal.artifacts import inotify
@@ -15,6 +15,7 @@ from smlocal.artifacts.mirror.journal import Journal
 from smlocal.artifacts.mirror.place import Place, Target
 from smlocal.artifacts.mirror.watches import Watches
 from smlocal.contract.checkpoints import Restored
+from smlocal.quick_dataclass import dataclass
 
 _GATHER_SECONDS = 0.05
 """After the first word of a change, for more of it: the kernel puts what is alike together."""

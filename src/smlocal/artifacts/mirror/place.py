@@ -3,11 +3,11 @@
 import os
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import Protocol
 
 from smlocal.artifacts.destination import Destination
 from smlocal.contract.checkpoints import UPLOADING
+from smlocal.quick_dataclass import dataclass
 
 
 def always() -> bool:

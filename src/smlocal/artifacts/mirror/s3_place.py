@@ -5,11 +5,11 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 
 from smlocal.artifacts.destination import ChangedError
 from smlocal.artifacts.mirror.place import always
 from smlocal.errors import MachineNotReadyError
+from smlocal.quick_dataclass import dataclass
 from smlocal.sources.progress import Meter, Progress
 from smlocal.sources.s3.body import FilePart
 from smlocal.sources.s3.client import S3Client

@@ -1,8 +1,10 @@
 """What a tree of the cache is, beside it for people and for whoever makes room."""
 
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING
+
+from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from smlocal.channels.cache.folder import Cache

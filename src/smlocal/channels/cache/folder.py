@@ -11,11 +11,11 @@ partial/<name>/        what that process has so far
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from fcntl import LOCK_EX, LOCK_NB, flock
 from typing import IO
 
 from smlocal.channels.cache.salvage import salvage
+from smlocal.quick_dataclass import dataclass
 from smlocal.removal import remove_tree
 
 DEFAULT_LIMIT = 20 << 30

@@ -3,13 +3,13 @@
 import os
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from errno import EACCES
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from smlocal.channels.cache.about import Tree, trees_of
 from smlocal.channels.cache.use import users
+from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from smlocal.channels.cache.folder import Cache

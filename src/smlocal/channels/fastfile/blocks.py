@@ -4,11 +4,12 @@ import mmap
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from errno import EIO
 from threading import Condition, Event, Lock, Thread
 
 from smlocal.channels.fastfile.readahead import CELL, CHUNK
+from smlocal.quick_dataclass import dataclass
 
 CAPACITY = 96 << 20
 _FETCHERS = 8

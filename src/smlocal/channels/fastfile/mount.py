@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from threading import Lock, Thread
 from typing import BinaryIO
 
@@ -16,6 +16,7 @@ from smlocal.channels.fastfile.unmount import unmount
 from smlocal.contract.failure import INTERNAL_ERROR
 from smlocal.contract.listing import Listing
 from smlocal.errors import StagingError
+from smlocal.quick_dataclass import dataclass
 
 _STARTING = 60.0
 _ENDING = 5.0

@@ -1,6 +1,6 @@
 """What to fetch before it is asked for: nothing for a reader that jumps, more and more for one that goes on."""
 
-from dataclasses import dataclass
+from smlocal.quick_dataclass import dataclass
 
 CELL = 128 << 10
 """What a random read fetches at least; every fetch begins at a multiple of it."""

@@ -3,9 +3,9 @@
 import mmap
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from smlocal.channels.fastfile.index import HEADER, MAGIC
+from smlocal.quick_dataclass import dataclass
 
 _DEPTH_BITS = 10
 """A key has at most 1,024 bytes, so its path fewer folders than that."""

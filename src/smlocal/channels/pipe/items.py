@@ -1,11 +1,11 @@
 """What is sent for one epoch, object by object."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Protocol
 
 from smlocal.contract.sharding import epoch_order
 from smlocal.plan.model import PipePlan
+from smlocal.quick_dataclass import dataclass
 from smlocal.sources.s3.interface import S3Object
 
 

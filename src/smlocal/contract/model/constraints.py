@@ -1,7 +1,6 @@
 """What the generated models are made of: a base class and one constraint class for each kind of shape."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
@@ -9,6 +8,7 @@ from pydantic import BaseModel, ConfigDict
 from pydantic_core import PydanticCustomError, core_schema
 
 from smlocal.contract.model.patterns import matches
+from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler

@@ -1,13 +1,13 @@
 """The metrics of a remembered job, running or finished."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from smlocal.contract.metrics import MetricDefinition, MetricValue, definitions_of
 from smlocal.job.describe import PLAN, REQUEST
 from smlocal.job.metrics.summary import MetricSummary, summaries
 from smlocal.job.metrics.values import read_state, read_values
 from smlocal.job.metrics.watch import overrun_notes
+from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
 
 

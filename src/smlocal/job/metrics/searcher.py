@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from smlocal.contract.metric_regex import compile_regex, required_text
 from smlocal.contract.metrics import LONGEST_LINE, MOST_OVERRUNS, MetricDefinition, Tried, number_in
 from smlocal.job.metrics.guard import Guard, OverrunError
+from smlocal.quick_dataclass import dataclass
 
 _COMMON: Final = " etaoinsrhldcumfpgwybvkxjqz0123456789.,-_:/()'\"[]="
 """Characters of logs, the most frequent ones first; all others are rare."""

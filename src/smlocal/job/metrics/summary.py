@@ -1,11 +1,12 @@
 """What there is to say of a metric without showing every value of it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from smlocal.contract.metrics import MetricDefinition, MetricValue, is_later
 from smlocal.job.metrics.values import read_values
+from smlocal.quick_dataclass import dataclass
 
 _MOST_POINTS = 64
 

@@ -4,13 +4,14 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from smlocal.contract.metrics import MOST_OVERRUNS, OVERRUN_SECONDS, MetricDefinition, final_metric_data
 from smlocal.job.metrics.summary import MetricSummary, summaries
 from smlocal.job.metrics.values import read_state
+from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     import subprocess

@@ -3,7 +3,6 @@
 import os.path
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from smlocal.contract.instance_types import InstanceType, instance_types, size_here
@@ -11,6 +10,7 @@ from smlocal.contract.usage import MIB, Advice, HostUsage, advise, host_usage
 from smlocal.job.machine import memory_mib
 from smlocal.job.usage.path import series_directory, series_path
 from smlocal.job.usage.series import Series, read_series
+from smlocal.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

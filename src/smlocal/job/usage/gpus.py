@@ -4,7 +4,8 @@ import os
 import subprocess
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+
+from smlocal.quick_dataclass import dataclass
 
 _SECONDS = 2
 _PIECE = 64 * 1024

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from smlocal.engine.interface import Engine
@@ -12,6 +12,7 @@ from smlocal.job.usage.folders import held
 from smlocal.job.usage.pace import FIRST, pause, spacing
 from smlocal.job.usage.series import SeriesFile
 from smlocal.job.usage.window import Window
+from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from smlocal.job.usage.gpus import GpuReader

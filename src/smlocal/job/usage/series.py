@@ -3,9 +3,10 @@
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from smlocal.contract.usage import ContainerUsage, Point
+from smlocal.quick_dataclass import dataclass
 
 _COLUMNS = (
     "at,cpu_seconds,cpu_cores,memory,memory_with_cache,disk_read,disk_written,network_received,network_sent,"

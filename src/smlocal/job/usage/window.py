@@ -1,10 +1,10 @@
 """Looks at a container become points: several looks one point, with nothing of a peak lost."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from smlocal.contract.usage import Point
 from smlocal.engine.statistics import Statistics
+from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from smlocal.job.usage.gpus import GpuUse

@@ -1,8 +1,8 @@
 """S3's documents: pages of a listing, and errors."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from smlocal.quick_dataclass import dataclass
 from smlocal.sources.s3.interface import S3Error, S3Object
 
 UNREACHABLE = "Unable to execute request to S3"

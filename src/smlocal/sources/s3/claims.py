@@ -1,8 +1,8 @@
 """What S3 says an object's bytes add up to."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from smlocal.quick_dataclass import dataclass
 from smlocal.sources.s3.crc import LENGTHS
 
 _KINDS = {**LENGTHS, "sha256": 32, "sha1": 20, "sha512": 64, "md5": 16}

@@ -6,10 +6,11 @@ the credentials file, are therefore looked at first, in botocore's own order.
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from smlocal.errors import CredentialsMissingError
+from smlocal.quick_dataclass import dataclass
 from smlocal.sources.s3.profile import Profile
 
 _REMEDY = (

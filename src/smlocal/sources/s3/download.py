@@ -5,8 +5,9 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from smlocal.quick_dataclass import dataclass
 from smlocal.sources.s3.answers import damaged
 from smlocal.sources.s3.checksum import Checksum
 from smlocal.sources.s3.client import S3Client

@@ -1,6 +1,6 @@
 """Where a bucket is: host, path, and whether the way there is encrypted."""
 
-from dataclasses import dataclass
+from smlocal.quick_dataclass import dataclass
 
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 _SUFFIXES = (

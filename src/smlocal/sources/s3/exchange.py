@@ -3,9 +3,10 @@
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from smlocal.errors import CredentialsMissingError
+from smlocal.quick_dataclass import dataclass
 from smlocal.sources.s3.answers import error_of, is_expired, is_worth_another_attempt, unanswered
 from smlocal.sources.s3.body import Body, sha256_of
 from smlocal.sources.s3.connection import EXPECT, BrokenConnectionError, Connection

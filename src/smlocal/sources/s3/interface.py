@@ -1,8 +1,9 @@
 """What everything that moves bytes out of S3 says to the client: objects, where they are, and what S3 answers."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
+
+from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from smlocal.sources.s3.checksum import Checksum

@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 
 from smlocal.errors import MachineNotReadyError
+from smlocal.quick_dataclass import dataclass
 from smlocal.sources.s3.credentials import CredentialSource, credential_source, missing
 from smlocal.sources.s3.endpoint import Endpoint, custom_endpoint, public_endpoint
 from smlocal.sources.s3.profile import Profile, read_profile

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
+from smlocal.quick_dataclass import dataclass
 from smlocal.sources.s3.answers import document_of, unanswered
 from smlocal.sources.s3.body import Body, Text, crc32_of
 from smlocal.sources.s3.checksum import Checksum

@@ -1,0 +1,115 @@
+"""`dataclass` for classes that are keyword-only and slotted, made in a fifth of the time.
+
+The standard one compiles the source of five methods for each class. The start of a job imports a hundred and fifty of
+them, which was a third of its processor time. Here the standard one finds the fields and makes the slots, and the
+methods are closures over them. To type checkers, `fields`, `replace` and `asdict` it is an ordinary dataclass.
+"""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from operator import attrgetter
+from reprlib import recursive_repr
+from typing import TYPE_CHECKING, Any
+
+_Class = type[Any]
+_NOTHING: Any = dataclasses.MISSING
+
+
+def _quick(*, kw_only: bool, slots: bool, frozen: bool = False, eq: bool = True) -> Callable[[_Class], _Class]:
+    assert kw_only and slots  # noqa: S101, PT018 - the only ones it makes; no user can get here
+
+    def make(plain: _Class) -> _Class:
+        made = dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=True, slots=True)(plain)
+        fields = dataclasses.fields(made)
+        methods: dict[str, Any] = {
+            "__init__": _initialiser(made, fields),
+            "__repr__": _representation([field.name for field in fields if field.repr]),
+        }
+        if eq:
+            values = _values([field.name for field in fields if field.compare])
+            methods |= {"__eq__": _comparison(values), "__hash__": _hash(values) if frozen else None}
+        if frozen:
+            methods |= {"__setattr__": _refuse_to_set, "__delattr__": _refuse_to_delete, "__setstate__": _unpickle}
+        own = vars(made)
+        for name, method in methods.items():
+            if name not in own:
+                setattr(made, name, method)
+        return made
+
+    return make
+
+
+def _initialiser(made: _Class, fields: Sequence[Any]) -> Callable[..., None]:
+    # A frozen class refuses to be set; its slots do not.
+    places = [(field, field.name, getattr(made, field.name).__set__) for field in fields]
+    given_ones = [place for place in places if place[0].init]
+    own = [place for place in places if not place[0].init and _has_default(place[0])]
+    finishes = hasattr(made, "__post_init__")
+
+    def __init__(self: Any, **given: Any) -> None:  # noqa: N807 - what it is
+        for field, name, put in given_ones:
+            if name in given:
+                put(self, given.pop(name))
+            elif _has_default(field):
+                put(self, _default(field))
+            else:
+                raise TypeError(f"{made.__qualname__}() is missing {name!r}")
+        if given:
+            raise TypeError(f"{made.__qualname__}() knows no {', '.join(map(repr, given))}")
+        for field, _, put in own:
+            put(self, _default(field))
+        if finishes:
+            self.__post_init__()
+
+    return __init__
+
+
+def _has_default(field: Any) -> bool:
+    return field.default is not _NOTHING or field.default_factory is not _NOTHING
+
+
+def _default(field: Any) -> Any:
+    return field.default if field.default is not _NOTHING else field.default_factory()
+
+
+def _representation(names: Sequence[str]) -> Callable[[Any], str]:
+    @recursive_repr()
+    def __repr__(self: Any) -> str:  # noqa: N807 - what it is
+        inside = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
+        return f"{type(self).__qualname__}({inside})"
+
+    return __repr__
+
+
+def _comparison(values: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
+    def __eq__(self: Any, other: object) -> Any:  # noqa: N807 - what it is
+        return values(self) == values(other) if type(other) is type(self) else NotImplemented
+
+    return __eq__
+
+
+def _hash(values: Callable[[Any], Any]) -> Callable[[Any], int]:
+    return lambda self: hash(values(self))
+
+
+def _values(names: Sequence[str]) -> Callable[[Any], Any]:
+    return attrgetter(*names) if names else lambda _: ()
+
+
+def _refuse_to_set(_: Any, name: str, __: Any) -> None:
+    raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+
+
+def _refuse_to_delete(_: Any, name: str) -> None:
+    raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
+
+
+def _unpickle(self: Any, state: tuple[None, dict[str, Any]]) -> None:
+    for name, value in state[1].items():
+        object.__setattr__(self, name, value)
+
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass as dataclass  # noqa: PLC0414 - exported again
+else:
+    dataclass = _quick
