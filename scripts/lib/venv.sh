@@ -50,7 +50,9 @@ see_to_venv() {
     step "installing smlocal${group:+ and the group $group} into .venv"
     # Dependency groups need pip 25.1, newer than what most distributions ship.
     quietly "$cache/pip.log" "$root/.venv/bin/python" -m pip install --upgrade 'pip>=25.1'
+    # What is compiled is what is used, the first time: of what the tests need that is a small part.
     # shellcheck disable=SC2086  # no group, no option
-    quietly "$cache/pip.log" "$root/.venv/bin/python" -m pip install --editable "$root" ${group:+--group $root/pyproject.toml:$group}
+    quietly "$cache/pip.log" "$root/.venv/bin/python" -m pip install --editable "$root" \
+        ${group:+--no-compile --group $root/pyproject.toml:$group}
     echo "$wanted" >"$stamp"
 }
