@@ -132,17 +132,17 @@ def test_without_compression_every_file_is_an_object(
     ]
 
 
-def test_many_small_files(s3: S3Server, store: S3Client, bucket: str, tmp_path: Path) -> None:
+def test_a_thousand_small_files(s3: S3Server, store: S3Client, bucket: str, tmp_path: Path) -> None:
     model, data = tmp_path / "model", tmp_path / "data"
     model.mkdir()
     data.mkdir()
-    for number in range(300):
+    for number in range(1000):
         (model / f"{number:04}").write_text(str(number))
     _, published = pack(model, data, tmp_path / "out", publisher_to(store, bucket), compression="NONE")
     assert published.failure is None
-    assert len(published.objects) == 300
+    assert len(published.objects) == 1000
     pages = s3.client().get_paginator("list_objects_v2").paginate(Bucket=bucket)
-    assert sum(len(page["Contents"]) for page in pages) == 300
+    assert sum(len(page["Contents"]) for page in pages) == 1000
 
 
 def test_nothing_written_asks_s3_nothing(

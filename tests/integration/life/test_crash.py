@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 INTERNAL = "InternalServerError: We encountered an internal error. Please try again."
-CRASHES = int(os.environ.get("SMLOCAL_CRASHES", "10"))
+CRASHES = int(os.environ.get("SMLOCAL_CRASHES", "20"))
 AT_ONCE = 5
 COUNTS = "i=0; while [ $i -lt 40 ]; do i=$((i+1)); echo line $i; sleep 0.02; done; echo $i >/opt/ml/model/count"
 HELD = COUNTS.replace("sleep", "[ $i != 20 ] || until [ -e /opt/ml/output/go ]; do sleep 0.02; done; sleep")

@@ -93,7 +93,7 @@ def test_ten_jobs_side_by_side(life: Any, assert_nothing_left: Clean) -> None:
 
 @pytest.mark.long
 def test_two_of_one_name_at_the_same_instant(life: Any) -> None:
-    for number in range(2):
+    for number in range(3):
         path = life.job_file(f"same-{number}", "sleep 0.2")
         for detach in ((), ("--detach",)):
             commands = [life.begin("run", path, *detach) for _ in range(3)]

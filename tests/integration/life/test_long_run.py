@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-JOBS = 12
+JOBS = 30
 
 
 def kept(docker: Callable[..., str]) -> set[str]:
@@ -23,7 +23,7 @@ def kept(docker: Callable[..., str]) -> set[str]:
 
 
 @pytest.mark.long
-def test_jobs_in_a_row_leave_nothing(life: Any, docker: Callable[..., str]) -> None:
+def test_thirty_jobs_in_a_row_leave_nothing(life: Any, docker: Callable[..., str]) -> None:
     life.environment["TMPDIR"] = str(life.folder / "temporary")
     (life.folder / "temporary").mkdir()
     program = Path(__file__).with_name("many_runs.py")

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-RACES = int(os.environ.get("SMLOCAL_RACES", "40"))
-"""Enough to see both ends win; 200 before a release (docs/architecture.md)."""
+RACES = int(os.environ.get("SMLOCAL_RACES", "200"))
 PARALLEL = 4
 
 

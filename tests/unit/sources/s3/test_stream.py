@@ -51,7 +51,7 @@ def open_stream() -> Iterator[Callable[..., ObjectStream]]:
         stream.close()
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=150)
 @given(
     objects=st.lists(st.tuples(SIZES, st.booleans()), max_size=30),
     budget=st.sampled_from([0, PART, 5 * PART, 64 * PART]),
@@ -72,7 +72,7 @@ def test_every_byte_in_order(
     stream.close()
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=100)
 @given(
     objects=st.lists(st.tuples(SIZES, st.booleans(), st.integers(0, 3)), max_size=20),
     threads=st.integers(1, 8),
