@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources.s3.crc import LENGTHS
 
-_KINDS = {**LENGTHS, "sha256": 32, "sha1": 20, "sha512": 64, "md5": 16}
-"""With the bytes that each has; those that cost least come first. No other is known to the standard library."""
+_KINDS = {**LENGTHS, "xxhash3": 8, "xxhash128": 16, "xxhash64": 8, "sha256": 32, "sha1": 20, "sha512": 64, "md5": 16}
+"""All that S3 keeps, with the bytes that each has; those that cost least come first."""
 _ENCRYPTED = ("x-amz-server-side-encryption-customer-algorithm", "x-amz-server-side-encryption-aws-kms-key-id")
 """With keys of the customer's own the ETag is not an MD5 of what is read."""
 

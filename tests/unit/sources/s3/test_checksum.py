@@ -5,7 +5,9 @@ import hashlib
 import zlib
 from collections.abc import Callable
 
+import botocore.session
 import pytest
+import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +27,9 @@ DIGESTS: dict[str, Callable[[bytes], bytes]] = {
     "sha256": lambda data: hashlib.sha256(data).digest(),
     "sha512": lambda data: hashlib.sha512(data).digest(),
     "md5": lambda data: hashlib.md5(data).digest(),
+    "xxhash64": lambda data: xxhash.xxh64_intdigest(data).to_bytes(8, "big"),
+    "xxhash3": lambda data: xxhash.xxh3_64_intdigest(data).to_bytes(8, "big"),
+    "xxhash128": lambda data: xxhash.xxh3_128_intdigest(data).to_bytes(16, "big"),
 }
 MD5 = DIGESTS["md5"](DATA).hex()
 CRC32 = base64.b64encode(DIGESTS["crc32"](DATA)).decode()
@@ -46,7 +51,7 @@ def header(kind: str, digest: bytes, suffix: str = "") -> dict[str, str]:
     [
         {"etag": f'"{MD5}"'},
         {"x-amz-checksum-crc32": "not base64!", "etag": f'"{MD5}"'},
-        {"x-amz-checksum-xxhash64": "AAAAAAAAAAA=", "etag": f'"{MD5}"'},
+        {"x-amz-checksum-unheard-of": "AAAAAAAAAAA=", "etag": f'"{MD5}"'},
         *(header(kind, digest(DATA)) for kind, digest in DIGESTS.items()),
         *({**header(kind, digest(DATA)), **FULL, "etag": '"0-2"'} for kind, digest in DIGESTS.items()),
     ],
@@ -88,7 +93,8 @@ def test_a_sum_of_the_sums_of_parts(kind: str, said: str, parts: list[bytes]) ->
         {"etag": f'"{"0" * 32}"', "x-amz-server-side-encryption-customer-algorithm": "AES256"},
         {"x-amz-checksum-sha256": "not base64!"},
         {"x-amz-checksum-crc64nvme": CRC32},
-        {"x-amz-checksum-xxhash64": "AAAAAAAAAAA="},
+        {"x-amz-checksum-unheard-of": "AAAAAAAAAAA="},
+        {"x-amz-checksum-xxhash128": "AAAAAAAAAAA="},
         {"x-amz-checksum-crc32": f"{CRC32}-many"},
         {"x-amz-checksum-crc32": f"{CRC32}-0"},
         {"x-amz-checksum-crc32": CRC32, **COMPOSITE},
@@ -104,3 +110,14 @@ def test_an_etag_counts_only_where_it_is_asked_for() -> None:
     assert claim_of({"etag": f'"{MD5}"'}, etag=False) is None
     expected = Claim(kind="crc32", wanted=DIGESTS["crc32"](DATA))
     assert claim_of({"etag": f'"{MD5}"', "x-amz-checksum-crc32": CRC32}, etag=False) == expected
+
+
+def test_every_sum_that_the_service_model_knows_is_known_here() -> None:
+    model = botocore.session.get_session().get_service_model("s3")
+    for name in model.shape_for("ChecksumAlgorithm").enum:
+        kind = name.lower()
+        headers = header(kind, DIGESTS[kind](DATA))
+        claim = claim_of(headers, etag=False)
+        assert claim is not None, name
+        assert claim.kind == kind
+        assert not matches(headers, DATA[1:]), name
