@@ -46,7 +46,7 @@ def config_files(
             "HookParameters": hook.HookParameters,
             "CollectionConfigurations": None
             if collections is None
-            else [collection.model_dump(exclude_none=True) for collection in collections],
+            else [collection.plain() for collection in collections],
         }
     if (profiler := request.ProfilerConfig) is not None and not profiler.DisableProfiler:
         documents["profilerconfig.json"] = {

@@ -5,7 +5,7 @@ from typing import Any
 
 from smlocal.contract.coverage_table import TABLE, UNECHOED, Row, Support
 from smlocal.contract.document import Document, Path, spoken
-from smlocal.contract.validation import Violation
+from smlocal.contract.violation import Violation
 from smlocal.errors import FieldRefusedError
 
 

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from typing import Any, Literal, get_args, get_origin
 
-from smlocal.contract.model.constraints import Items, OrHere, Structure, Text, Whole, member_types, split
+from smlocal.contract.model.constraints import Items, OrHere, Text, Whole, split
 from smlocal.contract.model.describe import DescribeTrainingJobResponse
 from smlocal.contract.model.exceptions import OPTIONAL_HERE, PATHS_HERE, WORDS_HERE
 from smlocal.contract.model.request import CreateTrainingJobRequest
+from smlocal.contract.model.structure import Structure, member_types, members
 
 _Json = dict[str, Any]
 _TIMESTAMP = {"timestamp": "float"}
@@ -43,7 +44,7 @@ class _Comparison:
         yield from (f"{name}.{member}: not in the service's model" for member in ours if member not in theirs)
         for member in [member for member in theirs if member in ours]:
             where = f"{name}.{member}"
-            needed = model.model_fields[member].is_required()
+            needed = members(model)[member].is_required
             if where in OPTIONAL_HERE and member in required and not needed:
                 self.used.add(where)
             elif needed != (member in required):

@@ -7,8 +7,9 @@ from smlocal.contract import coverage
 from smlocal.contract.document import Document
 from smlocal.contract.local_settings import LocalSettings
 from smlocal.contract.model.request import CreateTrainingJobRequest
-from smlocal.contract.validation import Violation, refusal, validate
+from smlocal.contract.validation import refusal, validate
 from smlocal.contract.validation_rules import broken_rules
+from smlocal.contract.violation import Violation
 from smlocal.quick_dataclass import dataclass
 
 LOCAL = "Local"
@@ -45,7 +46,7 @@ def read_job(document: Document, *, strict: bool) -> JobFile:
 def _local(document: Document) -> tuple[LocalSettings | None, list[Violation]]:
     data = document.data.get(LOCAL)
     if data is None:
-        return LocalSettings.model_construct(), []
+        return LocalSettings(), []
     local, violations = validate(LocalSettings, data, strict=False, path=(LOCAL,))
     if local is not None:
         violations += [_no_location(key) for key in local.Sources if not key.startswith(_LOCATIONS)]

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from smlocal.contract.document import Path, spoken
 from smlocal.contract.local_settings import LocalSettings
-from smlocal.contract.validation import Violation
+from smlocal.contract.violation import Violation
 
 _SERVICE = re.compile(r"[A-Za-z][A-Za-z0-9]*([ _-][A-Za-z0-9]+)*", re.ASCII)
 

@@ -2,12 +2,11 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
-
 from smlocal.contract import limits
 from smlocal.contract.gpus import SCHEMA as GPUS_SCHEMA
 from smlocal.contract.gpus import GpuChoice, gpus_trouble
-from smlocal.contract.model.constraints import Checked, Items, Structure, Text, Whole
+from smlocal.contract.model.constraints import Checked, Items, Text, Whole
+from smlocal.contract.model.structure import Structure, setting
 
 _Path = Annotated[str, Text(minimum=1)]
 _Grace = Annotated[int, Whole(minimum=0, maximum=120)]
@@ -29,60 +28,60 @@ class Fault(Structure):
 class LocalSettings(Structure):
     """Settings for this machine alone; relative paths are relative to the job file."""
 
-    Sources: Annotated[dict[_Path, _Path], Items()] = Field(
+    Sources: Annotated[dict[_Path, _Path], Items()] = setting(
         default_factory=dict, description="Local folder for each s3:// prefix or file-system id."
     )
-    Output: _Path | None = Field(default=None, description="Folder for output that is meant for s3://.")
-    Publish: bool = Field(
+    Output: _Path | None = setting(default=None, description="Folder for output that is meant for s3://.")
+    Publish: bool = setting(
         default=False, description="Upload artifacts, and mirror checkpoints, to S3 as the service does."
     )
-    Cache: bool = Field(default=True, description="Keep what is downloaded from S3 for the next run.")
-    CacheGiB: Annotated[int, Whole(minimum=1, maximum=1_000_000)] = Field(
+    Cache: bool = setting(default=True, description="Keep what is downloaded from S3 for the next run.")
+    CacheGiB: Annotated[int, Whole(minimum=1, maximum=1_000_000)] = setting(
         default=20, description="How much is kept; what was used least recently goes first."
     )
-    Credentials: Literal["none", "inherit", "role"] = Field(
+    Credentials: Literal["none", "inherit", "role"] = setting(
         default="none", description="AWS credentials of the containers: none, those of this machine, or RoleArn's."
     )
-    Code: _Path | None = Field(default=None, description="Folder that fills /opt/ml/code, copy-on-write.")
-    Staging: Literal["overlay", "copy"] | None = Field(
+    Code: _Path | None = setting(default=None, description="Folder that fills /opt/ml/code, copy-on-write.")
+    Staging: Literal["overlay", "copy"] | None = setting(
         default=None, description="How channels get into the container; else whatever works, fastest first."
     )
-    Region: _Path | None = Field(default=None, description="AWS region the job claims to run in.")
-    PeerGraceSeconds: _Grace = Field(
+    Region: _Path | None = setting(default=None, description="AWS region the job claims to run in.")
+    PeerGraceSeconds: _Grace = setting(
         default=10, description="Seconds the other hosts get once one has failed; inferred, the service does not say."
     )
-    StopGraceSeconds: _Grace = Field(default=120, description="Seconds between SIGTERM and SIGKILL.")
-    MaxHosts: Annotated[int, Whole(minimum=1, maximum=1000)] = Field(
+    StopGraceSeconds: _Grace = setting(default=120, description="Seconds between SIGTERM and SIGKILL.")
+    MaxHosts: Annotated[int, Whole(minimum=1, maximum=1000)] = setting(
         default=32, description="Hosts that one job may have here: each is a container on this machine."
     )
-    NetworkRange: _Path = Field(
+    NetworkRange: _Path = setting(
         default="198.18.0.0/15", description="Addresses that the network of a job is taken from, as ADDRESS/BITS."
     )
-    Endpoints: Annotated[dict[_Path, _Path], Items()] = Field(
+    Endpoints: Annotated[dict[_Path, _Path], Items()] = setting(
         default_factory=dict, description="URL for a service of AWS, passed in as AWS_ENDPOINT_URL_SERVICE."
     )
-    Topology: bool = Field(default=False, description="Write topology (null) into resourceconfig.json.")
-    MergeOutput: bool = Field(default=False, description="Make output.tar.gz of the output of all hosts.")
-    EnforceInstanceLimits: bool = Field(
+    Topology: bool = setting(default=False, description="Write topology (null) into resourceconfig.json.")
+    MergeOutput: bool = setting(default=False, description="Make output.tar.gz of the output of all hosts.")
+    EnforceInstanceLimits: bool = setting(
         default=False, description="Give containers the memory, CPUs and volume size of the instance, and no more."
     )
-    Memory: Annotated[limits.Size, Checked(trouble=limits.memory_trouble, schema=limits.SIZE_SCHEMA)] | None = Field(
+    Memory: Annotated[limits.Size, Checked(trouble=limits.memory_trouble, schema=limits.SIZE_SCHEMA)] | None = setting(
         default=None, description="Memory of each container, such as 512m."
     )
-    Cpus: Annotated[float, Checked(trouble=limits.cpus_trouble, schema=limits.CPUS_SCHEMA)] | None = Field(
+    Cpus: Annotated[float, Checked(trouble=limits.cpus_trouble, schema=limits.CPUS_SCHEMA)] | None = setting(
         default=None, description="Processors of each container, such as 1.5."
     )
     ShmSize: Annotated[limits.Size, Checked(trouble=limits.shared_memory_trouble, schema=limits.SIZE_SCHEMA)] | None = (
-        Field(default=None, description="Size of /dev/shm, such as 2g; else the engine's default.")
+        setting(default=None, description="Size of /dev/shm, such as 2g; else the engine's default.")
     )
     Ulimits: Annotated[limits.Ulimits, Checked(trouble=limits.ulimits_trouble, schema=limits.ULIMITS_SCHEMA)] | None = (
-        Field(default=None, description="Ulimits such as {nofile: 65536}; else the engine's defaults.")
+        setting(default=None, description="Ulimits such as {nofile: 65536}; else the engine's defaults.")
     )
-    Gpus: Annotated[GpuChoice, Checked(trouble=gpus_trouble, schema=GPUS_SCHEMA)] = Field(
+    Gpus: Annotated[GpuChoice, Checked(trouble=gpus_trouble, schema=GPUS_SCHEMA)] = setting(
         default="auto", description="GPUs: as the type has them, all of this machine's, none, so many a host, or ids."
     )
-    AllowCpu: bool = Field(default=False, description="Run a GPU instance type without a GPU.")
-    Pull: Literal["missing", "always", "never"] = Field(default="missing", description="When to pull the image.")
-    Faults: Annotated[list[Fault], Items(minimum=0, maximum=20)] = Field(
+    AllowCpu: bool = setting(default=False, description="Run a GPU instance type without a GPU.")
+    Pull: Literal["missing", "always", "never"] = setting(default="missing", description="When to pull the image.")
+    Faults: Annotated[list[Fault], Items(minimum=0, maximum=20)] = setting(
         default_factory=list, description="Interruptions and internal errors to be staged."
     )

@@ -4,6 +4,7 @@ from typing import Any
 
 from smlocal.contract.coverage_table import TABLE
 from smlocal.contract.local_settings import LocalSettings
+from smlocal.contract.model.as_pydantic import pydantic_model
 from smlocal.contract.model.request import CreateTrainingJobRequest
 
 _Json = dict[str, Any]
@@ -11,8 +12,8 @@ _Json = dict[str, Any]
 
 def job_file_schema() -> _Json:
     """The request as smlocal takes it (role and name may be absent, paths may be local), and `Local`."""
-    request = CreateTrainingJobRequest.model_json_schema()
-    local = LocalSettings.model_json_schema()
+    request = pydantic_model(CreateTrainingJobRequest).model_json_schema()
+    local = pydantic_model(LocalSettings).model_json_schema()
     definitions = {**request.pop("$defs"), **local.pop("$defs", {})}
     request["properties"]["Local"] = local
     request["required"] += ["AlgorithmSpecification", "ResourceConfig"]  # needed by any job that has a container

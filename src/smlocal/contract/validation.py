@@ -1,38 +1,34 @@
 """Hold a request against the models, and make one error of everything that is wrong with it."""
 
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
-from pydantic import ValidationError
-
-from smlocal.contract.document import Document, Path, dotted
-from smlocal.contract.model.constraints import Structure
-from smlocal.contract.model.fast import validator
+from smlocal.contract.document import Document, Path
+from smlocal.contract.model.constraints import split
+from smlocal.contract.model.structure import Structure, member_types
+from smlocal.contract.validation_walk import violations
+from smlocal.contract.violation import Violation
 from smlocal.errors import RequestInvalidError
-from smlocal.quick_dataclass import dataclass
 
 Model = TypeVar("Model", bound=Structure)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Violation:
-    """One thing that is wrong."""
-
-    path: Path
-    text: str
-    """One line for a screen."""
-    service: str | None = None
-    """The service's sentence, where it has one."""
-
-
 def validate(model: type[Model], data: Any, *, strict: bool, path: Path = ()) -> tuple[Model | None, list[Violation]]:
-    """The validated model, or everything that is wrong with the data; a `path` says that it is a block of our own."""
-    try:
-        valid: Model = validator(model).validate_python(data, context={"strict": True} if strict else None)
-    except ValidationError as error:
-        from smlocal.contract.validation_walk import violations  # only after a mistake
+    """The data as a model, or everything that is wrong with it; a `path` says that it is a block of our own."""
+    found = violations(model, data, strict=strict, path=path)
+    return (None, found) if found else (_made(model, data), [])
 
-        return None, violations(model, data, strict=strict, path=path) or [_unexplained(error, path)]
-    return valid, []
+
+def _made(annotation: Any, value: Any) -> Any:
+    """Structures and lists and maps anew, so that nobody else can change them."""
+    kind, _ = split(annotation)
+    if value is None:
+        return None
+    if isinstance(kind, type) and issubclass(kind, Structure):
+        types = member_types(kind)
+        return kind(**{name: _made(types[name], item) for name, item in value.items()})
+    if isinstance(value, list):
+        return [_made(get_args(kind)[0], item) for item in value]
+    return dict(value) if isinstance(value, dict) else value
 
 
 def refusal(document: Document, violations: list[Violation]) -> RequestInvalidError:
@@ -61,9 +57,3 @@ def missing(path: Path) -> Violation:
     place = ".".join(f"{step + 1}.member" if isinstance(step, int) else member_name(step) for step in path)
     text = sentence(None, place, NOT_NULL)
     return Violation(path=path, text=text, service=text)
-
-
-def _unexplained(error: ValidationError, path: Path) -> Violation:
-    first = error.errors(include_url=False, include_context=False)[0]
-    where = (*path, *first["loc"])
-    return Violation(path=where, text=f"{dotted(where)}: {first['msg']}")

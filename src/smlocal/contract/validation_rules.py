@@ -6,7 +6,8 @@ from typing import Any
 
 from smlocal.contract.document import Path, spoken
 from smlocal.contract.metric_regex import regex_trouble
-from smlocal.contract.validation import Violation, missing
+from smlocal.contract.validation import missing
+from smlocal.contract.violation import Violation
 
 _Found = Iterator[Violation]
 _NOT_BESIDE = {"InstanceGroups": ("InstanceType", "InstanceCount"), "InstancePreferences": ("InstanceType",)}

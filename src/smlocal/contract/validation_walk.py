@@ -1,17 +1,16 @@
-"""Walk a request that was refused, and say everything that is wrong with it as the service does.
+"""Walk a request, and say everything that is wrong with it as the service does.
 
-Pydantic's own errors are not used: it stops at the first broken constraint of a member, and the service tells them all.
+A validator stops at the first broken constraint of a member; the service tells them all.
 """
 
 from collections.abc import Iterator
 from dataclasses import replace
-from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
 from smlocal.contract.document import Path, dotted, kind_of, spoken
-from smlocal.contract.model.constraints import Checked, Items, OrHere, Structure, Text, Whole, member_types, split
+from smlocal.contract.model.constraints import Checked, Items, OrHere, Text, Whole, split
+from smlocal.contract.model.structure import Structure, member_types, members
 from smlocal.contract.suggestions import closest
-from smlocal.contract.validation import Violation
 from smlocal.contract.validation_wording import (
     NOT_NULL,
     Broken,
@@ -25,6 +24,7 @@ from smlocal.contract.validation_wording import (
     sentence,
     short_sentence,
 )
+from smlocal.contract.violation import Violation
 from smlocal.quick_dataclass import dataclass
 
 
@@ -61,21 +61,17 @@ def _structure(model: type[Structure], data: Any, place: _Place) -> Iterator[Vio
     if not isinstance(data, dict):
         yield _wrong_type(model, data, place)
         return
-    types = member_types(model)
+    known = members(model)
     for name in data:
-        if name not in types:
-            yield _unknown(name, model, types, place)
-    for name, annotation in types.items():
-        inner = place.member(name)
+        if name not in known:
+            yield _unknown(name, model, list(known), place)
+    for name, member in known.items():
         if data.get(name) is not None:
-            yield from _value(annotation, data[name], inner)
-        elif model.model_fields[name].is_required() or (name in data and not _nullable(model, name)):
+            yield from _value(member.present, data[name], place.member(name))
+        elif member.is_required or (name in data and not member.is_nullable):
+            inner = place.member(name)
             text = sentence(None, inner.service, NOT_NULL)
             yield Violation(path=inner.path, text=text, service=text)
-
-
-def _nullable(model: type[Structure], name: str) -> bool:
-    return NoneType in get_args(model.model_fields[name].annotation)
 
 
 def _value(annotation: Any, value: Any, place: _Place) -> Iterator[Violation]:
@@ -199,8 +195,9 @@ def _quoted(value: Any) -> str:
     return f"'{text[:40]}…'{size}" if size else f"'{text}'"
 
 
-def _unknown(name: str, model: type[Structure], types: dict[str, Any], place: _Place) -> Violation:
-    known = [*types, "Local"] if not place.path else list(types)
+def _unknown(name: str, model: type[Structure], known: list[str], place: _Place) -> Violation:
+    if not place.path:
+        known = [*known, "Local"]
     shown = java(spoken((*place.path, name)))
     text = f"unknown key {shown}"
     meant = closest(name, known)
@@ -218,7 +215,7 @@ def _home(name: str, model: type[Structure]) -> str | None:
     """The member of the request that has a member of this name."""
     for member, annotation in member_types(model).items():
         kind, _ = split(annotation)
-        if isinstance(kind, type) and issubclass(kind, Structure) and name in kind.model_fields:
+        if isinstance(kind, type) and issubclass(kind, Structure) and name in members(kind):
             return member
     return None
 

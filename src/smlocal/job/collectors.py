@@ -7,7 +7,7 @@ from smlocal.contract import paths
 from smlocal.contract.checkpoints import container_path, overlap, unusable
 from smlocal.contract.coverage import refusal
 from smlocal.contract.job_file import JobFile
-from smlocal.contract.validation import Violation
+from smlocal.contract.violation import Violation
 from smlocal.engine.interface import Mount
 from smlocal.errors import FieldRefusedError
 from smlocal.plan.collectors import CollectorPlan

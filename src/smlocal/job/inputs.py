@@ -11,7 +11,7 @@ from smlocal.contract.document import Path
 from smlocal.contract.job_file import JobFile
 from smlocal.contract.listing import Listing
 from smlocal.contract.model.request import Channel
-from smlocal.contract.validation import Violation
+from smlocal.contract.violation import Violation
 from smlocal.job.collectors import see_collectors
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources.local_path import local_path

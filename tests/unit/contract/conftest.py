@@ -11,8 +11,9 @@ import pytest
 
 from smlocal.contract.document import Document
 from smlocal.contract.job_file import JobFile, read_job
-from smlocal.contract.model.constraints import Structure, Text, Whole, member_types
+from smlocal.contract.model.constraints import Text, Whole
 from smlocal.contract.model.request import CreateTrainingJobRequest
+from smlocal.contract.model.structure import Structure, member_types, members
 
 RequestWith = Callable[..., dict[str, Any]]
 Read = Callable[..., JobFile]
@@ -97,7 +98,7 @@ def sample(annotation: Any) -> Any:
         value = {sample(part): sample(other) for part, other in [get_args(kind)]}
     elif isinstance(kind, type) and issubclass(kind, Structure):
         types = member_types(kind)
-        value = {name: sample(types[name]) for name, field in kind.model_fields.items() if field.is_required()}
+        value = {name: sample(types[name]) for name, member in members(kind).items() if member.is_required}
         if "InstanceGroupName" in value:
             value["InstanceCount"] = 1  # the model allows 0, and no job can have it
         if "Regex" in value:

@@ -92,7 +92,7 @@ def test_this_machine_is_no_type_of_the_service() -> None:
     for kind in ("local", "local_gpu"):
         data = {**REQUEST, "ResourceConfig": {"InstanceType": kind, "InstanceCount": 1}}
         job = read_job(Document(data, name="job.yaml", directory="/work"), strict=False)
-        resources = job.request.model_dump(exclude_none=True)["ResourceConfig"]
+        resources = job.request.plain()["ResourceConfig"]
         assert resources["InstanceType"] == kind
         told = refused({}, kind, strict=True)
         assert f"Value '{kind}' at 'resourceConfig.instanceType'" in told

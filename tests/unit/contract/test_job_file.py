@@ -54,7 +54,7 @@ def test_a_mapping_has_a_location(key: str) -> None:
 
 def test_defaults_of_local() -> None:
     local = read(TEXT).local
-    assert local.model_dump() == {
+    assert vars(local) == {
         "Sources": {},
         "Output": None,
         "Publish": False,

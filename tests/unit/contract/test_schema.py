@@ -2,6 +2,7 @@ from typing import Any
 
 from smlocal.contract.coverage_table import TABLE
 from smlocal.contract.local_settings import LocalSettings
+from smlocal.contract.model.structure import members
 from smlocal.contract.schema import job_file_schema
 
 
@@ -41,7 +42,7 @@ def test_constraints_are_there() -> None:
 
 def test_local_settings_are_described() -> None:
     local = job_file_schema()["properties"]["Local"]
-    assert set(local["properties"]) == set(LocalSettings.model_fields)
+    assert set(local["properties"]) == set(members(LocalSettings))
     assert all(part["description"] for part in local["properties"].values())
     assert local["properties"]["PeerGraceSeconds"] | {"description": ""} == {
         "default": 10,

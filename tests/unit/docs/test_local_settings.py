@@ -2,6 +2,7 @@ import json
 from collections.abc import Callable
 
 from smlocal.contract.local_settings import LocalSettings
+from smlocal.contract.model.structure import members
 
 HEADING = "`Local`: settings of this machine"
 
@@ -12,7 +13,7 @@ def test_every_setting_has_a_row_and_every_row_is_a_setting(
     rows: Callable[[str], list[list[str]]],
 ) -> None:
     table = rows(sections(page("job-file.md"))[HEADING])
-    assert [row[0].strip("`") for row in table] == list(LocalSettings.model_fields)
+    assert [row[0].strip("`") for row in table] == list(members(LocalSettings))
 
 
 def test_the_defaults_are_those_of_the_code(
@@ -21,8 +22,7 @@ def test_the_defaults_are_those_of_the_code(
     rows: Callable[[str], list[list[str]]],
 ) -> None:
     for name, default, meaning in rows(sections(page("job-file.md"))[HEADING]):
-        field = LocalSettings.model_fields[name.strip("`")]
-        actual = field.get_default(call_default_factory=True)
+        actual = getattr(LocalSettings(), name.strip("`"))
         assert meaning
         if actual is not None:
             shown = actual if isinstance(actual, str) else json.dumps(actual)

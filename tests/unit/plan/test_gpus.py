@@ -22,7 +22,7 @@ MIXED = heterogeneous([("data", "ml.c5.xlarge", 1), ("train", "ml.g4dn.12xlarge"
 
 
 def settings(**local: Any) -> LocalSettings:
-    return LocalSettings.model_construct(**local)
+    return LocalSettings(**local)
 
 
 def ids(*shared: GpuDevices | None) -> list[tuple[str, ...] | None]:

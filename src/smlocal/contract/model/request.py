@@ -6,7 +6,8 @@ Written by scripts/generate-models from botocore 1.44.5; do not edit.
 from typing import Annotated
 
 from smlocal.contract.model import shapes
-from smlocal.contract.model.constraints import Items, Structure
+from smlocal.contract.model.constraints import Items
+from smlocal.contract.model.structure import Structure
 
 # ruff: noqa: D101 - each is the service's structure of that name
 
