@@ -11,14 +11,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import hypothesis
 import pytest
 
 from smlocal.contract.coverage_table import TABLE
-
-# How long an example takes says how busy the machine is, and nothing about the code.
-hypothesis.settings.register_profile("smlocal", deadline=None)
-hypothesis.settings.load_profile("smlocal")
 
 _CASES = "tests/integration/test_cases.py::test_case["
 """Jobs named after their folder."""
@@ -35,6 +30,15 @@ def scope_of(test: str) -> str:
     if test.startswith(_CASES):
         return test
     return test.partition("[" if test.startswith(_LIFE) else "::")[0]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """How long an example takes says how busy the machine is, and nothing about the code."""
+    if config.pluginmanager.hasplugin("hypothesispytest"):  # its import is half of the start of a pytest without it
+        import hypothesis
+
+        hypothesis.settings.register_profile("smlocal", deadline=None)
+        hypothesis.settings.load_profile("smlocal")
 
 
 @pytest.hookimpl(optionalhook=True)
