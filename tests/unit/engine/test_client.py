@@ -1,5 +1,6 @@
 """What answers at the address: another program, an engine that drops us, one behind TLS."""
 
+import os
 import socket
 import ssl
 import subprocess
@@ -29,6 +30,7 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(str(path))
         listener.listen()
+        listener.settimeout(60)  # for whoever asks less than is answered here
 
         def work() -> None:
             with listener:
@@ -128,12 +130,17 @@ def test_the_api_is_spoken_in_a_version_both_know(serve: Serve, own: bytes, spok
     assert seen[1].startswith(b"POST " + spoken + b"containers/x/start HTTP/1.1\r\n")
 
 
-def test_an_engine_of_another_make_is_asked_for_everything(serve: Serve) -> None:
+def test_podman_of_this_machine_is_known_by_its_greeting(serve: Serve) -> None:
+    facts = DockerEngine(at(serve(PING.replace(b"Docker/20.10.24", b"Libpod/4.3.1")))).facts()
+    assert (facts.product, facts.version, facts.operating_system) == ("podman", "4.3.1", "linux")
+
+
+def test_an_engine_of_somebody_else_is_asked_for_everything(serve: Serve) -> None:
     version = b'{"Version": "4.3.1", "Arch": "arm64", "Os": "linux"}'
     info = b'{"Driver": "overlay", "SecurityOptions": ["name=seccomp", "name=rootless"]}'
-    facts = DockerEngine(
-        at(serve(PING.replace(b"Docker/", b"Libpod/"), answer(200, version), answer(200, info)))
-    ).facts()
+    path = serve(PING.replace(b"Docker/", b"Libpod/"), answer(200, version), answer(200, info))
+    os.chown(path, 1, 1)
+    facts = DockerEngine(at(path)).facts()
     assert facts.product == "podman"
     assert (facts.version, facts.architecture, facts.storage_driver, facts.rootless) == (
         "4.3.1",
