@@ -3,41 +3,31 @@
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from smlocal.contract import identity
-from smlocal.contract.config_files import effective_mode
 from smlocal.contract.document import Document
 from smlocal.contract.job_file import JobFile, read_job
 from smlocal.contract.s3_uri import s3_form
 from smlocal.engine.interface import Engine
-from smlocal.errors import (
-    EngineRemoteError,
-    ImageArchitectureError,
-    ImageMissingError,
-    ImagePullError,
-    OutputUnusableError,
-    PipeUnreachableError,
-    RequestInvalidError,
-)
+from smlocal.errors import RequestInvalidError
+from smlocal.job.engine_reach import check_folders, check_pipes, no_fuse
+from smlocal.job.image import check_architecture, image_name, see_image
 from smlocal.job.inputs import Inputs, see_inputs
 from smlocal.job.machine import machine_facts
+from smlocal.job.output_folder import output_folder
 from smlocal.job.place import check_host_count, see_place
+from smlocal.job.profile_region import profile_region
 from smlocal.job.reporter import Reporter
-from smlocal.plan.build import build_plan, hosts_of
+from smlocal.job.wanted_gpus import check_gpus, gpus_for
+from smlocal.plan.build import build_plan
 from smlocal.plan.facts import EngineFacts, Facts, GpuFacts, ImageFacts
-from smlocal.plan.gpus import wants_gpus
 from smlocal.plan.limits import wants_limits
 from smlocal.plan.model import JobPlan
 from smlocal.quick_dataclass import dataclass
-from smlocal.sources.local_path import local_path
-from smlocal.sources.mapping import is_remote
 
 if TYPE_CHECKING:
     from smlocal.job.credentials import Desk
-
-Pull = Literal["missing", "always", "never"]
-DEFAULT_OUTPUT = "./smlocal-output"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,22 +57,22 @@ def prepare(job: JobFile, *, name: str, home: str, engine: Engine, reporter: Rep
     check_host_count(job, most=job.local.MaxHosts)
     seen = _see(job, strict=strict)
     facts = engine.facts()
-    _check_reach(job, facts)
-    _check_pipes(job, facts)
+    check_folders(job, facts)
+    check_pipes(job, facts)
     if _publishes(job, seen.inputs):
         from smlocal.job.publish import check_publishing
 
         check_publishing(seen.region)
-    gpus = _gpus(job, engine, facts)
-    image_name = _image_name(job)
-    image, refused = _image(engine, image_name, job.local.Pull, reporter)
-    _check_architecture(image_name, image, facts)
+    gpus = gpus_for(job, engine, facts)
+    name_of_image = image_name(job)
+    image, refused = see_image(engine, name_of_image, job.local.Pull, reporter)
+    check_architecture(name_of_image, image, facts)
     if image is not None:
-        _check_gpus(job, gpus, engine)
+        check_gpus(job, gpus, engine)
         if job.local.Ulimits:
             from smlocal.job.limits import check_engine_limits
 
-            check_engine_limits(job, engine, image_name)
+            check_engine_limits(job, engine, name_of_image)
     plan = _plan(job, seen, facts, image, engine, name=name, home=home, gpus=gpus, sweep=True)
     return Prepared(
         plan=plan,
@@ -125,9 +115,9 @@ def look(job: JobFile, *, name: str, home: str, engine: Engine, strict: bool) ->
     check_host_count(job, most=None)
     seen = _see(job, strict=strict)
     facts = engine.facts()
-    image = engine.image(_image_name(job))
-    _check_architecture(_image_name(job), image, facts)
-    return _plan(job, seen, facts, image, engine, name=name, home=home, gpus=_gpus(job, engine, facts, must=False))
+    image = engine.image(image_name(job))
+    check_architecture(image_name(job), image, facts)
+    return _plan(job, seen, facts, image, engine, name=name, home=home, gpus=gpus_for(job, engine, facts, must=False))
 
 
 def _publishes(job: JobFile, inputs: Inputs) -> bool:
@@ -144,27 +134,14 @@ def _publishes(job: JobFile, inputs: Inputs) -> bool:
     )
 
 
-def _check_reach(job: JobFile, engine: EngineFacts) -> None:
-    """A folder that the container writes in must be one that its engine can mount."""
-    mounted = [
-        c.ChannelName for c in job.request.InputDataConfig or () if c.DataSource.FileSystemDataSource is not None
-    ]
-    if mounted and not engine.local:
-        raise EngineRemoteError(
-            f'channel "{mounted[0]}": the engine at {engine.address} runs elsewhere and cannot mount a folder of this '
-            "machine as a file system",
-            remedy=["Use an engine of this machine: docker context use default, or unset DOCKER_HOST."],
-        )
-
-
 def _see(job: JobFile, *, strict: bool) -> _Seen:
-    image = _image_name(job)
-    region = identity.region(stated=job.local.Region, environment=os.environ, profile=_profile_region(), image=image)
+    image = image_name(job)
+    region = identity.region(stated=job.local.Region, environment=os.environ, profile=profile_region(), image=image)
     return _Seen(
         region=region,
         account=identity.account(role=job.request.RoleArn, image=image),
         inputs=see_inputs(job, strict=strict, region=region),
-        output=_output(job),
+        output=output_folder(job),
     )
 
 
@@ -199,7 +176,7 @@ def _plan(
         listings=inputs.listings,
         file_systems=inputs.file_systems,
         sources=inputs.sources,
-        no_fuse=_no_fuse(job, inputs, engine_facts),
+        no_fuse=no_fuse(job, inputs, engine_facts),
         code=inputs.code,
         checkpoints=inputs.checkpoints,
         collectors=inputs.collectors,
@@ -213,127 +190,3 @@ def _plan(
         loopback_only=place.loopback_only,
     )
     return build_plan(job, facts, name=name)
-
-
-def _gpus(job: JobFile, engine: Engine, facts: EngineFacts, *, must: bool = True) -> GpuFacts:
-    """The GPUs that are here; only for a job that asks for some, and those that it `must` have are counted."""
-    resources = job.request.ResourceConfig
-    if resources is None or not wants_gpus(hosts := hosts_of(resources), job.local):
-        return GpuFacts()
-    from smlocal.job.gpus import check_count, check_driver, see_gpus
-
-    gpus = see_gpus(engine, facts)
-    if must:
-        check_count(hosts, job.local, gpus)
-        if engine.image(_image_name(job)) is None:
-            check_driver(hosts, job.local, gpus, facts, _image_name(job))
-    return gpus
-
-
-def _check_gpus(job: JobFile, gpus: GpuFacts, engine: Engine) -> None:
-    """A GPU request never silently becomes a CPU run: ask the engine before anything is staged."""
-    resources = job.request.ResourceConfig
-    if resources is None or not wants_gpus(hosts := hosts_of(resources), job.local):
-        return
-    from smlocal.job.gpus import check_engine
-
-    check_engine(hosts, job.local, gpus, engine, _image_name(job))
-
-
-def _check_pipes(job: JobFile, engine: EngineFacts) -> None:
-    """A FIFO joins two processes of one kernel, and the containers of some engines have another."""
-    pipes = [c.ChannelName for c in job.request.InputDataConfig or () if effective_mode(c, job.request) == "Pipe"]
-    if not pipes or (engine.local and not engine.desktop):
-        return
-    raise PipeUnreachableError(
-        f'channel "{pipes[0]}": a FIFO of this machine cannot reach containers of the engine at {engine.address}, '
-        "which runs in a machine of its own",
-        remedy=["Use an engine of this machine, or File or FastFile mode: InputMode: FastFile."],
-    )
-
-
-def _no_fuse(job: JobFile, inputs: Inputs, engine: EngineFacts) -> str | None:
-    """Why FUSE is not to be had; only looked at where a channel would use it."""
-    channels = job.request.InputDataConfig or ()
-    streamed = [c.ChannelName for c in channels if effective_mode(c, job.request) == "FastFile"]
-    if not any(name in inputs.listings and inputs.listings[name].remote for name in streamed):
-        return None
-    if engine.desktop or not engine.local:
-        return "the engine runs in a machine of its own"
-    from smlocal.channels.fastfile.availability import fuse_trouble
-
-    return fuse_trouble()
-
-
-def _image_name(job: JobFile) -> str:
-    specification = job.request.AlgorithmSpecification
-    return (specification.TrainingImage if specification is not None else None) or ""
-
-
-def _profile_region() -> str | None:
-    """The region of the AWS profile in use, read without the AWS library."""
-    path = os.path.expanduser(os.environ.get("AWS_CONFIG_FILE") or "~/.aws/config")
-    if not os.path.isfile(path):
-        return None
-    import configparser
-
-    parser = configparser.RawConfigParser()
-    try:
-        parser.read(path, encoding="utf-8")
-    except (configparser.Error, OSError, UnicodeDecodeError):
-        return None
-    profile = os.environ.get("AWS_PROFILE") or "default"
-    section = "default" if profile == "default" else f"profile {profile}"
-    return parser.get(section, "region", fallback=None)
-
-
-def _output(job: JobFile) -> str:
-    """The local folder for artifacts: the request's own path, else Local.Output, else one below the working folder."""
-    uri = job.request.OutputDataConfig.S3OutputPath
-    if uri.startswith(("s3://", "https://")):
-        uri = job.local.Output or os.path.abspath(DEFAULT_OUTPUT)
-    remedy = ["Choose another folder with --output or in OutputDataConfig.S3OutputPath."]
-    if is_remote(uri):
-        raise OutputUnusableError(f"the output path {uri} is no folder of this machine", remedy=remedy)
-    path = os.path.abspath(local_path(uri, job.document.directory))
-    existing = path
-    while not os.path.lexists(existing):
-        existing = os.path.dirname(existing)
-    if not os.path.isdir(existing):
-        what = "a file" if os.path.exists(existing) else "a link that leads nowhere"
-        raise OutputUnusableError(f"the output path {uri} cannot be a folder: {existing} is {what}", remedy=remedy)
-    if not os.access(existing, os.W_OK | os.X_OK):
-        raise OutputUnusableError(
-            f"the output path {uri} cannot be written: you may not write in {existing}", remedy=remedy
-        )
-    return path
-
-
-def _image(engine: Engine, name: str, pull: Pull, reporter: Reporter) -> tuple[ImageFacts | None, str | None]:
-    """The image's facts after pulling by policy; instead of facts, why the registry refused."""
-    facts = engine.image(name)
-    if pull == "never" and facts is None:
-        raise ImageMissingError(
-            f"the image {name} is not here, and --pull never forbids to fetch it",
-            remedy=["Build or load it, or leave --pull never out.", "docker images lists what is here."],
-        )
-    if pull == "always" or facts is None:
-        from smlocal.engine.ecr import ecr_login
-
-        try:
-            engine.pull(name, ecr_login(name), reporter.progress)
-        except ImagePullError as error:
-            return None, error.sentence
-        facts = engine.image(name)
-    return facts, None
-
-
-def _check_architecture(name: str, image: ImageFacts | None, engine: EngineFacts) -> None:
-    if image is None or not image.architecture or not engine.architecture:
-        return
-    if image.architecture != engine.architecture:
-        raise ImageArchitectureError(
-            f"the image {name} is built for {image.operating_system}/{image.architecture}, "
-            f"the engine runs {engine.operating_system}/{engine.architecture}",
-            remedy=[f"Build it with --platform {engine.operating_system}/{engine.architecture}."],
-        )

@@ -35,8 +35,8 @@ from smlocal.job.reserve import give_room, keep_room
 from smlocal.job.restarts import Restart, RestartPolicy
 from smlocal.job.signals import StopSignals
 from smlocal.job.word import Ear
-from smlocal.plan.build import for_attempt
 from smlocal.plan.document import host_directory, plan_document
+from smlocal.plan.later_attempt import for_attempt
 from smlocal.plan.model import JobPlan
 from smlocal.plan.recall import remember
 from smlocal.quick_dataclass import dataclass

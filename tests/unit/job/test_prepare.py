@@ -8,7 +8,7 @@ import pytest
 from smlocal.contract.document import Document
 from smlocal.contract.job_file import JobFile, read_job
 from smlocal.errors import PipeUnreachableError
-from smlocal.job.prepare import _check_pipes
+from smlocal.job.engine_reach import check_pipes
 from smlocal.plan.facts import EngineFacts
 
 HERE = EngineFacts(
@@ -42,7 +42,7 @@ def job(mode: str) -> JobFile:
 @pytest.mark.parametrize("engine", [DESKTOP, REMOTE])
 def test_a_fifo_reaches_no_other_kernel(engine: EngineFacts) -> None:
     with pytest.raises(PipeUnreachableError) as caught:
-        _check_pipes(job("Pipe"), engine)
+        check_pipes(job("Pipe"), engine)
     assert caught.value.exit_code == 3
     assert 'channel "train"' in caught.value.sentence
     assert engine.address in caught.value.sentence
@@ -50,4 +50,4 @@ def test_a_fifo_reaches_no_other_kernel(engine: EngineFacts) -> None:
 
 @pytest.mark.parametrize(("mode", "engine"), [("File", DESKTOP), ("FastFile", DESKTOP), ("Pipe", HERE)])
 def test_everything_else_is_fine(mode: str, engine: EngineFacts) -> None:
-    _check_pipes(job(mode), engine)
+    check_pipes(job(mode), engine)

@@ -1,0 +1,32 @@
+"""Where on this machine the artifacts of a job go."""
+
+import os
+
+from smlocal.contract.job_file import JobFile
+from smlocal.errors import OutputUnusableError
+from smlocal.sources.local_path import local_path
+from smlocal.sources.mapping import is_remote
+
+DEFAULT_OUTPUT = "./smlocal-output"
+
+
+def output_folder(job: JobFile) -> str:
+    """The local folder for artifacts: the request's own path, else Local.Output, else one below the working folder."""
+    uri = job.request.OutputDataConfig.S3OutputPath
+    if uri.startswith(("s3://", "https://")):
+        uri = job.local.Output or os.path.abspath(DEFAULT_OUTPUT)
+    remedy = ["Choose another folder with --output or in OutputDataConfig.S3OutputPath."]
+    if is_remote(uri):
+        raise OutputUnusableError(f"the output path {uri} is no folder of this machine", remedy=remedy)
+    path = os.path.abspath(local_path(uri, job.document.directory))
+    existing = path
+    while not os.path.lexists(existing):
+        existing = os.path.dirname(existing)
+    if not os.path.isdir(existing):
+        what = "a file" if os.path.exists(existing) else "a link that leads nowhere"
+        raise OutputUnusableError(f"the output path {uri} cannot be a folder: {existing} is {what}", remedy=remedy)
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise OutputUnusableError(
+            f"the output path {uri} cannot be written: you may not write in {existing}", remedy=remedy
+        )
+    return path

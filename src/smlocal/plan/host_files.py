@@ -1,0 +1,43 @@
+"""What a host has under `/opt/ml` before anything is delivered: empty directories and the files of the platform."""
+
+from collections.abc import Mapping
+
+from smlocal.contract import paths
+from smlocal.contract.checkpoints import container_path, is_own_mount
+from smlocal.contract.config_files import config_files, is_for
+from smlocal.contract.hosts import Host
+from smlocal.contract.local_settings import LocalSettings
+from smlocal.contract.model.request import CreateTrainingJobRequest
+
+_MOUNTED = (paths.CONFIG, paths.DATA, paths.MODEL, paths.OUTPUT_DATA, paths.METRICS, paths.PROFILER)
+
+
+def directories_of(request: CreateTrainingJobRequest) -> tuple[str, ...]:
+    """What the service makes empty: always the mounted ones, and one for each collector that is configured."""
+    collectors = (
+        (request.DebugHookConfig, paths.TENSORS),
+        (request.TensorBoardOutputConfig, paths.TENSORBOARD),
+    )
+    asked = [config.LocalPath or default for config, default in collectors if config is not None]
+    made = [path for path in map(container_path, asked) if not is_own_mount(path)]
+    if request.CheckpointConfig is not None:
+        path = container_path(request.CheckpointConfig.LocalPath)
+        # A folder of its own is made by who fills it; the others are part of a folder that is mounted.
+        made += [] if is_own_mount(path) else [path]
+    return (*_MOUNTED, *made)
+
+
+def files_of(
+    request: CreateTrainingJobRequest,
+    host: Host,
+    hosts: tuple[Host, ...],
+    local: LocalSettings,
+    manifests: Mapping[str, bytes],
+) -> Mapping[str, bytes]:
+    """Its configuration, and the manifests that it has: not those of channels of other instance groups."""
+    absent = {paths.channel_manifest(c.ChannelName) for c in request.InputDataConfig or () if not is_for(c, host)}
+    written = config_files(request, host, hosts, topology=local.Topology)
+    return {
+        **{f"{paths.CONFIG}/{name}": content for name, content in written.items()},
+        **{path: content for path, content in manifests.items() if path not in absent},
+    }

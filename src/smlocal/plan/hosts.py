@@ -1,0 +1,19 @@
+"""The hosts that a request asks for."""
+
+from smlocal.contract.hosts import Host, heterogeneous, homogeneous
+from smlocal.contract.model.request import ResourceConfig
+
+
+def host_count(resources: ResourceConfig) -> int:
+    """How many there are."""
+    if resources.InstanceGroups:
+        return sum(group.InstanceCount for group in resources.InstanceGroups)
+    return resources.InstanceCount or 1
+
+
+def hosts_of(resources: ResourceConfig) -> tuple[Host, ...]:
+    """Each with its name, its type and its group."""
+    if resources.InstanceGroups:
+        groups = resources.InstanceGroups
+        return heterogeneous([(g.InstanceGroupName, g.InstanceType, g.InstanceCount) for g in groups])
+    return homogeneous(resources.InstanceCount or 1, resources.InstanceType or "")
