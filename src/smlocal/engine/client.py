@@ -53,13 +53,17 @@ class Client:
         data: bytes | Iterable[bytes] | None = None,
         headers: Mapping[str, str] | None = None,
         fine: Collection[int] = (),
+        prefix: str | None = None,
     ) -> Iterator[Answer]:
-        """Make a call; an error status that is not `fine` raises `EngineError` with the engine's own words."""
+        """Make a call; an error status that is not `fine` raises `EngineError` with the engine's own words.
+
+        `prefix` is that of another API than Docker's.
+        """
         fields = dict(headers or {})
         if document is not None:
             data = json.dumps(document).encode()
             fields["Content-Type"] = "application/json"
-        target = self._prefix() + path + query(parameters or {})
+        target = (prefix or self._prefix()) + path + query(parameters or {})
         with self._translated(), self._exchange(method, target, headers=fields, body=data) as answer:
             if answer.status >= 400 and answer.status not in fine:  # noqa: PLR2004  where HTTP's errors begin
                 raise EngineError(_message(answer.read(), answer.status), status=answer.status)

@@ -35,6 +35,8 @@ _ABSENT = 404
 _CONFLICT = 409
 _REMOVAL_SECONDS = 60.0
 """How long another's removal of the same container may take before we give up on it."""
+_LOOK_SECONDS = 0.05
+"""Between two looks at a container of Podman's that is about to be started."""
 _ARCHITECTURES: Final = {"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm", "i686": "386"}
 _GREETINGS: Final = ("Docker", "Libpod")
 """What Docker and Podman call themselves."""
@@ -170,6 +172,11 @@ class DockerEngine:
         never ends: that wait is over when it is removed.
         """
         state = self.state(container)
+        if self._client.product == "podman":
+            while state.status == "created":
+                time.sleep(_LOOK_SECONDS)
+                state = self.state(container)
+            return podman.wait(self._client, container)
         fresh = state.status == "created"
         parameters = {"condition": "next-exit" if fresh else "not-running"}
         with self._client.ask("POST", f"/containers/{container}/wait", parameters=parameters) as answer:
@@ -199,7 +206,7 @@ class DockerEngine:
         from smlocal.engine.statistics import read_statistics  # short jobs do without
 
         parameters = {"stream": "false", "one-shot": "true"}
-        return read_statistics(self._client.read(f"/containers/{container}/stats", parameters=parameters))
+        return read_statistics(self._client.read(f"/containers/{container}/stats", parameters=parameters) or {})
 
     def began(self) -> str:
         """Read the age of the default network: every start that does not keep containers alive makes it anew."""

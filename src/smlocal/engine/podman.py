@@ -1,7 +1,8 @@
-"""What Podman's Docker-compatible API says in other words: put into those of Docker, which the rooms above know."""
+"""What Podman does or says otherwise in its Docker-compatible API: as Docker would, which the rooms above know."""
 
 import re
 
+from smlocal.engine.client import Client
 from smlocal.errors import EngineError
 
 NO_GPUS = "Podman ignores requests for GPUs that come through its Docker-compatible API"
@@ -27,3 +28,21 @@ def in_dockers_words(error: EngineError) -> EngineError:
 def is_not_running(error: EngineError) -> bool:
     """True for a signal to a container that was not started, or has ended."""
     return _NOT_RUNNING in error.sentence
+
+
+def wait(client: Client, container: str) -> int:
+    """Wait for the end of a container that was started.
+
+    By an API of its own: in Docker's, Podman 4.3 looks at the container without a pause, which takes more than a
+    processor from the training, and goes on for ever when one is removed unstarted.
+    """
+    parameters = {"condition": "exited", "interval": "50ms"}
+    with client.ask(
+        "POST", f"/containers/{container}/wait", parameters=parameters, prefix=own_prefix(client)
+    ) as answer:
+        return int(answer.json())
+
+
+def own_prefix(client: Client) -> str:
+    """Where Podman's own API begins."""
+    return f"/v{client.greet()['libpod-api-version']}/libpod"
