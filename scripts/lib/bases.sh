@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154,SC2016
 # root and cache come from setup.sh; single quotes are for an inner shell or apt.
 #
-# Base images without a registry: made from Debian packages, kept in .cache/bases as root file systems, and tagged with a
+# Base images without a registry: made from Debian packages, kept in the cache as root file systems, and tagged with a
 # hash of what they are made from, so that a changed recipe is built again and an unchanged one costs nothing.
 
 suite=bookworm

@@ -2,8 +2,8 @@
 # Sourced by every script: where things are, and the set-up that demo and test share.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-# Downloads, root file systems and logs of the set-up; may be deleted at any time.
-cache=${SMLOCAL_CACHE:-$root/.cache}
+# Downloads, root file systems, environments and logs of the set-up, shared by all clones; may be deleted at any time.
+cache=${SMLOCAL_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/smlocal-setup}
 mkdir -p "$cache"
 
 # shellcheck source=scripts/lib/say.sh
