@@ -206,7 +206,8 @@ class DockerEngine:
         from smlocal.engine.statistics import read_statistics  # short jobs do without
 
         parameters = {"stream": "false", "one-shot": "true"}
-        return read_statistics(self._client.read(f"/containers/{container}/stats", parameters=parameters) or {})
+        document = self._client.read(f"/containers/{container}/stats", parameters=parameters)
+        return None if document is None else read_statistics(document)  # null: what Podman has of one that has ended
 
     def began(self) -> str:
         """Read the age of the default network: every start that does not keep containers alive makes it anew."""
