@@ -91,12 +91,17 @@ def read_page(body: bytes, bucket: str) -> Page:
     texts = {_plain(each.tag): each.text or "" for each in top}
     encoded = texts.get("EncodingType") == "url"
     objects = []
+    # A thousand times seven tags: each is compared as it stands.
+    space = top.tag.removesuffix("ListBucketResult")
+    contents, name, length, tag = (f"{space}{word}" for word in ("Contents", "Key", "Size", "ETag"))
     for entry in top:
-        if _plain(entry.tag) != "Contents":
+        if entry.tag != contents:
             continue
-        said = {_plain(each.tag): each.text or "" for each in entry}
-        key = unquote_plus(said["Key"]) if encoded else said["Key"]
-        objects.append(S3Object(bucket=bucket, key=key, size=int(said["Size"]), etag=_quoted(said.get("ETag"))))
+        said = {each.tag: each.text or "" for each in entry}
+        key = said[name]
+        if encoded and ("%" in key or "+" in key):
+            key = unquote_plus(key)
+        objects.append(S3Object(bucket=bucket, key=key, size=int(said[length]), etag=_quoted(said.get(tag))))
     following = texts.get("NextContinuationToken", "") if texts.get("IsTruncated") == "true" else ""
     return Page(objects=tuple(objects), following=following)
 

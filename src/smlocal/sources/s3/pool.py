@@ -5,7 +5,7 @@ import socket
 import threading
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from smlocal.sources.s3.connection import TICK, BrokenConnectionError, Connection
 from smlocal.sources.s3.settings import S3Settings
@@ -82,8 +82,10 @@ class Pool:
 
     def _connect(self, host: str, waiting: Callable[[], None]) -> Connection:
         endpoint, proxy = self._settings.endpoint, self._proxy
-        address = (proxy.hostname or "", proxy.port or 80) if proxy else (host, endpoint.port)
-        sock = socket.create_connection(address, timeout=_CONNECT)
+        name, port = (proxy.hostname or "", proxy.port or 80) if proxy else (host, endpoint.port)
+        # Of a text, the codec for international names would be loaded before anything is looked at.
+        plain: Any = name.encode() if name.isascii() else name
+        sock = socket.create_connection((plain, port), timeout=_CONNECT)
         try:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if endpoint.encrypted:
