@@ -49,8 +49,13 @@ class _Engine(HTTPConnection):
     """The engine itself: three starts of its client at the end of each test were a minute of the whole suite."""
 
     def connect(self) -> None:
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.connect(os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock").removeprefix("unix://"))
+        scheme, _, place = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock").partition("://")
+        if scheme == "unix":
+            self.sock = socket.socket(socket.AF_UNIX)
+            self.sock.connect(place)
+        else:
+            host, _, port = place.partition(":")
+            self.sock = socket.create_connection((host, int(port)))
 
     def ask(self, path: str) -> Any:
         self.request("GET", path)
