@@ -1,9 +1,9 @@
-"""S3's documents: pages of a listing, and errors."""
+"""What S3's answers say: errors, small documents, and which bytes of an object they hold."""
 
 from collections.abc import Mapping
 
 from smlocal.quick_dataclass import dataclass
-from smlocal.sources.s3.interface import S3Error, S3Object
+from smlocal.sources.s3.interface import S3Error
 
 UNREACHABLE = "Unable to execute request to S3"
 
@@ -21,15 +21,6 @@ _WORDS = {
 _AGAIN = {429, 500, 502, 503, 504}
 _AGAIN_CODES = {"InternalError", "RequestTimeout", "ServiceUnavailable", "SlowDown"}
 _EXPIRED = {"ExpiredToken", "ExpiredTokenException", "RequestExpired", "TokenRefreshRequired"}
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Page:
-    """One page of a listing."""
-
-    objects: tuple[S3Object, ...]
-    following: str
-    """What asks for the next page; empty on the last one."""
 
 
 def error_of(status: int, body: bytes, uri: str, operation: str) -> S3Error:
@@ -77,35 +68,6 @@ def is_expired(error: S3Error) -> bool:
     return error.code in _EXPIRED or (error.operation == "HeadObject" and error.status == 400)  # noqa: PLR2004  Bad Request
 
 
-def read_page(body: bytes, bucket: str) -> Page:
-    """Read one page; ValueError when it is none."""
-    from urllib.parse import unquote_plus
-    from xml.etree.ElementTree import ParseError, fromstring
-
-    try:
-        top = fromstring(body)  # noqa: S314  expat has bounds of its own, and this is the S3 that the user trusts
-    except ParseError as error:
-        raise ValueError(str(error)) from error
-    if _plain(top.tag) != "ListBucketResult":
-        raise ValueError(f"it is a {_plain(top.tag)}")
-    texts = {_plain(each.tag): each.text or "" for each in top}
-    encoded = texts.get("EncodingType") == "url"
-    objects = []
-    # A thousand times seven tags: each is compared as it stands.
-    space = top.tag.removesuffix("ListBucketResult")
-    contents, name, length, tag = (f"{space}{word}" for word in ("Contents", "Key", "Size", "ETag"))
-    for entry in top:
-        if entry.tag != contents:
-            continue
-        said = {each.tag: each.text or "" for each in entry}
-        key = said[name]
-        if encoded and ("%" in key or "+" in key):
-            key = unquote_plus(key)
-        objects.append(S3Object(bucket=bucket, key=key, size=int(said[length]), etag=_quoted(said.get(tag))))
-    following = texts.get("NextContinuationToken", "") if texts.get("IsTruncated") == "true" else ""
-    return Page(objects=tuple(objects), following=following)
-
-
 def document_of(body: bytes, wanted: str, uri: str, operation: str) -> dict[str, str]:
     """The texts right below the top of an answer, `wanted` among them; an error's document raises its `S3Error`.
 
@@ -117,12 +79,12 @@ def document_of(body: bytes, wanted: str, uri: str, operation: str) -> dict[str,
         top = fromstring(body.strip())  # noqa: S314  as above
     except ParseError as error:
         raise ValueError(str(error)) from error
-    if _plain(top.tag) == "Error":
+    if plain_tag(top.tag) == "Error":
         code, message = _said(body.strip())
         raise S3Error(code, message, status=200, uri=uri, operation=operation)
-    texts = {_plain(each.tag): (each.text or "").strip() for each in top}
+    texts = {plain_tag(each.tag): (each.text or "").strip() for each in top}
     if not texts.get(wanted):
-        raise ValueError(f"it is a {_plain(top.tag)} without {wanted}")
+        raise ValueError(f"it is a {plain_tag(top.tag)} without {wanted}")
     return texts
 
 
@@ -133,16 +95,11 @@ def _said(body: bytes) -> tuple[str, str]:
         top = fromstring(body)  # noqa: S314  as above
     except ParseError:
         return "", ""  # a page of HTML from something in between
-    texts = {_plain(each.tag): (each.text or "").strip() for each in top.iter()}
+    texts = {plain_tag(each.tag): (each.text or "").strip() for each in top.iter()}
     return texts.get("Code", ""), texts.get("Message", "") or texts.get("Code", "")
 
 
-def _quoted(etag: str | None) -> str | None:
-    """As in a header; not every server quotes it in a listing."""
-    return f'"{etag}"' if etag and '"' not in etag else etag or None
-
-
-def _plain(tag: str) -> str:
+def plain_tag(tag: str) -> str:
     """A tag without its name space, which not every server gives."""
     return tag.rpartition("}")[2]
 

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from typing import TYPE_CHECKING, Self
 
-from smlocal.sources.s3.answers import Page, damaged, read_page, unanswered
+from smlocal.sources.s3.answers import damaged, unanswered
 from smlocal.sources.s3.checksum import Checksum
 from smlocal.sources.s3.connection import BrokenConnectionError
 from smlocal.sources.s3.endpoint import quote
 from smlocal.sources.s3.exchange import Exchange, Request
 from smlocal.sources.s3.expectation import CHECKSUMS, checksum_of
 from smlocal.sources.s3.interface import S3Object
+from smlocal.sources.s3.pages import Page, read_page
 from smlocal.sources.s3.patience import Patience
 from smlocal.sources.s3.ranges import RangeReader
 from smlocal.sources.s3.settings import S3Settings, load_settings

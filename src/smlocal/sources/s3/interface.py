@@ -1,17 +1,14 @@
 """What everything that moves bytes out of S3 says to the client: objects, where they are, and what S3 answers."""
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
-
-from smlocal.quick_dataclass import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, runtime_checkable
 
 if TYPE_CHECKING:
     from smlocal.sources.s3.checksum import Checksum
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class S3Object:
-    """One object; its size and ETag are None until somebody has asked S3 for them."""
+class S3Object(NamedTuple):
+    """One object; its size and ETag are None until somebody has asked S3 for them. A listing makes millions of them."""
 
     bucket: str
     key: str

@@ -1,7 +1,5 @@
 """A range of one object, read piece by piece; a body that breaks off goes on where it broke."""
 
-from dataclasses import replace
-
 from smlocal.sources.s3.answers import changed, extent_of, unanswered
 from smlocal.sources.s3.connection import BrokenConnectionError
 from smlocal.sources.s3.exchange import Answer, Exchange, Request
@@ -128,7 +126,7 @@ class RangeReader:
             raise changed(known.uri)
         if known.size is not None and extent.size is not None and known.size != extent.size:
             raise changed(known.uri)
-        self.object = replace(known, size=extent.size if known.size is None else known.size, etag=known.etag or etag)
+        self.object = known._replace(size=extent.size if known.size is None else known.size, etag=known.etag or etag)
         self._bound()
         if extent.start == self._at == 0 and self._end == self.object.size:
             self.headers = answer.headers

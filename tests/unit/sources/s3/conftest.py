@@ -4,7 +4,6 @@ import hashlib
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 
 import pytest
 
@@ -31,11 +30,11 @@ class MemoryStore:
 
     def list_objects(self, bucket: str, prefix: str) -> Iterator[S3Object]:
         keys = sorted((key for key in self.objects if key.startswith(prefix)), key=str.encode)
-        return (replace(self.listed(key), bucket=bucket) for key in keys)
+        return (self.listed(key)._replace(bucket=bucket) for key in keys)
 
     def head(self, bucket: str, key: str) -> S3Object:
         self._bytes(S3Object(bucket=bucket, key=key))
-        return replace(self.listed(key), bucket=bucket)
+        return self.listed(key)._replace(bucket=bucket)
 
     def read_into(self, wanted: S3Object, start: int, buffer: memoryview) -> int:
         piece = self._read(wanted, start, len(buffer))
