@@ -145,7 +145,7 @@ def request_with() -> RequestWith:
             for (name, wanted), companions in _COMPANIONS.items():
                 for other, its_value in companions if name == leaf and wanted in (None, value) else ():
                     _put(request, CreateTrainingJobRequest, other.split("."), its_value)
-        return request | members
+        return copy.deepcopy(request) | members  # what some tests spoil is their own
 
     return make
 
