@@ -27,19 +27,25 @@ REGION = "eu-west-1"
 _NUMBERS = itertools.count(1)
 _PATIENCE = 30.0
 
-# What moto held before it was killed is there again before its port opens, as it would be on a server with a disk.
+# What moto held before it was killed is there again before its port opens, as it would be on a server with a disk. Its
+# own main lists the modules of all services for each request, to find out that it is one for S3: most of what it does.
 _MOTO = """
 import json, sys
+from moto.moto_server.werkzeug_app import create_backend_app
 from moto.s3.models import s3_backends
-from moto.server import main
+from moto.server import MotoRequestHandler
+from werkzeug.serving import run_simple
+port, held = sys.argv[1:]
 backend = s3_backends["123456789012"]["aws"]
-with open(sys.argv.pop(), encoding="utf-8") as file:
+with open(held, encoding="utf-8") as file:
     for bucket, keys in json.load(file).items():
         backend.create_bucket(bucket, "eu-west-1")
         for key, path in keys.items():
             with open(path, "rb") as data:
                 backend.put_object(bucket, key, data.read()).etag  # made now: two requests at once make it wrongly
-main(sys.argv[1:])
+MotoRequestHandler.log_request = lambda *_: None
+app = create_backend_app("s3")
+run_simple("127.0.0.1", int(port), app, threaded=True, request_handler=MotoRequestHandler)
 """
 
 
@@ -188,7 +194,7 @@ class Moto(_Server):
     def command(self) -> list[str]:
         held = self.folder / "held.json"
         held.write_text(json.dumps(self._held), encoding="utf-8")
-        return [sys.executable, "-c", _MOTO, "--host", "127.0.0.1", "--port", str(self.port), str(held)]
+        return [sys.executable, "-c", _MOTO, str(self.port), str(held)]
 
     def make_bucket(self, stem: str = "bucket") -> str:
         name = super().make_bucket(stem)
