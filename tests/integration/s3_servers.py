@@ -28,7 +28,7 @@ _NUMBERS = itertools.count(1)
 _PATIENCE = 30.0
 
 # What moto held before it was killed is there again before its port opens, as it would be on a server with a disk. Its
-# own main lists the modules of all services for each request, to find out that it is one for S3: most of what it does.
+# own main lists the modules of all services for each request, to find out which one is meant: most of what it does.
 _MOTO = """
 import json, sys
 from moto.moto_server.werkzeug_app import create_backend_app
@@ -44,7 +44,9 @@ with open(held, encoding="utf-8") as file:
             with open(path, "rb") as data:
                 backend.put_object(bucket, key, data.read()).etag  # made now: two requests at once make it wrongly
 MotoRequestHandler.log_request = lambda *_: None
-app = create_backend_app("s3")
+apps = {name: create_backend_app(name) for name in ("s3", "sts")}
+def app(environ, start):
+    return apps["sts" if "/sts/" in environ.get("HTTP_AUTHORIZATION", "") else "s3"](environ, start)
 run_simple("127.0.0.1", int(port), app, threaded=True, request_handler=MotoRequestHandler)
 """
 
