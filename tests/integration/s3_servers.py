@@ -14,9 +14,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import closing
 from functools import cached_property
+from http import HTTPStatus
+from http.client import HTTPConnection, HTTPMessage
 from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import quote
 
 import pytest
 
@@ -177,7 +181,22 @@ class _Server:
         return name
 
     def put(self, bucket: str, key: str, data: bytes = b"") -> str:
-        return str(self.client().put_object(Bucket=bucket, Key=key, Body=data)["ETag"])
+        return self._send("PUT", f"{self.url}/{quote(f'{bucket}/{key}', safe='/~')}", data)["ETag"]
+
+    def _send(self, method: str, url: str, data: bytes) -> HTTPMessage:
+        """What the client does too, in four times the time; some tests store thousands of objects."""
+        from botocore.auth import S3SigV4Auth
+        from botocore.awsrequest import AWSRequest
+        from botocore.credentials import Credentials
+
+        request = AWSRequest(method, url, data=data)
+        S3SigV4Auth(Credentials(ACCESS_KEY, SECRET_KEY), "s3", REGION).add_auth(request)
+        with closing(HTTPConnection("127.0.0.1", self.port, timeout=_PATIENCE)) as connection:
+            connection.request(method, url.removeprefix(self.url), data, dict(request.headers))
+            answer = connection.getresponse()
+            said = answer.read()
+        assert answer.status == HTTPStatus.OK, f"{method} {url}: {answer.status} {said!r}"
+        return answer.headers
 
     def skip_on(self, name: str, why: str) -> None:
         if self.name == name:
