@@ -44,4 +44,5 @@ def _narrowed(values: Sequence[float], width: int) -> list[float]:
 
 def _mean(values: Sequence[float]) -> float:
     finite = [value for value in values if math.isfinite(value)]
-    return sum(finite) / len(finite) if finite else math.nan
+    # Divided first: the sum may be more than a float can hold.
+    return sum(value / len(finite) for value in finite) if finite else math.nan

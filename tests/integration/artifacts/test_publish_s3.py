@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.integration.noise import noise
 from tests.integration.s3.troubled_proxy import TroubledProxy, refused, slow_down
 from tests.integration.s3_servers import REGION, S3Server, environment
 
@@ -52,7 +52,7 @@ def model(tmp_path: Path) -> Path:
     """A folder that becomes an archive of about 40 MB."""
     folder = tmp_path / "model"
     (folder / "deep").mkdir(parents=True)
-    (folder / "weights").write_bytes(random.Random(1).randbytes(40_000_000))
+    (folder / "weights").write_bytes(noise(40_000_000))
     (folder / "deep" / "config.json").write_text("{}")
     (folder / "empty").mkdir()
     (folder / "link").symlink_to("deep/config.json")

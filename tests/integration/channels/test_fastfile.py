@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 from tests.integration.channels.fastfile_rig import Mounter, mounter, seed
+from tests.integration.noise import noise
 from tests.integration.s3_servers import S3Server, S3Servers
 
 from smlocal.contract.listing import Listing
 
 NOBODY = 65534
-BIG = random.Random(1).randbytes(20 << 20)
+BIG = noise(20 << 20)
 OBJECTS = {
     "a/b/deep.txt": b"deep",
     "a/big.bin": BIG,

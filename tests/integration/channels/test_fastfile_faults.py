@@ -1,7 +1,6 @@
 """S3, the server of a channel, whoever started it, or a reader goes away: reads end, and no mount is left."""
 
 import os
-import random
 import shutil
 import signal
 import subprocess
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.integration.channels.fastfile_rig import Mounter, mounted_below, mounter, python, seed
+from tests.integration.noise import noise
 from tests.integration.s3_servers import REGION, S3Server, S3Servers
 
 from smlocal.channels.fastfile.mount import FuseMount
@@ -22,7 +22,7 @@ from smlocal.contract.failure import INTERNAL_ERROR
 from smlocal.contract.listing import Listing
 from smlocal.errors import StagingError
 
-BIG = random.Random(1).randbytes(40 << 20)
+BIG = noise(40 << 20)
 WaitUntil = Callable[[Callable[[], bool]], None]
 
 MOUNT_AND_WAIT = """

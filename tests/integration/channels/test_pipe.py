@@ -4,7 +4,6 @@ import base64
 import hashlib
 import io
 import os
-import random
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -13,9 +12,10 @@ from pathlib import Path
 import pytest
 from sagemaker_training.recordio import _read_recordio  # type: ignore[import-untyped] # published without types
 from tests.integration.channels.pipe_rig import Pipes, Source, here, in_s3, pipes_in
+from tests.integration.noise import noise
 from tests.integration.s3_servers import S3Servers
 
-FILES = {"a": b"first", "empty": b"", "large": random.Random(1).randbytes(5_000_001), "z": b"last"}
+FILES = {"a": b"first", "empty": b"", "large": noise(5_000_001), "z": b"last"}
 SMALL = {f"{number:04}": b"%d\n" % number * (number % 7) for number in range(1000)}
 
 SHELL = """

@@ -3,7 +3,6 @@
 import gzip
 import json
 import os
-import random
 import signal
 import threading
 import time
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.integration.channels.pipe_rig import Pipes, Source, in_s3, pipes_in
+from tests.integration.noise import noise
 from tests.integration.s3_servers import REGION, S3Server, S3Servers
 
 from smlocal.channels.pipe import sender
@@ -23,7 +23,7 @@ from smlocal.errors import StagingError
 from smlocal.sources.s3.client import S3Client
 from smlocal.sources.s3.settings import load_settings
 
-LARGE = random.Random(1).randbytes(20_000_000)
+LARGE = noise(20_000_000)
 DOWNLOAD = "ClientError: Data download failed:Unable to download object"
 
 

@@ -1,7 +1,6 @@
 """What is uploaded arrives, whole or not at all, whatever happens on the way; on two servers."""
 
 import os
-import random
 import socket
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.integration.noise import noise
 from tests.integration.s3.troubled_proxy import TroubledProxy, dropped, refused, slow_down, with_header
 from tests.integration.s3_servers import REGION, S3Server, environment
 
@@ -56,7 +56,7 @@ def told() -> Told:
 def file_of(tmp_path: Path) -> Callable[[int], Path]:
     def make(size: int) -> Path:
         path = tmp_path / f"{size}-bytes"
-        path.write_bytes(random.Random(size).randbytes(size))
+        path.write_bytes(noise(size))
         return path
 
     return make

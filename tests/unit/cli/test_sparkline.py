@@ -29,6 +29,7 @@ def test_a_scale_may_be_given() -> None:
 
 def test_neighbours_become_one_where_there_is_no_room() -> None:
     assert sparkline([0, 0, 10, 10, 0, 0, 10, 10], width=4) == "▁█▁█"
+    assert sparkline([0, 0, 1e308, 1e308], width=2) == "▁█"
 
 
 @given(st.lists(st.floats(), max_size=100), st.integers(1, 40))
