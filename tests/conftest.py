@@ -5,6 +5,7 @@ give the same name to their jobs take turns: those of one file do, and those of 
 which `claim_names` sees to.
 """
 
+import gc
 import os
 from collections.abc import Callable
 from contextlib import suppress
@@ -64,6 +65,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Begin with what takes long, or the others would wait for it at the end."""
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: (item.get_closest_marker("long") is None, "integration" not in item.nodeid))
+
+
+def pytest_collection_finish() -> None:
+    """What has been collected stays to the end: the garbage collector need not look at it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

@@ -1,8 +1,9 @@
 """Takes one member out of effect, so that a test can be seen to need it.
 
-With this folder on PYTHONPATH, every Python that starts imports this module first: a test's own process and each
-`smlocal` that it runs. Whatever request they read then lacks the member WITHOUT_MEMBER, or says something else there
-where a request must say something. WITHOUT_REPORT is a file that is told what became of it.
+With this folder on PYTHONPATH, every Python that starts imports this module first: each `smlocal` that a test runs. The
+test's own process, which has been started already, imports it by its name (forked.py). Whatever request they read then
+lacks the member WITHOUT_MEMBER, or says something else there where a request must say something. WITHOUT_REPORT is a
+file that is told what became of it.
 """
 
 import copy

@@ -2,10 +2,10 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests.mutation.forked import run_pytest
 
 from smlocal.contract.coverage_table import TABLE, Support
 
@@ -32,10 +32,11 @@ def run_without(member: str, test: str, folder: Path) -> tuple[int, set[str], st
         "--tb=short",
         *(f"-pno:{each}" for each in ("xdist", "cacheprovider", "hypothesispytest")),
     )
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", *plain, f"--basetemp={folder / 'tests'}", test],
+    output = folder / "output"
+    code = run_pytest(
+        [*plain, f"--basetemp={folder / 'tests'}", test],
         cwd=ROOT,
-        env={
+        environment={
             **outside,
             "PYTHONPATH": os.pathsep.join(filter(None, (str(Path(__file__).parent), outside.get("PYTHONPATH")))),
             "WITHOUT_MEMBER": member,
@@ -43,13 +44,11 @@ def run_without(member: str, test: str, folder: Path) -> tuple[int, set[str], st
             "WITHOUT_ELSEWHERE": str(elsewhere),
             "WITHOUT_IMAGE": image,
         },
-        capture_output=True,
-        text=True,
-        check=False,
+        output=output,
         timeout=300,
     )
     told = set(report.read_text().splitlines()) if report.exists() else set()
-    return done.returncode, told, done.stdout + done.stderr
+    return code, told, output.read_text()
 
 
 @pytest.mark.parametrize("member", EMULATED)
