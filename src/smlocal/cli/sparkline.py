@@ -44,5 +44,8 @@ def _narrowed(values: Sequence[float], width: int) -> list[float]:
 
 def _mean(values: Sequence[float]) -> float:
     finite = [value for value in values if math.isfinite(value)]
-    # Divided first: the sum may be more than a float can hold.
-    return sum(value / len(finite) for value in finite) if finite else math.nan
+    if not finite:
+        return math.nan
+    total = sum(finite)
+    # Divided first only where a float cannot hold the sum: equal values may not have themselves as their mean then.
+    return total / len(finite) if math.isfinite(total) else sum(value / len(finite) for value in finite)

@@ -32,6 +32,12 @@ def test_neighbours_become_one_where_there_is_no_room() -> None:
     assert sparkline([0, 0, 1e308, 1e308], width=2) == "▁█"
 
 
+@pytest.mark.parametrize("width", range(1, 17))
+def test_whole_numbers_that_are_the_same_are_a_flat_curve(width: int) -> None:
+    for value in range(50):
+        assert sparkline([value] * 50, width=width) == "▁" * width
+
+
 @given(st.lists(st.floats(), max_size=100), st.integers(1, 40))
 def test_it_never_has_more_than_its_width(values: list[float], width: int) -> None:
     curve = sparkline(values, width=width)
