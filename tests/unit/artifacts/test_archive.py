@@ -277,7 +277,7 @@ def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_a_file_larger_than_the_old_field_for_sizes_can_say(tmp_path: Path) -> None:
-    size = 8 << 30
+    size = 9 << 30
     (tmp_path / "tree").mkdir()
     with (tmp_path / "tree" / "large").open("wb") as file:
         file.truncate(size - 3)
