@@ -23,7 +23,13 @@ from smlocal.engine.interface import (
     Resource,
     ResourceKind,
 )
-from smlocal.engine.network_documents import is_subnet_in_use, network, network_document
+from smlocal.engine.network_documents import (
+    MISCOUNTED,
+    is_miscounted,
+    is_subnet_in_use,
+    network,
+    network_document,
+)
 from smlocal.engine.output import AttachedOutput
 from smlocal.errors import EngineError, EngineLostError, SubnetInUseError
 from smlocal.plan.facts import EngineFacts, ImageFacts
@@ -31,6 +37,7 @@ from smlocal.plan.facts import EngineFacts, ImageFacts
 if TYPE_CHECKING:
     from smlocal.engine.statistics import Statistics
 
+_FORBIDDEN = 403
 _ABSENT = 404
 _CONFLICT = 409
 _REMOVAL_SECONDS = 60.0
@@ -253,11 +260,18 @@ class DockerEngine:
             try:
                 self._client.tell("DELETE", path, parameters=parameters, fine={_ABSENT})
             except EngineError as error:
+                if error.status == _FORBIDDEN and resource.kind is ResourceKind.NETWORK:
+                    self._explain(path, error)
                 if error.status != _CONFLICT or "in progress" not in error.sentence or time.monotonic() > deadline:
                     raise
                 time.sleep(0.05)
             else:
                 return
+
+    def _explain(self, network: str, refusal: EngineError) -> None:
+        """Raise what is the matter, where a network is in use by nobody."""
+        if is_miscounted(refusal.sentence, self._client.read(network)):
+            raise EngineError(MISCOUNTED, status=refusal.status) from refusal
 
     def owned(self, job: str | None = None) -> list[Resource]:
         """List by label."""

@@ -9,6 +9,11 @@ from smlocal.plan.facts import Product
 _IN_USE: Final = ("overlap", "already used on the host")
 """How engines say that some address of a subnet is taken."""
 _DEFAULTS: Final = {"bridge", "podman"}
+MISCOUNTED: Final = (
+    "the engine counts containers on it that are gone, as Docker before 28.1 may when several begin and end at once; "
+    "once Docker was restarted, the next job with a network removes it"
+)
+"""Docker lists who is on a network and counts them besides; the count alone decides, and only a start puts it right."""
 
 
 def network_document(
@@ -46,3 +51,8 @@ def network(document: Mapping[str, Any]) -> Network:
 def is_subnet_in_use(message: str) -> bool:
     """True for an engine's refusal of a network whose addresses are another's."""
     return any(words in message for words in _IN_USE)
+
+
+def is_miscounted(message: str, document: Mapping[str, Any]) -> bool:
+    """True where a network is refused to go on account of containers that its own document does not name."""
+    return "active endpoints" in message and not document.get("Containers")

@@ -194,3 +194,9 @@ def test_documents_of_an_engine_that_says_little() -> None:
     details = engine_details({"ApiVersion": "1.41", "Components": [{"Name": "Podman Engine"}]}, {"SystemTime": "soon"})
     assert (details.product, details.api, details.system_time, details.memory) == ("Podman", (1, 41), None, 0)
     assert engine_details({"ApiVersion": "new"}, {}).api == (0, 0)
+
+
+def test_a_network_that_cannot_be_removed_needs_a_restart() -> None:
+    network = leftover(ResourceKind.NETWORK, "aa")
+    assert "restarted" in leftovers.judge(lost=[], owned=[network], ended={"aa"}).remedy[-1]
+    assert "restarted" not in leftovers.judge(lost=[], owned=OWNED, ended={"aa"}).remedy[-1]

@@ -4,12 +4,13 @@ from collections.abc import Collection, Sequence
 
 from smlocal.doctor.interface import Finding, fine, warning
 from smlocal.doctor.look import Look
-from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Resource
+from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Resource, ResourceKind
 from smlocal.errors import JobUnknownError
 from smlocal.job.orphans import orphans
 from smlocal.store.jobs import Store
 
 _SHOWN = 3
+_RESTART = "a network that is said to have active endpoints and has none goes once Docker was restarted"
 
 
 def check(look: Look) -> Finding:
@@ -42,6 +43,7 @@ def judge(*, lost: Sequence[str], owned: Sequence[Resource], ended: Collection[s
             f"jobs that are over have left something on the engine: {_some(_jobs(left))} ({len(left)}: {kinds})",
             f"docker rm --force --volumes $(docker ps --all --quiet --filter label={JOB_LABEL}=NAME)",
             "and the same with volume ls, volume rm, and with network ls, network rm",
+            *([_RESTART] if any(resource.kind is ResourceKind.NETWORK for resource in left) else []),
         )
     others = _jobs(owned)
     known = f"; the engine also has jobs of other homes: {_some(others)}" if others else ""
