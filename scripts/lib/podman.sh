@@ -17,3 +17,44 @@ have_podman() {
 see_to_podman() {
     have_podman || say "  Podman cannot be installed here: the tests that need it are skipped"
 }
+
+may_serve_podman() { [[ $EUID == 0 ]] && unshare --net true 2>/dev/null; }
+
+# serve_podman FOLDER: start a Podman there and wait until it answers.
+serve_podman() {
+    local folder=$1 tenth
+    end_podman "$folder"  # of a run that was killed
+    setsid unshare --net "$root/scripts/podman" "$folder" >"$folder/log" 2>&1 </dev/null &
+    for ((tenth = 0; tenth < 600; tenth++)); do
+        docker -H "unix://$folder/podman.sock" version >/dev/null 2>&1 && return
+        sleep 0.1
+    done
+    tail -n 15 "$folder/log" >&2
+    give_up "Podman does not answer" "see $folder/log"
+}
+
+# end_podman FOLDER: end the service and what it has started, all of it in its network, and unmount what it has mounted.
+end_podman() {
+    local folder=$1 service network process
+    for service in $(pgrep -f -- "^podman --root $folder/root "); do
+        network=$(readlink "/proc/$service/ns/net") || continue
+        [[ $network != "$(readlink /proc/self/ns/net)" ]] || continue
+        for process in /proc/[0-9]*; do
+            [[ $(readlink "$process/ns/net") != "$network" ]] || kill "${process##*/}" || true
+        done 2>/dev/null
+    done
+    awk -v folder="$folder/" 'index($2, folder) == 1 { print $2 }' /proc/mounts | tac | xargs -r umount --lazy || true
+    rm -f "$folder/podman.sock"
+}
+
+# What tests that were killed have left, with the client that DOCKER_HOST points at Podman.
+clear_podman() {
+    local kind
+    docker ps --all --quiet --filter label=smlocal.job | xargs -r docker rm --force --volumes >/dev/null
+    for kind in volume network; do
+        docker "$kind" ls --quiet --filter label=smlocal.job | xargs -r docker "$kind" rm >/dev/null
+    done
+}
+
+# passed_on_podman: true where everything has passed there within a day, whatever has been changed since.
+passed_on_podman() { [[ -n $(find "$cache/podman-passed" -mmin -1440 2>/dev/null) ]]; }

@@ -21,7 +21,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from tests.integration.podman_differs import DIFFERS_ON_PODMAN
+from tests.integration.podman_differs import DIFFERS_ON_PODMAN, NOT_OF_AN_ENGINE
 from tests.integration.s3_servers import S3Server, S3Servers
 
 ROOT = Path(__file__).parents[2]
@@ -72,19 +72,24 @@ class _Engine(HTTPConnection):
         return refused and not self.ask(f"/networks/{network}")["Containers"]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """With DOCKER_HOST at a Podman, leave out what differs there."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With DOCKER_HOST at a Podman, leave out what differs there, and what has nothing to do with it."""
     if "DOCKER_HOST" not in os.environ:
         return
     with closing(_Engine("engine")) as engine:
         engine.request("GET", "/_ping")
         if not engine.getresponse().headers.get("Server", "").startswith("Libpod/"):
             return
+    apart = []
     for item in items:
         path = item.nodeid.removeprefix("tests/integration/")
+        if path.startswith(NOT_OF_AN_ENGINE) or "own_engine" in getattr(item, "fixturenames", ()):
+            apart.append(item)
         for begin, why in DIFFERS_ON_PODMAN.items():
             if path.startswith(begin):
                 item.add_marker(pytest.mark.skip(reason=why))
+    items[:] = [item for item in items if item not in apart]
+    config.hook.pytest_deselected(items=apart)
 
 
 def left_of(job: str) -> list[str]:

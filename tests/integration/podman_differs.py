@@ -45,3 +45,9 @@ DIFFERS_ON_PODMAN = {
     "test_cases.py::test_case[own-name]": "the container's own name is in /etc/hosts twice",
 }
 """With why; a mark on each would hide from a reader what they have in common."""
+
+NOT_OF_AN_ENGINE = (
+    *("podman/", "remote/", "s3/", "sources/"),
+    *("artifacts/test_mirror_s3.py", "channels/test_bring.py", "channels/test_fastfile_faults.py"),
+)
+"""They use no engine, or one of their own choice, as do those with a dockerd of their own: not run with a Podman."""

@@ -12,6 +12,8 @@ _LOGS: Final[dict[Product, dict[str, Any]]] = {
     "docker": {"Type": "local", "Config": {"max-size": "100g", "max-file": "1", "compress": "false"}},
     "podman": {"Type": "k8s-file"},
 }
+_PODMANS: Final = {"stopped": "exited", "stopping": "running"}
+"""What Podman calls a container for a moment, before it has cleared up after its end or while it brings it about."""
 
 
 def container_document(spec: ContainerSpec, product: Product = "docker") -> dict[str, Any]:
@@ -109,7 +111,7 @@ def container_state(document: dict[str, Any]) -> ContainerState:
     """Read a container's inspection."""
     state = document["State"]
     return ContainerState(
-        status=state.get("Status") or "",
+        status=_PODMANS.get(status := state.get("Status") or "", status),
         exit_code=state.get("ExitCode") or 0,
         oom_killed=bool(state.get("OOMKilled")),
         error=state.get("Error") or "",

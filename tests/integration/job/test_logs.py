@@ -73,7 +73,7 @@ def test_two_hosts_with_times(run_script: Run, smlocal_run: Run) -> None:
 def test_the_times_of_an_adopted_job_are_the_engines(
     run_script: Run, smlocal_run: Run, smlocal_home: Path, wait_until: Callable[[Callable[[], bool]], None]
 ) -> None:
-    script = "printf 'a\\tb\\n'; until [ -e /opt/ml/output/go ]; do sleep 0.05; done; sleep 0.5; echo after; printf end"
+    script = "printf 'a\\tb\\n'; until [ -e /opt/ml/output/go ]; do sleep 0.05; done; sleep 1.1; echo after; printf end"
     run_script("logs-adopted", script, "--detach")
     folder = smlocal_home / "jobs" / "logs-adopted"
     wait_until(

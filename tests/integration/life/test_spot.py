@@ -124,9 +124,10 @@ def test_the_runtime_covers_all_attempts(life: Any) -> None:
     began = time.monotonic()
     assert life("run", life.job_file("covered", script, **spot, **faults(fault))).returncode == 4
     assert life.job("covered").secondary_status == "MaxRuntimeExceeded"
-    trained = [each for each in life.store.transitions("covered") if each.status == "Training"]
+    spent = [each for each in life.store.transitions("covered") if each.status in {"Training", "Interrupted"}]
+    trained = [each for each in spent if each.status == "Training"]
     assert len(trained) == 2
-    assert sum(each.ended - each.started for each in trained) >= 3
+    assert sum(each.ended - each.started for each in spent) >= 3  # what ends after the interruption runs until then
     assert trained[1].ended - trained[1].started < 2.5
     assert time.monotonic() - began > 3
 

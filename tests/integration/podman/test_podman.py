@@ -12,7 +12,7 @@ from tests.integration.test_cases import NAMES, hold_case
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 Image = Callable[[str | Path], str]
-# The other folders run with DOCKER_HOST (docs/engines.md): they take seven minutes.
+# The other folders take minutes: scripts/test runs them too, once a day (docs/engines.md).
 CASES = [name for name in NAMES if f"test_cases.py::test_case[{name}]" not in DIFFERS_ON_PODMAN]
 pytestmark = pytest.mark.long
 

@@ -3,6 +3,7 @@
 import pytest
 
 from smlocal.channels.overlay import is_overlay_refusal
+from smlocal.engine.documents import container_state
 from smlocal.engine.podman import in_dockers_words, is_not_running
 from smlocal.errors import EngineError
 from smlocal.job.hints import start_hints
@@ -42,3 +43,11 @@ def test_a_signal_that_comes_too_early() -> None:
     said = f"can only kill running containers. {ID} is in state created: container state improper"
     assert is_not_running(EngineError(said, status=500))
     assert not is_not_running(EngineError("permission denied", status=500))
+
+
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [("stopped", "exited"), ("stopping", "running"), ("exited", "exited"), ("created", "created")],
+)
+def test_what_a_container_is_for_a_moment_has_dockers_name(said: str, status: str) -> None:
+    assert container_state({"State": {"Status": said, "ExitCode": 3}}).status == status
