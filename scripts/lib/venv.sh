@@ -53,7 +53,7 @@ see_to_venv() {
             "or name one: PYTHON=/path/to/python3.11 $0"
     fi
     stamp=$root/.venv/.smlocal-setup
-    made_of="$group $("$python" -c 'import sys; print(sys.version, sys.executable)') $(sha256sum <"$root/pyproject.toml")"
+    made_of="$group $("$python" -c 'import sys; print(sys.version, sys.base_prefix)') $(sha256sum <"$root/pyproject.toml")"
     wanted="$made_of $root"
     # Whoever has the development group has the package too.
     if [[ -f $stamp ]] && { [[ $(<"$stamp") == "$wanted" ]] || [[ -z $group && $(<"$stamp") == "dev$wanted" ]]; }; then

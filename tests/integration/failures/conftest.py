@@ -23,7 +23,7 @@ ROWS: dict[str, dict[str, Any]] = {
 }
 _REPEATED = re.compile(r"«(.) × (\d+)»")
 _OWN_TRACEBACK = re.compile(r'File ".*/smlocal/')
-_ENGINE = "/var/run/docker.sock"
+_ENGINE = os.environ.get("DOCKER_HOST", "/var/run/docker.sock").removeprefix("unix://")
 
 
 def pattern_of(reason: str) -> str:

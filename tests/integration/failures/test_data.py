@@ -14,7 +14,8 @@ Fails = Callable[..., dict[str, Any]]
 HOSTS = {"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 2}}
 """More than one get a network first: a request to the engine between listing the data and bringing it."""
 A_NETWORK = r"POST \S*/networks/create"
-A_START = r"POST \S*/start"
+AN_ATTACHMENT = r"POST \S*/attach"
+"""The last request before Docker mounts what a container sees, at the start; and the one at which Podman does."""
 
 
 def channel(staging: str) -> dict[str, Any]:
@@ -80,7 +81,7 @@ def test_the_whole_folder_goes_before_it_is_copied(fails: Fails, data: Path, rel
 
 
 def test_the_whole_folder_goes_before_the_engine_mounts_it(fails: Fails, data: Path, relay: Any) -> None:
-    relay.before(A_START, lambda: shutil.rmtree(data))
+    relay.before(AN_ATTACHMENT, lambda: shutil.rmtree(data))
     fails("source-gone-mounted", "true", more=channel("overlay"), env={"DOCKER_HOST": relay.address}, timeout=20)
 
 

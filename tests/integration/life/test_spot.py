@@ -23,7 +23,7 @@ trap 'echo late $run >/opt/ml/model/late; exit 1' TERM
 echo $run >/opt/ml/model/$run; echo $run >/opt/ml/output/data/$run; echo spoilt >/opt/ml/input/data/train/a
 echo ready $run
 [ $run -gt $INTERRUPTIONS ] || while :; do sleep 0.05; done
-sleep 1
+sleep 2
 """
 )
 FAILS = "exit 3"
