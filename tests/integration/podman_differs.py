@@ -48,6 +48,6 @@ DIFFERS_ON_PODMAN = {
 
 NOT_OF_AN_ENGINE = (
     *("podman/", "remote/", "s3/", "sources/", "test_image_script.py"),
-    *("artifacts/test_mirror_s3.py", "channels/test_bring.py", "channels/test_fastfile_faults.py"),
+    *("artifacts/test_mirror_s3.py", "channels/test_bring.py", "channels/test_fastfile_faults.py", "job/test_gpus.py"),
 )
 """They use no engine, or one of their own choice, as do those with a dockerd of their own: not run with a Podman."""
