@@ -21,7 +21,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from tests.integration.podman_differs import DIFFERS_ON_PODMAN, NOT_OF_AN_ENGINE
+from tests.integration.podman_differs import DIFFERS_ON_PODMAN, MOSTLY_OF_NONE, NOT_OF_AN_ENGINE
 from tests.integration.s3_servers import S3Server, S3Servers
 
 ROOT = Path(__file__).parents[2]
@@ -83,7 +83,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     apart = []
     for item in items:
         path = item.nodeid.removeprefix("tests/integration/")
-        if path.startswith(NOT_OF_AN_ENGINE) or "own_engine" in getattr(item, "fixturenames", ()):
+        asks = set(getattr(item, "fixturenames", ()))
+        alone = path.startswith(MOSTLY_OF_NONE) and not asks & {"docker", "image"}
+        if path.startswith(NOT_OF_AN_ENGINE) or "own_engine" in asks or alone:
             apart.append(item)
         for begin, why in DIFFERS_ON_PODMAN.items():
             if path.startswith(begin):

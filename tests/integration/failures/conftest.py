@@ -82,6 +82,7 @@ def fails(
         assert done.returncode == 1, done.stderr
         assert not _OWN_TRACEBACK.search(done.stderr), done.stderr
         answer: Answer = json.loads(done.stdout)
+        assert "FailureReason" in answer, done.stdout
         assert re.fullmatch(pattern_of(row["reason"]), answer["FailureReason"], re.DOTALL), answer["FailureReason"]
         assert len(answer["FailureReason"]) <= 1024
         path = [each["Status"] for each in answer["SecondaryStatusTransitions"]]
