@@ -7,7 +7,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -21,6 +20,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from tests.forked import run_smlocal
 from tests.integration.podman_differs import DIFFERS_ON_PODMAN, MOSTLY_OF_NONE, NOT_OF_AN_ENGINE
 from tests.integration.s3_servers import S3Server, S3Servers
 
@@ -225,26 +225,14 @@ def smlocal_run(smlocal_home: Path) -> Callable[..., subprocess.CompletedProcess
     """Runs `smlocal <arguments>` as a process of its own, away from the settings of whoever runs the tests."""
 
     def run(
-        *arguments: str | Path,
-        cwd: Path | None = None,
-        env: Mapping[str, str] | None = None,
-        check: bool = False,
-        stdin: str = "",
-        timeout: float = 120,
+        *arguments: str | Path, env: Mapping[str, str] | None = None, check: bool = False, **more: Any
     ) -> subprocess.CompletedProcess[str]:
         kept = {key: value for key, value in os.environ.items() if not key.startswith(_FROM_OUTSIDE)}
-        return subprocess.run(
-            [sys.executable, "-m", "smlocal", *arguments],
-            cwd=cwd,
-            env={**kept, "SMLOCAL_HOME": str(smlocal_home), **(env or {})},
-            input=stdin,
-            capture_output=True,
-            text=True,
-            # What a container writes need not be text.
-            errors="backslashreplace",
-            check=check,
-            timeout=timeout,
-        )
+        environment = {**kept, "SMLOCAL_HOME": str(smlocal_home), **(env or {})}
+        done = run_smlocal(arguments, environment=environment, **more)
+        if check:
+            done.check_returncode()
+        return done
 
     return run
 

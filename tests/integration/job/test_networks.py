@@ -136,7 +136,9 @@ def test_a_network_whose_containers_the_engine_has_miscounted(
     engine.create_network("miscounted", {FOLDER_LABEL: str(crashed)}, subnet="198.51.100.0/29", gateway="198.51.100.1")
     made = next(each for each in engine.networks() if each.name == "miscounted")
     network = Resource(kind=ResourceKind.NETWORK, id=made.id, labels=made.labels)
-    own_engine.docker("run", "--detach", "--name", "on-it", "--network", made.id, "--env", "SCRIPT=sleep 600", tag, "train")
+    own_engine.docker(
+        "run", "--detach", "--name", "on-it", "--network", made.id, "--env", "SCRIPT=sleep 600", tag, "train"
+    )
     with pytest.raises(EngineError, match="active endpoints"):
         engine.remove(network)  # rightly
     _count_one_more(own_engine.folder / "data" / "network" / "files" / "local-kv.db", made.id)

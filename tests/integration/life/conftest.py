@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.forked import run_smlocal
 
 from smlocal.store.jobs import Store
 from smlocal.store.records import JobRecord
@@ -51,9 +52,7 @@ class Life:
 
     def __call__(self, *arguments: str | Path, timeout: float = 90) -> "subprocess.CompletedProcess[str]":
         """Run a command to its end."""
-        with self.begin(*arguments) as process:
-            out, err = process.communicate(timeout=timeout)
-        return subprocess.CompletedProcess(arguments, process.returncode, out, err)
+        return run_smlocal(arguments, cwd=self.folder, environment=self.environment, timeout=timeout)
 
     def job_file(self, name: str, script: str, *, hosts: int = 1, **members: Any) -> Path:
         """Describe a job; its containers carry out the script."""

@@ -1,13 +1,13 @@
 import json
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.forked import run_smlocal
 
 from smlocal.contract.statuses import COMPLETED, FAILED, SecondaryStatus, StatusMessage, TrainingJobStatus
 from smlocal.store.jobs import Store
@@ -64,14 +64,7 @@ def smlocal(tmp_path: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]
     """Runs a command that looks at the home of this test."""
 
     def run(*arguments: str, **env: str) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(
-            [sys.executable, "-m", "smlocal", *arguments],
-            env={**os.environ, "SMLOCAL_HOME": str(tmp_path), **env},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        return run_smlocal(arguments, environment={**os.environ, "SMLOCAL_HOME": str(tmp_path), **env})
 
     return run
 
