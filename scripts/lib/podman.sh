@@ -55,6 +55,3 @@ clear_podman() {
         docker "$kind" ls --quiet --filter label=smlocal.job | xargs -r docker "$kind" rm >/dev/null
     done
 }
-
-# passed_on_podman: true where everything has passed there within a day, whatever has been changed since.
-passed_on_podman() { [[ -n $(find "$cache/podman-passed" -mmin -1440 2>/dev/null) ]]; }

@@ -151,12 +151,13 @@ class Life:
 
 
 def _alive(pid: int) -> bool:
-    """A process that is dead but not yet waited for holds nothing any more."""
+    """A process that is dead but not yet waited for holds nothing any more, once the last of its threads is gone."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
+        threads = len(os.listdir(f"/proc/{pid}/task"))
     except (FileNotFoundError, ProcessLookupError):
         return False
-    return stat.rpartition(")")[2].split()[0] != "Z"
+    return stat.rpartition(")")[2].split()[0] != "Z" or threads > 1
 
 
 @pytest.fixture
