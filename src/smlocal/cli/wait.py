@@ -32,8 +32,9 @@ def command(*, names: tuple[str, ...], timeout: float | None) -> int:
 
 
 def wait_for(store: "Store", names: tuple[str, ...], timeout: float | None) -> int:
-    """The exit code of the wait; jobs whose supervisor is gone get another one meanwhile."""
+    """The exit code of the wait for jobs and their supervisors; orphans get another one meanwhile."""
     from smlocal.job.orphans import see_to
+    from smlocal.store.lease import supervised
 
     deadline = None if timeout is None else time.monotonic() + timeout
     pause = _SHORT
@@ -43,7 +44,9 @@ def wait_for(store: "Store", names: tuple[str, ...], timeout: float | None) -> i
         for name in list(pending):
             see_to(store, name)
             status = store.get(name).status
-            if status.terminal:
+            if status.terminal and supervised(store.directory(name)):
+                pause = _SHORT  # it is being written down, and whoever waits may want to read that
+            elif status.terminal:
                 codes[name] = EXIT_CODES[status]
                 pending.remove(name)
         if not pending:

@@ -5,6 +5,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from smlocal.contract.gpus import GpuDevices
@@ -67,6 +68,7 @@ class DockerEngine:
         """Remember where the engine is; nothing is sent yet."""
         self._endpoint = endpoint
         self._client = Client(endpoint)
+        self._killed: set[str] = set()
 
     def facts(self) -> EngineFacts:
         """Ask the engine what it is.
@@ -196,8 +198,14 @@ class DockerEngine:
         return int(document["StatusCode"])
 
     def state(self, container: str) -> ContainerState:
-        """Inspect a container."""
-        return container_state(self._client.read(f"/containers/{container}/json"))
+        """Inspect a container; of one that has ended badly, ask besides whether memory ran out."""
+        state = container_state(self._client.read(f"/containers/{container}/json"))
+        if state.status != "exited" or not state.exit_code or state.oom_killed or self._client.product == "podman":
+            return state
+        from smlocal.engine.memory_events import ran_out_of_memory  # jobs that succeed do without
+
+        by_us = container in self._killed
+        return replace(state, oom_killed=ran_out_of_memory(self._client, container, state, killed_by_us=by_us))
 
     def addresses(self, container: str) -> tuple[str, ...]:
         """Read them from the container's networks."""
@@ -229,6 +237,8 @@ class DockerEngine:
 
     def signal(self, container: str, signal: str) -> None:
         """Signal PID 1."""
+        if signal == "SIGKILL":
+            self._killed.add(container)
         path = f"/containers/{container}/kill"
         try:
             self._client.tell("POST", path, parameters={"signal": signal}, fine={_ABSENT, _CONFLICT})

@@ -10,6 +10,8 @@ Docker = Callable[..., str]
 
 EAT = "tail /dev/zero"
 """Keeps everything since the last line end, and there is none."""
+HEARD = "sleep 2"
+"""Of a container that ends at once Docker may never hear why."""
 
 
 def test_a_kill_from_outside_is_the_algorithms_error(
@@ -25,8 +27,8 @@ def test_a_kill_from_outside_is_the_algorithms_error(
     ("name", "eat", "exit_code"),
     [
         ("out-of-memory", f"exec {EAT}", 137),
-        ("out-of-memory-passed-on", f"code=0; {EAT} || code=$?; exit $code", 137),
-        ("out-of-memory-child", f"{EAT} || exit 1", 1),
+        ("out-of-memory-passed-on", f"code=0; {EAT} || code=$?; {HEARD}; exit $code", 137),
+        ("out-of-memory-child", f"{EAT} || {{ {HEARD}; exit 1; }}", 1),
     ],
 )
 def test_out_of_memory(

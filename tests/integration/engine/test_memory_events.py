@@ -1,0 +1,50 @@
+"""What Docker says of memory that ran out, told apart from what the container's state says."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from smlocal.contract.limits import Limits
+from smlocal.engine.client import Client
+from smlocal.engine.docker import DockerEngine
+from smlocal.engine.endpoint import find_endpoint
+from smlocal.engine.interface import ContainerSpec
+from smlocal.engine.memory_events import ran_out_of_memory
+
+Spec = Callable[..., ContainerSpec]
+
+EAT = "dd if=/dev/zero of=/dev/null bs=256M count=1"
+KILLED = 137
+LIMITS = Limits(memory=32 << 20)
+
+
+def ended(engine: DockerEngine, spec: ContainerSpec) -> str:
+    container = engine.create(spec)
+    engine.start(container)
+    engine.wait(container)
+    return container
+
+
+@pytest.mark.parametrize(("script", "code"), [(f"exec {EAT}", KILLED), (f"{EAT} || sleep 2; exit 3", 3)])
+def test_the_word_is_there_when_the_state_lacks_it(engine: DockerEngine, spec: Spec, script: str, code: int) -> None:
+    container = ended(engine, spec(script, limits=LIMITS))
+    state = engine.state(container)
+    assert (state.exit_code, state.oom_killed) == (code, True)
+    forgotten = replace(state, oom_killed=False)
+    assert ran_out_of_memory(Client(find_endpoint()), container, forgotten, killed_by_us=False)
+
+
+@pytest.mark.parametrize("script", ["sh -c 'kill -9 $$'; exit $?", "exit 1"])
+def test_no_word_of_what_ended_otherwise(engine: DockerEngine, spec: Spec, script: str) -> None:
+    ended(engine, spec(f"exec {EAT}", limits=LIMITS))  # another's
+    state = engine.state(ended(engine, spec(script, limits=LIMITS)))
+    assert (state.exit_code in {1, 137}, state.oom_killed) == (True, False)
+
+
+def test_a_kill_of_ours_is_no_want_of_memory(engine: DockerEngine, spec: Spec) -> None:
+    container = engine.create(spec("sleep 600"))
+    engine.start(container)
+    engine.signal(container, "SIGKILL")
+    assert engine.wait(container) == KILLED
+    assert not engine.state(container).oom_killed
