@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from smlocal.store.lease import supervised
+
 INTERNAL = "InternalServerError: We encountered an internal error. Please try again."
 CRASHES = int(os.environ.get("SMLOCAL_CRASHES", "20"))
 AT_ONCE = 5
@@ -260,6 +262,7 @@ def test_the_engine_is_away_when_the_job_is_touched(own_engine: Any, life_on: Ca
     own_engine.kill()
     assert life.describe("away")["TrainingJobStatus"] == "InProgress"
     assert life("wait", "away", "--timeout", "1").returncode == 124
+    life.until(lambda: not supervised(life.store.directory("away")))  # whom the wait has called has given up
     done = life("recover")
     assert done.returncode == 3, done.stderr
     assert "Traceback" not in done.stderr
