@@ -19,7 +19,7 @@ from smlocal.job.usage.series import read_series
 Run = Callable[..., subprocess.CompletedProcess[str]]
 Wait = Callable[[Callable[[], bool]], None]
 
-HOLDS = "head -c 100m /dev/zero | tail | sleep 2"
+HOLDS = "head -c 100m /dev/zero | tail | { head -c 1 >/dev/null; sleep 2; }"
 """Holds 100 MiB for as long as `sleep` takes."""
 
 
