@@ -144,6 +144,7 @@ def test_sizes_and_modes_are_looked_at_while_that_is_cheap(fill: Filler, listing
     (folder / "one-more").touch()
     listing = listing_of("data")
     assert listing.total_bytes is None
+    assert listing.unlike_service_modes >= 2
     assert len(listing.paths) == LOOKED_AT + 1
 
 
