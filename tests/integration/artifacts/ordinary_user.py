@@ -18,6 +18,7 @@ from smlocal.artifacts.fetch import host_tree
 from smlocal.artifacts.handback import hand_back, take_over
 from smlocal.artifacts.tree import walk
 from smlocal.engine.docker import connect
+from smlocal.engine.endpoint import find_endpoint
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Mount, Resource, ResourceKind
 from smlocal.removal import remove_tree
 
@@ -26,7 +27,7 @@ LOADED = (gzip_stream, tarfile, resource)
 
 
 def main(place: str, image: str, job: str, script: str) -> None:
-    os.setgroups([os.stat("/var/run/docker.sock").st_gid])
+    os.setgroups([os.stat(find_endpoint().path).st_gid])
     os.setgid(UID)
     os.setuid(UID)
     os.umask(0o022)

@@ -22,6 +22,9 @@ ROWS: dict[str, dict[str, Any]] = {
     row["id"]: row for row in yaml.safe_load(Path(__file__).with_name("reasons.yaml").read_text(encoding="utf-8"))
 }
 _REPEATED = re.compile(r"«(.) × (\d+)»")
+_LEFT_OPEN = re.compile(r"«[^»]+»")
+_RUNTIMES = re.escape("«the runtime's words»")
+"""May be none: Docker 28.5 has dropped the `: unknown` that older ones end with."""
 _OWN_TRACEBACK = re.compile(r'File ".*/smlocal/')
 _ENGINE = os.environ.get("DOCKER_HOST", "/var/run/docker.sock").removeprefix("unix://")
 
@@ -29,7 +32,7 @@ _ENGINE = os.environ.get("DOCKER_HOST", "/var/run/docker.sock").removeprefix("un
 def pattern_of(reason: str) -> str:
     """The row's notation as a regular expression."""
     written_out = _REPEATED.sub(lambda found: found[1] * int(found[2]), reason)
-    return ".+".join(re.escape(part) for part in re.split(r"«[^»]+»", written_out))
+    return _LEFT_OPEN.sub(lambda found: ".*" if found[0] == _RUNTIMES else ".+", re.escape(written_out))
 
 
 def remove_all(job: str, docker: Callable[..., str]) -> None:
