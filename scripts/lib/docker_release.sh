@@ -1,0 +1,28 @@
+# shellcheck shell=bash disable=SC2154
+# root and cache come from setup.sh.
+#
+# The Docker of another Debian release, for tests: a root file system of that release, made once.
+
+# shellcheck source=scripts/lib/bases.sh
+. "$root/scripts/lib/bases.sh"
+
+# Where others than root reach a socket.
+# shellcheck disable=SC2034  # the scripts read it
+sockets=/run/smlocal-docker
+
+see_to_release() {
+    local release=$1 folder=$cache/docker/$1 script=()
+    [[ $EUID == 0 ]] || give_up "a root file system is made, and served, by root alone" "run this as root"
+    [[ ! -d $folder/root ]] || return 0
+    command -v debootstrap >/dev/null || apt_install debootstrap debian-archive-keyring ||
+        give_up "debootstrap is needed to fetch the Docker of $release" "sudo apt-get install debootstrap debian-archive-keyring"
+    step "fetching the Docker of Debian $release (once)"
+    mkdir -p "$folder"
+    rm -rf "$folder/making"
+    # A debootstrap older than the release does not know it; they are all made alike.
+    [[ -e /usr/share/debootstrap/scripts/$release ]] || script=(/usr/share/debootstrap/scripts/sid)
+    quietly "$cache/docker/log" debootstrap --variant=minbase --include=ca-certificates,docker.io,iptables \
+        "$release" "$folder/making" "$(debian_mirror)" "${script[@]}" ||
+        give_up "the Docker of Debian $release could not be fetched" "names of releases: bookworm, trixie, forky, sid"
+    mv "$folder/making" "$folder/root"
+}
