@@ -23,8 +23,8 @@ ROWS: dict[str, dict[str, Any]] = {
 }
 _REPEATED = re.compile(r"«(.) × (\d+)»")
 _LEFT_OPEN = re.compile(r"«[^»]+»")
-_RUNTIMES = re.escape("«the runtime's words»")
-"""May be none: Docker 28.5 has dropped the `: unknown` that older ones end with."""
+_DROPPED = re.escape("«: unknown»")
+"""Docker 28.5 no longer says it at the end."""
 _OWN_TRACEBACK = re.compile(r'File ".*/smlocal/')
 _ENGINE = os.environ.get("DOCKER_HOST", "/var/run/docker.sock").removeprefix("unix://")
 
@@ -32,7 +32,7 @@ _ENGINE = os.environ.get("DOCKER_HOST", "/var/run/docker.sock").removeprefix("un
 def pattern_of(reason: str) -> str:
     """The row's notation as a regular expression."""
     written_out = _REPEATED.sub(lambda found: found[1] * int(found[2]), reason)
-    return _LEFT_OPEN.sub(lambda found: ".*" if found[0] == _RUNTIMES else ".+", re.escape(written_out))
+    return _LEFT_OPEN.sub(lambda found: "(: unknown)?" if found[0] == _DROPPED else ".+", re.escape(written_out))
 
 
 def remove_all(job: str, docker: Callable[..., str]) -> None:
