@@ -12,6 +12,7 @@ sockets=/run/smlocal-docker
 
 see_to_release() {
     local release=$1 folder=$cache/docker/$1 script=()
+    [[ $release =~ ^[a-z]+$ ]] || give_up "'$release' is no release of Debian" "names of releases: bookworm, trixie, forky, sid"
     [[ $EUID == 0 ]] || give_up "a root file system is made, and served, by root alone" "run this as root"
     [[ ! -d $folder/root ]] || return 0
     command -v debootstrap >/dev/null || apt_install debootstrap debian-archive-keyring ||
@@ -22,7 +23,9 @@ see_to_release() {
     # A debootstrap older than the release does not know it; they are all made alike.
     [[ -e /usr/share/debootstrap/scripts/$release ]] || script=(/usr/share/debootstrap/scripts/sid)
     quietly "$cache/docker/log" debootstrap --variant=minbase --include=ca-certificates,docker.io,iptables \
-        "$release" "$folder/making" "$(debian_mirror)" "${script[@]}" ||
+        "$release" "$folder/making" "$(debian_mirror)" "${script[@]}" || {
+        rm -rf "$folder"
         give_up "the Docker of Debian $release could not be fetched" "names of releases: bookworm, trixie, forky, sid"
+    }
     mv "$folder/making" "$folder/root"
 }

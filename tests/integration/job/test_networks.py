@@ -128,6 +128,9 @@ def test_a_network_whose_containers_the_engine_has_miscounted(
     own_engine: Any, image: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Docker before 28.1 loses count, rarely, when many containers end at once: here we write down one too many."""
+    major, minor = own_engine.docker("version", "--format", "{{.Server.Version}}").split(".")[:2]
+    if (int(major), int(minor)) >= (28, 1):
+        pytest.skip("this Docker counts no more")
     own_engine.load(tag := image("sh"))
     monkeypatch.setenv("DOCKER_HOST", own_engine.address)
     crashed = tmp_path / "home" / "jobs" / "miscounted"
@@ -157,8 +160,7 @@ def _count_one_more(database: Path, network: str) -> None:
     content = database.read_bytes()
     pattern = rf"endpoint_count/{network}/.{{8}}\{{\"Count\":1".encode()
     places = [found.end() - 1 for found in re.finditer(pattern, content, re.DOTALL)]
-    if not places:
-        pytest.skip("this Docker counts no more")
+    assert places
     with database.open("r+b") as file:
         for place in places:
             file.seek(place)
