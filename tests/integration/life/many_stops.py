@@ -19,22 +19,16 @@ from smlocal.job.word import ask_to_stop
 from smlocal.store.home import home_directory
 from smlocal.store.jobs import Store
 
-_MOMENTS: tuple[tuple[str, float, float], ...] = (
-    ("exit", -0.08, 0.12),
-    ("uploading", 0.0, 0.05),
-    ("decided", 0.0, 0.1),
-)
-"""From which sight on to wait, and how long."""
+_LASTS = 0.1
 
 
-def race(path: str, name: str, lasts: float) -> bool:
-    """Begin a job and stop it a moment before or after its own end; True when the stop was recorded."""
-    cli(["run", "--detach", path, "--name", name, "--env", f"LASTS={lasts}"], standalone_mode=False)
+def race(path: str, name: str, sight: str, wait: float) -> bool:
+    """Begin a job and stop it so long after that sight of it; True when the stop was recorded."""
+    cli(["run", "--detach", path, "--name", name, "--env", f"LASTS={_LASTS}"], standalone_mode=False)
     with Store.open(home_directory()) as store:
-        sight, least, most = random.choice(_MOMENTS)
         while not store.get(name).status.terminal and not _seen(store, name, sight):
             time.sleep(0.002)
-        time.sleep((lasts if sight == "exit" else 0.0) + random.uniform(least, most))
+        time.sleep(wait)
         try:
             ask_to_stop(store, name, grace=None)
         except JobFinishedError:
@@ -44,7 +38,7 @@ def race(path: str, name: str, lasts: float) -> bool:
 
 def _seen(store: Store, name: str, sight: str) -> bool:
     match sight:
-        case "exit":  # comes soon after the first word
+        case "training":  # from its first word on
             log = os.path.join(store.directory(name), "logs", "algo-1.log")
             return os.path.exists(log) and os.path.getsize(log) > 0
         case "uploading":
@@ -55,9 +49,15 @@ def _seen(store: Store, name: str, sight: str) -> bool:
 
 def lane(path: str, numbers: range) -> Iterator[tuple[str, bool]]:
     """One race after another."""
+    # From which sight on to wait, and how long: about the exit, the packing, and the moment that decides.
+    waits = {"training": (_LASTS - 0.08, _LASTS + 0.12), "uploading": (0.0, 0.05), "decided": (0.0, 0.1)}
     for number in numbers:
         name = f"race-{number}"
-        yield name, race(path, name, 0.1)
+        sight, (least, most) = random.choice(list(waits.items()))
+        recorded = race(path, name, sight, random.uniform(least, most))
+        if sight == "decided":  # how long that moment takes is the engine's and the machine's: never all on one side
+            waits[sight] = (0.0, most * (2 if recorded else 0.75))
+        yield name, recorded
 
 
 def main(path: str, count: int, parallel: int) -> None:
