@@ -7,7 +7,6 @@ file of mode 000 is no obstacle.
 
 import io
 import os
-import posixpath
 import stat
 from collections.abc import Iterator
 from dataclasses import field
@@ -96,11 +95,22 @@ class _Found:
     spool: bytes
     entries: dict[bytes, Entry] = field(default_factory=dict)
     skipped: list[str] = field(default_factory=list)
+    top: str | None = None
+    """The directory that all lies in. Where something is mounted on it, Podman gives it no name: `/`, `/d`, `/d/f`."""
+
+    def below_top(self, name: str) -> bytes | None:
+        """The name below the stream's top directory; None for one that leads out of it."""
+        top, *parts = name.rstrip("/").split("/")
+        if self.top is None:
+            self.top = top
+        if top != self.top or top in {".", ".."} or any(part in {"", ".", ".."} for part in parts):
+            return None
+        return os.fsencode("/".join(parts))
 
 
 def _keep(member: "tarfile.TarInfo", members: "tarfile.TarFile", found: _Found) -> None:
     host, entries, skipped = found.host, found.entries, found.skipped
-    path = _below_top(member.name)
+    path = found.below_top(member.name)
     if path == b"":
         return
     if path is None:
@@ -112,7 +122,7 @@ def _keep(member: "tarfile.TarInfo", members: "tarfile.TarFile", found: _Found) 
     elif member.issym():
         entries[path] = Entry(path=path, mode=stat.S_IFLNK | 0o777, mtime=mtime, target=os.fsencode(member.linkname))
     elif member.islnk():
-        first = entries.get(_below_top(member.linkname) or b"")
+        first = entries.get(found.below_top(member.linkname) or b"")
         if first is None:
             skipped.append(f"{host}: {os.fsdecode(path)} is a hard link to something unknown and was left out")
         else:
@@ -126,14 +136,6 @@ def _keep(member: "tarfile.TarInfo", members: "tarfile.TarFile", found: _Found) 
     else:
         kind = "a FIFO" if member.isfifo() else "a device"
         skipped.append(left_out(host, path, kind))
-
-
-def _below_top(name: str) -> bytes | None:
-    """The name below the stream's top directory; None for one that leads out of it."""
-    parts = name.rstrip("/").split("/")
-    if posixpath.isabs(name) or any(part in {"", ".", ".."} for part in parts):
-        return None
-    return os.fsencode("/".join(parts[1:]))
 
 
 def _spool_file(members: "tarfile.TarFile", member: "tarfile.TarInfo", path: bytes) -> None:

@@ -68,6 +68,23 @@ def test_no_name_leads_out_of_the_spool(tmp_path: Path) -> None:
     assert stat.S_IMODE((spool / "0").stat().st_mode) == 0o600
 
 
+def test_podman_gives_the_top_directory_no_name(tmp_path: Path) -> None:
+    tree = fetch(
+        "algo-1",
+        stream(
+            (member("/", tarfile.DIRTYPE), b""),
+            (member("/d", tarfile.DIRTYPE), b""),
+            (member("/d/one", size=4), b"data"),
+            (member("/two", tarfile.LNKTYPE, target="/d/one"), b""),
+            (member("/../evil", size=1), b"x"),
+            (member("d/evil", size=1), b"x"),
+        ),
+        str(tmp_path),
+    )
+    assert [(entry.path, entry.size) for entry in tree.entries] == [(b"d", 0), (b"d/one", 4), (b"two", 4)]
+    assert [note.split(" has ")[0] for note in tree.skipped] == ["algo-1: '/../evil'", "algo-1: 'd/evil'"]
+
+
 def test_links_are_facts_and_hard_links_are_files(tmp_path: Path) -> None:
     tree = fetch(
         "algo-1",
