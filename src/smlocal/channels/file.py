@@ -21,6 +21,7 @@ def prepare_channel(
     target_directory: str,
     volume_prefix: str,
     labels: Mapping[str, str],
+    rootless: bool,
     folders: Sequence[str] = (),
     copying: Copying = unbroken,
 ) -> StagedChannel:
@@ -39,7 +40,7 @@ def prepare_channel(
             lower = os.path.join(os.path.realpath(target_directory), "lower")
             with copying() as check:
                 copied = gather(listing, lower, check=check)
-        volume, upper = overlay_volume(lower, engine=engine, name=volume_prefix, labels=labels)
+        volume, upper = overlay_volume(lower, engine=engine, name=volume_prefix, labels=labels, rootless=rootless)
         mount = Mount(source=volume, target=target, volume=True)
         return StagedChannel(mounts=(mount,), means=Means.OVERLAY, bytes_copied=copied, upper=upper)
     os.makedirs(target_directory, exist_ok=True)

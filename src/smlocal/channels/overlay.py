@@ -5,10 +5,15 @@ from collections.abc import Mapping
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError
 
+OPTION_WITHOUT_ROOT = "userxattr"
+"""Or else folders of `lower` could not be removed or renamed: the usual marks for that are root's alone. Kernels before
+5.11 do not know it, and refuse the overlay."""
 _REFUSED = "failed to mount local volume"
 
 
-def overlay_volume(lower: str, *, engine: Engine, name: str, labels: Mapping[str, str]) -> tuple[str, str]:
+def overlay_volume(
+    lower: str, *, engine: Engine, name: str, labels: Mapping[str, str], rootless: bool
+) -> tuple[str, str]:
     """Make a volume that shows `lower` and keeps every change in two plain volumes.
 
     Returns its name, and where the changes lie on the engine's machine.
@@ -19,6 +24,8 @@ def overlay_volume(lower: str, *, engine: Engine, name: str, labels: Mapping[str
     upper = engine.create_volume(f"{name}-upper", labels, {})
     work = engine.create_volume(f"{name}-work", labels, {})
     layers = f"lowerdir={_escaped(lower)},upperdir={_escaped(upper)},workdir={_escaped(work)}"
+    if rootless:
+        layers += f",{OPTION_WITHOUT_ROOT}"
     engine.create_volume(name, labels, {"type": "overlay", "device": "overlay", "o": layers})
     return name, upper
 

@@ -91,7 +91,9 @@ class Look:
     @cached_property
     def trial(self) -> Trial:
         """What became of a container that was really made."""
-        return try_engine(self.engine, self.inspection, self.home, local=self.endpoint.local)
+        return try_engine(
+            self.engine, self.inspection, self.home, local=self.endpoint.local, rootless=self.details.rootless
+        )
 
     @cached_property
     def caller(self) -> "Caller":

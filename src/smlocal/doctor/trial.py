@@ -33,7 +33,7 @@ class Trial:
     """Bytes of /dev/shm."""
 
 
-def try_engine(engine: DockerEngine, inspection: Inspection, home: str, *, local: bool) -> Trial:
+def try_engine(engine: DockerEngine, inspection: Inspection, home: str, *, local: bool, rootless: bool) -> Trial:
     """Try it, in half a second. An engine that is not `local` sees no folder of ours: it gets a plain volume."""
     run = os.urandom(4).hex()
     labels = {JOB_LABEL: NAME, RUN_LABEL: run}
@@ -41,7 +41,12 @@ def try_engine(engine: DockerEngine, inspection: Inspection, home: str, *, local
     try:
         inspection.make_empty_image(image, labels)
         with _cleared(engine, inspection, image, run), _folder(home) as folder:
-            memory, overlay = _try_volume(engine, inspection, image, folder if local else None, labels)
+            name = f"{NAME}-{run}"
+            if local:
+                overlay_volume(folder, engine=engine, name=name, labels=labels, rootless=rootless)
+            else:
+                engine.create_volume(name, labels, {})
+            memory, overlay = _try_volume(engine, inspection, image, name, labels)
             return Trial(
                 overlay_trouble=overlay,
                 gpu_trouble=engine.probe(image, labels, devices=_every_gpu(engine)),
@@ -56,13 +61,8 @@ def _every_gpu(engine: DockerEngine) -> GpuDevices:
 
 
 def _try_volume(
-    engine: DockerEngine, inspection: Inspection, image: str, folder: str | None, labels: dict[str, str]
+    engine: DockerEngine, inspection: Inspection, image: str, name: str, labels: dict[str, str]
 ) -> tuple[int, str | None]:
-    name = f"{NAME}-{labels[RUN_LABEL]}"
-    if folder is None:
-        engine.create_volume(name, labels, {})
-    else:
-        overlay_volume(folder, engine=engine, name=name, labels=labels)
     container = engine.create(
         ContainerSpec(
             name=name,

@@ -103,6 +103,7 @@ def stage_trees(
             target_directory=directory,
             volume_prefix=f"{host.container}-{_folder(tree)}",
             labels=labels,
+            rootless=plan.engine.rootless,
             # Objects that mark folders; what is empty here without one would be lost by an upload.
             folders=listing.directories if tree.listing.remote else (),
             copying=copying,

@@ -32,7 +32,9 @@ class Host:
     image: str
     directory: Path
 
-    def stage(self, listing: Listing, staging: Staging = "overlay", name: str = "train") -> StagedChannel:
+    def stage(
+        self, listing: Listing, staging: Staging = "overlay", name: str = "train", *, rootless: bool | None = None
+    ) -> StagedChannel:
         return prepare_channel(
             listing,
             engine=self.engine,
@@ -41,6 +43,7 @@ class Host:
             target_directory=str(self.directory / name),
             volume_prefix=f"{self.job}-{name}",
             labels={JOB_LABEL: self.job},
+            rootless=self.engine.facts().rootless if rootless is None else rootless,
         )
 
     def run(self, staged: StagedChannel, script: str) -> str:

@@ -41,7 +41,9 @@ class Host(Protocol):
     job: str
     directory: Path
 
-    def stage(self, listing: Listing, staging: Staging = "overlay", name: str = "train") -> StagedChannel: ...
+    def stage(
+        self, listing: Listing, staging: Staging = "overlay", name: str = "train", *, rootless: bool | None = None
+    ) -> StagedChannel: ...
 
     def run(self, staged: StagedChannel, script: str) -> str: ...
 
@@ -69,12 +71,22 @@ def test_havoc_in_the_channel_stays_there(
     assert digest(data) == before
 
 
+def test_the_marks_of_an_engine_without_root_do_as_well(
+    host: Host, listing_of: Lister, digest: Digest, tmp_path: Path
+) -> None:
+    data = make_tree(tmp_path / "data")
+    before = digest(data)
+    assert host.run(host.stage(listing_of("data"), rootless=True), HAVOC).split()[1:] == AFTER
+    assert digest(data) == before
+
+
 @pytest.mark.parametrize("staging", ["overlay", "copy"])
 def test_the_channel_root_is_as_on_the_service(
     host: Host, listing_of: Lister, tmp_path: Path, staging: Staging
 ) -> None:
     make_tree(tmp_path / "data").chmod(0o700)
-    owner = "0:0" if staging == "overlay" or os.geteuid() == 0 else f"{os.geteuid()}:{os.getegid()}"
+    roots = staging == "overlay" or os.geteuid() == 0 or host.engine.facts().rootless
+    owner = "0:0" if roots else f"{os.geteuid()}:{os.getegid()}"
     assert host.run(host.stage(listing_of("data"), staging), "stat -c %u:%g:%a .").strip() == f"{owner}:755"
 
 

@@ -1,9 +1,15 @@
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from smlocal.contract.listing import Listing
+from smlocal.plan.facts import Facts
+from smlocal.plan.model import JobPlan
+from smlocal.plan.script.whole import shell_script
 from smlocal.plan.staging import Staging, choose_staging
+
+Planner = Callable[..., JobPlan]
 
 
 def listing(*reasons: str, whole_tree: bool = True) -> Listing:
@@ -24,6 +30,11 @@ def test_a_tree_is_shown_in_place_unless_something_leads_out(requested: Staging 
     assert choose_staging(listing(), requested) == ("overlay", None)
     assert choose_staging(listing("l leads out"), requested) == ("copy", "l leads out")
     assert choose_staging(listing("a", "b", "c", "d"), requested) == ("copy", "a; b; and 2 more")
+
+
+def test_the_script_mounts_as_the_engine_may(plan: Planner, facts: Facts) -> None:
+    assert 'train-work)" ' in shell_script(plan())
+    assert 'train-work),userxattr" ' in shell_script(plan(engine=replace(facts.engine, rootless=True)))
 
 
 def test_a_selection_is_gathered_first_so_that_nothing_leads_out() -> None:

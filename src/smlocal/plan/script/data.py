@@ -16,7 +16,7 @@ def tree_of(plan: JobPlan, host: HostPlan) -> Iterator[str]:
     """What one host finds; nothing here may change the user's own files."""
     yield "mkdir -p " + " ".join(here(host, folder) for folder in host.directories)
     for tree in host.channels:
-        yield from _staged(tree, host)
+        yield from _staged(tree, host, rootless=plan.engine.rootless)
     manifests = {paths.channel_manifest(tree.name): tree for tree in host.channels}
     for path, content in host.files.items():
         channel = manifests.get(path)
@@ -27,7 +27,7 @@ def tree_of(plan: JobPlan, host: HostPlan) -> Iterator[str]:
             yield f"printf %s {quote(text)} >{here(host, path)}"
     yield from feeders(host)
     if plan.code is not None:
-        yield from _staged(plan.code, host)
+        yield from _staged(plan.code, host, rootless=plan.engine.rootless)
 
 
 def _long_manifest(tree: TreePlan, host: HostPlan, target: str) -> Iterator[str]:
@@ -40,7 +40,7 @@ def _long_manifest(tree: TreePlan, host: HostPlan, target: str) -> Iterator[str]
     )
 
 
-def _staged(tree: TreePlan, host: HostPlan) -> Iterator[str]:
+def _staged(tree: TreePlan, host: HostPlan, *, rootless: bool) -> Iterator[str]:
     """An overlay of the whole tree where the plan says so, else a copy: the user's files stay as they are."""
     listing = tree.listing
     folder = here(host, tree.target)
@@ -50,7 +50,7 @@ def _staged(tree: TreePlan, host: HostPlan) -> Iterator[str]:
     elif bound(tree):
         return
     elif shown_in_place(tree):
-        yield from _overlay(listing.root, volume(tree, host))
+        yield from _overlay(listing.root, volume(tree, host), rootless=rootless)
     elif listing.whole_tree:
         yield f"cp -RL {quote(listing.root)}/. {folder}/"
     else:
@@ -93,12 +93,13 @@ def shown_in_place(tree: TreePlan) -> bool:
     return tree.staging == "overlay" and tree.listing.whole_tree and not tree.listing.remote
 
 
-def _overlay(lower: str, name: str) -> Iterator[str]:
+def _overlay(lower: str, name: str, *, rootless: bool) -> Iterator[str]:
     for part in ("upper", "work"):
         yield f'docker volume create --label "$L" {name}-{part} >/dev/null'
     data = "docker volume inspect -f '{{.Mountpoint}}'"
+    rest = ",userxattr" if rootless else ""  # as `channels.overlay` has it, and says why
     escaped = re.sub(r"([\\:,])", r"\\\1", lower)
-    options = f'"lowerdir="{quote(escaped)}",upperdir=$({data} {name}-upper),workdir=$({data} {name}-work)"'
+    options = f'"lowerdir="{quote(escaped)}",upperdir=$({data} {name}-upper),workdir=$({data} {name}-work){rest}"'
     yield (
         f'docker volume create --label "$L" --opt type=overlay --opt device=overlay --opt o={options} {name} >/dev/null'
     )
