@@ -20,6 +20,12 @@ def _rootless(plan: JobPlan, job: JobFile) -> str | None:
     return "the engine is rootless: root in the container is this user, and other users there are nobody's here"
 
 
+def _ulimits(plan: JobPlan, job: JobFile) -> str | None:
+    if not job.local.Ulimits or not plan.engine.rootless or plan.engine.product != "podman":
+        return None
+    return "Podman without root gives a container no more of Local.Ulimits than it has itself, and does not say so"
+
+
 def _remote(plan: JobPlan, job: JobFile) -> str | None:
     if plan.engine.local:
         return None
@@ -52,6 +58,7 @@ def _isolation(plan: JobPlan, job: JobFile) -> str | None:
 ENGINE_RULES = (
     NoteRule(id="engine-isolation", says=_isolation, warning=True),
     NoteRule(id="engine-endpoints", says=_endpoints, warning=True),
+    NoteRule(id="engine-ulimits", says=_ulimits, warning=True),
     NoteRule(id="engine-remote", says=_remote),
     NoteRule(id="engine-podman", says=_podman),
     NoteRule(id="engine-rootless", says=_rootless),

@@ -191,6 +191,7 @@ ENGINES: dict[str, dict[str, Any]] = {
     "engine-podman": {"product": "podman"},
     "engine-remote": {"local": False},
     "engine-rootless": {"rootless": True},
+    "engine-ulimits": {"rootless": True, "product": "podman"},
 }
 
 
@@ -210,7 +211,10 @@ def test_a_note_is_there_when_it_applies_and_only_then(
 
 @pytest.mark.parametrize("note", ENGINES)
 def test_a_note_on_the_engine(note: str, plan: Planner, facts: Facts) -> None:
-    local = {"Endpoints": {"s3": "http://localhost:9000"}} if note == "engine-endpoints" else {}
+    local = {
+        "engine-endpoints": {"Endpoints": {"s3": "http://localhost:9000"}},
+        "engine-ulimits": {"Ulimits": {"nofile": 1}},
+    }.get(note, {})
     members = {"EnableNetworkIsolation": True} if note == "engine-isolation" else {}
     assert note in {each.id for each in plan(members, local, engine=replace(facts.engine, **ENGINES[note])).notes}
     assert note not in {each.id for each in plan(members, local).notes}
