@@ -2,6 +2,7 @@
 
 from smlocal.doctor.interface import Finding, fine, warning
 from smlocal.doctor.look import Look
+from smlocal.engine.inspection import EngineDetails
 
 _SLOW = {
     "vfs": "copies every layer whole: large images take minutes and many times their size",
@@ -13,12 +14,16 @@ _SLOW = {
 
 def check(look: Look) -> Finding:
     """Ask which."""
-    return judge(look.details.storage_driver)
+    return judge(look.details)
 
 
-def judge(driver: str) -> Finding:
+def judge(details: EngineDetails) -> Finding:
     """Every driver works; some are slow."""
-    for name, why in _SLOW.items():
-        if driver == name:
-            return warning(f"the storage driver {driver} {why}", 'Set "storage-driver": "overlay2" in daemon.json.')
-    return fine(f"storage driver {driver or 'not told'}")
+    driver = details.storage_driver
+    if driver not in _SLOW:
+        return fine(f"storage driver {driver or 'not told'}")
+    remedy = 'Set "storage-driver": "overlay2" in daemon.json.'
+    if details.product == "Podman":
+        folder = "~/.config" if details.rootless else "/etc"
+        remedy = f'Set driver = "overlay" below [storage] in {folder}/containers/storage.conf; podman system reset.'
+    return warning(f"the storage driver {driver} {_SLOW[driver]}", remedy)
