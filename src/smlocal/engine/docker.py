@@ -12,7 +12,7 @@ from smlocal.contract.gpus import GpuDevices
 from smlocal.contract.limits import Limits
 from smlocal.engine import podman
 from smlocal.engine.client import Client
-from smlocal.engine.documents import container_document, container_state, image_facts
+from smlocal.engine.documents import cannot_limit, container_document, container_state, image_facts, is_rootless
 from smlocal.engine.endpoint import Endpoint, find_endpoint
 from smlocal.engine.http import quote
 from smlocal.engine.interface import (
@@ -24,6 +24,7 @@ from smlocal.engine.interface import (
     Resource,
     ResourceKind,
 )
+from smlocal.engine.listener import is_rootless_podman, is_roots
 from smlocal.engine.network_documents import (
     MISCOUNTED,
     is_miscounted,
@@ -74,12 +75,14 @@ class DockerEngine:
         """Ask the engine what it is.
 
         `/_ping` takes half a millisecond. `/version` and `/info` take 6 each, and on Podman, which looks for packages
-        of its programs, a second. For the machine's own engine the greeting says all that matters, and the storage
-        driver is left empty. Another's engine (remote, rootless, in a desktop's machine) is asked all.
+        of its programs, a second. For the machine's own engine, and a user's own Podman, the greeting says all that
+        matters, and the storage driver is left empty. Another's engine (remote, a rootless Docker, in a desktop's
+        machine) is asked all.
         """
         greeting = self._client.greet()
         product, _, version = greeting.get("server", "").partition(" ")[0].partition("/")
-        if product in _GREETINGS and self._is_of_this_machine():
+        rootless = product == "Libpod" and is_rootless_podman(self._endpoint)
+        if rootless or (product in _GREETINGS and is_roots(self._endpoint)):
             machine = os.uname().machine
             return EngineFacts(
                 address=self._endpoint.address,
@@ -88,6 +91,7 @@ class DockerEngine:
                 architecture=_ARCHITECTURES.get(machine, machine),
                 operating_system=greeting.get("ostype", "linux"),
                 storage_driver="",
+                rootless=rootless,
                 product=self._client.product,
             )
         answer = self._client.read("/version")
@@ -102,16 +106,10 @@ class DockerEngine:
             cpus=details.get("NCPU") or 0,
             memory_mib=(details.get("MemTotal") or 0) // 2**20,
             product=self._client.product,
-            rootless="name=rootless" in (details.get("SecurityOptions") or ()),
+            rootless=is_rootless(details),
             # Whatever the product is called: another kernel than ours means a virtual machine.
             desktop=self._endpoint.local and details.get("KernelVersion") != os.uname().release,
         )
-
-    def _is_of_this_machine(self) -> bool:
-        try:
-            return self._endpoint.local and os.stat(self._endpoint.path).st_uid == 0
-        except OSError:
-            return False
 
     def image(self, name: str) -> ImageFacts | None:
         """Inspect an image by name or id."""
@@ -199,7 +197,7 @@ class DockerEngine:
 
     def state(self, container: str) -> ContainerState:
         """Inspect a container; of one that has ended badly, ask besides whether memory ran out."""
-        state = container_state(self._client.read(f"/containers/{container}/json"))
+        state = container_state(self._inspect(container))
         if state.status != "exited" or not state.exit_code or state.oom_killed or self._client.product == "podman":
             return state
         from smlocal.engine.memory_events import ran_out_of_memory  # jobs that succeed do without
@@ -209,9 +207,15 @@ class DockerEngine:
 
     def addresses(self, container: str) -> tuple[str, ...]:
         """Read them from the container's networks."""
-        document = self._client.read(f"/containers/{container}/json")
-        networks = (document.get("NetworkSettings") or {}).get("Networks") or {}
+        networks = (self._inspect(container).get("NetworkSettings") or {}).get("Networks") or {}
         return tuple(network["IPAddress"] for network in networks.values() if network.get("IPAddress"))
+
+    def _inspect(self, container: str) -> dict[str, Any]:
+        path = f"/containers/{container}/json"
+        if self._client.product == "podman":
+            return podman.inspect(self._client, path)
+        document: dict[str, Any] = self._client.read(path)
+        return document
 
     def statistics(self, container: str) -> "Statistics | None":
         """Ask once: what the engine then does is done once, where a stream would have it done each second.
@@ -303,9 +307,8 @@ class DockerEngine:
         return cdi_gpus(self._client.read("/info"), local=self._endpoint.local)
 
     def cannot_limit(self) -> tuple[str, ...]:
-        """Ask whether it has the control groups for it; Podman's answer has these keys as well."""
-        info = self._client.read("/info")
-        return tuple(name for name, key in (("memory", "MemoryLimit"), ("CPUs", "CpuCfsQuota")) if not info.get(key))
+        """Ask whether it has the control groups for it."""
+        return cannot_limit(self._client.read("/info"))
 
     def probe(
         self,

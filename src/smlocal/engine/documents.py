@@ -1,5 +1,6 @@
 """The Docker API's JSON documents: what we send and what we make of what comes back."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from smlocal.contract.gpus import GpuDevices
@@ -117,4 +118,17 @@ def container_state(document: dict[str, Any]) -> ContainerState:
         error=state.get("Error") or "",
         started_at=state.get("StartedAt") or "",
         finished_at=state.get("FinishedAt") or "",
+    )
+
+
+def is_rootless(info: Mapping[str, Any]) -> bool:
+    """Docker counts it among the options of security; Podman has a member of its own for it."""
+    return bool(info.get("Rootless")) or "name=rootless" in (info.get("SecurityOptions") or ())
+
+
+def cannot_limit(info: Mapping[str, Any]) -> tuple[str, ...]:
+    """What containers cannot be held to. With cgroup v1 only root limits anything, whatever a rootless Podman says."""
+    without = is_rootless(info) and info.get("CgroupVersion") == "1"
+    return tuple(
+        name for name, key in (("memory", "MemoryLimit"), ("CPUs", "CpuCfsQuota")) if without or not info.get(key)
     )

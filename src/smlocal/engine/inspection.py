@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from smlocal.engine.client import Client
+from smlocal.engine.documents import cannot_limit, is_rootless
 from smlocal.engine.endpoint import Endpoint
 from smlocal.engine.http import quote
 from smlocal.errors import EngineError
@@ -28,8 +29,8 @@ class EngineDetails:
     root: str
     """Where images and volumes lie, on the engine's machine."""
     cgroup_version: str
-    memory_limit: bool
-    cpu_limit: bool
+    unlimited: tuple[str, ...]
+    """What it cannot limit, of `memory` and `CPUs`."""
     runtimes: tuple[str, ...]
     cpus: int
     memory: int
@@ -84,12 +85,11 @@ def engine_details(version: Mapping[str, Any], info: Mapping[str, Any]) -> Engin
         storage_driver=info.get("Driver") or "",
         root=info.get("DockerRootDir") or "",
         cgroup_version=str(info.get("CgroupVersion") or ""),
-        memory_limit=bool(info.get("MemoryLimit")),
-        cpu_limit=bool(info.get("CpuCfsQuota")),
+        unlimited=cannot_limit(info),
         runtimes=tuple(sorted(info.get("Runtimes") or ())),
         cpus=info.get("NCPU") or 0,
         memory=info.get("MemTotal") or 0,
-        rootless="name=rootless" in (info.get("SecurityOptions") or ()),
+        rootless=is_rootless(info),
         kernel=info.get("KernelVersion") or "",
         system_time=_seconds(info.get("SystemTime") or ""),
     )

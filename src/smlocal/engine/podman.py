@@ -1,6 +1,8 @@
 """What Podman does or says otherwise in its Docker-compatible API: as Docker would, which the rooms above know."""
 
 import re
+import time
+from typing import Any
 
 from smlocal.engine.client import Client
 from smlocal.errors import EngineError
@@ -9,6 +11,9 @@ NO_GPUS = "Podman ignores requests for GPUs that come through its Docker-compati
 _PREPARING = re.compile(r"^preparing container \S+ for attach: ")
 _RUNTIME = re.compile(r"^(?:runc|crun|youki|/\S+): (?P<words>.*): OCI [^:]*$", re.DOTALL)
 _VOLUME = re.compile(r"^mounting volume \S+ for container \S+: ")
+_ENDING = re.compile(r"^read /proc/\d+/cgroup: no such process")
+_LOOKS = 40
+_LOOK_SECONDS = 0.05
 _NOT_RUNNING = "container state improper"
 
 
@@ -28,6 +33,20 @@ def in_dockers_words(error: EngineError) -> EngineError:
 def is_not_running(error: EngineError) -> bool:
     """True for a signal to a container that was not started, or has ended."""
     return _NOT_RUNNING in error.sentence
+
+
+def inspect(client: Client, path: str) -> dict[str, Any]:
+    """Inspect a container; Podman fails at one whose process ends while it looks, and not at the next look."""
+    for _ in range(_LOOKS):
+        try:
+            document: dict[str, Any] = client.read(path)
+        except EngineError as error:
+            if not _ENDING.match(error.sentence):
+                raise
+            time.sleep(_LOOK_SECONDS)
+        else:
+            return document
+    raise EngineError(f"Podman cannot look at a container that has ended: {path}")
 
 
 def wait(client: Client, container: str) -> int:

@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -39,8 +40,7 @@ DETAILS = EngineDetails(
     storage_driver="overlay2",
     root="/var/lib/docker",
     cgroup_version="2",
-    memory_limit=True,
-    cpu_limit=True,
+    unlimited=(),
     runtimes=("runc",),
     cpus=8,
     memory=16 * GIB,
@@ -77,10 +77,10 @@ OWNED = [
         (socket.judge_network(parse_address("tcp://far", Tls(folder="/tls"))), "ok", "tcp://far"),
         (socket.judge_network(parse_address("tcp://127.0.0.1:2375", None)), "ok", "over the network"),
         (socket.judge_network(parse_address("ssh://me@far", None)), "ok", "ssh://me@far, by ssh"),
-        (container.judge(TRIED), "ok", "containers and volumes are made"),
-        (container.judge(REFUSED), "problem", "no container can be started: no space left on device"),
-        (storage.judge("overlay2"), "ok", "storage driver overlay2"),
-        (storage.judge("vfs"), "warning", "vfs copies every layer whole"),
+        (container.judge(TRIED, DETAILS), "ok", "containers and volumes are made"),
+        (container.judge(REFUSED, DETAILS), "problem", "no container can be started: no space left on device"),
+        (storage.judge(DETAILS), "ok", "storage driver overlay2"),
+        (storage.judge(replace(DETAILS, storage_driver="vfs")), "warning", "vfs copies every layer whole"),
         (overlay.judge(TRIED, home="/h", local=True), "ok", "copy-on-write"),
         (
             overlay.judge(replace(TRIED, overlay_trouble="invalid argument"), home="/h", local=True),
@@ -90,8 +90,8 @@ OWNED = [
         (overlay.judge(TRIED, home="/h", local=False), "warning", "the engine is on another machine"),
         (overlay.judge(REFUSED, home="/h", local=True), "unknown", "no container can be started"),
         (cgroup.judge(DETAILS), "ok", "cgroup v2: memory and CPUs can be limited"),
-        (cgroup.judge(replace(DETAILS, cpu_limit=False)), "warning", "cgroup v2: CPUs cannot be limited"),
-        (cgroup.judge(replace(DETAILS, memory_limit=False, cpu_limit=False)), "warning", "memory and CPUs cannot"),
+        (cgroup.judge(replace(DETAILS, unlimited=("CPUs",))), "warning", "cgroup v2: CPUs cannot be limited"),
+        (cgroup.judge(replace(DETAILS, unlimited=("memory", "CPUs"))), "warning", "memory and CPUs cannot"),
         (gpu.judge(replace(TRIED, gpu_trouble=None), driver=True, details=DETAILS), "ok", "a container gets a GPU"),
         (gpu.judge(TRIED, driver=False, details=DETAILS), "warning", "could not select device driver"),
         (gpu.judge(TRIED, driver=True, details=DETAILS), "warning", "there is a driver, but"),
@@ -200,3 +200,34 @@ def test_a_network_that_cannot_be_removed_needs_a_restart() -> None:
     network = leftover(ResourceKind.NETWORK, "aa")
     assert "restarted" in leftovers.judge(lost=[], owned=[network], ended={"aa"}).remedy[-1]
     assert "restarted" not in leftovers.judge(lost=[], owned=OWNED, ended={"aa"}).remedy[-1]
+
+
+@pytest.mark.parametrize(
+    ("product", "rootless", "log", "settings"),
+    [
+        ("Docker", False, "journalctl -u docker", "daemon.json"),
+        ("Docker", True, "journalctl --user -u docker", "daemon.json"),
+        ("Podman", False, "journalctl -u podman", "/etc/containers/storage.conf"),
+        ("Podman", True, "journalctl --user -u podman", "~/.config/containers/storage.conf"),
+    ],
+)
+def test_remedies_are_those_of_the_engine(product: str, rootless: bool, log: str, settings: str) -> None:
+    details = replace(DETAILS, product=product, rootless=rootless, storage_driver="vfs")
+    assert container.judge(REFUSED, details).remedy[-1].endswith(log)
+    assert settings in storage.judge(details).remedy[-1]
+
+
+@pytest.mark.parametrize(
+    ("info", "rootless", "unlimited"),
+    [
+        ({"SecurityOptions": ["name=rootless"], "CgroupVersion": "2", "MemoryLimit": True}, True, ("CPUs",)),
+        ({"Rootless": True, "CgroupVersion": "2", "MemoryLimit": True, "CpuCfsQuota": True}, True, ()),
+        ({"Rootless": True, "CgroupVersion": "1", "MemoryLimit": True, "CpuCfsQuota": True}, True, ("memory", "CPUs")),
+        ({"CgroupVersion": "1", "MemoryLimit": True, "CpuCfsQuota": True}, False, ()),
+    ],
+)
+def test_what_an_engine_without_root_cannot_limit(
+    info: dict[str, Any], rootless: bool, unlimited: tuple[str, ...]
+) -> None:
+    details = engine_details({}, info)
+    assert (details.rootless, details.unlimited) == (rootless, unlimited)

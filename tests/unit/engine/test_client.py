@@ -37,7 +37,8 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
                 for answer in answers:
                     with listener.accept()[0] as connection:
                         seen.append(connection.recv(65536))
-                        connection.sendall(answer)
+                        if answer:
+                            connection.sendall(answer)
 
         threads.append(threading.Thread(target=work))
         threads[-1].start()
@@ -135,10 +136,22 @@ def test_podman_of_this_machine_is_known_by_its_greeting(serve: Serve) -> None:
     assert (facts.product, facts.version, facts.operating_system) == ("podman", "4.3.1", "linux")
 
 
+def test_a_container_that_ends_while_podman_looks_at_it_is_looked_at_again(serve: Serve) -> None:
+    ending = answer(500, b'{"message": "read /proc/30674/cgroup: no such process"}')
+    ended = answer(200, b'{"State": {"Status": "exited", "ExitCode": 3}}')
+    podman = PING.replace(b"Docker/", b"Libpod/")
+    assert DockerEngine(at(serve(podman, ending, ending, ended))).state("c").exit_code == 3
+    with pytest.raises(EngineError, match="no such process"):
+        DockerEngine(at(serve(PING, ending))).state("c")
+    with pytest.raises(EngineError, match="no such container"):
+        DockerEngine(at(serve(podman, answer(404, b'{"message": "no such container"}')))).state("c")
+
+
 def test_an_engine_of_somebody_else_is_asked_for_everything(serve: Serve) -> None:
     version = b'{"Version": "4.3.1", "Arch": "arm64", "Os": "linux"}'
     info = b'{"Driver": "overlay", "SecurityOptions": ["name=seccomp", "name=rootless"]}'
-    path = serve(PING.replace(b"Docker/", b"Libpod/"), answer(200, version), answer(200, info))
+    looked = b""  # who listens is seen without a word
+    path = serve(PING.replace(b"Docker/", b"Libpod/"), looked, answer(200, version), answer(200, info))
     os.chown(path, 1, 1)
     facts = DockerEngine(at(path)).facts()
     assert facts.product == "podman"

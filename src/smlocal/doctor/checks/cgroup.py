@@ -13,8 +13,7 @@ def check(look: Look) -> Finding:
 def judge(details: EngineDetails) -> Finding:
     """Only Local.EnforceInstanceLimits needs them."""
     version = f"cgroup v{details.cgroup_version}" if details.cgroup_version else "no cgroups told"
-    missing = [name for name, has in (("memory", details.memory_limit), ("CPUs", details.cpu_limit)) if not has]
-    if not missing:
+    if not details.unlimited:
         return fine(f"{version}: memory and CPUs can be limited")
     if details.rootless:
         remedy = (
@@ -22,4 +21,4 @@ def judge(details: EngineDetails) -> Finding:
         )
     else:
         remedy = "Give the engine these controllers: on Debian, cgroup_enable=memory swapaccount=1 on the kernel's line"
-    return warning(f"{version}: {' and '.join(missing)} cannot be limited (EnforceInstanceLimits)", remedy)
+    return warning(f"{version}: {' and '.join(details.unlimited)} cannot be limited (EnforceInstanceLimits)", remedy)

@@ -1,0 +1,78 @@
+"""A socket's other end, as the kernel tells it."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from smlocal.engine.endpoint import Endpoint
+from smlocal.engine.listener import is_rootless_podman, is_roots
+
+NOBODY = 65534
+_LISTEN = """
+import os, socket, sys
+path, name, user = sys.argv[1:]
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(path)
+os.chmod(path, 0o777)
+with open("/proc/self/comm", "w") as file:
+    file.write(name)
+if int(user) != os.getuid():
+    os.setuid(int(user))
+listener.listen()
+print("ready", flush=True)
+sys.stdin.read()
+"""
+Listen = Callable[[str, int], Endpoint]
+
+
+@pytest.fixture
+def listen(tmp_path: Path) -> Iterator[Listen]:
+    processes: list[subprocess.Popen[str]] = []
+
+    def start(name: str, user: int) -> Endpoint:
+        path = str(tmp_path / f"{len(processes)}.sock")
+        process = subprocess.Popen(
+            [sys.executable, "-c", _LISTEN, path, name, str(user)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        processes.append(process)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        return Endpoint(address=f"unix://{path}", path=path)
+
+    yield start
+    for process in processes:
+        process.communicate()
+
+
+@pytest.mark.parametrize(
+    ("name", "own"), [("podman", True), ("systemd", True), ("gvproxy", False), ("ssh", False), ("podmans", False)]
+)
+def test_the_podman_of_a_user(listen: Listen, name: str, own: bool) -> None:
+    user = os.getuid() or NOBODY
+    assert is_rootless_podman(listen(name, user)) is own
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_the_podman_of_root_is_none_of_them(listen: Listen) -> None:
+    endpoint = listen("podman", 0)
+    assert not is_rootless_podman(endpoint)
+    assert is_roots(endpoint)
+    os.chown(endpoint.path, NOBODY, NOBODY)
+    assert not is_rootless_podman(endpoint)
+    assert not is_roots(endpoint)
+
+
+def test_where_nobody_listens(tmp_path: Path) -> None:
+    for endpoint in (
+        Endpoint(address="unix:///none", path=str(tmp_path / "none")),
+        Endpoint(address="tcp://127.0.0.1:1", host="127.0.0.1", port=1),
+    ):
+        assert not is_rootless_podman(endpoint)
+        assert not is_roots(endpoint)
