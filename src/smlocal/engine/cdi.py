@@ -1,7 +1,7 @@
 """GPUs as devices of the Container Device Interface, where the engine has them so."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
@@ -26,7 +26,7 @@ def cdi_gpus(info: Mapping[str, Any], *, local: bool) -> tuple[str, ...] | None:
     return () if local and any(_describes_gpus(path) for path in _specifications(folders)) else None
 
 
-def _specifications(folders: list[str]) -> Iterator[str]:
+def _specifications(folders: Iterable[str]) -> Iterator[str]:
     for folder in folders:
         with suppress(OSError):
             yield from (f"{folder}/{name}" for name in os.listdir(folder) if name.endswith(_SPECIFICATIONS))

@@ -304,7 +304,10 @@ class DockerEngine:
         """Ask for everything the engine says about itself, which takes 6 ms."""
         from smlocal.engine.cdi import cdi_gpus  # most jobs want no GPU
 
-        return cdi_gpus(self._client.read("/info"), local=self._endpoint.local)
+        info = self._client.read("/info")
+        if self._client.product == "podman":
+            info["CDISpecDirs"] = podman.cdi_folders(info.get("ServerVersion") or "")
+        return cdi_gpus(info, local=self._endpoint.local)
 
     def cannot_limit(self) -> tuple[str, ...]:
         """Ask whether it has the control groups for it."""
@@ -319,8 +322,8 @@ class DockerEngine:
         limits: Limits | None = None,
     ) -> str | None:
         """Start a program that cannot exist: the engine sees to everything else first, and says what fails."""
-        if devices is not None and self._client.product == "podman":
-            return podman.NO_GPUS
+        if devices is not None and not devices.cdi and self._client.product == "podman":
+            return podman.no_gpus(self._client.greet().get("server", ""))
         spec = ContainerSpec(
             name="",
             image=image,

@@ -7,7 +7,9 @@ from typing import Any
 from smlocal.engine.client import Client
 from smlocal.errors import EngineError
 
-NO_GPUS = "Podman ignores requests for GPUs that come through its Docker-compatible API"
+_CDI_SINCE = (5, 4)
+_CDI_FOLDERS = ("/etc/cdi", "/var/run/cdi")
+"""Where it looks for descriptions of devices, which it does not tell."""
 _PREPARING = re.compile(r"^preparing container \S+ for attach: ")
 _RUNTIME = re.compile(r"^(?:runc|crun|youki|/\S+): (?P<words>.*): OCI [^:]*$", re.DOTALL)
 _VOLUME = re.compile(r"^mounting volume \S+ for container \S+: ")
@@ -60,6 +62,19 @@ def wait(client: Client, container: str) -> int:
         "POST", f"/containers/{container}/wait", parameters=parameters, prefix=own_prefix(client)
     ) as answer:
         return int(answer.json())
+
+
+def cdi_folders(version: str) -> tuple[str, ...]:
+    """The folders whose CDI devices this version gives to containers; older ones ignore that they were asked to."""
+    numbers = tuple(int(each) for each in re.findall(r"\d+", version)[:2])
+    return _CDI_FOLDERS if numbers >= _CDI_SINCE else ()
+
+
+def no_gpus(version: str) -> str:
+    """Why it gives containers no GPUs that have no CDI devices: it would start them without, and not say a word."""
+    if not cdi_folders(version):
+        return "Podman before 5.4 ignores requests for GPUs that come through its Docker-compatible API"
+    return f"Podman gives GPUs to containers as CDI devices, and {' and '.join(_CDI_FOLDERS)} describe none"
 
 
 def own_prefix(client: Client) -> str:

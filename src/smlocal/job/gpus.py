@@ -19,6 +19,7 @@ _PATIENCE = 30
 _DRIVER: Final = ("/dev/nvidiactl", "/proc/driver/nvidia/version", "/dev/dxg", "/dev/nvhost-gpu", "/dev/nvmap")
 """Any of these is there with a driver; those after the first two are of WSL and of boards."""
 _TOOLKIT: Final = ("could not select device driver", "unknown or invalid runtime name: nvidia")
+_CDI = "CDI devices"
 _WAYS_ON: Final = (
     "or run without a GPU: --allow-cpu (the result says so);",
     "or with another number for each host: --gpus N",
@@ -163,6 +164,8 @@ def _missing(facts: GpuFacts, engine: EngineFacts, said: str) -> list[str]:
         missing.append("the NVIDIA driver does not work")
     if any(words in said for words in _TOOLKIT):
         missing.append("no NVIDIA container toolkit in the engine")
+    if _CDI in said:
+        missing.append("no CDI devices")
     return missing
 
 
@@ -172,4 +175,6 @@ def _cures(missing: Sequence[str]) -> list[str]:
         cures.append("Install the NVIDIA driver, until nvidia-smi shows the GPUs;")
     if any("toolkit" in each for each in missing):
         cures.append("install nvidia-container-toolkit (nvidia-ctk runtime configure), and restart the engine;")
+    if any(_CDI in each for each in missing):
+        cures.append("describe the GPUs for the engine: nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml;")
     return cures or ["Make docker run --gpus all work on this machine;"]

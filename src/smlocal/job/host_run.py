@@ -202,7 +202,8 @@ class HostRun:
 
     def _start_with_copies(self, refusal: EngineError) -> Output:
         self.fell_back = refusal.sentence
-        self.reporter.warning(f"the engine cannot show data copy-on-write here; copying it ({refusal.sentence})")
+        why, _, _ = self.fell_back.partition("\n")
+        self.reporter.warning(f"the engine cannot show data copy-on-write here; copying it ({why})")
         self.engine.remove(Resource(kind=ResourceKind.CONTAINER, id=self.container))
         self.staged = stage_trees(self.plan, self.host, self.engine, self.delivery, self.labels, staging="copy")
         self._create()

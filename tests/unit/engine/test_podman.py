@@ -4,7 +4,7 @@ import pytest
 
 from smlocal.channels.overlay import is_overlay_refusal
 from smlocal.engine.documents import container_state
-from smlocal.engine.podman import in_dockers_words, is_not_running
+from smlocal.engine.podman import cdi_folders, in_dockers_words, is_not_running, no_gpus
 from smlocal.errors import EngineError
 from smlocal.job.hints import start_hints
 
@@ -51,3 +51,18 @@ def test_a_signal_that_comes_too_early() -> None:
 )
 def test_what_a_container_is_for_a_moment_has_dockers_name(said: str, status: str) -> None:
     assert container_state({"State": {"Status": said, "ExitCode": 3}}).status == status
+
+
+@pytest.mark.parametrize(
+    ("version", "folders", "why"),
+    [
+        ("Libpod/4.3.1 (linux)", False, "before 5.4"),
+        ("5.3.9", False, "before 5.4"),
+        ("5.4.2", True, "/etc/cdi"),
+        ("Libpod/10.0.0-dev (linux)", True, "/etc/cdi"),
+        ("", False, "before 5.4"),
+    ],
+)
+def test_gpus_are_cdi_devices_of_newer_versions(version: str, folders: bool, why: str) -> None:
+    assert bool(cdi_folders(version)) is folders
+    assert why in no_gpus(version)

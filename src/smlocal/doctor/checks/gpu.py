@@ -23,7 +23,10 @@ def judge(trial: Trial, *, driver: bool, details: EngineDetails) -> Finding:
         return fine("tried: a container gets a GPU")
     why = (trial.gpu_trouble or "the engine's API is too old").strip()
     if details.product == "Podman":
-        return warning(f"jobs with GPUs are refused: {why}", "For these use Docker: unset DOCKER_HOST")
+        return warning(
+            f"jobs with GPUs are refused: {why}",
+            "With a GPU, and Podman 5.4: nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml. Without: --allow-cpu",
+        )
     if driver:
         return warning(
             f"there is a driver, but containers get no GPU: {why}",
