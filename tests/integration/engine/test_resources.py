@@ -10,6 +10,8 @@ from typing import TypedDict
 
 import pytest
 
+from smlocal.artifacts.fetch import fetch
+from smlocal.artifacts.tree import walk
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Mount, Resource, ResourceKind
 from smlocal.errors import EngineError
@@ -197,6 +199,20 @@ def test_directory_entries_alone_hand_folders_back(engine: DockerEngine, run: Ru
     engine.put_archive(container, "/opt/ml/model", buffer.getvalue())
     assert (model / "deep").stat().st_uid == 4321
     assert (model / "deep" / "file").stat().st_uid == 0
+
+
+def test_an_archive_of_a_mounted_folder_is_its_tree(engine: DockerEngine, spec: Spec, tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    (model / "deep").mkdir(parents=True)
+    (model / "deep" / "file").write_bytes(b"x" * 300_000)
+    os.link(model / "deep" / "file", model / "same")
+    (model / "link").symlink_to("deep/file")
+    container = engine.create(spec(mounts=(Mount(source=str(model), target="/opt/ml/model"),)))
+    fetched = fetch("algo-1", engine.get_archive(container, "/opt/ml/model"), str(tmp_path / "spool"))
+    assert fetched.skipped == ()
+    assert [(entry.path, entry.mode, entry.size, entry.target) for entry in fetched.entries] == [
+        (entry.path, entry.mode, entry.size, entry.target) for entry in walk("algo-1", str(model)).entries
+    ]
 
 
 def test_an_archive_of_nothing(engine: DockerEngine, spec: Spec) -> None:
