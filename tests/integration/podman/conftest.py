@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -41,12 +42,26 @@ def podman_address() -> Iterator[str]:
             pytest.fail(log.read_text()[-2000:])
         yield address
     finally:
-        os.killpg(process.pid, signal.SIGTERM)
+        _end_network_of(process)
         process.wait()
         for line in reversed(Path("/proc/mounts").read_text().splitlines()):
             if str(folder) in (path := line.split()[1]):
                 subprocess.run(["umount", "--lazy", path], check=False, capture_output=True)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _end_network_of(service: "subprocess.Popen[bytes]") -> None:
+    """End the service, and the name server that it has started and would leave to itself."""
+    if service.poll() is not None:
+        return
+    network = os.readlink(f"/proc/{service.pid}/ns/net")
+    if network == os.readlink("/proc/self/ns/net"):  # it did not come as far as to have one
+        service.terminate()
+        return
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if os.readlink(process / "ns" / "net") == network:
+                os.kill(int(process.name), signal.SIGTERM)
 
 
 @pytest.fixture(scope="session")
