@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError
 
-OPTION_WITHOUT_ROOT = "userxattr"
+_WITHOUT_ROOT = "userxattr"
 """Or else folders of `lower` could not be removed or renamed: the usual marks for that are root's alone. Kernels before
 5.11 do not know it, and refuse the overlay."""
 _REFUSED = "failed to mount local volume"
@@ -25,7 +25,7 @@ def overlay_volume(
     work = engine.create_volume(f"{name}-work", labels, {})
     layers = f"lowerdir={_escaped(lower)},upperdir={_escaped(upper)},workdir={_escaped(work)}"
     if rootless:
-        layers += f",{OPTION_WITHOUT_ROOT}"
+        layers += f",{_WITHOUT_ROOT}"
     engine.create_volume(name, labels, {"type": "overlay", "device": "overlay", "o": layers})
     return name, upper
 

@@ -25,5 +25,8 @@ def judge(details: EngineDetails) -> Finding:
     remedy = 'Set "storage-driver": "overlay2" in daemon.json.'
     if details.product == "Podman":
         folder = "~/.config" if details.rootless else "/etc"
-        remedy = f'Set driver = "overlay" below [storage] in {folder}/containers/storage.conf; podman system reset.'
+        remedy = (
+            f'Set driver = "overlay" below [storage] in {folder}/containers/storage.conf, then: podman system reset, '
+            "which removes all images and containers"
+        )
     return warning(f"the storage driver {driver} {_SLOW[driver]}", remedy)
