@@ -1,14 +1,17 @@
 """Data for an engine that does not see this machine's folders: sent into volumes of the engine's, as one stream.
 
 The stream goes through a container that is made for it and never started: the engine unpacks only into containers, and
-what the host finds read-only could not be unpacked into its own.
+what the host finds read-only could not be unpacked into its own. Podman unpacks only into what is mounted at the very
+path that it is given, and below it past all mounts: there each volume has a stream of its own.
 """
 
 import os
 import stat
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
+from itertools import chain
 
 from smlocal.artifacts.tar_header import END, header, padding
 from smlocal.channels.interface import Check, Copying, Means, StagedChannel, unbroken
@@ -64,8 +67,13 @@ def send(
                 mounts=tuple(writable),
             )
         )
-        archive = _archive(folders, [tree for tree, _ in trees], listings, sent)
-        engine.put_archive(porter, "/", _checked(archive, check))
+        parts = _parts(folders, [tree for tree, _ in trees], listings, sent)
+        if plan.engine.product == "podman":
+            for path, part in parts:
+                engine.put_archive(porter, path, _checked(_ended(part("")), check))
+        else:
+            together = chain.from_iterable(part(path) for path, part in parts)
+            engine.put_archive(porter, "/", _checked(_ended(together), check))
         engine.remove(Resource(kind=ResourceKind.CONTAINER, id=porter))
     return tuple(
         StagedChannel(
@@ -84,25 +92,33 @@ def _checked(pieces: Iterator[bytes], check: Check) -> Iterator[bytes]:
         yield piece
 
 
-def _archive(
+def _parts(
     folders: Folders, trees: Sequence[TreePlan], listings: Sequence[Listing], sent: list[int]
-) -> Iterator[bytes]:
-    """Everything, owned by root as on the service; `sent` becomes the bytes of each tree."""
+) -> Iterator[tuple[str, Callable[[str], Iterator[bytes]]]]:
+    """What is to be mounted where, and its part of an archive under a path; `sent` becomes the bytes of each tree."""
     for here, mount in folders:
-        yield from _folder(here, mount.target)
+        yield mount.target, partial(_folder, here)
     for index, (tree, listing) in enumerate(zip(trees, listings, strict=True)):
-        for piece, data in _tree(tree, listing):
-            sent[index] += data
-            yield piece
+        yield tree.target, partial(_counted, listing, sent, index)
+
+
+def _counted(listing: Listing, sent: list[int], index: int, there: str) -> Iterator[bytes]:
+    for piece, data in _tree(listing, there):
+        sent[index] += data
+        yield piece
+
+
+def _ended(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    yield from pieces
     yield END
 
 
 def _folder(here: str, there: str) -> Iterator[bytes]:
-    """What was made for the host here."""
+    """What was made for the host here, owned by root as on the service."""
     for folder, below, files in os.walk(here):
         below.sort()
         at = there + folder.removeprefix(here)
-        yield _directory(at)
+        yield from _directory(at)
         for name in sorted(files):
             path = f"{folder}/{name}"
             status = os.stat(path)
@@ -110,21 +126,23 @@ def _folder(here: str, there: str) -> Iterator[bytes]:
                 yield from _file(f"{at}/{name}", file.fileno(), status.st_size, int(status.st_mtime_ns // 10**9))
 
 
-def _tree(tree: TreePlan, listing: Listing) -> Iterator[tuple[bytes, int]]:
+def _tree(listing: Listing, there: str) -> Iterator[tuple[bytes, int]]:
     """What a channel selects, as if it had been downloaded now; each piece with how much of it is data."""
     now = int(time.time())
     made = {""}
-    yield _directory(tree.target), 0
+    for piece in _directory(there):
+        yield piece, 0
     for index, path in enumerate(listing.paths):
         for folder in _folders_above(path, made):
-            yield _directory(f"{tree.target}/{folder}"), 0
+            for piece in _directory(f"{there}/{folder}"):
+                yield piece, 0
         try:
             descriptor = os.open(listing.file(index), os.O_RDONLY | os.O_CLOEXEC)
         except OSError as error:
             raise _failed(listing, path, error.strerror or str(error)) from error
         try:
             size = os.fstat(descriptor).st_size
-            yield header(path=_name(f"{tree.target}/{path}"), mode=stat.S_IFREG | 0o644, mtime=now, size=size), 0
+            yield header(path=_name(f"{there}/{path}"), mode=stat.S_IFREG | 0o644, mtime=now, size=size), 0
             for piece in _contents(descriptor, size, listing, path):
                 yield piece, len(piece)
             yield bytes(padding(size)), 0
@@ -151,8 +169,9 @@ def _contents(descriptor: int, size: int, listing: Listing | None, path: str) ->
         yield piece
 
 
-def _directory(path: str) -> bytes:
-    return header(path=_name(path), mode=stat.S_IFDIR | 0o755, mtime=int(time.time()))
+def _directory(path: str) -> Iterator[bytes]:
+    if name := _name(path):  # else it is the volume's own
+        yield header(path=name, mode=stat.S_IFDIR | 0o755, mtime=int(time.time()))
 
 
 def _name(path: str) -> bytes:

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-_ENGINE = "/var/run/docker.sock"
+from smlocal.engine.endpoint import Endpoint, find_endpoint
+
 _KEPT = 1 << 16
 _MOUNT = re.compile(rb'"Type": "(\w+)"')
 
@@ -21,6 +22,7 @@ class Relay:
     """Passes on every connection, and keeps the beginning of what the engine was asked."""
 
     listener: socket.socket
+    engine: Endpoint
     requests: list[bytes] = field(default_factory=list)
 
     @property
@@ -41,8 +43,7 @@ class Relay:
                 threading.Thread(target=self._connected, args=(near,), daemon=True).start()
 
     def _connected(self, near: socket.socket) -> None:
-        with near, socket.socket(socket.AF_UNIX) as far:
-            far.connect(_ENGINE)
+        with near, self.engine.connect() as far:
             back = threading.Thread(target=_pass_on, args=(far, near), daemon=True)
             back.start()
             self.requests.append(_pass_on(near, far))
@@ -64,7 +65,7 @@ def _pass_on(source: socket.socket, sink: socket.socket) -> bytes:
 @pytest.fixture
 def relay() -> Iterator[Relay]:
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        relay = Relay(listener=listener)
+        relay = Relay(listener=listener, engine=find_endpoint())
         threading.Thread(target=relay.serve, daemon=True).start()
         yield relay
         listener.shutdown(socket.SHUT_RDWR)

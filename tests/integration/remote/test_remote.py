@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import shlex
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,9 @@ import pytest
 import yaml
 from tests.integration.remote.conftest import Relay
 from tests.integration.test_cases import hold_case
+
+from smlocal.engine.docker import connect
+from smlocal.engine.endpoint import find_endpoint
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 Image = Callable[[str | Path], str]
@@ -100,7 +104,10 @@ def test_through_ssh(tmp_path: Path, image: Image, smlocal_run: Run, assert_noth
     # No machine of another name is at hand: what ssh would run there is run here.
     ssh = tmp_path / "bin" / "ssh"
     ssh.parent.mkdir()
-    ssh.write_text('#!/bin/sh\nunset DOCKER_HOST\nfor last; do :; done\necho "$*" >> "$0.asked"\nexec sh -c "$last"\n')
+    engine = shlex.quote(find_endpoint().address)
+    ssh.write_text(
+        f'#!/bin/sh\nexport DOCKER_HOST={engine}\nfor last; do :; done\necho "$*" >> "$0.asked"\nexec sh -c "$last"\n'
+    )
     ssh.chmod(0o755)
     write_job(tmp_path, "remote-ssh", "echo there; echo 1 > /opt/ml/model/m")
     done = smlocal_run(
@@ -166,5 +173,5 @@ def test_the_plan_says_so(tmp_path: Path, run_remotely: Run) -> None:
     assert "volume of the engine's, sent from ./data" in shown.stdout
     assert "bind mount" not in shown.stdout
     document = json.loads(run_remotely("plan", "job.yaml", "--json", "--image", "none:at-all", cwd=tmp_path).stdout)
-    assert (document["Engine"]["Product"], document["Engine"]["Here"]) == ("docker", False)
+    assert (document["Engine"]["Product"], document["Engine"]["Here"]) == (connect().facts().product, False)
     assert {mount["Kind"] for mount in document["Hosts"][0]["Mounts"]} == {"send"}
