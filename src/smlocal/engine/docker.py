@@ -198,12 +198,16 @@ class DockerEngine:
     def state(self, container: str) -> ContainerState:
         """Inspect a container; of one that has ended badly, ask besides whether memory ran out."""
         state = container_state(self._inspect(container))
-        if state.status != "exited" or not state.exit_code or state.oom_killed or self._client.product == "podman":
+        if state.status != "exited" or not state.exit_code or state.oom_killed:
             return state
-        from smlocal.engine.memory_events import ran_out_of_memory  # jobs that succeed do without
+        from smlocal.engine.kernel_log import killed_for_memory  # jobs that succeed do without
+        from smlocal.engine.memory_events import ran_out_of_memory
 
         by_us = container in self._killed
-        return replace(state, oom_killed=ran_out_of_memory(self._client, container, state, killed_by_us=by_us))
+        killed = self._endpoint.local and not by_us and killed_for_memory(container)
+        if not killed and self._client.product != "podman":
+            killed = ran_out_of_memory(self._client, container, state, killed_by_us=by_us)
+        return replace(state, oom_killed=killed)
 
     def addresses(self, container: str) -> tuple[str, ...]:
         """Read them from the container's networks."""

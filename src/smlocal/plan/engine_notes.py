@@ -9,8 +9,8 @@ def _podman(plan: JobPlan, job: JobFile) -> str | None:
     if plan.engine.product != "podman":
         return None
     return (
-        "the engine is Podman: it does not say when memory has run out (exit code 137), sets TERM and container, "
-        "and gives /etc/hosts more names"
+        "the engine is Podman: it does not say when memory has run out (exit code 137), which only the kernel's log "
+        "tells whoever may read it, sets TERM and container, and gives /etc/hosts more names"
     )
 
 

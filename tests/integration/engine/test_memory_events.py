@@ -1,7 +1,10 @@
 """What Docker says of memory that ran out, told apart from what the container's state says."""
 
+import os
+import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -10,13 +13,17 @@ from smlocal.engine.client import Client
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import find_endpoint
 from smlocal.engine.interface import ContainerSpec
+from smlocal.engine.kernel_log import killed_for_memory
 from smlocal.engine.memory_events import ran_out_of_memory
 
 Spec = Callable[..., ContainerSpec]
 
 EAT = "dd if=/dev/zero of=/dev/null bs=256M count=1"
 KILLED = 137
+TRIES, SECONDS = 3, 5
+"""The kernel tells of ten kills in five seconds and keeps more to itself."""
 LIMITS = Limits(memory=32 << 20)
+READABLE = os.geteuid() == 0 or Path("/proc/sys/kernel/dmesg_restrict").read_text().strip() == "0"
 
 
 def ended(engine: DockerEngine, spec: ContainerSpec) -> str:
@@ -33,6 +40,17 @@ def test_the_word_is_there_when_the_state_lacks_it(engine: DockerEngine, spec: S
     assert (state.exit_code, state.oom_killed) == (code, True)
     forgotten = replace(state, oom_killed=False)
     assert ran_out_of_memory(Client(find_endpoint()), container, forgotten, killed_by_us=False)
+
+
+@pytest.mark.skipif(not READABLE, reason="the kernel's log is not this user's to read")
+@pytest.mark.parametrize("script", [f"exec {EAT}", f"{EAT} || exit 3"])
+def test_the_kernel_says_so_at_once(engine: DockerEngine, spec: Spec, script: str) -> None:
+    assert not killed_for_memory(ended(engine, spec("exit 1", limits=LIMITS)))
+    for _ in range(TRIES):
+        if killed_for_memory(ended(engine, spec(script, limits=LIMITS))):
+            return
+        time.sleep(SECONDS)
+    pytest.fail("the kernel has not said it once")
 
 
 @pytest.mark.parametrize("script", ["sh -c 'kill -9 $$'; exit $?", "exit 1"])
