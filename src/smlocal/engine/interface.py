@@ -183,7 +183,10 @@ class Engine(Protocol):
         """Stream a tar of `path` (its last component is the archive's top entry)."""
 
     def put_archive(self, container: str, path: str, data: bytes | Iterable[bytes]) -> None:
-        """Unpack a tar, whole or in pieces, below `path`, owners and modes as the archive says."""
+        """Unpack a tar, whole or in pieces, below `path`, owners and modes as the archive says.
+
+        What is mounted deeper than `path` only Docker fills; Podman unpacks below the mount, where nobody looks.
+        """
 
     def remove(self, resource: Resource) -> None:
         """Remove by force, with anonymous volumes; what is gone already is fine."""
