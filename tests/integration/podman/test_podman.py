@@ -3,11 +3,13 @@
 import json
 import subprocess
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 from tests.integration.conftest import run_docker
 from tests.integration.podman_differs import DIFFERS_ON_PODMAN
+from tests.integration.remote.conftest import relaying
 from tests.integration.test_cases import NAMES, hold_case
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -23,6 +25,16 @@ def test_case(
 ) -> None:
     answer = hold_case(case, tmp_path, image, smlocal_run, assert_nothing_left, "--name", f"podman-{case}")
     assert "engine-podman" in [note["Id"] for note in answer["Local"]["Notes"]]
+
+
+def test_one_elsewhere_gets_the_data(
+    tmp_path: Path, image: Image, smlocal_run: Run, assert_nothing_left: Callable[[str], None]
+) -> None:
+    with relaying() as relay:
+        far = partial(smlocal_run, env={"DOCKER_HOST": relay.address})
+        answer = hold_case("two-hosts-sharded", tmp_path, image, far, assert_nothing_left, "--name", "podman-elsewhere")
+    assert {"engine-podman", "engine-remote"} <= {note["Id"] for note in answer["Local"]["Notes"]}
+    assert relay.mounts == {b"volume"}
 
 
 def test_a_gpu_is_refused_not_forgotten(tmp_path: Path, image: Image, smlocal_run: Run) -> None:

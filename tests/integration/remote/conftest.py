@@ -5,7 +5,7 @@ import socket
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -62,13 +62,20 @@ def _pass_on(source: socket.socket, sink: socket.socket) -> bytes:
     return bytes(seen)
 
 
-@pytest.fixture
-def relay() -> Iterator[Relay]:
+@contextmanager
+def relaying() -> Iterator[Relay]:
+    """At work for the engine that everything here uses."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         relay = Relay(listener=listener, engine=find_endpoint())
         threading.Thread(target=relay.serve, daemon=True).start()
         yield relay
         listener.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.fixture
+def relay() -> Iterator[Relay]:
+    with relaying() as relay:
+        yield relay
 
 
 @pytest.fixture
