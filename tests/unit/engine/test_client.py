@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from smlocal.contract.gpus import GpuDevices
 from smlocal.engine.client import Client
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import Endpoint, Tls
@@ -145,6 +146,21 @@ def test_a_container_that_ends_while_podman_looks_at_it_is_looked_at_again(serve
         DockerEngine(at(serve(PING, ending))).state("c")
     with pytest.raises(EngineError, match="no such container"):
         DockerEngine(at(serve(podman, answer(404, b'{"message": "no such container"}')))).state("c")
+
+
+@pytest.mark.parametrize(("version", "gpus"), [("5.4.2", ()), ("5.3.1", None), ("4.3.1", None)])
+def test_a_podman_has_gpus_where_it_looks_for_cdi_devices(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, gpus: tuple[str, ...] | None
+) -> None:
+    (tmp_path / "nvidia.yaml").write_text("kind: nvidia.com/gpu\n")
+    monkeypatch.setattr("smlocal.engine.podman._CDI_FOLDERS", (str(tmp_path),))
+    podman = PING.replace(b"Docker/20.10.24", f"Libpod/{version}".encode())
+    info = f'{{"ServerVersion": "{version}", "CDISpecDirs": null}}'.encode()
+    engine = DockerEngine(at(serve(podman, answer(200, info))))
+    assert engine.cdi_gpus() == gpus
+    said = engine.probe("image", {}, devices=GpuDevices(ids=(), every=True))
+    assert said is not None
+    assert ("before 5.4" in said) is (gpus is None)
 
 
 def test_an_engine_of_somebody_else_is_asked_for_everything(serve: Serve) -> None:

@@ -6,13 +6,12 @@ from smlocal.engine.kernel_log import tells_of
 
 ID = "c9aedb55" * 8
 OTHER = "38b1f2aa" * 8
-GROUPS = (
-    "nodemask=(null),cpuset={cpuset},mems_allowed=0,oom_memcg={limited},task_memcg={ended},task=tail,pid=15674,uid=0"
-)
+GROUPS = "nodemask=(null),cpuset={id},mems_allowed=0,oom_memcg={limited},task_memcg={ended},task=tail,pid=15674,uid=0"
 
 
-def record(limited: str, ended: str, cpuset: str = ID, *, begins: str = "6,1228658,84770104145,-;oom-kill:") -> bytes:
-    groups = GROUPS.format(cpuset=cpuset, limited=limited, ended=ended)
+def record(limited: str, ended: str, *, begins: str = "6,1228658,84770104145,-;oom-kill:") -> bytes:
+    """Of a kill that a process in our container brought about, whoever was killed for it."""
+    groups = GROUPS.format(id=ID, limited=limited, ended=ended)
     return f"{begins}constraint=CONSTRAINT_MEMCG,{groups}\n".encode()
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import Endpoint
 from smlocal.engine.listener import is_rootless_podman, is_roots
 
@@ -24,7 +25,16 @@ if int(user) != os.getuid():
     os.setuid(int(user))
 listener.listen()
 print("ready", flush=True)
-sys.stdin.read()
+while True:
+    with listener.accept()[0] as connection:
+        asked = connection.recv(65536)
+        if asked.startswith(b"GET /_ping "):
+            connection.sendall(
+                b"HTTP/1.1 200 OK\\r\\nApi-Version: 1.41\\r\\nLibpod-Api-Version: 5.4.2\\r\\n"
+                b"Server: Libpod/5.4.2 (linux)\\r\\nContent-Length: 2\\r\\n\\r\\nOK"
+            )
+        elif asked:
+            sys.exit("asked for more")
 """
 Listen = Callable[[str, int], Endpoint]
 
@@ -37,7 +47,6 @@ def listen(tmp_path: Path) -> Iterator[Listen]:
         path = str(tmp_path / f"{len(processes)}.sock")
         process = subprocess.Popen(
             [sys.executable, "-c", _LISTEN, path, name, str(user)],
-            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -48,6 +57,8 @@ def listen(tmp_path: Path) -> Iterator[Listen]:
 
     yield start
     for process in processes:
+        assert process.poll() is None  # it was asked for nothing but a greeting
+        process.kill()
         process.communicate()
 
 
@@ -67,6 +78,17 @@ def test_the_podman_of_root_is_none_of_them(listen: Listen) -> None:
     os.chown(endpoint.path, NOBODY, NOBODY)
     assert not is_rootless_podman(endpoint)
     assert not is_roots(endpoint)
+
+
+def test_the_podman_of_a_user_is_asked_for_a_greeting_alone(listen: Listen) -> None:
+    facts = DockerEngine(listen("podman", os.getuid() or NOBODY)).facts()
+    assert (facts.product, facts.version, facts.rootless, facts.local, facts.desktop) == (
+        "podman",
+        "5.4.2",
+        True,
+        True,
+        False,
+    )
 
 
 def test_where_nobody_listens(tmp_path: Path) -> None:
