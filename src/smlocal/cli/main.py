@@ -43,10 +43,11 @@ class Commands(click.Group):
         except click.UsageError as error:
             from difflib import get_close_matches
 
-            meant = get_close_matches(args[0], _COMMANDS, n=1)
+            # Both where two are near: of `run` and `rm` the one removes what the other makes.
+            meant = " or ".join(f"'{each}'" for each in get_close_matches(args[0], _COMMANDS, n=2))
             if not meant:
                 raise
-            raise click.UsageError(f"{error.message} Did you mean '{meant[0]}' ?", ctx) from error
+            raise click.UsageError(f"{error.message} Did you mean {meant} ?", ctx) from error
 
 
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

@@ -248,8 +248,10 @@ def _cure(wanted: str, value: Any) -> str:
             return f': quote it, "{java(value)}"'
         if isinstance(value, list | dict):
             return ": quote it as JSON text, or flatten it"
-    if isinstance(value, str) and wanted in ("a whole number", "true or false"):
-        return ": write it without quotes" if wanted == "a whole number" else ": write true or false"
+    if isinstance(value, str) and wanted == "true or false":
+        return ": write true or false"
+    if isinstance(value, str) and wanted == "a whole number" and value.strip().lstrip("-").isdecimal():
+        return ": write it without quotes"
     if wanted == "a list" and isinstance(value, str | dict):
         return ": put it in a list"
     return ""

@@ -352,6 +352,11 @@ def test_bad_input(text: str, words: str) -> None:
     assert words in error.details[0]
 
 
+def test_a_word_is_no_number_without_its_quotes_either() -> None:
+    (said,) = problems(f"{GOOD}StoppingCondition: {{MaxRuntimeInSeconds: many}}\n").details
+    assert said.endswith('StoppingCondition.MaxRuntimeInSeconds is "many" (a string) and must be a whole number')
+
+
 def test_settings_of_ours_are_not_in_the_services_message() -> None:
     assert not problems(GOOD + "Local: {PeerGraceSeconds: 121}").service_message
 
