@@ -1,4 +1,4 @@
-"""A container that prints a million lines against `docker run` into a file, and what metric regexes add to that."""
+"""A container that prints a million lines against `docker run` into a file, on one stream or two, and metrics."""
 
 import json
 import subprocess
@@ -30,6 +30,12 @@ def measure(size: Size) -> list[Figure]:
             rounds=size.rounds,
             name=f"{lines} lines",
         )
+        ours_of_two, theirs_of_two = alternate(
+            lambda: _smlocal(place, tag, lines, streams=2),
+            lambda: _docker(place, tag, lines, streams=2),
+            rounds=size.rounds,
+            name=f"{lines} lines of two streams",
+        )
         with_metrics, without = alternate(
             lambda: _smlocal(place, tag, lines, metrics=True),
             lambda: _smlocal(place, tag, lines),
@@ -38,11 +44,12 @@ def measure(size: Size) -> list[Figure]:
         )
     return [
         comparison(f"{lines} lines of 100 bytes ÷ `docker run … > file`", ours, theirs, BOUND),
+        comparison(f"{lines} lines of two streams ÷ `docker run … > file 2>&1`", ours_of_two, theirs_of_two, BOUND),
         comparison(f"the same with {len(REGEXES)} metric regexes ÷ without", with_metrics, without, METRICS_BOUND),
     ]
 
 
-def _smlocal(place: Workplace, tag: str, lines: int, *, metrics: bool = False) -> float:
+def _smlocal(place: Workplace, tag: str, lines: int, *, streams: int = 1, metrics: bool = False) -> float:
     name = place.new_name()
     definitions = [{"Name": each, "Regex": regex} for each, regex in zip(NAMES, REGEXES, strict=True)]
     request = {
@@ -52,13 +59,15 @@ def _smlocal(place: Workplace, tag: str, lines: int, *, metrics: bool = False) -
             "TrainingInputMode": "File",
             **({"MetricDefinitions": definitions} if metrics else {}),
         },
-        "Environment": {"LINES": str(lines)},
+        "Environment": {"LINES": str(lines), "STREAMS": str(streams)},
         "OutputDataConfig": {"S3OutputPath": str(place.output)},
         "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1},
     }
     job = place.folder / "job.json"
     job.write_text(json.dumps(request))
     seconds = execute([COMMAND, "run", job], environment=place.environment).seconds
+    log = place.folder / "home" / "jobs" / name / "logs" / "algo-1.log"
+    assert log.stat().st_size == lines * 100
     if metrics:
         _check(place, name, lines)
     place.clear()
@@ -71,12 +80,12 @@ def _check(place: Workplace, name: str, lines: int) -> None:
     assert counts == {lines // 100}, counts
 
 
-def _docker(place: Workplace, tag: str, lines: int) -> float:
+def _docker(place: Workplace, tag: str, lines: int, *, streams: int = 1) -> float:
     path = place.folder / "docker.log"
-    command = ["docker", "run", "--rm", "--env", f"LINES={lines}", tag, "train"]
+    command = ["docker", "run", "--rm", "--env", f"LINES={lines}", "--env", f"STREAMS={streams}", tag, "train"]
     began = time.perf_counter()
     with path.open("wb") as log:
-        subprocess.run(command, stdout=log, check=True)
+        subprocess.run(command, stdout=log, stderr=log, check=True)
     seconds = time.perf_counter() - began
     assert path.stat().st_size == lines * 100
     path.unlink()

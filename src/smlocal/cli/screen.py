@@ -7,17 +7,18 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from smlocal.cli.colour import BOLD, FAINT, GREEN, RED, YELLOW, paint
-from smlocal.cli.host_lines import HostLines
+from smlocal.cli.host_lines import host_lines
+from smlocal.cli.live_lines import LiveLines
 from smlocal.cli.sink import Sink
 from smlocal.cli.talk import Talk
 from smlocal.contract.statuses import StopCause
+from smlocal.engine.interface import Written
 from smlocal.plan.model import JobPlan
 
 if TYPE_CHECKING:
     from smlocal.cli.countdown import Countdown
 
 _NAME_WIDTH = 13
-_MOMENT = 0.2
 _SECONDS_BETWEEN_LINES = 10.0
 _CAUSES = {
     StopCause.REQUEST: "SIGTERM sent",
@@ -37,10 +38,9 @@ class Screen:
         self._talk = Talk(output_to=output_to, quiet=quiet)
         self._output = Sink(output_to)
         self._output_lock = Lock()
-        self._partial_lock = Lock()
         self._several = False
-        self._lines: dict[str, HostLines] = {}
-        self._output_to = output_to
+        self._terminal = os.isatty(output_to)
+        self._live = LiveLines(output_to)
         self._broken = False
         self._countdown: Countdown | None = None
         self._last_word = time.monotonic()
@@ -52,7 +52,6 @@ class Screen:
 
     def finish(self, text: str = "", before_waiting: Callable[[], None] = lambda: None) -> None:
         """The last words of a run; `before_waiting` is called when somebody has to be waited for."""
-        self._flush_lines()
         self._end_countdown()
         self._talk.finish(text, before_waiting)
 
@@ -85,22 +84,21 @@ class Screen:
 
     def left(self, phase: str, seconds: float, detail: str, *, good: bool = True) -> None:
         """One line a phase."""
-        self._flush_lines()
         self._end_countdown()
         mark = paint("✔", GREEN) if good else paint("✗", RED)
         self._talk.say(f"{mark} {phase:<{_NAME_WIDTH}}{seconds:6.1f} s   {detail}".rstrip())
 
-    def output(self, host: str, data: bytes) -> None:
-        """Raw bytes for one host; whole lines with the host's name in front for several."""
-        if not self._several:
-            self._write(data)
-            return
-        with self._partial_lock:
-            if host not in self._lines:
-                self._lines[host] = HostLines(host, terminal=os.isatty(self._output_to))
-            lines = self._lines[host].take(data)
-        if lines:
-            self._write(lines)
+    def output(self, host: str, written: Written) -> None:
+        """Whole lines, with the host's name in front for several; a terminal shows the line of a single host grow."""
+        if self._several:
+            data = host_lines(host, written.lines, terminal=self._terminal)
+        elif not self._terminal:
+            data = written.lines
+        else:
+            data = self._live.take(written.pieces) if written.pieces else self._live.rest()
+        if data:
+            with self._output_lock:
+                self._pass_on(data)
 
     def stopping(self, cause: StopCause, grace: float | None) -> None:
         """The stop has begun."""
@@ -126,23 +124,7 @@ class Screen:
             self._countdown.end()
             self._countdown = None
 
-    def _flush_lines(self) -> None:
-        """Show last lines that have no end. A reader of ours that is being waited for keeps them to itself."""
-        if not self._lines or not self._output_lock.acquire(timeout=_MOMENT):
-            return
-        try:
-            with self._partial_lock:
-                rest = [line for each in self._lines.values() if (line := each.rest())]
-            for line in rest:
-                self._pass_on(line, patience=_MOMENT)
-        finally:
-            self._output_lock.release()
-
-    def _write(self, data: bytes) -> None:
-        with self._output_lock:
-            self._pass_on(data)
-
-    def _pass_on(self, data: bytes, *, patience: float | None = None) -> None:
+    def _pass_on(self, data: bytes) -> None:
         """Hand bytes on at once; a reader who has gone away, or reads no more, does not disturb the job."""
         view = memoryview(data)
         last = time.monotonic()
@@ -151,8 +133,6 @@ class Screen:
                 went = self._talk.pass_on(self._output, view)
                 if went:
                     view, last = view[went:], time.monotonic()
-                elif patience is not None and time.monotonic() - last > patience:
-                    return
                 elif self._talk.given_up(last):
                     self._broken = True
                     self.warning("nobody reads the output: the rest of it is in the log only")

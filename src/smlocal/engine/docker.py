@@ -160,11 +160,11 @@ class DockerEngine:
 
     def logs(self, container: str) -> Iterator[tuple[float | None, bytes]]:
         """Read the engine's own copy, never following it: that loses lines."""
-        from smlocal.engine.stamped import stamped_payloads  # for jobs whose first supervisor died
+        from smlocal.engine.stamped import stamped_lines  # for jobs whose first supervisor died
 
         parameters = {"stdout": "1", "stderr": "1", "timestamps": "1"}
         with self._client.ask("GET", f"/containers/{container}/logs", parameters=parameters) as answer:
-            yield from stamped_payloads(answer.pieces())
+            yield from stamped_lines(answer.pieces(), docker=self._client.product == "docker")
 
     def start(self, container: str) -> None:
         """Start a container; one that runs already is fine."""

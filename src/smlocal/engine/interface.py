@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from smlocal.contract.gpus import GpuDevices
 from smlocal.contract.limits import Limits
@@ -109,11 +109,20 @@ class RegistryLogin:
     server: str
 
 
+class Written(NamedTuple):
+    """What a container has written since the last look."""
+
+    lines: bytes
+    """Lines of both streams that are whole now. The last lines of a container may have no end."""
+    pieces: list[tuple[int, bytes]]
+    """What came, whole lines or not: the number of the stream and the bytes."""
+
+
 class Output(Protocol):
     """What an attached container writes, both streams in the order they came."""
 
-    def __iter__(self) -> Iterator[bytes]:
-        """Yield pieces as they come; end when the container has closed both streams."""
+    def __iter__(self) -> Iterator[Written]:
+        """Yield what comes, as it comes; end when the container has closed both streams."""
 
     def close(self) -> None:
         """Stop reading from another thread; the iteration ends soon after."""
@@ -153,7 +162,7 @@ class Engine(Protocol):
         """Read what a container writes; call before `start` so that nothing is lost."""
 
     def logs(self, container: str) -> Iterator[tuple[float | None, bytes]]:
-        """Everything that a container has written so far, as the engine kept it, with the time at which it came."""
+        """Whole lines: everything that a container has written so far, as the engine kept it, with when it came."""
 
     def start(self, container: str) -> None:
         """Start PID 1; raises `EngineError` with the runtime's own message when it cannot start."""

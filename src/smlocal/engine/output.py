@@ -5,8 +5,10 @@ from struct import Struct
 from typing import Final
 
 from smlocal.engine.http import Answer
+from smlocal.engine.interface import Written
+from smlocal.engine.whole_lines import WholeLines
 
-_HEAD: Final = Struct(">4xI")
+_HEAD: Final = Struct(">B3xI")
 """A frame's head: which stream, three zeros, the payload's length."""
 
 
@@ -18,15 +20,19 @@ class AttachedOutput:
         self._answer = answer
         self._iterated = False
 
-    def __iter__(self) -> Iterator[bytes]:
-        """Yield payload, one piece for each read."""
+    def __iter__(self) -> Iterator[Written]:
+        """Yield what each read brought, and at the end the last lines that have no end."""
         self._iterated = True
+        lines = WholeLines()
         try:
-            yield from payloads(self._answer.rest())
+            for pieces in payloads(self._answer.rest()):
+                yield Written(lines.take(pieces), pieces)
         except (OSError, ValueError):  # reset by a dying engine; ValueError: closed by us in another thread
-            return
+            pass
         finally:
             self._answer.close()
+        if rest := lines.rest():
+            yield Written(rest, [])
 
     def close(self) -> None:
         """End the iteration, from any thread."""
@@ -35,32 +41,27 @@ class AttachedOutput:
             self._answer.close()
 
 
-def payloads(reads: Iterable[bytes]) -> Iterator[bytes]:
-    """Strip the frames' heads. Both streams come in the order in which the engine sent them.
+def payloads(reads: Iterable[bytes]) -> Iterator[list[tuple[int, bytes]]]:
+    """Yield the payloads in each read, with the number of their stream, in the order in which the engine sent them.
 
     A payload is passed on as it arrives, whole or not: a frame may be as long as a container's longest write.
     """
     kept = b""  # a head that is not all there
     missing = 0  # of the payload under way
+    stream = 0
     unpack = _HEAD.unpack_from
     for read in reads:
         data = kept + read if kept else read
         end = len(data)
-        if missing >= end:
-            missing -= end
-            kept = b""
-            yield data
-            continue
-        parts = [data[:missing]] if missing else []
+        pieces = [(stream, data[:missing])] if missing else []
         position = missing
-        missing = 0
         while position + 8 <= end:
+            stream, size = unpack(data, position)
             start = position + 8
-            position = start + unpack(data, position)[0]
-            parts.append(data[start:position])
-        if position > end:
-            missing, kept = position - end, b""
-        else:
-            kept = data[position:]
-        if piece := b"".join(parts):
-            yield piece
+            position = start + size
+            if size and start < end:
+                pieces.append((stream, data[start:position]))
+        missing = max(0, position - end)
+        kept = data[position:]
+        if pieces:
+            yield pieces

@@ -5,25 +5,42 @@ from datetime import datetime
 from struct import Struct
 from typing import Final
 
-_HEAD: Final = Struct(">4xI")
+from smlocal.engine.whole_lines import WholeLines
+
+_HEAD: Final = Struct(">B3xI")
+_DOCKERS_PART: Final = 16 * 1024
+"""Docker keeps a longer line in parts of exactly this many bytes; only the last one is shorter."""
 _SECONDS: Final = len("2026-11-20T14:12:07")
 
 
-def stamped_payloads(reads: Iterable[bytes]) -> Iterator[tuple[float | None, bytes]]:
-    """Take frames apart into when the engine got them and what is in them; a frame without a time has None."""
+def stamped_lines(reads: Iterable[bytes], *, docker: bool) -> Iterator[tuple[float | None, bytes]]:
+    """Yield whole lines and when each came; None for a frame without a time.
+
+    Parts of a long line may have lines of the other stream between them. `docker`: the last part has lost its newline
+    (seen with Docker 20.10).
+    """
     seconds: dict[bytes, float] = {}
+    lines = WholeLines()
+    at: float | None = None
     kept = b""
     for read in reads:
         data = kept + read if kept else read
         position, end = 0, len(data)
         while position + _HEAD.size <= end:
             start = position + _HEAD.size
-            after = start + _HEAD.unpack_from(data, position)[0]
+            stream, size = _HEAD.unpack_from(data, position)
+            after = start + size
             if after > end:
                 break
             position = after
-            yield _taken_apart(data[start:after], seconds)
+            at, payload = _taken_apart(data[start:after], seconds)
+            if docker and len(payload) < _DOCKERS_PART and not payload.endswith(b"\n"):
+                payload += b"\n"
+            if whole := lines.take(((stream, payload),)):
+                yield at, whole
         kept = data[position:]
+    if rest := lines.rest():
+        yield at, rest
 
 
 def _taken_apart(payload: bytes, seconds: dict[bytes, float]) -> tuple[float | None, bytes]:

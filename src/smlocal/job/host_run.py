@@ -252,11 +252,12 @@ class HostRun:
         """Keep and show what the container writes; a broken stream is not the end of the job, the wait decides."""
         log = LogFile(self.log, self.wrote)
         try:
-            for piece in output:
-                log.write(piece)
+            for written in output:
+                if written.lines:
+                    log.write(written.lines)
                 self._pieces += 1
                 self._showing = True
-                self.reporter.output(self.name, piece)
+                self.reporter.output(self.name, written)
                 self._showing = False
         except EngineLostError as error:
             self.reporter.warning(f"{self.name}: the log stream broke off ({error.sentence})")

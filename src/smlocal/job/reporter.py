@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from smlocal.contract.statuses import StopCause
+from smlocal.engine.interface import Written
 from smlocal.plan.model import JobPlan
 
 
@@ -24,7 +25,7 @@ class Reporter(Protocol):
     def left(self, phase: str, seconds: float, detail: str, *, good: bool = True) -> None:
         """A phase has ended."""
 
-    def output(self, host: str, data: bytes) -> None:
+    def output(self, host: str, written: Written) -> None:
         """A host has written something."""
 
     def stopping(self, cause: StopCause, grace: float | None) -> None:
@@ -52,7 +53,7 @@ class Silent:
     def left(self, phase: str, seconds: float, detail: str, *, good: bool = True) -> None:
         """Say nothing."""
 
-    def output(self, host: str, data: bytes) -> None:
+    def output(self, host: str, written: Written) -> None:
         """Say nothing."""
 
     def stopping(self, cause: StopCause, grace: float | None) -> None:

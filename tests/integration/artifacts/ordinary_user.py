@@ -58,7 +58,7 @@ def main(place: str, image: str, job: str, script: str) -> None:
     take_over(engine, container, "/", [*entries, ("/opt/ml/input/config/a.json", 0o644, b'{"a":1}')])
     output = engine.attach(container)
     engine.start(container)
-    written = b"".join(output).decode()
+    written = b"".join(written.lines for written in output).decode()
     code = engine.wait(container)
 
     try:

@@ -62,7 +62,7 @@ class Host:
         output = self.engine.attach(container)
         try:
             self.engine.start(container)
-            said = b"".join(output)
+            said = b"".join(written.lines for written in output)
             code = self.engine.wait(container)
         finally:
             output.close()

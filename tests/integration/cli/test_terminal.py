@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +26,7 @@ def session(command: list[str], cwd: Path, home: Path, answers: list[tuple[bytes
         os.chdir(cwd)
         os.environ.update({"SMLOCAL_HOME": str(home), "TERM": "xterm", "COLUMNS": "120"})
         os.execv(command[0], command)
+    termios.tcsetwinsize(terminal, (24, 120))
     shown = b""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
@@ -84,3 +86,22 @@ def test_a_second_press_kills_at_once(
     answer = json.loads(smlocal_run("describe", "deaf", "--json").stdout)
     assert answer["Local"]["Hosts"][0]["Killed"] is True
     assert json.loads((tmp_path / "result.json").read_text()) == answer
+
+
+BAR = r"""
+printf '\r10%%' >&2; sleep 0.5
+echo -n 'loss=0'; sleep 0.5; echo '.5'; sleep 0.5
+printf '\r20%%' >&2; sleep 0.5
+echo done; sleep 0.5
+printf '\n' >&2
+"""
+
+
+def test_a_progress_bar_moves_and_lines_of_the_other_stream_are_whole(
+    tmp_path: Path, smlocal_home: Path, image: Callable[[str], str]
+) -> None:
+    command = [sys.executable, "-m", "smlocal", "run", "--quiet", "--image", image("sh"), "--name", "bar"]
+    code, shown = session([*command, "-e", f"SCRIPT={BAR}"], tmp_path, smlocal_home, [])
+    assert code == 0
+    wipe = "\r\x1b[K"
+    assert shown == f"\r10%{wipe}loss=0.5\r\n10%\r20%{wipe}done\r\n20%\r\n"

@@ -164,7 +164,7 @@ def run(engine: DockerEngine, spec: Callable[..., ContainerSpec]) -> Callable[..
         except BaseException:
             output.close()
             raise
-        written = b"".join(output)
+        written = b"".join(written.lines for written in output)
         code = engine.wait(container)
         engine.remove(Resource(kind=ResourceKind.CONTAINER, id=container))
         return code, written

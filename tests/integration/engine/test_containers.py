@@ -121,7 +121,7 @@ def test_state_before_during_and_after(engine: DockerEngine, spec: Spec) -> None
     assert engine.state(container).status == "created"
     output = iter(engine.attach(container))
     engine.start(container)
-    assert next(output) == b"ready\n"
+    assert next(output).lines == b"ready\n"
     during = engine.state(container)
     assert (during.status, during.oom_killed) == ("running", False)
     engine.signal(container, "SIGTERM")

@@ -78,7 +78,7 @@ def test_a_cut_ends_the_wait_and_the_output(relay: Relay, spec: Spec) -> None:
     container = engine.create(spec("echo ready; sleep 600"))
     output = iter(engine.attach(container))
     engine.start(container)
-    assert next(output) == b"ready\n"
+    assert next(output).lines == b"ready\n"
     ends: list[object] = []
     waiting = threading.Event()
 

@@ -4,20 +4,39 @@ from collections.abc import Callable
 import pytest
 
 from smlocal.engine.docker import DockerEngine
-from smlocal.engine.interface import ContainerSpec, Resource, ResourceKind
+from smlocal.engine.interface import ContainerSpec, Resource, ResourceKind, Written
 from smlocal.errors import EngineError
 
 Run = Callable[..., tuple[int, bytes]]
 Spec = Callable[..., ContainerSpec]
 
 
-def test_no_line_is_lost_on_either_stream(run: Run) -> None:
+def test_no_line_of_two_streams_is_lost_or_cut(run: Run) -> None:
     code, written = run("seq 1 100000 & seq 100001 200000 >&2; wait")
     assert code == 0
-    lines = written.split(b"\n")
-    # A stream's pieces may cut into the other's lines; every byte is there and each stream keeps its order.
-    assert sum(len(line) for line in lines) == sum(len(str(number)) for number in range(1, 200_001))
-    assert len(lines) == 200_001
+    numbers = [int(line) for line in written.splitlines()]
+    assert [number for number in numbers if number <= 100_000] == list(range(1, 100_001))
+    assert [number for number in numbers if number > 100_000] == list(range(100_001, 200_001))
+
+
+def test_a_line_in_pieces_is_whole_when_the_other_stream_writes_between_them(run: Run) -> None:
+    script = """
+        echo -n 'loss='; sleep 0.3; echo -n 'bar 1%' >&2; sleep 0.3; echo 0.5
+        echo -n out; sleep 0.3; echo -n ' 2%' >&2
+    """
+    assert run(script) == (0, b"loss=0.5\nbar 1% 2%\nout")
+
+
+def test_the_engines_copy_has_whole_lines_too(engine: DockerEngine, spec: Spec) -> None:
+    # The engine keeps a line of more than 16 KiB in parts, with lines of the other stream between them.
+    script = """
+        x=0123456789; for i in 1 2 3 4 5 6 7 8 9 10 11; do x=$x$x; done
+        echo -n $x; sleep 0.3; echo short >&2; sleep 0.3; echo $x
+    """
+    container = engine.create(spec(script))
+    engine.start(container)
+    engine.wait(container)
+    assert [line for _, line in engine.logs(container)] == [b"short\n", b"0123456789" * 4096 + b"\n"]
 
 
 def test_one_stream_comes_byte_for_byte(run: Run) -> None:
@@ -37,7 +56,7 @@ def test_a_piece_comes_when_it_is_written_not_at_the_end(engine: DockerEngine, s
     container = engine.create(spec("echo first; sleep 600"))
     output = engine.attach(container)
     engine.start(container)
-    assert next(iter(output)) == b"first\n"
+    assert next(iter(output)).lines == b"first\n"
     assert engine.state(container).status == "running"
     output.close()
 
@@ -46,7 +65,7 @@ def test_closing_from_another_thread_ends_the_iteration(engine: DockerEngine, sp
     container = engine.create(spec("sleep 600"))
     output = engine.attach(container)
     engine.start(container)
-    pieces: list[bytes] = []
+    pieces: list[Written] = []
     reader = threading.Thread(target=lambda: pieces.extend(output))
     reader.start()
     reader.join(0.2)
@@ -67,8 +86,8 @@ def test_closing_in_the_middle_of_a_flood(engine: DockerEngine, spec: Spec) -> N
 
     def read() -> None:
         nonlocal total
-        for piece in output:
-            total += len(piece)
+        for written in output:
+            total += len(written.lines)
             if total > 1_000_000:
                 seen.set()
 
@@ -88,7 +107,7 @@ def test_the_stream_ends_when_the_container_is_removed(engine: DockerEngine, spe
     container = engine.create(spec("echo here; sleep 600"))
     output = iter(engine.attach(container))
     engine.start(container)
-    assert next(output) == b"here\n"
+    assert next(output).lines == b"here\n"
     engine.remove(Resource(kind=ResourceKind.CONTAINER, id=container))
     assert list(output) == []
 

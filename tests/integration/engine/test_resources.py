@@ -178,7 +178,7 @@ def test_archives_carry_owners_and_modes_both_ways(engine: DockerEngine, spec: S
     output = engine.attach(container)
     engine.start(container)
     assert engine.wait(container) == 0
-    assert b"".join(output) == b"1003:1004 640 300000\n"
+    assert b"".join(written.lines for written in output) == b"1003:1004 640 300000\n"
     packed = b"".join(engine.get_archive(container, "/tmp/put"))
     with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
         got = {entry.name: (entry.mode & 0o7777, entry.uid, entry.gid, entry.size) for entry in archive}

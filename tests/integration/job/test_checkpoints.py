@@ -68,7 +68,7 @@ class Attempts:
         )
         output = self.engine.attach(container)
         self.engine.start(container)
-        said = b"".join(output).decode()
+        said = b"".join(written.lines for written in output).decode()
         assert self.engine.wait(container) == 0, said
         output.close()
         return said

@@ -1,9 +1,11 @@
 """Logs of real containers: every byte kept, shown as the service shows it, with the times at which it came."""
 
+import json
 import os
 import re
 import signal
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -58,6 +60,97 @@ def test_a_million_lines_and_not_one_less(run_script: Run, smlocal_run: Run, sml
     assert stamps == sorted(stamps)
     times = smlocal_home / "jobs" / "logs-million" / "logs" / "algo-1.times"
     assert times.stat().st_size < 16 * 100 * 60
+
+
+TWO_STREAMS = """
+import os
+
+LINES = 100_000
+# As C does it: stdout in blocks, whatever line that cuts, stderr at once and in parts.
+block = b""
+for n in range(LINES):
+    block += b"train_loss=%d.25 and something more of stdout\\n" % n
+    os.write(2, b"\\r%d%%|####" % n)
+    os.write(2, b"    | error_rate=%d.75\\n" % n)
+    while len(block) >= 4096:
+        os.write(1, block[:4096])
+        block = block[4096:]
+os.write(1, block + b"out")
+os.write(2, b"err")
+os.write(1, b" without an end")
+"""
+OUT_LINE = re.compile(rb"train_loss=(\d+)\.25 and something more of stdout")
+ERR_LINE = re.compile(rb"\r(\d+)%\|####    \| error_rate=\1\.75")
+
+
+@pytest.mark.parametrize("hosts", [1, 2])
+def test_each_line_of_two_streams_is_whole(
+    hosts: int, smlocal_run: Run, image: Callable[[str], str], smlocal_home: Path, tmp_path: Path
+) -> None:
+    request = {
+        "AlgorithmSpecification": {
+            "TrainingImage": image("py"),
+            "TrainingInputMode": "File",
+            "MetricDefinitions": [
+                {"Name": "loss", "Regex": "train_loss=([0-9.]+)"},
+                {"Name": "errors", "Regex": "error_rate=([0-9.]+)"},
+            ],
+        },
+        "Environment": {"SCRIPT": TWO_STREAMS},
+        "OutputDataConfig": {"S3OutputPath": "./out"},
+        "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": hosts},
+    }
+    (tmp_path / "job.json").write_text(json.dumps(request))
+    name = f"logs-streams-{hosts}"
+    with (tmp_path / "screen").open("wb") as screen:
+        command = [sys.executable, "-m", "smlocal", "run", "job.json", "--name", name]
+        environment = {**os.environ, "SMLOCAL_HOME": str(smlocal_home)}
+        subprocess.run(command, cwd=tmp_path, env=environment, stdout=screen, check=True, timeout=300)
+    shown = (tmp_path / "screen").read_bytes()
+    for host in [f"algo-{number}" for number in range(1, hosts + 1)]:
+        _check_streams((smlocal_home / "jobs" / name / "logs" / f"{host}.log").read_bytes())
+        if hosts > 1:
+            mark = f"{host} | ".encode()
+            _check_streams(b"\n".join(line.removeprefix(mark) for line in shown.split(b"\n") if line.startswith(mark)))
+    if hosts == 1:
+        _check_streams(shown)
+    values = json.loads(smlocal_run("metrics", name, "--json").stdout)["Values"]
+    for host in [f"algo-{number}" for number in range(1, hosts + 1)]:
+        for metric, fraction in (("loss", 0.25), ("errors", 0.75)):
+            found = [each["Value"] for each in values if (each["MetricName"], each["Host"]) == (metric, host)]
+            assert found == [n + fraction for n in range(100_000)]
+
+
+def _check_streams(log: bytes) -> None:
+    """Every line is one of either stream, each stream has all of them in order, and the last lines have no end."""
+    *lines, last_but_one, last = log.split(b"\n")
+    assert sorted([last_but_one, last]) == [b"err", b"out without an end"]
+    out = [int(found[1]) for line in lines if (found := OUT_LINE.fullmatch(line))]
+    err = [int(found[1]) for line in lines if (found := ERR_LINE.fullmatch(line))]
+    assert out == list(range(100_000))
+    assert err == list(range(100_000))
+    assert len(lines) == 200_000
+
+
+def test_each_line_is_whole_after_a_takeover(
+    smlocal_run: Run, image: Callable[[str], str], smlocal_home: Path, wait_until: Callable[[Callable[[], bool]], None]
+) -> None:
+    # A line longer than the parts in which the engine keeps it, with a line of the other stream inside it.
+    script = (
+        "import os, time\nos.write(1, b'x' * 30_000)\ntime.sleep(0.5)\nos.write(2, b'short\\n')\n"
+        "while not os.path.exists('/opt/ml/output/go'): time.sleep(0.05)\n"
+        "os.write(1, b'y' * 30_000 + b'\\n')\nos.write(1, b'after\\n')"
+    )
+    job = ("--image", image("py"), "--name", "logs-takeover", "--env", f"SCRIPT={script}")
+    smlocal_run("run", *job, "--detach", check=True)
+    log = smlocal_home / "jobs" / "logs-takeover" / "logs" / "algo-1.log"
+    wait_until(lambda: log.exists() and log.read_bytes() == b"short\n")
+    pid = re.search(r"process (\d+)", smlocal_run("describe", "logs-takeover").stdout)
+    assert pid is not None
+    os.kill(int(pid[1]), signal.SIGKILL)
+    (smlocal_home / "jobs" / "logs-takeover" / "hosts" / "algo-1" / "output" / "go").touch()
+    smlocal_run("wait", "logs-takeover", check=True)
+    assert log.read_bytes() == b"short\n" + b"x" * 30_000 + b"y" * 30_000 + b"\nafter\n"
 
 
 def test_two_hosts_with_times(run_script: Run, smlocal_run: Run) -> None:

@@ -1,26 +1,21 @@
 import pytest
 
-from smlocal.cli.host_lines import HostLines
-
-
-def shown(pieces: list[bytes], *, terminal: bool = False) -> bytes:
-    lines = HostLines("algo-1", terminal=terminal)
-    return b"".join([*(lines.take(piece) for piece in pieces), lines.rest(), lines.rest()])
+from smlocal.cli.host_lines import host_lines
 
 
 @pytest.mark.parametrize(
-    ("pieces", "expected"),
+    ("lines", "expected"),
     [
-        ([b"one\ntwo\n"], b"algo-1 | one\nalgo-1 | two\n"),
-        ([b"o", b"ne", b"\n", b"t", b"wo"], b"algo-1 | one\nalgo-1 | two\n"),
-        ([b"\n\n"], b"algo-1 | \nalgo-1 | \n"),
-        ([b""], b""),
-        ([b"a\rb\n"], b"algo-1 | a\rb\n"),
-        ([b"\xff\xfe\n"], b"algo-1 | \xff\xfe\n"),
+        (b"one\ntwo\n", b"algo-1 | one\nalgo-1 | two\n"),
+        (b"one\ntwo", b"algo-1 | one\nalgo-1 | two\n"),
+        (b"\n\n", b"algo-1 | \nalgo-1 | \n"),
+        (b"", b""),
+        (b"a\rb\n", b"algo-1 | a\rb\n"),
+        (b"\xff\xfe\n", b"algo-1 | \xff\xfe\n"),
     ],
 )
-def test_every_line_has_the_name(pieces: list[bytes], expected: bytes) -> None:
-    assert shown(pieces) == expected
+def test_every_line_has_the_name(lines: bytes, expected: bytes) -> None:
+    assert host_lines("algo-1", lines, terminal=False) == expected
 
 
 @pytest.mark.parametrize(
@@ -32,12 +27,4 @@ def test_every_line_has_the_name(pieces: list[bytes], expected: bytes) -> None:
     ],
 )
 def test_a_terminal_shows_the_name_before_what_overwrites_it(text: bytes, expected: bytes) -> None:
-    assert shown([text], terminal=True) == expected
-
-
-def test_a_long_line_is_put_together_once() -> None:
-    # Putting it together with each piece took a minute for this one.
-    lines = HostLines("algo-1", terminal=False)
-    piece = b"x" * 4096
-    assert not any(lines.take(piece) for _ in range(25_000))
-    assert len(lines.take(b"\n")) == len(b"algo-1 | \n") + 25_000 * 4096
+    assert host_lines("algo-1", text, terminal=True) == expected

@@ -1,0 +1,64 @@
+"""Lines that grow on a terminal, of two streams: a progress bar of one, and what the other prints meanwhile."""
+
+import os
+from collections.abc import Iterable
+
+_MOST_KEPT = 4096
+"""Bytes of an unfinished line that are shown again after a line of the other stream."""
+_WIPE = b"\r\033[K"
+
+
+class LiveLines:
+    """Shows unfinished lines at once. Before a line of the other stream they give way, and come back below it.
+
+    What one stream writes alone is shown byte for byte.
+    """
+
+    def __init__(self, terminal: int) -> None:
+        """Show lines on the terminal with this file descriptor."""
+        self._terminal = terminal
+        self._unfinished: dict[int, bytes] = {}
+        """What can be seen of the unfinished line of each stream that has one."""
+        self._shown: int | None = None
+        """The stream whose unfinished line the cursor is on."""
+
+    def take(self, pieces: Iterable[tuple[int, bytes]]) -> bytes:
+        """Return what to write for pieces of output: the number of the stream and the bytes."""
+        return b"".join(part for stream, data in pieces for part in self._parts(stream, data))
+
+    def rest(self) -> bytes:
+        """Return the last lines that are not shown; nothing is unfinished any more."""
+        hidden = [line for stream, line in self._unfinished.items() if stream != self._shown]
+        self._unfinished, self._shown = {}, None
+        return b"".join(b"\n" + line for line in hidden)
+
+    def _parts(self, stream: int, data: bytes) -> Iterable[bytes]:
+        begun = self._unfinished.pop(stream, b"")
+        if self._shown is not None and self._shown != stream:
+            yield self._give_way(self._unfinished[self._shown])
+            yield begun
+        yield data
+        end = data.rfind(b"\n") + 1
+        self._shown = stream
+        if line := _visible(data[end:] if end else begun + data):
+            self._unfinished[stream] = line
+        else:
+            self._shown = next(iter(self._unfinished), None)
+            if self._shown is not None:
+                yield self._unfinished[self._shown]
+
+    def _give_way(self, line: bytes) -> bytes:
+        """Wipe a line that surely stands in one row; a longer one stays, and the next begins below it."""
+        if b"\t" in line or os.environ.get("TERM") == "dumb":
+            return b"\n"
+        try:
+            columns = os.get_terminal_size(self._terminal).columns
+        except OSError:
+            return b"\n"
+        return _WIPE if len(line) < columns else b"\n"
+
+
+def _visible(line: bytes) -> bytes:
+    """What a carriage return has not gone back over."""
+    text = line.rstrip(b"\r")
+    return (text.rpartition(b"\r")[2] + line[len(text) :])[-_MOST_KEPT:]
