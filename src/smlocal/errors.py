@@ -229,6 +229,12 @@ class GpuUnavailableError(MachineNotReadyError):
     id = "gpu-unavailable"
 
 
+class NeuronUnavailableError(MachineNotReadyError):
+    """The instance type has Neuron devices (Trainium, Inferentia) and they are not here."""
+
+    id = "neuron-unavailable"
+
+
 class GpuUnknownError(MachineNotReadyError):
     """A GPU was asked for by an id that this machine does not have."""
 

@@ -75,8 +75,8 @@ def collect(
 
     kept = output if merge_output else output[:1]
     notes += [
-        f"{tree.host}: what it wrote to /opt/ml/output/data is not in output.tar.gz; the service keeps only"
-        f" {output[0].host}'s"
+        f"{tree.host}: what it wrote to /opt/ml/output/data is not in output.tar.gz; the service was seen to"
+        f" keep only {output[0].host}'s (2020; Local.MergeOutput)"
         for tree in output[len(kept) :]
         if tree.entries
     ]

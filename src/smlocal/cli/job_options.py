@@ -52,7 +52,7 @@ def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--gpus", metavar="GPUS", help="auto, all, none, a number for each host, or ids such as device=0,2."
         ),
-        click.option("--allow-cpu", is_flag=True, help="Run a GPU instance type without a GPU."),
+        click.option("--allow-cpu", is_flag=True, help="Run a GPU or Neuron instance type without them."),
         click.option("--strict", is_flag=True, help="Accept only what the service accepts."),
     )
     for option in reversed(options):

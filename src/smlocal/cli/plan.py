@@ -31,7 +31,7 @@ _HIDDEN = "•••"
 def command(*, as_json: bool, script: bool, texts: tuple[str, ...], **given: Any) -> None:
     """Show what a run would do and how it differs from the service.
 
-    Nothing is run, pulled or written.
+    Nothing is run or pulled, and no job is made.
     """
     if as_json and script:
         raise click.UsageError("--json and --script exclude each other: the document has the script in it.")
@@ -122,13 +122,16 @@ def _gpus(devices: "GpuDevices") -> str:
 
 
 def _devices(plan: "JobPlan") -> Iterator[str]:
-    """Which GPUs each host gets."""
+    """Which GPUs and which Neuron devices each host gets."""
     means = "CDI devices" if plan.machine.gpus.cdi else "a device request"
     shown = [
         f"{host.host.name}: {', '.join(host.devices.ids) or 'all'}" for host in plan.hosts if host.devices is not None
     ]
     if shown:
         yield _row("GPUs", f"{'; '.join(shown)} (by {means})")
+    neuron = [f"{host.host.name}: {', '.join(host.neuron)}" for host in plan.hosts if host.neuron]
+    if neuron:
+        yield _row("Neuron", "; ".join(neuron))
 
 
 def _limits(plan: "JobPlan") -> Iterator[str]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from smlocal.contract import paths
 from smlocal.contract.hosts import Host, resource_config
+from smlocal.contract.local_settings import LocalSettings
 from smlocal.contract.model.request import Channel, CreateTrainingJobRequest, FileSystemDataSource
 
 _INTERNAL_SPELLING = {
@@ -26,13 +27,14 @@ _INTERNAL_SPELLING = {
 
 
 def config_files(
-    request: CreateTrainingJobRequest, host: Host, hosts: Sequence[Host], *, topology: bool
+    request: CreateTrainingJobRequest, host: Host, hosts: Sequence[Host], local: LocalSettings
 ) -> dict[str, bytes]:
     """Every config file of one host, by name."""
+    keys, interface = local.ResourceConfigKeys, local.NetworkInterface
     documents: dict[str, Any] = {
         "hyperparameters.json": request.HyperParameters or {},
         "inputdataconfig.json": input_data_config(request, host),
-        "resourceconfig.json": resource_config(host, hosts, topology=topology),
+        "resourceconfig.json": resource_config(host, hosts, keys=keys, interface=interface),
         "init-config.json": _init_config(request, host, hosts),
         "metric-definition-regex.json": _metric_definitions(request),
     }

@@ -1,12 +1,14 @@
 """The hosts of a job: `algo-1` to `algo-N`, and what each is told about the others."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from smlocal.quick_dataclass import dataclass
 
 GROUP = "homogeneousCluster"
 INTERFACE = "eth0"
+ResourceConfigKeys = Literal["newest", "without-topology", "three-keys"]
+"""Which keys `resourceconfig.json` has: all of today's, those of 2022 to 2025, or the three of jobs until 2021."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,8 +35,14 @@ def heterogeneous(groups: Sequence[tuple[str, str, int]]) -> tuple[Host, ...]:
     )
 
 
-def resource_config(current: Host, hosts: Sequence[Host], *, topology: bool) -> Mapping[str, Any]:
+def resource_config(
+    current: Host, hosts: Sequence[Host], *, keys: ResourceConfigKeys = "newest", interface: str = INTERFACE
+) -> Mapping[str, Any]:
     """The contents of `resourceconfig.json`, keys in the order of the real file."""
+    # All hosts are sorted as strings (algo-10 before algo-2); inside a group the service promises no order.
+    names = sorted(host.name for host in hosts)
+    if keys == "three-keys":
+        return {"current_host": current.name, "hosts": names, "network_interface_name": interface}
     groups: dict[str, dict[str, Any]] = {}
     for host in hosts:
         group = groups.setdefault(
@@ -45,11 +53,10 @@ def resource_config(current: Host, hosts: Sequence[Host], *, topology: bool) -> 
         "current_host": current.name,
         "current_instance_type": current.instance_type,
         "current_group_name": current.group,
-        # All hosts are sorted as strings (algo-10 before algo-2); inside a group the service promises no order.
-        "hosts": sorted(host.name for host in hosts),
+        "hosts": names,
         "instance_groups": list(groups.values()),
-        "network_interface_name": INTERFACE,
+        "network_interface_name": interface,
     }
-    if topology:
+    if keys == "newest":
         document["topology"] = None
     return document

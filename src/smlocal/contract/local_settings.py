@@ -60,7 +60,12 @@ class LocalSettings(Structure):
     Endpoints: Annotated[dict[_Path, _Path], Items()] = setting(
         default_factory=dict, description="URL for a service of AWS, passed in as AWS_ENDPOINT_URL_SERVICE."
     )
-    Topology: bool = setting(default=False, description="Write topology (null) into resourceconfig.json.")
+    ResourceConfigKeys: Literal["newest", "without-topology", "three-keys"] = setting(
+        default="newest", description="Keys of resourceconfig.json: today's, those of 2022 to 2025, or until 2021."
+    )
+    NetworkInterface: Annotated[str, Text(pattern="[a-z][a-z0-9]{0,14}")] = setting(
+        default="eth0", description="network_interface_name in resourceconfig.json; the interface itself is eth0."
+    )
     MergeOutput: bool = setting(default=False, description="Make output.tar.gz of the output of all hosts.")
     EnforceInstanceLimits: bool = setting(
         default=False, description="Give containers the memory, CPUs and volume size of the instance, and no more."
@@ -80,7 +85,7 @@ class LocalSettings(Structure):
     Gpus: Annotated[GpuChoice, Checked(trouble=gpus_trouble, schema=GPUS_SCHEMA)] = setting(
         default="auto", description="GPUs: as the type has them, all of this machine's, none, so many a host, or ids."
     )
-    AllowCpu: bool = setting(default=False, description="Run a GPU instance type without a GPU.")
+    AllowCpu: bool = setting(default=False, description="Run a GPU or Neuron instance type without them.")
     Pull: Literal["missing", "always", "never"] = setting(default="missing", description="When to pull the image.")
     Faults: Annotated[list[Fault], Items(minimum=0, maximum=20)] = setting(
         default_factory=list, description="Interruptions and internal errors to be staged."

@@ -323,6 +323,7 @@ class DockerEngine:
         labels: Mapping[str, str],
         *,
         devices: GpuDevices | None = None,
+        device_files: tuple[str, ...] = (),
         limits: Limits | None = None,
     ) -> str | None:
         """Start a program that cannot exist: the engine sees to everything else first, and says what fails."""
@@ -337,6 +338,7 @@ class DockerEngine:
             environment={},
             hostname="",
             devices=devices,
+            device_files=device_files,
             limits=limits or Limits(),
         )
         try:

@@ -32,6 +32,10 @@ def container_document(spec: ContainerSpec, product: Product = "docker") -> dict
     host |= _limits(spec.limits)
     if spec.devices is not None:
         host["DeviceRequests"] = [_device_request(spec.devices)]
+    if spec.device_files:
+        host["Devices"] = [
+            {"PathOnHost": path, "PathInContainer": path, "CgroupPermissions": "rwm"} for path in spec.device_files
+        ]
     document: dict[str, Any] = {
         "AttachStderr": True,
         "AttachStdin": False,

@@ -71,6 +71,8 @@ class ContainerSpec:
     aliases: tuple[str, ...] = ()
     devices: GpuDevices | None = None
     """GPUs."""
+    device_files: tuple[str, ...] = ()
+    """Devices of the engine's machine, such as `/dev/neuron0`, under the same names."""
     limits: Limits = field(default_factory=Limits)
 
 
@@ -216,6 +218,7 @@ class Engine(Protocol):
         labels: Mapping[str, str],
         *,
         devices: GpuDevices | None = None,
+        device_files: tuple[str, ...] = (),
         limits: Limits | None = None,
     ) -> str | None:
         """Return what stops a container of this image from getting these, in the engine's words; None: it gets them."""

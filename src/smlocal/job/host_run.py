@@ -158,6 +158,7 @@ class HostRun:
                 name_servers=("127.0.0.1",) if network is not None and network.isolated else (),
                 aliases=host.aliases,
                 devices=host.devices,
+                device_files=host.neuron,
                 limits=host.limits,
             )
         )

@@ -11,6 +11,7 @@ from smlocal.contract.job_file import JobFile, read_job
 from smlocal.contract.s3_uri import s3_form
 from smlocal.engine.interface import Engine
 from smlocal.errors import RequestInvalidError
+from smlocal.job.accelerators import check_accelerators, gpus_for, neuron_for
 from smlocal.job.engine_reach import check_folders, check_pipes, no_fuse
 from smlocal.job.image import check_architecture, image_name, see_image
 from smlocal.job.inputs import Inputs, see_inputs
@@ -19,7 +20,7 @@ from smlocal.job.output_folder import output_folder
 from smlocal.job.place import check_host_count, see_place
 from smlocal.job.profile_region import profile_region
 from smlocal.job.reporter import Reporter
-from smlocal.job.wanted_gpus import check_gpus, gpus_for
+from smlocal.job.reserved_files import with_reserved_files
 from smlocal.plan.build import build_plan
 from smlocal.plan.facts import EngineFacts, Facts, GpuFacts, ImageFacts
 from smlocal.plan.limits import wants_limits
@@ -63,17 +64,18 @@ def prepare(job: JobFile, *, name: str, home: str, engine: Engine, reporter: Rep
         from smlocal.job.publish import check_publishing
 
         check_publishing(seen.region)
-    gpus = gpus_for(job, engine, facts)
+    gpus, neuron = gpus_for(job, engine, facts), neuron_for(job, facts)
     name_of_image = image_name(job)
     image, refused = see_image(engine, name_of_image, job.local.Pull, reporter)
     check_architecture(name_of_image, image, facts)
     if image is not None:
-        check_gpus(job, gpus, engine)
+        check_accelerators(job, gpus, engine)
         if job.local.Ulimits:
             from smlocal.job.limits import check_engine_limits
 
             check_engine_limits(job, engine, name_of_image)
-    plan = _plan(job, seen, facts, image, engine, name=name, home=home, gpus=gpus, sweep=True)
+        image = with_reserved_files(image, engine, home)
+    plan = _plan(job, seen, facts, image, engine, name=name, home=home, gpus=gpus, neuron=neuron, sweep=True)
     return Prepared(
         plan=plan,
         job={"Data": job.document.data, "File": job.document.name, "Directory": job.document.directory},
@@ -104,20 +106,36 @@ def plan_again(asked: Mapping[str, Any], old: JobPlan, *, home: str, engine: Eng
     """The whole plan of a job that was recorded earlier: its inputs are listed as they are now."""
     document = Document(dict(asked["Data"]), name=asked["File"], directory=asked["Directory"])
     job = read_job(document, strict=False)
-    image, gpus = engine.image(old.image), old.machine.gpus
+    image, machine = engine.image(old.image), old.machine
+    if image is not None and old.image_facts is not None:
+        image = replace(image, reserved_files=old.image_facts.reserved_files)
     seen, facts = _see(job, strict=False), engine.facts()
-    plan = _plan(job, seen, facts, image, engine, name=old.name, home=home, gpus=gpus, run_id=old.run_id)
+    plan = _plan(
+        job,
+        seen,
+        facts,
+        image,
+        engine,
+        name=old.name,
+        home=home,
+        gpus=machine.gpus,
+        neuron=machine.neuron,
+        run_id=old.run_id,
+    )
     return replace(plan, output=old.output)
 
 
 def look(job: JobFile, *, name: str, home: str, engine: Engine, strict: bool) -> JobPlan:
-    """The plan alone: nothing is pulled, and a missing GPU is no obstacle to reading it."""
+    """The plan alone: nothing is pulled, and a missing GPU or Neuron device does not prevent reading it."""
     check_host_count(job, most=None)
     seen = _see(job, strict=strict)
     facts = engine.facts()
     image = engine.image(image_name(job))
     check_architecture(image_name(job), image, facts)
-    return _plan(job, seen, facts, image, engine, name=name, home=home, gpus=gpus_for(job, engine, facts, must=False))
+    if image is not None:
+        image = with_reserved_files(image, engine, home)
+    gpus, neuron = gpus_for(job, engine, facts, must=False), neuron_for(job, facts, must=False)
+    return _plan(job, seen, facts, image, engine, name=name, home=home, gpus=gpus, neuron=neuron)
 
 
 def _publishes(job: JobFile, inputs: Inputs) -> bool:
@@ -155,12 +173,13 @@ def _plan(
     name: str,
     home: str,
     gpus: GpuFacts,
+    neuron: int | None,
     run_id: str | None = None,
     sweep: bool = False,
 ) -> JobPlan:
     inputs = seen.inputs
     run_id = run_id or os.urandom(4).hex()
-    machine = machine_facts(gpus, engine_facts)
+    machine = replace(machine_facts(gpus, engine_facts), neuron=neuron)
     no_volume = None
     if wants_limits(job.local):
         from smlocal.job.limits import check_limits, see_limits, volume_trouble

@@ -27,6 +27,7 @@ from smlocal.plan.model import (
     StopPlan,
 )
 from smlocal.plan.network import plan_network
+from smlocal.plan.neuron import neuron_devices
 from smlocal.plan.notes import notes
 
 
@@ -82,11 +83,14 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
                     endpoints=endpoints,
                 ),
                 devices=devices,
+                neuron=neuron,
                 # Alone on the default network, a host must know its own name.
                 extra_hosts={**({} if network is not None else {host.name: "127.0.0.1"}), **named},
                 aliases=(host.name,) if network is not None else (),
             )
-            for host, devices in zip(hosts, share_out(hosts, local, facts.machine.gpus), strict=True)
+            for host, devices, neuron in zip(
+                hosts, share_out(hosts, local, facts.machine.gpus), neuron_devices(hosts, local), strict=True
+            )
         ),
         code=code_of(facts, local),
         output=output_of(request, local, facts, name),

@@ -152,6 +152,7 @@ def _host(plan: JobPlan, host: HostPlan) -> dict[str, Any]:
         "InstanceGroup": host.host.group,
         "Gpus": host.gpus,
         "GpuIds": None if host.devices is None else "all" if host.devices.every else host.devices.ids,
+        **({"NeuronDevices": host.neuron} if host.neuron else {}),
         "Limits": limits_document(host.limits),
         "Container": host.container,
         "Hostname": host.hostname,

@@ -47,11 +47,8 @@ class ImageFacts:
     working_directory: str
     environment: Mapping[str, str] = field(default_factory=dict)
     stop_signal: str | None = None
-
-    @property
-    def swallows_arguments(self) -> bool:
-        """True for an ENTRYPOINT in shell form: `/bin/sh -c '…'` never sees `train`, nor does its child see signals."""
-        return bool(self.entrypoint) and self.entrypoint is not None and self.entrypoint[:2] == ("/bin/sh", "-c")
+    reserved_files: tuple[str, ...] = ()
+    """A few of its files below `/opt/ml`, other than those in `code`, where that was looked at."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,6 +72,8 @@ class MachineFacts:
     cpus: int
     memory_mib: int
     gpus: GpuFacts = field(default_factory=GpuFacts)
+    neuron: int | None = None
+    """Neuron devices; only looked at for a job that needs some, and None where they cannot be seen."""
     unlimited: tuple[str, ...] = ()
     """What the engine cannot limit, of `memory` and `CPUs`; only looked at where limits are wanted."""
     free_disk: int | None = None

@@ -1,17 +1,24 @@
-"""Notes on GPUs: which a job has here, and how that differs from its instance types."""
+"""Notes on GPUs and Neuron devices: which a job has here, and how that differs from its instance types."""
 
 from smlocal.contract.job_file import JobFile
 from smlocal.plan.gpus import EVERY, type_gpus
 from smlocal.plan.model import HostPlan, JobPlan
+from smlocal.plan.neuron import type_neuron
 from smlocal.plan.note_rule import NoteRule, some
 
 
 def _allow_cpu(plan: JobPlan, job: JobFile) -> str | None:
-    without = [host for host in plan.hosts if type_gpus(host.host) and host.devices is None]
+    without = [_has(host) for host in plan.hosts if type_gpus(host.host) and host.devices is None]
+    without += [_has_neuron(host) for host in plan.hosts if type_neuron(host.host) and not host.neuron]
     if not without:
         return None
     why = "allowed by --allow-cpu" if job.local.AllowCpu else f"asked by Local.Gpus ({job.local.Gpus})"
-    return f"{some([_has(host) for host in without])}; this run has none, as {why}"
+    return f"{some(without)}; this run has none, as {why}"
+
+
+def _has_neuron(host: HostPlan) -> str:
+    count = type_neuron(host.host)
+    return f"{host.host.instance_type} has {count} Neuron device{'s' * (count != 1)}"
 
 
 def _has(host: HostPlan) -> str:
@@ -39,6 +46,16 @@ def _unseen(plan: JobPlan, job: JobFile) -> str | None:
     return f"the job asks for {gpus}, and {said}: a run starts only if the engine gives them all the same"
 
 
+def _neuron_unseen(plan: JobPlan, job: JobFile) -> str | None:
+    there, asked = plan.machine.neuron, sum(len(host.neuron) for host in plan.hosts)
+    if not asked or (there is not None and asked <= there):
+        return None
+    demand = f"the job needs {asked} Neuron device{'s' * (asked != 1)}"
+    if there is None:
+        return f"{demand}: whether the engine's machine has them shows when the job is run"
+    return f"{demand} and this machine has {there}: it will not be started here (--allow-cpu runs it without)"
+
+
 def _shared(plan: JobPlan, job: JobFile) -> str | None:
     busy = plan.machine.gpus.busy
     mine = [gpu for host in plan.hosts if host.devices is not None for gpu in host.devices.ids]
@@ -48,6 +65,7 @@ def _shared(plan: JobPlan, job: JobFile) -> str | None:
 
 GPU_RULES = (
     NoteRule(id="gpus-unseen", says=_unseen, warning=True),
+    NoteRule(id="neuron-unseen", says=_neuron_unseen, warning=True),
     NoteRule(id="gpus-shared", says=_shared, warning=True),
     NoteRule(id="allow-cpu", says=_allow_cpu),
     NoteRule(id="gpu-count", says=_gpu_count),

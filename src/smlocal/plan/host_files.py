@@ -36,7 +36,7 @@ def files_of(
 ) -> Mapping[str, bytes]:
     """Its configuration, and the manifests that it has: not those of channels of other instance groups."""
     absent = {paths.channel_manifest(c.ChannelName) for c in request.InputDataConfig or () if not is_for(c, host)}
-    written = config_files(request, host, hosts, topology=local.Topology)
+    written = config_files(request, host, hosts, local)
     return {
         **{f"{paths.CONFIG}/{name}": content for name, content in written.items()},
         **{path: content for path, content in manifests.items() if path not in absent},

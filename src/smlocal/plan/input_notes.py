@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from smlocal.contract.config_files import effective_mode
 from smlocal.contract.job_file import JobFile
+from smlocal.contract.listing import Listing
 from smlocal.plan.model import JobPlan, PipePlan, TreePlan
 from smlocal.plan.note_rule import NoteRule, inputs, some
 
@@ -59,6 +60,30 @@ def _fastfile_sharded(plan: JobPlan, job: JobFile) -> str | None:
     return f"FastFile is sharded as File mode is (inferred): {some(sharded)}" if sharded else None
 
 
+def _fastfile_folder(plan: JobPlan, job: JobFile) -> str | None:
+    folders = [channel.uri for channel in plan.trees if channel.mode == "FastFile" and _is_folder(channel.listing)]
+    if not folders:
+        return None
+    return f"AWS documents that a FastFile folder must be written with / at the end; accepted without: {some(folders)}"
+
+
+def _is_folder(listing: Listing) -> bool:
+    """True for a prefix in S3 without its `/` that is not the name of an object."""
+    prefix = listing.prefix
+    in_s3 = listing.bucket_uri.startswith("s3://")
+    return in_s3 and bool(prefix) and prefix[-1] != "/" and bool(listing.paths) and listing.key(0) != prefix
+
+
+def _fastfile_converse(plan: JobPlan, job: JobFile) -> str | None:
+    sources = {channel.ChannelName: channel.DataSource.S3DataSource for channel in job.request.InputDataConfig or ()}
+    read = [
+        tree.name
+        for tree in plan.trees
+        if tree.mode == "FastFile" and (source := sources[tree.name]) and source.S3DataType == "Converse"
+    ]
+    return f"AWS documents FastFile for S3DataType S3Prefix only, not for Converse: {some(read)}" if read else None
+
+
 def _shuffled(plan: JobPlan, job: JobFile) -> str | None:
     shuffled = [pipe.name for pipe in plan.pipes if pipe.seed is not None]
     return f"shuffled by a permutation of our own; the service's is not known: {some(shuffled)}" if shuffled else None
@@ -86,7 +111,6 @@ def _unused_sources(plan: JobPlan, job: JobFile) -> str | None:
     if plan.checkpoints is not None:
         uris.append(plan.checkpoints.uri)
     uris += [each.uri for each in plan.collectors]
-    uris.append((job.request.HyperParameters or {}).get("sagemaker_submit_directory", "").strip('"'))
     folders = {key: key.rstrip("/") for key in job.local.Sources}
     unused = [
         key for key, folder in folders.items() if not any(u == folder or u.startswith(f"{folder}/") for u in uris)
@@ -137,6 +161,8 @@ INPUT_RULES = (
     NoteRule(id="file-systems", says=_file_systems),
     NoteRule(id="fastfile-downloaded", says=_fastfile_downloaded),
     NoteRule(id="fastfile-sharded", says=_fastfile_sharded),
+    NoteRule(id="fastfile-folder", says=_fastfile_folder),
+    NoteRule(id="fastfile-converse", says=_fastfile_converse),
     NoteRule(id="shuffle-order", says=_shuffled),
     NoteRule(id="shuffle-ignored", says=_shuffle_ignored),
     NoteRule(id="attribute-text", says=_attribute_text),

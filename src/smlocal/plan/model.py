@@ -78,6 +78,8 @@ class HostPlan:
     aliases: tuple[str, ...]
     devices: GpuDevices | None = None
     """The GPUs it gets."""
+    neuron: tuple[str, ...] = ()
+    """Its Neuron devices, as `/dev/neuron0`."""
     limits: Limits = field(default_factory=Limits)
 
     @property

@@ -3,10 +3,12 @@
 `docs/fidelity.md` has one row for each id.
 """
 
+from smlocal.contract.hosts import INTERFACE
 from smlocal.contract.instance_types import is_this_machine
 from smlocal.contract.job_file import JobFile
 from smlocal.plan.engine_notes import ENGINE_RULES
 from smlocal.plan.gpu_notes import GPU_RULES
+from smlocal.plan.image_notes import IMAGE_RULES
 from smlocal.plan.input_notes import INPUT_RULES
 from smlocal.plan.limit_notes import LIMIT_RULES
 from smlocal.plan.metric_notes import METRIC_RULES
@@ -159,26 +161,9 @@ def _code(plan: JobPlan, job: JobFile) -> str | None:
 
 def _submit_directory(plan: JobPlan, job: JobFile) -> str | None:
     given = (job.request.HyperParameters or {}).get("sagemaker_submit_directory", "").strip('"')
-    if not given.startswith("s3://") or plan.code is not None or _mapped(given, job):
+    if not given.startswith("s3://") or plan.code is not None:
         return None
     return f"the toolkit will fetch its code from {given}: give --code DIR (Local.Code) to run without S3"
-
-
-def _mapped(uri: str, job: JobFile) -> bool:
-    return any(uri.startswith(prefix) for prefix in job.local.Sources)
-
-
-def _shell_entrypoint(plan: JobPlan, job: JobFile) -> str | None:
-    if plan.image_facts is None or plan.entrypoint is not None or not plan.image_facts.swallows_arguments:
-        return None
-    return 'ENTRYPOINT is in shell form: it swallows "train" and the stop signals; write it as a JSON list'
-
-
-def _stop_signal(plan: JobPlan, job: JobFile) -> str | None:
-    signal = plan.image_facts.stop_signal if plan.image_facts is not None else None
-    if signal in {None, "", "SIGTERM", "TERM", "15"}:
-        return None
-    return f"the image asks to be stopped with {signal}; training containers are sent SIGTERM"
 
 
 def _peer_grace(plan: JobPlan, job: JobFile) -> str | None:
@@ -190,19 +175,22 @@ def _peer_grace(plan: JobPlan, job: JobFile) -> str | None:
 def _merged_output(plan: JobPlan, job: JobFile) -> str | None:
     if len(plan.hosts) == 1 or not plan.output.merge_output:
         return None
-    return "output.tar.gz holds the files of all hosts; the service was seen to keep algo-1's only"
+    return "output.tar.gz holds the files of all hosts; the service was seen to keep algo-1's only in 2020"
 
 
-def _image_absent(plan: JobPlan, job: JobFile) -> str | None:
-    return f"{plan.image} is not here; a run pulls it first" if plan.image_facts is None else None
+def _resource_config(plan: JobPlan, job: JobFile) -> str | None:
+    local, said = job.local, []
+    if local.ResourceConfigKeys != "newest":
+        said.append(f"resourceconfig.json has the keys of older jobs ({local.ResourceConfigKeys})")
+    if local.NetworkInterface != INTERFACE:
+        said.append(f"resourceconfig.json names the interface {local.NetworkInterface}, which is {INTERFACE} here")
+    return "; ".join(said) or None
 
 
 RULES = (
     *INPUT_RULES,
-    NoteRule(id="entrypoint-shell-form", says=_shell_entrypoint, warning=True),
-    NoteRule(id="stop-signal", says=_stop_signal, warning=True),
+    *IMAGE_RULES,
     NoteRule(id="submit-directory", says=_submit_directory, warning=True),
-    NoteRule(id="image-absent", says=_image_absent),
     *GPU_RULES,
     *LIMIT_RULES,
     NoteRule(id="relaxed-name", says=_relaxed_name),
@@ -217,6 +205,7 @@ RULES = (
     NoteRule(id="publish-unused", says=_nothing_to_publish),
     NoteRule(id="checkpoints", says=_checkpoints),
     NoteRule(id="code-filled", says=_code),
+    NoteRule(id="resource-config", says=_resource_config),
     NoteRule(id="peer-grace", says=_peer_grace),
     NoteRule(id="output-merged", says=_merged_output),
     NoteRule(id="encryption", says=_encryption),

@@ -69,7 +69,6 @@ def test_an_image_is_described_by_its_configuration(load_image: Callable[..., st
     assert facts.operating_system == "linux"
     assert facts.size > 0
     assert facts.entrypoint == ("/bin/sh", "-c", "exec serve")
-    assert facts.swallows_arguments
     assert facts.command == ("x",)
     assert facts.user == "1000:1000"
     assert facts.working_directory == "/srv"
@@ -242,4 +241,12 @@ def test_an_engine_without_gpus_says_so(engine: DockerEngine, image: str, job: s
 def test_a_probe_that_asks_for_nothing_finds_nothing_wrong(engine: DockerEngine, image: str, job: str) -> None:
     # The same path as on an engine that gives everything: only the program that cannot exist fails.
     assert engine.probe(image, {JOB_LABEL: job}) is None
+    assert engine.owned(job) == []
+
+
+def test_a_device_of_the_machine_and_one_that_is_not_there(engine: DockerEngine, image: str, job: str) -> None:
+    assert engine.probe(image, {JOB_LABEL: job}, device_files=("/dev/null",)) is None
+    trouble = engine.probe(image, {JOB_LABEL: job}, device_files=("/dev/smlocal-absent",))
+    assert trouble is not None
+    assert "/dev/smlocal-absent" in trouble
     assert engine.owned(job) == []

@@ -32,6 +32,7 @@ def test_the_hosts_of_groups(run_job: RunJob) -> None:
                 {"instance_group_name": "train", "instance_type": "ml.m5.large", "hosts": ["algo-2", "algo-3"]},
             ],
             "network_interface_name": "eth0",
+            "topology": None,
         }
 
 

@@ -9,7 +9,7 @@ from smlocal.contract.hosts import homogeneous
 
 def _channel(job: Any) -> Any:
     hosts = homogeneous(1, "ml.m5.large")
-    files = config_files(job.request, hosts[0], hosts, topology=False)
+    files = config_files(job.request, hosts[0], hosts, job.local)
     return json.loads(files["inputdataconfig.json"])["train"]
 
 

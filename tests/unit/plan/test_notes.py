@@ -17,6 +17,7 @@ IMAGE = {"TrainingImage": "i", "TrainingInputMode": "File"}
 TWO = {"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 2}}
 LARGE = {"ResourceConfig": {"InstanceType": "ml.m5.24xlarge", "InstanceCount": 1}}
 VOLUME = {"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 10}}
+NEURON = {"ResourceConfig": {"InstanceType": "ml.trn1.2xlarge", "InstanceCount": 1}}
 GPU = {"ResourceConfig": {"InstanceType": "ml.g4dn.xlarge", "InstanceCount": 1}}
 
 SHARDED = {"S3DataDistributionType": "ShardedByS3Key"}
@@ -49,8 +50,20 @@ NOTHING: Change = ({}, {}, {}, {})
 CASES: dict[str, tuple[Change, Change]] = {
     "entrypoint-shell-form": (({}, {}, {}, {"entrypoint": ("/bin/sh", "-c", "python t.py")}), NOTHING),
     "stop-signal": (({}, {}, {}, {"stop_signal": "SIGINT"}), ({}, {}, {}, {"stop_signal": "SIGTERM"})),
+    "entrypoint-init": (
+        ({}, {}, {}, {"entrypoint": ("/sbin/tini", "--")}),
+        ({}, {}, {}, {"entrypoint": ("/opt/program", "tini")}),
+    ),
+    "image-reserved-files": (({}, {}, {}, {"reserved_files": ("/opt/ml/data/vocab.txt",)}), NOTHING),
+    "resource-config": (({}, {"ResourceConfigKeys": "three-keys"}, {}, {}), NOTHING),
     "submit-directory": (
-        ({"HyperParameters": {"sagemaker_submit_directory": '"s3://b/source.tar.gz"'}}, {}, {}, {}),
+        # A mapping is not seen by the toolkit, which runs in the container.
+        (
+            {"HyperParameters": {"sagemaker_submit_directory": '"s3://b/source.tar.gz"'}},
+            {"Sources": {"s3://b": "./s"}},
+            {},
+            {},
+        ),
         ({"HyperParameters": {"sagemaker_submit_directory": '"s3://b/source.tar.gz"'}}, {"Code": "./src"}, {}, {}),
     ),
     "download-fails": (({}, {}, {"failure": "it has an illegal char sub-sequence"}, {}), NOTHING),
@@ -58,6 +71,11 @@ CASES: dict[str, tuple[Change, Change]] = {
     "file-systems": ((MOUNTED, {}, {}, {}), NOTHING),
     "s3-credentials": (({}, {}, REMOTE, {}), NOTHING),
     "fastfile-downloaded": ((channel("FastFile"), {}, REMOTE, {}), (channel("FastFile"), {}, {}, {})),
+    "fastfile-folder": ((channel("FastFile"), {}, {"prefix": "train"}, {}), (channel("FastFile"), {}, {}, {})),
+    "fastfile-converse": (
+        (channel("FastFile", {"S3DataType": "Converse"}), {}, {}, {}),
+        (channel("File", {"S3DataType": "Converse"}), {}, {}, {}),
+    ),
     "fastfile-sharded": ((channel("FastFile", SHARDED), {}, {}, {}), (channel("File", SHARDED), {}, {}, {})),
     "shuffle-order": (
         (channel("Pipe", ShuffleConfig={"Seed": 1}), {}, {}, {}),
@@ -73,6 +91,7 @@ CASES: dict[str, tuple[Change, Change]] = {
     ),
     "image-absent": (({}, {}, {}, None), NOTHING),
     "gpus-unseen": ((GPU, {}, {}, {}), (GPU, {"Gpus": "none"}, {}, {})),
+    "neuron-unseen": ((NEURON, {}, {}, {}), (NEURON, {"AllowCpu": True}, {}, {})),
     "gpus-shared": ((GPU, {"Gpus": ["3"]}, {}, {}), (GPU, {"Gpus": [2]}, {}, {})),
     "gpu-count": ((GPU, {"Gpus": 2}, {}, {}), (GPU, {"Gpus": [2]}, {}, {})),
     "relaxed-instance": (({"ResourceConfig": {"InstanceType": "local", "InstanceCount": 1}}, {}, {}, {}), NOTHING),
@@ -98,9 +117,8 @@ CASES: dict[str, tuple[Change, Change]] = {
         (
             {
                 "CheckpointConfig": {"S3Uri": "s3://bucket/ckpt/1"},
-                "HyperParameters": {"sagemaker_submit_directory": '"s3://b/source.tar.gz"'},
             },
-            {"Sources": {"s3://bucket/train/": "./a", "s3://bucket/ckpt": "./c", "s3://b": "./s"}},
+            {"Sources": {"s3://bucket/train/": "./a", "s3://bucket/ckpt": "./c"}},
             {},
             {},
         ),
@@ -218,6 +236,43 @@ def test_a_note_on_the_engine(note: str, plan: Planner, facts: Facts) -> None:
     members = {"EnableNetworkIsolation": True} if note == "engine-isolation" else {}
     assert note in {each.id for each in plan(members, local, engine=replace(facts.engine, **ENGINES[note])).notes}
     assert note not in {each.id for each in plan(members, local).notes}
+
+
+@pytest.mark.parametrize(
+    ("prefix", "paths", "noted"),
+    [
+        ("train", ("a", "b"), True),
+        ("train/", ("a", "b"), False),
+        ("data/train.csv", ("train.csv",), False),
+        ("", ("a",), False),
+    ],
+)
+def test_a_fastfile_folder_without_its_slash(
+    prefix: str, paths: tuple[str, ...], noted: bool, plan: Planner, listing: Listing
+) -> None:
+    base = f"{prefix}/" if noted else prefix[: prefix.rfind("/") + 1]
+    listed = replace(listing, prefix=prefix, key_base=base, paths=paths)
+    made = plan(channel("FastFile"), listings={"train": listed})
+    assert ("fastfile-folder" in {note.id for note in made.notes}) == noted
+
+
+def test_a_mapping_for_the_submit_directory_is_called_unused(plan: Planner) -> None:
+    parameters = {"HyperParameters": {"sagemaker_submit_directory": '"s3://b/source.tar.gz"'}}
+    made = plan(parameters, {"Sources": {"s3://b": "./s", "s3://bucket/train": "./a"}})
+    assert next(note.text for note in made.notes if note.id == "sources-unused").endswith(": s3://b")
+
+
+def test_neuron_devices_that_are_not_here(plan: Planner, facts: Facts) -> None:
+    def note(there: int | None, **local: Any) -> str | None:
+        made = plan(NEURON, local, machine=replace(facts.machine, neuron=there))
+        return next((note.text for note in made.notes if note.id in {"neuron-unseen", "allow-cpu"}), None)
+
+    need = "the job needs 1 Neuron device"
+    assert note(1) is None
+    assert note(0) == f"{need} and this machine has 0: it will not be started here (--allow-cpu runs it without)"
+    assert note(None) == f"{need}: whether the engine's machine has them shows when the job is run"
+    has = "ml.trn1.2xlarge has 1 Neuron device"
+    assert note(0, AllowCpu=True) == f"{has}; this run has none, as allowed by --allow-cpu"
 
 
 def test_warnings_come_first(plan: Planner, facts: Facts) -> None:

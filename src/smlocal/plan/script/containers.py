@@ -22,6 +22,7 @@ def create(plan: JobPlan, host: HostPlan) -> str:
     words += _limit_words(host.limits)
     if host.devices is not None:
         words += _gpu_words(host.devices)
+    words += [f"--device {path}" for path in host.neuron]
     for folder in (paths.INPUT, paths.MODEL, paths.OUTPUT):
         words.append(f"-v {here(host, folder)}:{folder}")
     for tree in (*host.channels, *([plan.code] if plan.code is not None else [])):

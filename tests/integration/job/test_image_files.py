@@ -1,0 +1,32 @@
+"""Files that an image keeps below /opt/ml: named before the start, and looked for once for each image."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+NAMED = "the image has files below /opt/ml, which SageMaker reserves and may hide: "
+
+
+def test_they_are_named_and_the_image_is_looked_at_once(
+    job_file: Callable[..., Path], smlocal_run: Run, smlocal_home: Path
+) -> None:
+    path = job_file([], "", runs="baked")
+    ran = smlocal_run("run", path)
+    assert ran.returncode == 0, ran.stderr
+    assert NAMED in ran.stderr
+    assert "/opt/ml/input/data/training/baked, /opt/ml/model/baked, /opt/ml/output/data/baked" in ran.stderr
+    assert "/opt/ml/code" not in ran.stderr
+
+    # What is remembered is what is said: nobody looks again.
+    (image,) = json.loads((smlocal_home / "images.json").read_text())
+    (smlocal_home / "images.json").write_text(json.dumps({image: ["/opt/ml/remembered"]}))
+    planned = smlocal_run("plan", path)
+    assert f"{NAMED}/opt/ml/remembered  [image-reserved-files]" in planned.stdout
+
+
+def test_an_image_without_any_has_no_note(job_file: Callable[..., Path], smlocal_run: Run) -> None:
+    planned = smlocal_run("plan", job_file([], "true"))
+    assert planned.returncode == 0, planned.stderr
+    assert "image-reserved-files" not in planned.stdout
