@@ -157,6 +157,12 @@ class EngineForbiddenError(MachineNotReadyError):
     id = "engine-forbidden"
 
 
+class JobNotAdoptedError(MachineNotReadyError):
+    """The engine does not say what has become of a job whose supervisor is gone: nothing is decided about the job."""
+
+    id = "job-not-adopted"
+
+
 class EngineRemoteError(MachineNotReadyError):
     """The engine cannot mount a folder of this machine, or is reached in a way that smlocal does not know."""
 

@@ -1,30 +1,73 @@
 """`smlocal recover`: after a crash."""
 
+import time
+from typing import TYPE_CHECKING
+
 import click
+
+if TYPE_CHECKING:
+    from smlocal.errors import SmlocalError
+    from smlocal.store.jobs import Store
+
+_POLL_SECONDS = 0.1
+_TRIES = 3
+"""How often a job gets a supervisor that ends without a word, as one that is killed does."""
 
 
 @click.command("recover")
-def command() -> int:
+@click.pass_context
+def command(ctx: click.Context) -> int:
     """Bring jobs to their end whose supervisor was killed.
 
     Waits until they have ended.
 
     Any command that touches such a job does this by itself, in the background.
     """
-    from smlocal.cli.wait import wait_for
-    from smlocal.engine.docker import connect
+    from smlocal.cli.trouble import show_error
     from smlocal.job.orphans import orphans
     from smlocal.store.home import home_directory
     from smlocal.store.jobs import Store
 
+    worst = 0
     with Store.open(home_directory()) as store:
-        names = tuple(orphans(store))
+        names = orphans(store)
         if not names:
             click.echo("Every job has its supervisor or has ended.", err=True)
             return 0
-        connect().facts()  # without an engine they would wait for ever
         click.echo(f"recovering {', '.join(names)}", err=True)
-        wait_for(store, names, None)
+        left = _recover(store, names)
         for name in names:
-            click.echo(f"{name} {store.get(name).status}", err=True)
-    return 0
+            if name not in left:
+                click.echo(f"{name} {store.get(name).status}", err=True)
+        for error in left.values():
+            show_error(error, debug=ctx.obj["debug"], as_json=False)
+            worst = max(worst, error.exit_code)
+    return worst
+
+
+def _recover(store: "Store", names: list[str]) -> "dict[str, SmlocalError]":
+    """Wait until each has ended, or cannot be taken up; returns why not."""
+    from smlocal.job.orphans import not_adopted, see_to, why_not_adopted
+    from smlocal.store.lease import supervised
+
+    began = time.time()
+    tries = dict.fromkeys(names, 0)
+    left: dict[str, SmlocalError] = {}
+    pending = list(names)
+    while pending:
+        for name in list(pending):
+            if supervised(store.directory(name)):
+                continue
+            if store.get(name).status.terminal:
+                pending.remove(name)
+            elif (why := why_not_adopted(store, name, since=began)) is not None:
+                left[name] = why
+                pending.remove(name)
+            elif tries[name] < _TRIES:
+                tries[name] += 1
+                see_to(store, name)
+            else:
+                left[name] = not_adopted(name, f"{_TRIES} supervisors ended without a word")
+                pending.remove(name)
+        time.sleep(_POLL_SECONDS)
+    return left

@@ -13,7 +13,7 @@ from smlocal.contract.limits import Limits
 from smlocal.engine import podman
 from smlocal.engine.client import Client
 from smlocal.engine.documents import cannot_limit, container_document, container_state, image_facts, is_rootless
-from smlocal.engine.endpoint import Endpoint, find_endpoint
+from smlocal.engine.endpoint import Endpoint, endpoint_at, find_endpoint
 from smlocal.engine.http import quote
 from smlocal.engine.interface import (
     JOB_LABEL,
@@ -60,6 +60,11 @@ PROBE_PROGRAM = "/smlocal-probe-does-not-exist"
 def connect() -> "DockerEngine":
     """Find the engine; whether it answers shows at the first call."""
     return DockerEngine(find_endpoint())
+
+
+def connect_to(address: str) -> "DockerEngine":
+    """The engine that a job ran on, whichever is the one for new jobs."""
+    return DockerEngine(endpoint_at(address))
 
 
 class DockerEngine:

@@ -81,6 +81,15 @@ def find_endpoint() -> Endpoint:
     return _from_context(str(context))
 
 
+def endpoint_at(address: str) -> Endpoint:
+    """The engine at an address that `find_endpoint` has once given, also where it gives another one now."""
+    found = find_endpoint()
+    if found.address == address:
+        return found
+    tls = Tls(folder=os.environ.get("DOCKER_CERT_PATH") or docker_folder())
+    return parse_address(address, tls if os.environ.get("DOCKER_TLS_VERIFY") else None)
+
+
 def _default_address() -> str:
     """The usual socket; where there is none, that of an engine which answers in the same words."""
     own = os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.geteuid()}"

@@ -2,7 +2,7 @@
 
 import errno
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from smlocal.job import details, hints
 from smlocal.job.cleanup import clear_attempt
 from smlocal.job.context import Context
 from smlocal.job.delivery import Delivery
-from smlocal.job.events import Event, FeedBroken, Poked
+from smlocal.job.events import Event, FeedBroken, HostExited, Interrupted, Poked
 from smlocal.job.faults import Faults
 from smlocal.job.host_run import HostRun
 from smlocal.job.ladder import send_signal
@@ -28,6 +28,7 @@ from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from smlocal.job.credentials import Desk
+    from smlocal.job.past import Past
 
 _RUNTIME = "OCI runtime"
 
@@ -157,16 +158,25 @@ class Attempt:
             self._do(watch.give_up(time.monotonic()))
         self._to_the_end(watch)
 
-    def resume_watching(self, signalled: Mapping[str, float], asked: float | None) -> None:
-        """Watch on what an earlier supervisor started, from where its stop ladder stood."""
-        watch = self._watch(self.runs)
+    def resume_watching(self, past: "Past", ended: Sequence[HostExited], asked: float | None) -> None:
+        """Watch on what an earlier supervisor started, from where its stop ladder stood.
+
+        `ended`: the hosts that nothing can be done to any more, in the order in which they ended.
+        """
+        self.ran = True
+        watch = self._watch(set(self.runs) - {each.host for each in ended})
+        watch.signalled.update(past.terminated, past.killed)
+        watch.killed.update(past.killed)
         grace = asked if asked is not None else self.plan.stop.grace if self.over else self.plan.stop.peer_grace
-        if signalled or self.over:
-            watch.signalled.update(signalled)
-            first = min(signalled.values(), default=time.time())
+        if past.terminated or self.over:
+            first = min(past.terminated.values(), default=time.time())
             watch.kill_at = time.monotonic() + max(0.0, grace - (time.time() - first))
             watch.grace = grace
             self._do(watch.terminate_rest())
+        if past.interruption_asked:
+            self._do(watch.hear(Interrupted(), time.monotonic()))
+        for each in ended:
+            self._do(watch.hear(each, time.monotonic()))
         for run in self.runs.values():
             run.watch_on()
         self._to_the_end(watch)

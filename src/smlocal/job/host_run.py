@@ -98,22 +98,15 @@ class HostRun:
             output = self._start_with_copies(error)
         self._watch(output)
 
-    def take_up(self, container: str) -> None:
+    def take_up(self, container: str, *, running: bool) -> None:
         """Go on with a container that an earlier supervisor started."""
         self.container = container
         self._mounts = mounts(self.plan, self.host)
-        self.complete_log()
-        waiter = Thread(target=self._wait, args=(None, None), name=f"{self.name}-wait", daemon=True)
-        self._threads = [waiter]
-
-    def tell_end(self) -> None:
-        """Say how a container ended that has ended already."""
-        state = self.engine.state(self.container)
-        self._threads = []
-        self.events.put(HostExited(host=self.name, exit_code=state.exit_code, oom_killed=state.oom_killed))
+        if running:
+            self._threads = [Thread(target=self._wait, args=(None, None), name=f"{self.name}-wait", daemon=True)]
 
     def watch_on(self) -> None:
-        """Wait for the end of a container that was taken up and still runs."""
+        """Wait for the end of a container that was taken up, if it still runs."""
         if self._threads:
             self._watch_usage(started_before=True)
         self.wrote()

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from smlocal.errors import JobNotAdoptedError
+from smlocal.job.describe import NOT_ADOPTED
 from smlocal.job.detach import leave_behind
 from smlocal.store.jobs import Store
 from smlocal.store.lease import supervised
@@ -15,15 +17,30 @@ def see_to(store: Store, name: str) -> bool:
     home = store.home
 
     def work(begun: Callable[[], None]) -> None:
-        from smlocal.engine.docker import connect
+        from smlocal.engine.docker import connect_to
         from smlocal.job.adopt import adopt
 
         with Store.open(home) as own:
-            adopt(own, name, connect, begun)
+            adopt(own, name, connect_to, begun)
 
     with store.let_go():
         leave_behind(work)
     return True
+
+
+def why_not_adopted(store: Store, name: str, *, since: float) -> JobNotAdoptedError | None:
+    """What kept the last supervisor from taking up the job, if that was tried at this time or later."""
+    document = store.document(name, NOT_ADOPTED)
+    return None if document is None or document["At"] < since else not_adopted(name, document["Why"])
+
+
+def not_adopted(name: str, why: str) -> JobNotAdoptedError:
+    """The error for a job that stays without a supervisor."""
+    return JobNotAdoptedError(
+        f"the job '{name}' has no supervisor and was left as it is",
+        details=[why],
+        remedy=["Its containers, if they run, run on. Check the engine (smlocal doctor), then: smlocal recover"],
+    )
 
 
 def orphans(store: Store) -> list[str]:

@@ -120,7 +120,7 @@ class Watch:
         """Do what is due by the clock."""
         if self.kill_at is not None and now >= self.kill_at:
             return self._kill()
-        if self._open:
+        if self._open and self.running:
             for cause, deadline in sorted(self.deadlines.items(), key=lambda item: item[1]):
                 if now >= deadline:
                     return self._stop(cause, None, now)

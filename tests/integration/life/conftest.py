@@ -2,9 +2,11 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -14,6 +16,7 @@ from typing import Any
 
 import pytest
 from tests.forked import run_smlocal
+from tests.integration.life.engine_relay import EngineRelay
 
 from smlocal.store.jobs import Store
 from smlocal.store.records import JobRecord
@@ -184,3 +187,20 @@ def life_on(tmp_path: Path, image: Callable[[str], str]) -> Iterator[Callable[[A
     yield make
     for each in made:
         each.end()
+
+
+@pytest.fixture
+def relay() -> Iterator[EngineRelay]:
+    # A short path: a socket's may have 107 characters.
+    folder = Path(tempfile.mkdtemp(prefix="smlocal-relay-"))
+    relay = EngineRelay(folder / "engine.sock")
+    yield relay
+    relay.vanish()
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def relayed(life: Life, relay: EngineRelay) -> Life:
+    """Jobs that reach the engine through the relay."""
+    life.environment["DOCKER_HOST"] = relay.address
+    return life

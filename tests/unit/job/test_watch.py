@@ -53,6 +53,13 @@ def test_a_stop_is_recorded_before_the_signal() -> None:
     assert it.tick(125.0) == [Kill(hosts=("algo-1",))]
 
 
+def test_a_deadline_that_passes_after_the_end_stops_nothing() -> None:
+    it = watch("algo-1")
+    it.hear(exited("algo-1", 0), 999.9)
+    assert it.tick(1000.0) == []
+    assert status(it) == "Completed"
+
+
 def test_whoever_does_not_want_to_wait_kills_at_once() -> None:
     it = watch("algo-1", "algo-2")
     it.hear(StopAsked(cause=StopCause.REQUEST), 5.0)

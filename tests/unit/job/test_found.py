@@ -3,7 +3,7 @@
 import pytest
 
 from smlocal.engine.interface import ContainerState
-from smlocal.job.adopt import ended_with_the_engine
+from smlocal.job.found import Found, FoundHost
 
 BEGAN = "2026-11-20T21:05:49.898342929Z"
 
@@ -14,6 +14,11 @@ def state(
     return ContainerState(
         status=status, exit_code=code, oom_killed=False, error="", started_at=started, finished_at=finished
     )
+
+
+def found(*states: ContainerState, began: str = BEGAN) -> Found:
+    hosts = {f"algo-{number}": FoundHost(container="c", state=each) for number, each in enumerate(states, 1)}
+    return Found(hosts=hosts, engine_began=began)
 
 
 @pytest.mark.parametrize(
@@ -30,7 +35,14 @@ def state(
     ],
 )
 def test_what_failed_at_the_engines_start_is_the_engines(given: ContainerState, *, lost: bool) -> None:
-    assert ended_with_the_engine([given], BEGAN) is lost
-    assert ended_with_the_engine([given], "2026-11-20T22:05:49.898342929+01:00") is lost
-    assert not ended_with_the_engine([given], "")
-    assert ended_with_the_engine([state("2026-11-20T21:05:10.1Z", code=0), given], BEGAN) is lost
+    assert found(given).ended_with_the_engine is lost
+    assert found(given, began="2026-11-20T22:05:49.898342929+01:00").ended_with_the_engine is lost
+    assert not found(given, began="").ended_with_the_engine
+    assert found(state("2026-11-20T21:05:10.1Z", code=0), given).ended_with_the_engine is lost
+
+
+def test_the_end_is_that_of_the_last_container() -> None:
+    early, late = state("2026-11-20T21:05:10.1Z"), state("2026-11-20T22:05:11.25+01:00")
+    assert found(early, late).ended_at == 1_795_208_711.25
+    assert found(early, state("0001-01-01T00:00:00Z", status="running")).ended_at is None
+    assert found().ended_at is None

@@ -1,0 +1,96 @@
+"""The real engine behind a socket that can vanish, come back, and answer badly for a while."""
+
+import os
+import re
+import select
+import socket
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+from smlocal.engine.endpoint import find_endpoint
+
+_CUT_SECONDS = 10.0
+
+
+class EngineRelay:
+    """Passes on what is said, each connection in a thread of its own."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.refused = 0
+        """How many calls were answered with an error."""
+        self._refuses = re.compile(b"(?!)")
+        self._open: set[socket.socket] = set()
+        self._listener: socket.socket | None = None
+        self._threads: list[threading.Thread] = []
+        self.come_back()
+
+    @property
+    def address(self) -> str:
+        return f"unix://{self.path}"
+
+    def refuse(self, request: str) -> None:
+        """Answer calls whose first line matches with status 500 from now on; an empty pattern ends that."""
+        self._refuses = re.compile(request.encode() or b"(?!)")
+
+    def vanish(self) -> None:
+        """Cut every connection and take none any more; the engine and its containers hear nothing of it."""
+        listener, self._listener = self._listener, None
+        if listener is not None:
+            with suppress(OSError):
+                listener.shutdown(socket.SHUT_RDWR)
+            listener.close()
+            os.unlink(self.path)
+        for connection in list(self._open):
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+        for thread in self._threads:
+            thread.join(_CUT_SECONDS)
+            assert not thread.is_alive()
+        self._threads.clear()
+
+    def come_back(self) -> None:
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listener.bind(str(self.path))
+        listener.listen(64)
+        self._listener = listener
+        self._begin(self._accept, listener)
+
+    def _begin(self, work: object, *arguments: socket.socket) -> None:
+        assert callable(work)
+        thread = threading.Thread(target=work, args=arguments, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _accept(self, listener: socket.socket) -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = listener.accept()
+                self._begin(self._serve, connection)
+
+    def _serve(self, here: socket.socket) -> None:
+        with here, suppress(OSError):
+            self._open.add(here)
+            first = here.recv(65536)
+            if self._refuses.search(first.partition(b"\r\n")[0]):
+                self.refused += 1
+                body = b'{"message": "the engine is busy"}'
+                here.sendall(b"HTTP/1.1 500 Busy\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+                return
+            with find_endpoint().connect() as there:
+                self._open.add(there)
+                there.sendall(first)
+                self._pass(here, there)
+                self._open.discard(there)
+        self._open.discard(here)
+
+    @staticmethod
+    def _pass(here: socket.socket, there: socket.socket) -> None:
+        other = {here: there, there: here}
+        while True:
+            for ready in select.select([here, there], [], [])[0]:
+                data = ready.recv(65536)
+                if not data:
+                    return
+                other[ready].sendall(data)
