@@ -71,7 +71,12 @@ def _tree(channel: Channel, mode: str, shard: Shard, local: LocalSettings, facts
     listing = facts.listings[name].dealt_to(shard)
     fast = mode == "FastFile"
     staging, reason = choose_staging(
-        listing, local.Staging, fast_file=fast, no_fuse=facts.no_fuse, here=facts.engine.local
+        listing,
+        local.Staging,
+        fast_file=fast,
+        no_fuse=facts.no_fuse,
+        here=facts.engine.local,
+        rootless=facts.engine.rootless,
     )
     return TreePlan(
         name=name,

@@ -46,6 +46,7 @@ def code_of(facts: Facts, local: LocalSettings) -> TreePlan | None:
     """What fills `/opt/ml/code`."""
     if facts.code is None:
         return None
-    staging, reason = choose_staging(facts.code, local.Staging, here=facts.engine.local)
+    engine = facts.engine
+    staging, reason = choose_staging(facts.code, local.Staging, here=engine.local, rootless=engine.rootless)
     uri = local.Code or ""
     return TreePlan(name="code", uri=uri, target=paths.CODE, listing=facts.code, staging=staging, reason=reason)

@@ -146,6 +146,11 @@ def _copied(plan: JobPlan, job: JobFile) -> str | None:
     return f"copied before the start instead of shown copy-on-write: {some(copied)}" if copied else None
 
 
+def _no_renames(plan: JobPlan, job: JobFile) -> str | None:
+    shown = [tree.name for tree in _trees(plan) if tree.staging == "overlay"] if plan.engine.rootless else []
+    return f"the engine is rootless: folders that are in {some(shown)} from the start cannot be renamed" if shown else None
+
+
 def _trees(plan: JobPlan) -> Iterator[TreePlan]:
     yield from plan.trees
     if plan.code is not None:
@@ -167,6 +172,7 @@ INPUT_RULES = (
     NoteRule(id="shuffle-ignored", says=_shuffle_ignored),
     NoteRule(id="attribute-text", says=_attribute_text),
     NoteRule(id="staging-copied", says=_copied),
+    NoteRule(id="staging-renames", says=_no_renames, warning=True),
     NoteRule(id="channel-modes", says=_modes),
     NoteRule(id="channel-empty-folders", says=_empty_directories),
     NoteRule(id="channel-skipped", says=_skipped),

@@ -8,6 +8,7 @@ Staging = Literal["overlay", "copy", "bind", "fuse", "send"]
 """`bind` shows a folder as it is, `fuse` streams objects of S3 as they are read, `send` fills a volume elsewhere."""
 
 _REASONS_SHOWN = 2
+_NO_RENAMES = "in an overlay of a rootless engine folders cannot be renamed; Local.Staging overlay shows it all the same"
 
 
 def choose_staging(
@@ -17,12 +18,13 @@ def choose_staging(
     fast_file: bool = False,
     no_fuse: str | None = None,
     here: bool = True,
+    rootless: bool = False,
 ) -> tuple[Staging, str | None]:
     """Return the staging and, where the tree or the machine itself rules out what is the default, why.
 
     A copy that was asked for needs no reason. A selection that is not a whole tree is gathered in a folder of its own
     first, as regular files, so that links and mounts around it do not matter. `here` is False for an engine that does
-    not see this machine's folders.
+    not see this machine's folders. The overlays of a `rootless` engine are no plain trees, so they must be asked for.
     """
     if not here:
         return "send", no_fuse if fast_file and listing.remote else None
@@ -36,4 +38,6 @@ def choose_staging(
         shown = "; ".join(listing.copy_reasons[:_REASONS_SHOWN])
         more = len(listing.copy_reasons) - _REASONS_SHOWN
         return "copy", f"{shown}; and {more} more" if more > 0 else shown
+    if rootless and requested is None:
+        return "copy", _NO_RENAMES
     return "overlay", None

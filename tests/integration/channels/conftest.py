@@ -92,8 +92,8 @@ def listing_of(tmp_path: Path) -> Callable[..., Listing]:
     return make
 
 
-def digest_tree(folder: Path) -> dict[str, tuple[int, int, int, int, str]]:
-    """Every entry with its kind, owner, time and content: equal before and after means nothing was changed."""
+def digest_tree(folder: Path) -> dict[str, tuple[int, int, int, int, dict[str, bytes], str]]:
+    """Every entry with its kind, owner, time, marks and content: equal before and after means no change."""
     found = {}
     for path in [folder, *folder.rglob("*")]:
         status = path.lstat()
@@ -102,8 +102,18 @@ def digest_tree(folder: Path) -> dict[str, tuple[int, int, int, int, str]]:
         else:
             content = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
         name = str(path.relative_to(folder))
-        found[name] = (status.st_mode, status.st_uid, status.st_gid, status.st_mtime_ns, content)
+        marks = {mark: os.getxattr(path, mark, follow_symlinks=False) for mark in listed(path)}
+        owner = (status.st_mode, status.st_uid, status.st_gid)
+        found[name] = (*owner, status.st_mtime_ns, marks, content)
     return found
+
+
+def listed(path: Path) -> list[str]:
+    """The names of its extended attributes."""
+    try:
+        return os.listxattr(path, follow_symlinks=False)
+    except OSError:  # a file system without any
+        return []
 
 
 @pytest.fixture

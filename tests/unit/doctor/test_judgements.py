@@ -87,6 +87,7 @@ OWNED = [
             "warning",
             "before each run",
         ),
+        (overlay.judge(TRIED, home="/h", local=True, rootless=True), "warning", "folders cannot be renamed"),
         (overlay.judge(TRIED, home="/h", local=False), "warning", "the engine is on another machine"),
         (overlay.judge(REFUSED, home="/h", local=True), "unknown", "no container can be started"),
         (cgroup.judge(DETAILS), "ok", "cgroup v2: memory and CPUs can be limited"),

@@ -210,6 +210,7 @@ ENGINES: dict[str, dict[str, Any]] = {
     "engine-remote": {"local": False},
     "engine-rootless": {"rootless": True},
     "engine-ulimits": {"rootless": True, "product": "podman"},
+    "staging-renames": {"rootless": True},
 }
 
 
@@ -232,6 +233,7 @@ def test_a_note_on_the_engine(note: str, plan: Planner, facts: Facts) -> None:
     local = {
         "engine-endpoints": {"Endpoints": {"s3": "http://localhost:9000"}},
         "engine-ulimits": {"Ulimits": {"nofile": 1}},
+        "staging-renames": {"Staging": "overlay"},
     }.get(note, {})
     members = {"EnableNetworkIsolation": True} if note == "engine-isolation" else {}
     assert note in {each.id for each in plan(members, local, engine=replace(facts.engine, **ENGINES[note])).notes}

@@ -33,8 +33,20 @@ def test_a_tree_is_shown_in_place_unless_something_leads_out(requested: Staging 
 
 
 def test_the_script_mounts_as_the_engine_may(plan: Planner, facts: Facts) -> None:
-    assert 'train-work)" ' in shell_script(plan())
-    assert 'train-work),userxattr" ' in shell_script(plan(engine=replace(facts.engine, rootless=True)))
+    assert 'train-work),redirect_dir=on,index=off" ' in shell_script(plan())
+    rootless = replace(facts.engine, rootless=True)
+    assert "overlay" not in shell_script(plan(engine=rootless))
+    assert 'train-work),userxattr" ' in shell_script(plan({}, {"Staging": "overlay"}, engine=rootless))
+
+
+def test_a_rootless_engine_copies_unless_told_otherwise() -> None:
+    """Its overlays have folders that cannot be renamed."""
+    staging, reason = choose_staging(listing(), None, rootless=True)
+    assert staging == "copy"
+    assert "cannot be renamed" in (reason or "")
+    assert choose_staging(listing(), "overlay", rootless=True) == ("overlay", None)
+    assert choose_staging(listing(), "copy", rootless=True) == ("copy", None)
+    assert choose_staging(listing(), None, fast_file=True, rootless=True) == ("bind", None)
 
 
 def test_a_selection_is_gathered_first_so_that_nothing_leads_out() -> None:

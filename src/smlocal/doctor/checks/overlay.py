@@ -7,10 +7,10 @@ from smlocal.doctor.trial import Trial
 
 def check(look: Look) -> Finding:
     """Really try."""
-    return judge(look.trial, home=look.home, local=look.endpoint.local)
+    return judge(look.trial, home=look.home, local=look.endpoint.local, rootless=look.details.rootless)
 
 
-def judge(trial: Trial, *, home: str, local: bool) -> Finding:
+def judge(trial: Trial, *, home: str, local: bool, rootless: bool = False) -> Finding:
     """Without them every channel is copied."""
     if trial.container_trouble is not None:
         return unknown("not looked at: no container can be started")
@@ -23,5 +23,10 @@ def judge(trial: Trial, *, home: str, local: bool) -> Finding:
         return warning(
             f"File channels are copied before each run: {trial.overlay_trouble}",
             f"An engine on this machine can overlay folders on ext4, xfs, btrfs or tmpfs; {home} was tried.",
+        )
+    if rootless:
+        return warning(
+            "File channels are copied before each run: in an overlay of a rootless engine folders cannot be renamed",
+            "Where the training renames no folder of a channel: --staging overlay",
         )
     return fine("tried: File channels are copy-on-write, whatever their size")
