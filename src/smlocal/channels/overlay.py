@@ -7,8 +7,8 @@ from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError
 
 _AS_A_PLAIN_TREE = ",redirect_dir=on,index=off"
-"""So that folders of `lower` can be renamed, and hard links there are separate files, as two objects are. Kernels before
-4.13 do not know both, and refuse the overlay."""
+"""So that folders of `lower` can be renamed, and hard links there are separate files, as two objects are. Kernels
+before 4.13 do not know both, and refuse the overlay."""
 _METADATA_ALONE = ",metacopy=on"
 """So that chmod or chown does not copy the data of a file. Only for kernels that know it, from 4.19 on."""
 _KNOWN = "/sys/module/overlay/parameters/metacopy"

@@ -271,6 +271,21 @@ class Attempt:
                     grace=watch.grace,
                     credentials=self.desk is not None,
                 )
+        self._explain_unread()
+
+    def _explain_unread(self) -> None:
+        """A program that gets EIO from its channel cannot tell why; whether it failed for that, its log may say."""
+        unread = self.delivery.unread()
+        if not unread:
+            return
+        from smlocal.job.unread import unread_advice, unread_facts  # hardly any job needs it
+
+        facts = unread_facts(unread)
+        if self.story.first_failure is not None and self.explanation is None:
+            self.explanation = "; ".join(facts)
+        else:
+            self.hints += facts
+        self.hints += unread_advice(unread)
 
     def _failed(self, reason: str, explanation: str | None) -> None:
         self.explanation = explanation

@@ -16,6 +16,7 @@ from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from smlocal.channels.fastfile.mount import FuseMount
+    from smlocal.channels.fastfile.unread import Unread
     from smlocal.channels.pipe.feeder import PipeFeeder
     from smlocal.sources.s3.client import S3Client
 
@@ -38,7 +39,8 @@ class Delivery:
     _client: "S3Client | None" = None
     _local: dict[int, Listing] = field(default_factory=dict)
     """What has been downloaded, by the identity of the listing: hosts that have all share one."""
-    _mounts: dict[int, "FuseMount"] = field(default_factory=dict)
+    _mounts: dict[int, "tuple[str, FuseMount]"] = field(default_factory=dict)
+    """With the channel's name, by the identity of the listing too."""
     _feeders: dict[str, "list[PipeFeeder]"] = field(default_factory=dict)
 
     def local(self, tree: TreePlan) -> Listing:
@@ -66,7 +68,7 @@ class Delivery:
 
     def streamed(self, tree: TreePlan) -> StagedChannel:
         """A file system that fetches the objects as they are read."""
-        mounted = self._mounts.get(id(tree.listing))
+        _, mounted = self._mounts.get(id(tree.listing), (tree.name, None))
         if mounted is None:
             from smlocal.channels.fastfile.mount import FuseMount
 
@@ -76,7 +78,7 @@ class Delivery:
                 directory=f"{self.plan.job_directory}/staged/fuse-{len(self._mounts)}",
                 died=lambda why: self._broke(f'what streams channel "{tree.name}" ended: {why}'),
             )
-            self._mounts[id(tree.listing)] = mounted
+            self._mounts[id(tree.listing)] = tree.name, mounted
         mount = Mount(source=mounted.mount_point, target=tree.target, read_only=True)
         return StagedChannel(mounts=(mount,), means=Means.FUSE, bytes_copied=0)
 
@@ -106,12 +108,16 @@ class Delivery:
         for feeder in self._feeders.get(host, ()):
             feeder.start()
 
+    def unread(self) -> list[tuple[str, "Unread"]]:
+        """The channel and the object of every read of S3 that failed in a container, before `close`."""
+        return [(channel, each) for channel, mount in self._mounts.values() for each in mount.unread()]
+
     def close(self) -> None:
         """End everything; to call it twice does no harm."""
         for feeders in self._feeders.values():
             for feeder in feeders:
                 feeder.stop()
-        for mount in self._mounts.values():
+        for _, mount in self._mounts.values():
             mount.stop()
         self._feeders.clear()
         self._mounts.clear()

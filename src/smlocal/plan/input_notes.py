@@ -148,7 +148,7 @@ def _copied(plan: JobPlan, job: JobFile) -> str | None:
 
 def _no_renames(plan: JobPlan, job: JobFile) -> str | None:
     shown = [tree.name for tree in _trees(plan) if tree.staging == "overlay"] if plan.engine.rootless else []
-    return f"the engine is rootless: folders that are in {some(shown)} from the start cannot be renamed" if shown else None
+    return f"the engine is rootless: folders in {some(shown)} cannot be renamed, unless they are new" if shown else None
 
 
 def _trees(plan: JobPlan) -> Iterator[TreePlan]:

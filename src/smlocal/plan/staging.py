@@ -8,7 +8,7 @@ Staging = Literal["overlay", "copy", "bind", "fuse", "send"]
 """`bind` shows a folder as it is, `fuse` streams objects of S3 as they are read, `send` fills a volume elsewhere."""
 
 _REASONS_SHOWN = 2
-_NO_RENAMES = "in an overlay of a rootless engine folders cannot be renamed; Local.Staging overlay shows it all the same"
+_NO_RENAMES = "if a rootless engine shows it, its folders cannot be renamed; Local.Staging overlay shows it anyway"
 
 
 def choose_staging(
@@ -32,12 +32,10 @@ def choose_staging(
         if listing.remote:
             return ("fuse", None) if no_fuse is None else ("bind", no_fuse)
         return "bind", None
-    if requested == "copy":
-        return "copy", None
-    if listing.whole_tree and listing.copy_reasons:
+    if requested != "copy" and listing.whole_tree and listing.copy_reasons:
         shown = "; ".join(listing.copy_reasons[:_REASONS_SHOWN])
         more = len(listing.copy_reasons) - _REASONS_SHOWN
         return "copy", f"{shown}; and {more} more" if more > 0 else shown
     if rootless and requested is None:
         return "copy", _NO_RENAMES
-    return "overlay", None
+    return requested or "overlay", None

@@ -81,6 +81,9 @@ def test_a_read_fails_when_s3_stays_away_and_the_next_succeeds_when_it_is_back(
                 (channel.path / name).read_bytes()
             assert caught.value.errno == EIO
         assert (channel.path / "small").stat().st_size == 5
+        base = listing.bucket_uri + listing.key_base
+        assert {each.uri for each in channel.mount.unread()} == {f"{base}big", f"{base}small"}
+        assert {each.code for each in channel.mount.unread()} <= {"RequestTimeout", "RequestError"}
     finally:
         s3.restart()
     time.sleep(2.5)  # what failed is refused for two seconds

@@ -1,4 +1,4 @@
-"""A container does to a channel whatever a program may do to a tree: it works as on a plain one, and the user's stays."""
+"""A container does to a channel whatever a program may do to a tree. It works, and the user's own tree is unchanged."""
 
 import json
 import os

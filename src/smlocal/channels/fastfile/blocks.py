@@ -43,7 +43,8 @@ class _Span:
     born: float
     done: Event = field(default_factory=Event)
     begun: bool = False
-    failed: bool = False
+    error: Exception | None = None
+    """Why it could not be fetched."""
     readers: int = 0
     read: bool = False
     """Up to its end, or as far as somebody asked for it."""
@@ -73,15 +74,20 @@ class Blocks:
         self._seconds_a_byte = 1 / _UNKNOWN_PACE
 
     def read(self, file: int, start: int, end: int, size: int, put: Put) -> None:
-        """Hand over the bytes from `start` to `end` of an object of `size` bytes, or raise `OSError`."""
+        """Hand over the bytes from `start` to `end` of an object of `size` bytes, or raise `OSError`.
+
+        Its cause is what `fetch` raised; the kernel's second try of the same read gets one without a cause.
+        """
         deadline = time.monotonic() + self._patience
         with self._lock:
             spans = self._pinned(file, start, end, size)
         try:
             for span in spans:
-                if not span.done.wait(max(0, deadline - time.monotonic())) or span.failed:
+                if not span.done.wait(max(0, deadline - time.monotonic())):
+                    span.error = TimeoutError(f"no answer came from S3 within {self._patience:g} s")
+                if span.error is not None:
                     self._remember(span)
-                    raise OSError(EIO, "the object could not be read")
+                    raise OSError(EIO, "the object could not be read") from span.error
                 first, last = max(start, span.start), min(end, span.end)
                 put(first - start, span.buffer[first - span.start : last - span.start])
         finally:
@@ -235,9 +241,9 @@ class Blocks:
                 if len(span.buffer) >= CELL:  # less says more about the way than about the pace
                     took = (time.monotonic() - began) / len(span.buffer)
                     self._seconds_a_byte += (took - self._seconds_a_byte) / 4
-            except Exception:  # noqa: BLE001 - whatever it was, the reader gets EIO and this thread goes on
+            except Exception as error:  # noqa: BLE001 - whatever it was, the reader gets EIO and this thread goes on
                 with self._lock:
-                    span.failed = True
+                    span.error = error
                     self._drop(span)
             span.done.set()
 

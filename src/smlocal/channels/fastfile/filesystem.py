@@ -10,6 +10,7 @@ from typing import TypeVar
 from smlocal.channels.fastfile.blocks import Blocks, Put
 from smlocal.channels.fastfile.readahead import WINDOW, Sequence
 from smlocal.channels.fastfile.tree import Node, Tree
+from smlocal.channels.fastfile.unread import Unread
 from smlocal.sources.s3.interface import ObjectStore, S3Error, S3Object
 
 _Opened = TypeVar("_Opened")
@@ -31,14 +32,16 @@ class FileSystem:
         bucket: str,
         key_base: str,
         trouble: Callable[[str], None],
+        unread: Callable[[Unread], None],
         patience: float = READ_PATIENCE,
     ) -> None:
-        """`trouble` is told in words of every fetch that failed."""
+        """`trouble` is told in words of every fetch that failed, `unread` of every read that did: not all is read."""
         self.tree = tree
         self._store = store
         self._bucket = bucket
         self._key_base = key_base
         self._trouble = trouble
+        self._unread = unread
         self._blocks = Blocks(self._fetch, patience=patience)
         self._numbers = count(1)
         self._files: dict[int, tuple[Node, Sequence]] = {}
@@ -76,7 +79,12 @@ class FileSystem:
                 break
             with self._lock:
                 sequence.planned = max(sequence.planned, last)
-        self._blocks.read(node.index, start, end, node.size, put)
+        try:
+            self._blocks.read(node.index, start, end, node.size, put)
+        except OSError as error:
+            if error.__cause__ is not None:
+                self._unread(self._why(node, error.__cause__))
+            raise
         return end - start
 
     def release(self, handle: int) -> None:
@@ -118,17 +126,26 @@ class FileSystem:
         readers = sum(when > now - _ACTIVE for when in self._active.values())
         return sequence.pieces(node.size, WINDOW // readers, self._blocks.at_once)
 
-    def _fetch(self, file: int, start: int, buffer: memoryview) -> None:
+    def _object(self, file: int) -> S3Object:
         etag, key = self.tree.etag_and_key(file, self._key_base)
-        wanted = S3Object(bucket=self._bucket, key=key, size=self.tree.size(file), etag=etag)
+        return S3Object(bucket=self._bucket, key=key, size=self.tree.size(file), etag=etag)
+
+    def _fetch(self, file: int, start: int, buffer: memoryview) -> None:
+        wanted = self._object(file)
         try:
             got = self._store.read_into(wanted, start, buffer)
         except S3Error as error:
             self._trouble(f"{wanted.uri}: {error}")
-            raise OSError(EIO, str(error)) from error
+            raise
         if got != len(buffer):
-            self._trouble(f"{wanted.uri}: it ended {len(buffer) - got} bytes too early")
-            raise OSError(EIO, "the object is shorter than it was")
+            words = f"it ended {len(buffer) - got} bytes too early"
+            self._trouble(f"{wanted.uri}: {words}")
+            raise OSError(EIO, words)
+
+    def _why(self, node: Node, cause: BaseException) -> Unread:
+        code = cause.code if isinstance(cause, S3Error) else "RequestTimeout" if isinstance(cause, TimeoutError) else ""
+        why = (cause.strerror if isinstance(cause, OSError) else None) or str(cause) or type(cause).__name__
+        return Unread(uri=self._object(node.index).uri, code=code, why=why)
 
 
 def _opened(table: dict[int, _Opened], handle: int) -> _Opened:

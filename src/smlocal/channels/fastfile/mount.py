@@ -13,6 +13,7 @@ from typing import BinaryIO
 
 from smlocal.channels.fastfile.index import write_index
 from smlocal.channels.fastfile.unmount import unmount
+from smlocal.channels.fastfile.unread import Unread, read_unread
 from smlocal.contract.failure import INTERNAL_ERROR
 from smlocal.contract.listing import Listing
 from smlocal.errors import StagingError
@@ -42,6 +43,7 @@ class FuseMount:
     """While it is open, the server knows that we are there."""
     _answers: BinaryIO
     _log: str
+    _unread: str
     _died: Callable[[str], None]
     _stopping: bool = False
     _lock: Lock = field(default_factory=Lock)
@@ -64,11 +66,13 @@ class FuseMount:
         mount_point = os.path.join(os.path.realpath(directory), "mount")
         index = os.path.join(directory, "index")
         log = os.path.join(directory, "server.log")
+        unread = os.path.join(directory, "unread")
         os.makedirs(mount_point)
         write_index(listing, index)
         told = {
             "mount_point": mount_point,
             "index": index,
+            "unread": unread,
             "region": region,
             "bucket": listing.bucket,
             "key_base": listing.key_base,
@@ -76,7 +80,15 @@ class FuseMount:
         if patience is not None:
             told["patience"] = str(patience)
         process, tell, answers = _launch(log)
-        mount = cls(mount_point=mount_point, _process=process, _tell=tell, _answers=answers, _log=log, _died=died)
+        mount = cls(
+            mount_point=mount_point,
+            _process=process,
+            _tell=tell,
+            _answers=answers,
+            _log=log,
+            _unread=unread,
+            _died=died,
+        )
         try:
             mount._introduce(told)
             os.unlink(index)  # the server has it mapped
@@ -86,6 +98,10 @@ class FuseMount:
             raise
         Thread(target=mount._watch, daemon=True).start()
         return mount
+
+    def unread(self) -> list[Unread]:
+        """The objects that could not be read, each written down before its reader got EIO."""
+        return read_unread(self._unread)
 
     def stop(self) -> None:
         """Unmount whether or not somebody still reads, and end the server; a second time does nothing."""

@@ -36,6 +36,7 @@ def _serve(told: dict[str, str]) -> int:
     from smlocal.channels.fastfile.binding import serve
     from smlocal.channels.fastfile.filesystem import READ_PATIENCE, FileSystem
     from smlocal.channels.fastfile.tree import Tree
+    from smlocal.channels.fastfile.unread import UnreadLog
     from smlocal.sources.s3.client import open_store
 
     patience = float(told.get("patience", READ_PATIENCE))
@@ -45,6 +46,7 @@ def _serve(told: dict[str, str]) -> int:
         bucket=told["bucket"],
         key_base=told["key_base"],
         trouble=_log,
+        unread=UnreadLog(told["unread"]).add,
         patience=patience,
     )
     return serve(files, told["mount_point"], lambda: _say({"mounted": True}))

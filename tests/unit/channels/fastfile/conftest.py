@@ -2,6 +2,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import accumulate
 from pathlib import Path
 from threading import Lock
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,6 +12,9 @@ from smlocal.channels.fastfile.tree import Tree
 from smlocal.contract.listing import Listing
 from smlocal.sources.s3.checksum import Checksum
 from smlocal.sources.s3.interface import S3Error, S3Object
+
+if TYPE_CHECKING:
+    from smlocal.channels.fastfile.unread import Unread
 
 BUCKET = "bucket"
 BASE = "base/"
@@ -60,6 +64,7 @@ class Channel:
     def __init__(self, objects: Mapping[str, bytes], folder: Path, *, patience: float = 30) -> None:
         self.store = MemoryStore({BASE + path: data for path, data in objects.items()})
         self.troubles: list[str] = []
+        self.unread: list[Unread] = []
         index = folder / "index"
         write_index(remote_listing(list(self.store.list_objects(BUCKET, BASE))), str(index))
         self.files = FileSystem(
@@ -68,6 +73,7 @@ class Channel:
             bucket=BUCKET,
             key_base=BASE,
             trouble=self.troubles.append,
+            unread=self.unread.append,
             patience=patience,
         )
         index.unlink()

@@ -1,3 +1,4 @@
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from errno import EBADF, EIO, ENOENT, ENOTDIR
@@ -8,6 +9,7 @@ import pytest
 
 from smlocal.channels.fastfile.filesystem import FileSystem
 from smlocal.channels.fastfile.readahead import CELL
+from smlocal.channels.fastfile.unread import Unread
 from smlocal.sources.s3.interface import S3Error
 
 BIG = Random(1).randbytes(24 << 20)
@@ -24,6 +26,7 @@ class Channel(Protocol):
     files: FileSystem
     store: Store
     troubles: list[str]
+    unread: list[Unread]
 
     def read(self, handle: int, start: int, count: int) -> bytes: ...
 
@@ -109,6 +112,11 @@ def test_an_object_that_changed_cannot_be_read_and_the_log_says_why(channel_of: 
         channel.read(channel.files.open(b"file"), 0, 6)
     assert caught.value.errno == EIO
     assert channel.troubles == ["s3://bucket/base/file: PreconditionFailed: it has changed"]
+    with pytest.raises(OSError, match="read"):  # the kernel's second try of the same read is no second failure
+        channel.read(channel.files.open(b"file"), 0, 6)
+    assert channel.unread == [
+        Unread(uri="s3://bucket/base/file", code="PreconditionFailed", why="PreconditionFailed: it has changed")
+    ]
     assert channel.read(channel.files.open(b"other"), 0, 6) == b"same"
 
 
@@ -126,6 +134,19 @@ def test_an_object_that_is_too_short_cannot_be_read(channel_of: ChannelOf) -> No
     with pytest.raises(OSError, match="read"):
         channel.read(channel.files.open(b"file"), 0, 4)
     assert channel.troubles == ["s3://bucket/base/file: it ended 1 bytes too early"]
+    assert channel.unread == [Unread(uri="s3://bucket/base/file", code="", why="it ended 1 bytes too early")]
+
+
+def test_what_is_fetched_ahead_in_vain_is_no_read_that_failed(channel_of: ChannelOf) -> None:
+    channel = channel_of({"big": BIG})
+    channel.store.failing = S3Error("AccessDenied", "said", status=403)
+    assert channel.files._blocks.fetch_ahead(0, 0, CELL, len(BIG))
+    for _ in range(3000):
+        if channel.troubles:
+            break
+        time.sleep(0.01)
+    assert channel.troubles == ["s3://bucket/base/big: AccessDenied: said"]
+    assert channel.unread == []
 
 
 def test_readers_that_go_on_share_the_memory(channel_of: ChannelOf) -> None:

@@ -1,0 +1,52 @@
+"""Which objects of a FastFile channel a container could not read: its server writes them down for the job."""
+
+import json
+import os
+from contextlib import suppress
+from threading import Lock
+
+from smlocal.quick_dataclass import dataclass
+
+_MOST = 100
+"""Objects that are written down; a program that goes on after errors may meet a million."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unread:
+    """A read that failed with EIO in the container."""
+
+    uri: str
+    code: str
+    """S3's, as `NoSuchKey`; `RequestTimeout` where no answer came, empty where there is no code."""
+    why: str
+
+
+class UnreadLog:
+    """Used by the server; safe to use from many threads."""
+
+    def __init__(self, path: str) -> None:
+        """Make no file before there is something to write."""
+        self._path = path
+        self._seen: set[tuple[str, str]] = set()
+        self._lock = Lock()
+
+    def add(self, unread: Unread) -> None:
+        """Write it down before the container hears of it: once for each object and cause."""
+        with self._lock:
+            key = (unread.uri, unread.code)
+            if key in self._seen or len(self._seen) >= _MOST:
+                return
+            self._seen.add(key)
+            line = json.dumps([unread.uri, unread.code, unread.why])
+            # A full disk fails the job anyway.
+            with suppress(OSError), open(self._path, "a", encoding="utf-8") as file:
+                file.write(f"{line}\n")
+
+
+def read_unread(path: str) -> list[Unread]:
+    """What was written down; nothing where every read succeeded."""
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as file:
+        lines = [line for line in file if line.endswith("\n")]  # the server may have been killed while it wrote
+    return [Unread(uri=uri, code=code, why=why) for uri, code, why in map(json.loads, lines)]
