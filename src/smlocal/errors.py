@@ -139,6 +139,18 @@ class NothingToPublishError(RequestRefusedError):
     id = "nothing-to-publish"
 
 
+class NothingToPackError(RequestRefusedError):
+    """A finished job has nothing that is still to be packed."""
+
+    id = "nothing-to-pack"
+
+
+class NotPackedError(RequestRefusedError):
+    """A job that is to be replaced has the only copy of what its containers wrote."""
+
+    id = "not-packed"
+
+
 class CacheInUseError(RequestRefusedError):
     """Downloads that a running job reads cannot be removed."""
 
@@ -185,6 +197,12 @@ class CredentialsMissingError(MachineNotReadyError):
     """AWS credentials are needed (an ECR image, objects in S3) and none work."""
 
     id = "credentials-missing"
+
+
+class ClockWrongError(MachineNotReadyError):
+    """AWS refuses requests because of the time that they carry."""
+
+    id = "clock-wrong"
 
 
 class RoleNotAssumedError(MachineNotReadyError):

@@ -3,8 +3,9 @@
 import os
 from typing import Any
 
+from smlocal.contract.clock import CLOCK_REMEDY, is_wrong_clock
 from smlocal.credentials.issued import Issued
-from smlocal.errors import CredentialsMissingError, RoleNotAssumedError
+from smlocal.errors import ClockWrongError, CredentialsMissingError, RoleNotAssumedError
 from smlocal.sources.s3.credentials import credential_source, missing
 from smlocal.sources.s3.profile import read_profile
 
@@ -38,6 +39,12 @@ def assumed(role_arn: str, region: str) -> Issued:
     except NoCredentialsError as error:
         raise _for_containers(()) from error
     except (BotoCoreError, ClientError, RuntimeError, ValueError, KeyError) as error:
+        if is_wrong_clock(str(error)):
+            raise ClockWrongError(
+                f"the role {role_arn} cannot be assumed because the clock of this machine is wrong",
+                details=(str(error),),
+                remedy=(CLOCK_REMEDY,),
+            ) from error
         raise RoleNotAssumedError(
             f"the role {role_arn} cannot be assumed",
             details=(str(error),),

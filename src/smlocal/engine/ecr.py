@@ -4,8 +4,9 @@ import base64
 import re
 from typing import Any
 
+from smlocal.contract.clock import CLOCK_REMEDY, is_wrong_clock
 from smlocal.engine.interface import RegistryLogin
-from smlocal.errors import CredentialsMissingError, RegistryUnreachableError
+from smlocal.errors import ClockWrongError, CredentialsMissingError, RegistryUnreachableError
 
 _NAME = re.compile(
     r"(?P<host>(?P<account>\d{12})\.dkr\.ecr(?:-fips)?\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?)/."
@@ -42,6 +43,12 @@ def _token(image: str, region: str) -> str:
             remedy=(f"Build or load it here:  docker build -t {image} .     or: docker load -i FILE",),
         ) from error
     except (BotoCoreError, ClientError) as error:
+        if is_wrong_clock(str(error)):
+            raise ClockWrongError(
+                f"image {image} is not here, and Amazon ECR refuses a login: the clock of this machine is wrong",
+                details=(str(error),),
+                remedy=(CLOCK_REMEDY,),
+            ) from error
         raise CredentialsMissingError(
             f"image {image} is not here, and pulling it from Amazon ECR needs AWS credentials that work",
             details=(str(error),),

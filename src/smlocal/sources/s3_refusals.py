@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from smlocal.errors import CredentialsMissingError, S3UnreachableError, SmlocalError
+from smlocal.contract.clock import CLOCK_REMEDY, is_wrong_clock
+from smlocal.errors import ClockWrongError, CredentialsMissingError, S3UnreachableError, SmlocalError
 from smlocal.sources import refusals
 from smlocal.sources.refusals import Asked, Caller
 from smlocal.sources.s3.interface import S3Error
@@ -19,7 +20,6 @@ _CREDENTIALS = {
     "InvalidTokenId",
     "NotSignedUp",
     "RequestExpired",
-    "RequestTimeTooSkewed",
     "SignatureDoesNotMatch",
     "TokenRefreshRequired",
     "UnrecognizedClientException",
@@ -30,6 +30,12 @@ _CREDENTIALS = {
 def machine_not_ready(asked: Asked, error: S3Error) -> SmlocalError | None:
     """The error for what is wrong on this side: credentials that do not count, or no way to S3 at all."""
     details = (*asked.details, str(error))
+    if is_wrong_clock(str(error)):
+        return ClockWrongError(
+            f"{asked.subject}: S3 refuses requests for {asked.uri} because the clock of this machine is wrong",
+            details=details,
+            remedy=(CLOCK_REMEDY,),
+        )
     if error.code in _CREDENTIALS:
         return CredentialsMissingError(
             f"{asked.subject}: S3 does not take these AWS credentials for {asked.uri}",

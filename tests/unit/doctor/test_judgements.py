@@ -171,7 +171,10 @@ def test_what_aws_says_of_credentials() -> None:
         credentials.judge_caller(Caller(arn="arn:aws:iam::1:user/me")).sentence
         == "AWS knows you as arn:aws:iam::1:user/me"
     )
-    assert credentials.judge_caller(Caller(trouble="ExpiredToken")).severity == "warning"
+    expired = credentials.judge_caller(Caller(trouble="ExpiredToken"))
+    assert (expired.severity, "aws sso login" in expired.remedy[0]) == ("warning", True)
+    late = credentials.judge_caller(Caller(trouble="(SignatureDoesNotMatch) Signature expired: 2026 is now earlier"))
+    assert (late.severity, "timedatectl" in late.remedy[0], "sso" in late.remedy[0]) == ("warning", True, False)
 
 
 def test_the_file_system_of_a_path_is_that_of_the_deepest_mount() -> None:

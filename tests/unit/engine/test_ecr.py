@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from smlocal.engine.ecr import ecr_login
-from smlocal.errors import CredentialsMissingError, RegistryUnreachableError
+from smlocal.errors import ClockWrongError, CredentialsMissingError, RegistryUnreachableError
 
 HOST = "123456789012.dkr.ecr.eu-west-1.amazonaws.com"
 
@@ -122,6 +122,16 @@ def test_credentials_that_do_not_work(stub: Stub, code: str) -> None:
     with pytest.raises(CredentialsMissingError) as caught:
         ecr_login(f"{HOST}/img")
     assert code in caught.value.details[0]
+
+
+@pytest.mark.usefixtures("credentials")
+def test_a_wrong_clock(stub: Stub) -> None:
+    said = "Signature expired: 20261120T100000Z is now earlier than 20261120T110000Z"
+    stub.answer = (400, {"__type": "InvalidSignatureException", "message": said})
+    with pytest.raises(ClockWrongError) as caught:
+        ecr_login(f"{HOST}/img")
+    assert said in caught.value.details[0]
+    assert "timedatectl" in caught.value.remedy[0]
 
 
 @pytest.mark.usefixtures("stub")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from smlocal.errors import CredentialsMissingError, S3UnreachableError, SmlocalError, SourceEmptyError
+from smlocal.errors import ClockWrongError, CredentialsMissingError, S3UnreachableError, SmlocalError, SourceEmptyError
 from smlocal.sources import s3_refusals
 from smlocal.sources.refusals import Asked, Caller
 from smlocal.sources.s3.interface import S3Error
@@ -53,6 +53,15 @@ def test_credentials_that_do_not_count_are_this_machines_fault(code: str) -> Non
     assert error.exit_code == 3
     assert error.details == ("job.yaml:3   S3Uri: s3://bucket/a/", f"{code}: words of S3")
     assert error.remedy
+
+
+def test_a_wrong_clock_is_no_matter_of_credentials() -> None:
+    error = refusal(S3Error("RequestTimeTooSkewed", "The difference is too large.", status=403))
+    assert isinstance(error, ClockWrongError)
+    assert error.exit_code == 3
+    assert "timedatectl" in error.remedy[0]
+    assert "sso" not in "".join(error.remedy)
+    assert "RequestTimeTooSkewed: The difference is too large." in error.details
 
 
 def test_silence_is_this_machines_fault_too() -> None:

@@ -1,5 +1,6 @@
 """Whether the clocks agree: AWS refuses requests that seem old, and a machine that slept may be hours behind."""
 
+from smlocal.contract.clock import CLOCK_REMEDY
 from smlocal.doctor.interface import Finding, fine, unknown, warning
 from smlocal.doctor.look import Look
 
@@ -19,9 +20,7 @@ def check(look: Look) -> Finding:
 def judge(*, engine: float | None, aws: float | None) -> Finding:
     """How far ours is behind each, in seconds; negative when it is ahead."""
     if aws is not None and abs(aws) > _REFUSED:
-        return warning(
-            f"{_apart(aws)} AWS, which refuses requests that seem too old", "Set it: sudo timedatectl set-ntp true"
-        )
+        return warning(f"{_apart(aws)} AWS, which refuses requests that seem too old", CLOCK_REMEDY)
     if engine is not None and abs(engine) > _NOTICEABLE:
         return warning(
             f"{_apart(engine)} the engine's: log times and metrics disagree",

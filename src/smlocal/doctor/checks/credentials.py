@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from smlocal.contract.clock import CLOCK_REMEDY, is_wrong_clock
 from smlocal.doctor.caller import Caller
 from smlocal.doctor.interface import Finding, fine, warning
 from smlocal.doctor.look import Look
@@ -45,5 +46,6 @@ def _origin(environment: Mapping[str, str], profile: Profile) -> str | None:
 def judge_caller(caller: Caller) -> Finding:
     """What AWS says of them."""
     if caller.trouble:
-        return warning(f"AWS credentials do not work: {caller.trouble}", _LOG_IN)
+        cure = CLOCK_REMEDY if is_wrong_clock(caller.trouble) else _LOG_IN
+        return warning(f"AWS credentials do not work: {caller.trouble}", cure)
     return fine(f"AWS knows you as {caller.arn}")
