@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from smlocal.artifacts.tar_header import END, header, padding
-from smlocal.artifacts.tree import Clash, Entry, HostTree, merge
+from smlocal.artifacts.tree import Clash, Entry, FirstNames, HostTree, bytes_once, merge
 from smlocal.artifacts.writing import explained, make_folder, open_file, sync_folder
 from smlocal.quick_dataclass import dataclass
 
@@ -121,8 +121,9 @@ def _write(
 ) -> tuple[int, int]:
     from smlocal.artifacts.gzip_stream import GzipStream  # isal only when a job wrote something
 
-    total = sum(entry.size for _, entry in members)
+    total = bytes_once(members)
     count = 0
+    linked = FirstNames()
     with GzipStream(file) as stream:
 
         def tick() -> None:
@@ -130,8 +131,13 @@ def _write(
                 progress(min(stream.bytes_in, total), total)
 
         for tree, entry in members:
-            if entry.is_file:
-                count += _write_file(tree, entry, stream, notes, tick)
+            if first := linked.first(tree, entry):
+                stream.write(header(path=entry.path, mode=entry.mode, mtime=entry.mtime, target=first, hard_link=True))
+                count += 1
+            elif entry.is_file:
+                if _write_file(tree, entry, stream, notes, tick):
+                    linked.add(tree, entry)
+                    count += 1
             else:
                 stream.write(header(path=entry.path, mode=entry.mode, mtime=entry.mtime, target=entry.target))
                 count += 1

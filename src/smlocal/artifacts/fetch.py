@@ -9,7 +9,7 @@ import io
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from smlocal.artifacts.tree import Entry, HostTree, in_order, left_out, walk
@@ -126,9 +126,8 @@ def _keep(member: "tarfile.TarInfo", members: "tarfile.TarFile", found: _Found) 
         if first is None:
             skipped.append(f"{host}: {os.fsdecode(path)} is a hard link to something unknown and was left out")
         else:
-            entries[path] = Entry(
-                path=path, mode=first.mode, mtime=first.mtime, size=first.size, target=first.target, data=first.data
-            )
+            entries[first.path] = first = replace(first, inode=first.data)
+            entries[path] = replace(first, path=path)
     elif member.isreg():
         data = b"%d" % len(entries)
         _spool_file(members, member, os.path.join(found.spool, data))

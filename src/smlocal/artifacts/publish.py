@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from smlocal.artifacts.archive import Progress
-from smlocal.artifacts.tree import Clash, Entry, HostTree, merge, walk
+from smlocal.artifacts.tree import Clash, Entry, FirstNames, HostTree, merge, walk
 from smlocal.artifacts.writing import copy_bytes, explained, make_folder, open_file, sync_folder
 from smlocal.errors import ArtifactError
 from smlocal.quick_dataclass import dataclass
@@ -26,12 +26,14 @@ class PublishReport:
     clashes: tuple[Clash, ...]
 
 
-def publish(sources: Sequence[HostTree], destination: str, *, progress: Progress | None = None) -> PublishReport | None:
+def publish(
+    sources: Sequence[HostTree], destination: str, *, progress: Progress | None = None, replace: bool = False
+) -> PublishReport | None:
     """Copy the contents of the hosts' directories to the folder `destination`, which must hold nothing else.
 
-    A folder from an earlier try, with nothing in it that is not put there again, is replaced. None, and no folder, when
-    there is nothing; `ArtifactError` when it cannot be written. Links stay links. Modes are kept but for this: the
-    owner may always read and delete what a job left, and nothing is setuid.
+    A folder from an earlier try, with nothing in it that is not put there again, is replaced; with `replace` any folder
+    is. None, and no folder, when there is nothing; `ArtifactError` when it cannot be written. Links stay links. Modes
+    are kept but for this: the owner may always read and delete what a job left, and nothing is setuid.
     """
     members, clashes = merge(sources)
     notes = [note for source in sources for note in source.skipped]
@@ -41,7 +43,8 @@ def publish(sources: Sequence[HostTree], destination: str, *, progress: Progress
     unique = os.urandom(4).hex()
     draft = os.path.join(folder, f".{name}-{unique}.partial")
     with explained(folder):
-        _refuse_others_work(destination, members)
+        if not replace:
+            _refuse_others_work(destination, members)
         make_folder(folder)
         try:
             os.mkdir(draft)
@@ -97,14 +100,19 @@ def _copy_all(
             progress(min(done, total), total)
 
     directories: list[tuple[bytes, Entry]] = []
+    linked = FirstNames()
     for tree, entry in members:
         target = root + b"/" + entry.path
         if entry.is_directory:
             os.mkdir(target)
             directories.append((target, entry))
+        elif first := linked.first(tree, entry):
+            os.link(root + b"/" + first, target)
+            tick(entry.size)
         elif entry.is_file:
             if not _copy_file(tree, entry, target, notes, tick):
                 continue
+            linked.add(tree, entry)
         else:
             os.symlink(entry.target, target)
             os.utime(target, (entry.mtime, entry.mtime), follow_symlinks=False)

@@ -11,7 +11,7 @@ BLOCK = 512
 END = bytes(2 * BLOCK)
 """What closes an archive."""
 
-_DIRECTORY, _LINK, _FILE, _PAX = b"5", b"2", b"0", b"x"
+_DIRECTORY, _LINK, _HARD_LINK, _FILE, _PAX = b"5", b"2", b"1", b"0", b"x"
 _NAME_BYTES = 100
 _EIGHT_GIB = 8**11
 _MOST_SHORT_ID = 8**7 - 1
@@ -20,10 +20,23 @@ _CHECKSUM_AT = slice(148, 156)
 
 
 def header(
-    *, path: bytes, mode: int, mtime: int, size: int = 0, target: bytes = b"", uid: int = 0, gid: int = 0
+    *,
+    path: bytes,
+    mode: int,
+    mtime: int,
+    size: int = 0,
+    target: bytes = b"",
+    hard_link: bool = False,
+    uid: int = 0,
+    gid: int = 0,
 ) -> bytes:
-    """Header blocks of one member; `mode` is a whole st_mode and says what kind of member it is."""
-    if stat.S_ISDIR(mode):
+    """Header blocks of one member; `mode` is a whole st_mode and says what kind of member it is.
+
+    A `hard_link` is another name for the file that stands in the archive as `target`.
+    """
+    if hard_link:
+        kind, name = _HARD_LINK, path
+    elif stat.S_ISDIR(mode):
         kind, name, size = _DIRECTORY, path + b"/", 0
     elif stat.S_ISLNK(mode):
         kind, name, size = _LINK, path, 0

@@ -34,6 +34,8 @@ class Entry:
     """Where a link points to."""
     data: bytes = b""
     """Name of the file below the tree's root that holds the bytes, when they do not lie at `path`."""
+    inode: bytes = b""
+    """Of a file with several names (hard links), what they have in common; empty for a file of one name."""
 
     @property
     def is_directory(self) -> bool:
@@ -128,6 +130,9 @@ def _list(host: str, folder: int, parent: bytes, skipped: list[str]) -> list[Ent
                     mtime=status.st_mtime_ns // 1_000_000_000,
                     size=status.st_size if kind == stat.S_IFREG else 0,
                     target=os.readlink(name, dir_fd=folder) if kind == stat.S_IFLNK else b"",
+                    inode=b"%d:%d" % (status.st_dev, status.st_ino)
+                    if kind == stat.S_IFREG and status.st_nlink > 1
+                    else b"",
                 )
             )
     return entries
@@ -175,3 +180,26 @@ def merge(trees: Sequence[HostTree]) -> tuple[list[tuple[HostTree, Entry]], list
             for path in [path for path in merged if path.startswith(below)]:
                 del merged[path]
     return sorted(merged.values(), key=lambda pair: pair[1].path.replace(b"/", b"\0")), clashes
+
+
+def bytes_once(members: Sequence[tuple[HostTree, Entry]]) -> int:
+    """The size of all files together, of one with several names (hard links) once."""
+    linked = {(tree.host, entry.inode): entry.size for tree, entry in members if entry.inode}
+    return sum(entry.size for _, entry in members if not entry.inode) + sum(linked.values())
+
+
+class FirstNames:
+    """Under which name each file with several names (hard links) was written, so that the others can be links to it."""
+
+    def __init__(self) -> None:
+        """Nothing has been written."""
+        self._names: dict[tuple[str, bytes], bytes] = {}
+
+    def add(self, tree: HostTree, entry: Entry) -> None:
+        """A file has been written with all its bytes."""
+        if entry.inode:
+            self._names[tree.host, entry.inode] = entry.path
+
+    def first(self, tree: HostTree, entry: Entry) -> bytes | None:
+        """The path at which the file stands already; None where it has to be written."""
+        return self._names.get((tree.host, entry.inode)) if entry.inode else None

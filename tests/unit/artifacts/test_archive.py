@@ -239,6 +239,40 @@ def test_an_interruption_leaves_the_archive_of_before(tmp_path: Path) -> None:
     assert tarfile.is_tarfile(tmp_path / "out" / "a.tar.gz")
 
 
+def test_hard_links_stay_links(tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    (tree / "d").mkdir(parents=True)
+    (tree / "b").write_bytes(os.urandom(100_000))
+    for name in ("a", "d/c", f"d/{'n' * 120}"):
+        (tree / name).hardlink_to(tree / "b")
+    (tmp_path / "outside").hardlink_to(tree / "b")
+    seen: list[tuple[int, int]] = []
+    report = pack(tree, tmp_path / "m.tar.gz", progress=lambda done, total: seen.append((done, total)))
+    assert report.members == 5
+    assert report.bytes_out < 110_000
+    assert seen[-1] == (100_000, 100_000)
+    with tarfile.open(tmp_path / "m.tar.gz") as archive:
+        assert {each.name: each.linkname for each in archive if each.islnk()} == dict.fromkeys(
+            ("b", "d/c", f"d/{'n' * 120}"), "a"
+        )
+    (tmp_path / "out").mkdir()
+    subprocess.run(["tar", "-xf", tmp_path / "m.tar.gz", "-C", tmp_path / "out"], check=True)
+    assert (tmp_path / "out" / "d" / "c").read_bytes() == (tree / "b").read_bytes()
+    assert (tmp_path / "out" / "a").stat().st_nlink == 4
+
+
+def test_a_hard_link_whose_first_name_is_another_hosts_is_a_file(tmp_path: Path) -> None:
+    for host, name in (("1", "a"), ("2", "a")):
+        (tmp_path / host).mkdir()
+        (tmp_path / host / name).write_text(host)
+    (tmp_path / "1" / "b").hardlink_to(tmp_path / "1" / "a")
+    (tmp_path / "1" / "c").hardlink_to(tmp_path / "1" / "a")
+    write_archive([walk(host, str(tmp_path / host)) for host in ("1", "2")], str(tmp_path / "m.tar.gz"))
+    with tarfile.open(tmp_path / "m.tar.gz") as archive:
+        assert [(each.name, each.linkname) for each in archive] == [("a", ""), ("b", ""), ("c", "b")]
+        assert [archive.extractfile(name).read() for name in "abc"] == [b"2", b"1", b"1"]  # type: ignore[union-attr]
+
+
 def high_water_mark(tree: Path, archive: Path) -> int:
     """Bytes of memory that a process of its own takes to pack a tree."""
     code = (

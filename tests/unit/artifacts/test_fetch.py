@@ -105,6 +105,7 @@ def test_links_are_facts_and_hard_links_are_files(tmp_path: Path) -> None:
         (b"two", b"", 4),
     ]
     assert {os.read(tree.open(e), 5) for e in tree.entries if e.is_file} == {b"data"}
+    assert len({e.inode for e in tree.entries if e.is_file}) == 1
     assert [note.split(" is ")[0] for note in tree.skipped] == ["algo-1: lost", "algo-1: null", "algo-1: pipe"]
 
 

@@ -43,6 +43,28 @@ def test_the_copy_is_the_tree_and_its_owner_can_read_it(
         assert mode & 0o077 == expected[path][0] & 0o077
 
 
+def test_hard_links_stay_links(tmp_path: Path) -> None:
+    (tmp_path / "tree" / "d").mkdir(parents=True)
+    (tmp_path / "tree" / "d" / "one").write_text("data")
+    (tmp_path / "tree" / "two").hardlink_to(tmp_path / "tree" / "d" / "one")
+    report = publish([walk("algo-1", str(tmp_path / "tree"))], str(tmp_path / "model"))
+    assert report is not None
+    assert report.members == 3
+    assert (tmp_path / "model" / "two").read_text() == "data"
+    assert (tmp_path / "model" / "two").samefile(tmp_path / "model" / "d" / "one")
+
+
+def test_the_model_of_a_job_that_is_replaced_goes(tmp_path: Path) -> None:
+    for name in ("tree", "model"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"of {name}").write_text("")
+    sources = [walk("algo-1", str(tmp_path / "tree"))]
+    with pytest.raises(ArtifactError, match="is there already"):
+        publish(sources, str(tmp_path / "model"))
+    publish(sources, str(tmp_path / "model"), replace=True)
+    assert [path.name for path in (tmp_path / "model").iterdir()] == ["of tree"]
+
+
 def test_nothing_gives_no_folder(tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
     assert publish([walk("algo-1", str(tmp_path / "tree"))], str(tmp_path / "out" / "model")) is None
