@@ -1,7 +1,7 @@
 """All artifacts of a job that has ended, in the service's layout."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Literal, Protocol
 
@@ -47,11 +47,12 @@ def collect(
     merge_output: bool = False,
     working: Callable[[str], None] | None = None,
     publication: Publication | None = None,
+    replaces: Collection[str] = (),
 ) -> Artifacts:
     """Write the artifacts of all hosts, given in host order, into the folder `destination` (`<output>/<job>/output`).
 
     The model is every host's; `output.tar.gz` is the first host's alone, as seen on the service, unless `merge_output`.
-    `working` is told now and then how far it is.
+    `working` is told now and then how far it is. `replaces` are artifacts of an earlier job, which may be replaced.
     """
     telling = Telling(working, publication.sentence if publication is not None else str)
     notes: list[str] = []
@@ -64,7 +65,12 @@ def collect(
             model_path, model_bytes = archive.path, archive.bytes_out
             notes += archive.notes
             clashes += _within(paths.MODEL, archive.clashes)
-    elif published := publish(model, os.path.join(destination, "model"), progress=telling.about("model")):
+    elif published := publish(
+        model,
+        folder := os.path.join(destination, "model"),
+        progress=telling.about("model"),
+        replace=folder in replaces,
+    ):
         if publication is not None:
             publication.folder(published.path)
         model_path, model_bytes = published.path, published.bytes_in

@@ -111,6 +111,8 @@ def _whereabouts(
         yield "Model", "none written"
     if artifacts.get("Output"):
         yield "Output", artifacts["Output"]
+    if artifacts.get("Kept"):
+        yield "Kept", f"{artifacts['Kept']}\nsmlocal pack {answer['TrainingJobName']} --output DIR packs it"
 
 
 def _phases(transitions: Sequence[Mapping[str, Any]], measured: Mapping[str, float]) -> Iterator[str]:

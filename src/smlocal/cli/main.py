@@ -10,8 +10,8 @@ from smlocal.cli.trouble import show_error
 from smlocal.errors import SmlocalError, UsageRefusedError
 
 _COMMANDS = (
-    *("run", "plan", "jobs", "describe", "logs", "metrics", "report", "wait", "stop", "interrupt", "publish", "rm"),
-    *("recover", "cache", "doctor", "coverage", "schema"),
+    *("run", "plan", "jobs", "describe", "logs", "metrics", "report", "wait", "stop", "interrupt", "publish", "pack"),
+    *("rm", "recover", "cache", "doctor", "coverage", "schema"),
 )
 _INTERRUPTED = 130
 _WRONG_USAGE = 2

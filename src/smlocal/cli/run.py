@@ -25,7 +25,7 @@ _SIGNALLED = 128
 @click.command("run")
 @job_options
 @click.option("--pull", type=click.Choice(["missing", "always", "never"]), help="When to pull the image; else missing.")
-@click.option("--replace", is_flag=True, help="Remove a finished job of the same name first.")
+@click.option("--replace", is_flag=True, help="Replace a finished job of the same name.")
 @click.option("--json", "as_json", is_flag=True, help="Print the final describe answer; output goes to stderr.")
 @click.option("--report", metavar="FILE", help="Write the final describe answer there, however the job ends.")
 @click.option("--detach", "-d", is_flag=True, help="Return as soon as the job has its supervisor; print its name.")
@@ -45,7 +45,7 @@ def command(*, replace: bool, as_json: bool, report: str | None, detach: bool, q
 
     from smlocal.cli.screen import Screen
     from smlocal.engine.docker import connect
-    from smlocal.job.names import check_name, make_room
+    from smlocal.job.names import check_name
     from smlocal.job.prepare import prepare
     from smlocal.job.supervisor import supervise
     from smlocal.store.home import home_directory
@@ -58,18 +58,16 @@ def command(*, replace: bool, as_json: bool, report: str | None, detach: bool, q
         with Store.open(home_directory()) as store:
             check_name(store, name, replace=replace)
             prepared = prepare(job, name=name, home=store.home, engine=engine, reporter=screen, strict=given["strict"])
-            if replace:
-                make_room(store, name)
             if not detach:
                 try:
-                    result = supervise(prepared, engine=engine, store=store, reporter=screen)
+                    result = supervise(prepared, engine=engine, store=store, reporter=screen, replace=replace)
                 finally:
                     trouble = _report(report, store, prepared)
     except BaseException:
         screen.finish()
         raise
     if detach:
-        _detach(prepared, store.home, report)
+        _detach(prepared, store.home, report, replace=replace)
         click.echo(name)
         return 0
     code = _finish(result, screen, as_json=as_json, quiet=quiet)
@@ -89,7 +87,7 @@ def _report(path: str | None, store: "Store", prepared: "Prepared") -> "SmlocalE
     return write_result(path, store, prepared.plan)
 
 
-def _detach(prepared: "Prepared", home: str, report: str | None) -> None:
+def _detach(prepared: "Prepared", home: str, report: str | None, *, replace: bool) -> None:
     from smlocal.engine.docker import connect
     from smlocal.job.detach import leave_behind
     from smlocal.job.reporter import Silent
@@ -99,7 +97,7 @@ def _detach(prepared: "Prepared", home: str, report: str | None) -> None:
     def work(begun: "Callable[[], None]") -> None:
         with Store.open(home) as store:
             try:
-                supervise(prepared, engine=connect(), store=store, reporter=Silent(), owned=begun)
+                supervise(prepared, engine=connect(), store=store, reporter=Silent(), owned=begun, replace=replace)
             finally:
                 _report(report, store, prepared)
 

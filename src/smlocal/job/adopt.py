@@ -14,11 +14,13 @@ from smlocal.job.collect import give_back
 from smlocal.job.describe import DECISION, JOB, LOCAL, NOT_ADOPTED, PLAN, RECALL, REQUEST, describe_job
 from smlocal.job.ended_hosts import ended_hosts
 from smlocal.job.events import Events, HostExited
-from smlocal.job.folder import keep
+from smlocal.job.folder import keep as keep_copy
 from smlocal.job.found import Found, find
+from smlocal.job.kept import keep
 from smlocal.job.outcome import Story
 from smlocal.job.past import Past, read_past
 from smlocal.job.prepare import plan_again
+from smlocal.job.replaced import drop_replaced
 from smlocal.job.reporter import Silent
 from smlocal.job.reserve import give_room
 from smlocal.job.signals import StopSignals
@@ -61,8 +63,8 @@ def adopt(
                 raise
             # The first supervisor may have died over any of them.
             for kind in (REQUEST, PLAN):
-                keep(store.directory(name), kind, store.document(name, kind))
-            keep(store.directory(name), "describe", describe_job(store, name))
+                keep_copy(store.directory(name), kind, store.document(name, kind))
+            keep_copy(store.directory(name), "describe", describe_job(store, name))
     return True
 
 
@@ -80,9 +82,15 @@ def _only_cleaning_was_left(store: Store, plan: JobPlan, engine: Engine) -> bool
         run.logged_before = logged.get(run.name, 0)
         run.complete_log()
     give_back(runs, engine)
-    left = [*clear_engine(engine, name, plan.run_id, engine_lost=True), *clear_disk(store.directory(name))]
-    if left:
-        store.put_document(name, LOCAL, {**local, "Leftovers": [*local["Leftovers"], *left]})
+    artifacts = local["Artifacts"]
+    left = keep(plan) if artifacts.get("Kept") else []
+    left += clear_engine(engine, name, plan.run_id, engine_lost=True)
+    left += clear_disk(store.directory(name))
+    completed = decision["Status"] == TrainingJobStatus.COMPLETED
+    notes = drop_replaced(store, name, artifacts, completed=completed)
+    if left or notes:
+        artifacts = {**artifacts, "Notes": [*artifacts["Notes"], *notes]}
+        store.put_document(name, LOCAL, {**local, "Artifacts": artifacts, "Leftovers": [*local["Leftovers"], *left]})
     ended = Ending(
         status=TrainingJobStatus(decision["Status"]),
         secondary=SecondaryStatus(decision["Secondary"]),

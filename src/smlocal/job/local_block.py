@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from smlocal.contract.statuses import Ending
 from smlocal.job.describe import DECISION, FINAL_METRICS
+from smlocal.job.kept import kept_directory
 from smlocal.job.publish import UNSENT, published_document, unsent_document
 from smlocal.job.usage.path import series_directory
 from smlocal.plan.document import note_documents
@@ -35,6 +36,7 @@ def local_block(job: "Supervisor", ended: Ending, reason: str | None) -> dict[st
             "Output": artifacts and artifacts.output,
             "OutputBytes": artifacts.output_bytes if artifacts is not None else 0,
             "Notes": [*job.notes, *_notes(artifacts)],
+            "Kept": kept_directory(plan) if job.unpacked else None,
             **({} if job.published is None else published_document(job.published)),
             **({UNSENT: unsent_document(job.unsent)} if job.unsent else {}),
         },

@@ -15,10 +15,26 @@ def output_folder(job: JobFile) -> str:
     uri = job.request.OutputDataConfig.S3OutputPath
     if uri.startswith(("s3://", "https://")):
         uri = job.local.Output or os.path.abspath(DEFAULT_OUTPUT)
+    return folder_at(uri, job.document.directory)
+
+
+def free_bytes(folder: str) -> int | None:
+    """What still fits where a folder is or will be; None where that is not known."""
+    while not os.path.isdir(folder) and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+    try:
+        disk = os.statvfs(folder)
+    except OSError:
+        return None
+    return disk.f_bavail * disk.f_frsize
+
+
+def folder_at(uri: str, directory: str) -> str:
+    """The folder that a path or `file://` name means, seen from `directory`; `OutputUnusableError` if it is none."""
     remedy = ["Choose another folder with --output or in OutputDataConfig.S3OutputPath."]
     if is_remote(uri):
         raise OutputUnusableError(f"the output path {uri} is no folder of this machine", remedy=remedy)
-    path = os.path.abspath(local_path(uri, job.document.directory))
+    path = os.path.abspath(local_path(uri, directory))
     existing = path
     while not os.path.lexists(existing):
         existing = os.path.dirname(existing)

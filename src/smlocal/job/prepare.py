@@ -16,7 +16,7 @@ from smlocal.job.engine_reach import check_folders, check_pipes, no_fuse
 from smlocal.job.image import check_architecture, image_name, see_image
 from smlocal.job.inputs import Inputs, see_inputs
 from smlocal.job.machine import machine_facts
-from smlocal.job.output_folder import output_folder
+from smlocal.job.output_folder import free_bytes, output_folder
 from smlocal.job.place import check_host_count, see_place
 from smlocal.job.profile_region import profile_region
 from smlocal.job.reporter import Reporter
@@ -200,6 +200,7 @@ def _plan(
         checkpoints=inputs.checkpoints,
         collectors=inputs.collectors,
         output=seen.output,
+        output_free=free_bytes(seen.output),
         region=seen.region,
         account=seen.account,
         run_id=run_id,

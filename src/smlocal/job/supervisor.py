@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
@@ -24,12 +24,15 @@ from smlocal.job.events import Events
 from smlocal.job.failure_file import read_failure
 from smlocal.job.faults import FAULT, Faults
 from smlocal.job.folder import keep
+from smlocal.job.kept import keep as keep_unpacked
+from smlocal.job.kept import kept_directory
 from smlocal.job.local_block import local_block
 from smlocal.job.log_paths import log_path, logged_by
 from smlocal.job.metrics.watch import MetricsReport, MetricsWatch
 from smlocal.job.outcome import ending
 from smlocal.job.phases import Phases
 from smlocal.job.prepare import Prepared
+from smlocal.job.replaced import REPLACED, drop_replaced, old_artifacts, replaced_artifacts
 from smlocal.job.reporter import Reporter
 from smlocal.job.reserve import give_room, keep_room
 from smlocal.job.restarts import Restart, RestartPolicy
@@ -67,16 +70,18 @@ def supervise(
     store: Store,
     reporter: Reporter,
     owned: Callable[[], None] = lambda: None,
+    replace: bool = False,
 ) -> Result:
     """Record the job, run it to its end, and return the final describe answer.
 
-    `owned` is called once the job is recorded and this process is its supervisor.
+    `owned` is called once the job is recorded and this process is its supervisor. `replace` forgets a finished job of
+    the same name.
     """
     plan = prepared.plan
     shown = {REQUEST: dict(plan.request), PLAN: plan_document(plan)}
     events = Events()
     ready = nullcontext() if prepared.desk is None else prepared.desk.ready()
-    with StopSignals(events) as signals, ready, _record(prepared, shown, store):
+    with StopSignals(events) as signals, ready, _record(prepared, shown, store, replace=replace):
         context = make_context(plan.name, engine=engine, store=store, reporter=reporter, events=events, signals=signals)
         supervisor = Supervisor(context=context, plan=plan, pull_refused=prepared.pull_refused, desk=prepared.desk)
 
@@ -112,15 +117,22 @@ def make_context(
     )
 
 
-def _record(prepared: Prepared, shown: Mapping[str, Any], store: Store) -> Lease:
+def _record(prepared: Prepared, shown: Mapping[str, Any], store: Store, *, replace: bool) -> Lease:
     plan = prepared.plan
+    replaced = old_artifacts(store, plan.name) if replace else {}
     return store.create(
         plan.name,
         run_id=plan.run_id,
         created=time.time(),
-        documents={**shown, RECALL: remember(plan), JOB: prepared.job},
+        documents={
+            **shown,
+            RECALL: remember(plan),
+            JOB: prepared.job,
+            **({REPLACED: replaced} if replaced else {}),
+        },
         supervisor_pid=os.getpid(),
         message=StatusMessage.PREPARING,
+        replace=replace,
     )
 
 
@@ -141,6 +153,8 @@ class Supervisor:
     measured: MetricsReport = field(default_factory=MetricsReport)
     number: int = 1
     artifacts: Artifacts | None = None
+    unpacked: bool = False
+    """True when what the containers wrote could not be packed, and is kept for another try."""
     published: "Published | None" = None
     unsent: tuple[tuple[str, str], ...] = ()
     """What S3 did not take of what is mirrored there: the prefix, and the folder that has it."""
@@ -227,17 +241,21 @@ class Supervisor:
         unsaved = None
         try:
             unsaved = self._save_checkpoints(self._uploading)
+            self.unpacked = True
             self.artifacts, self.published = collect_artifacts(
                 self.plan,
                 attempt.runs.values(),
                 self.context.engine,
                 working=self._uploading,
                 given_up=lambda: self.context.signals.repeated,
+                replaces=[path for paths in self._replaced().values() for path in paths],
             )
+            self.unpacked = False
             if unsaved is not None:
-                self._blame_upload(unsaved)
+                self._blame_upload(unsaved, unsaved.remedy)
         except ArtifactError as error:
-            self._blame_upload(error)
+            kept = f"what the job wrote is kept in {kept_directory(self.plan)}"
+            self._blame_upload(error, [kept, f"smlocal pack {self.plan.name} --output DIR packs it"])
         except EngineLostError as error:
             attempt.engine_lost = True
             if not attempt.story.decided:
@@ -262,9 +280,12 @@ class Supervisor:
         if text:
             self.context.reporter.working(text)
 
-    def _blame_upload(self, error: ArtifactError) -> None:
+    def _replaced(self) -> Mapping[str, list[str]]:
+        return replaced_artifacts(self.context.store, self.plan.name)
+
+    def _blame_upload(self, error: ArtifactError, remedy: Sequence[str]) -> None:
         attempt = self.attempt
-        attempt.explanation = attempt.explanation or "; ".join([error.sentence, *error.details, *error.remedy])
+        attempt.explanation = attempt.explanation or "; ".join([error.sentence, *error.details, *remedy])
         if not attempt.story.decided:
             attempt.story = replace(attempt.story, failure_reason=failure.client_error(error.sentence))
 
@@ -299,6 +320,8 @@ class Supervisor:
         with suppress(HomeUnusableError):  # on a full disk there may be room only after the clean-up
             self._keep_decision(ended, reason)
         self._clear()
+        with suppress(HomeUnusableError):
+            self._drop_replaced(ended)
         self.context.phases.leave(good=ended.status is not TrainingJobStatus.FAILED)
         self._keep_decision(ended, reason)
         end_job(self.context.store, self.plan.name, ended, reason)
@@ -307,12 +330,21 @@ class Supervisor:
         """A supervisor that dies while it cleans up leaves nothing to decide to the next."""
         self.context.store.put_document(self.plan.name, LOCAL, local_block(self, ended, reason))
 
+    def _drop_replaced(self, ended: Ending) -> None:
+        found = self.artifacts
+        new = {} if found is None else {"Model": found.model, "Output": found.output}
+        completed = ended.status is TrainingJobStatus.COMPLETED
+        self.notes += drop_replaced(self.context.store, self.plan.name, new, completed=completed)
+
     def _clear(self) -> None:
         attempt, engine = self.attempt, self.context.engine
         if self.desk is not None:
             self.desk.close()  # or it would bring back what is cleared
         if not attempt.engine_lost:
             self.leftovers += give_back(attempt.runs.values(), engine)
+        if self.unpacked:
+            self.leftovers += keep_unpacked(self.plan)
+            self.unpacked = os.path.isdir(kept_directory(self.plan))
         self.leftovers += clear_engine(engine, self.plan.name, self.plan.run_id, engine_lost=attempt.engine_lost)
         attempt.delivery.close()
         self.leftovers += clear_disk(self.plan.job_directory)

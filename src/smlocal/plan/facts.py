@@ -99,6 +99,8 @@ class Facts:
     """Eight hex digits that keep two runs' engine resources apart."""
     job_directory: str
     """Absolute folder of the job below the home of smlocal."""
+    output_free: int | None = None
+    """Bytes that still fit there."""
     collectors: Mapping[str, str] = field(default_factory=dict)
     """Local folder that stands for the S3OutputPath of a collector, by its member of the request."""
     file_systems: Mapping[str, Listing] = field(default_factory=dict)

@@ -23,6 +23,7 @@ def output_of(request: CreateTrainingJobRequest, local: LocalSettings, facts: Fa
         compression=compression,
         merge_output=local.MergeOutput,
         publish=local.Publish and remote,
+        free=facts.output_free,
     )
 
 

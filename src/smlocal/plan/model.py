@@ -123,6 +123,8 @@ class OutputPlan:
     merge_output: bool
     publish: bool = False
     """Also upload to `uri`, which is in S3 then."""
+    free: int | None = None
+    """Bytes that fit into the folder now, where that is known."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -16,6 +16,9 @@ from smlocal.plan.model import JobPlan, Note
 from smlocal.plan.network_notes import NETWORK_RULES
 from smlocal.plan.note_rule import NoteRule, inputs, some
 
+_LITTLE = 100 << 20
+"""Bytes; less is too small for most models."""
+
 
 def notes(plan: JobPlan, job: JobFile) -> tuple[Note, ...]:
     """Every note that applies to this job, warnings first."""
@@ -73,6 +76,16 @@ def _output(plan: JobPlan, job: JobFile) -> str | None:
         return None
     prefix = f"{plan.output.uri.rstrip('/')}/{plan.name}/output/"
     return f"nothing is written to {prefix}; artifacts go to {plan.output.directory}/output"
+
+
+def _output_small(plan: JobPlan, job: JobFile) -> str | None:
+    free = plan.output.free
+    if free is None or free >= _LITTLE:
+        return None
+    return (
+        f"only {free / (1 << 20):.0f} MiB are free for artifacts in {plan.output.directory}; what does not fit is kept,"
+        " and smlocal pack packs it"
+    )
 
 
 def _published(plan: JobPlan, job: JobFile) -> str | None:
@@ -200,6 +213,7 @@ RULES = (
     NoteRule(id="role", says=_role),
     NoteRule(id="credentials", says=_credentials),
     NoteRule(id="output-local", says=_output),
+    NoteRule(id="output-small", says=_output_small, warning=True),
     NoteRule(id="output-published", says=_published, warning=True),
     NoteRule(id="mirrors-published", says=_mirrors_published, warning=True),
     NoteRule(id="publish-unused", says=_nothing_to_publish),

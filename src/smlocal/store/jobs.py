@@ -89,15 +89,20 @@ class Store:
         documents: Mapping[str, Any],
         supervisor_pid: int | None,
         message: str = StatusMessage.STARTING,
+        replace: bool = False,
     ) -> Lease:
         """Remember a new job, `InProgress`/`Starting`, and make its folder; of two creators exactly one wins.
 
-        The winner holds the lease before anybody else can see the job.
+        The winner holds the lease before anybody else can see the job. `replace` forgets a finished job of the name in
+        the same transaction.
         """
         if not name or os.path.basename(name) != name or name.startswith("."):
             raise ValueError(name)  # validated long before; a folder is going to bear it
         created = round(created, 3)
+        aside = None
         with self._write() as connection:
+            if replace and connection.execute("SELECT 1 FROM jobs WHERE name = ?", (name,)).fetchone():
+                aside = self._forget(connection, name)
             try:
                 job = connection.execute(
                     "INSERT INTO jobs (name, status, secondary_status, created, modified, supervisor_pid, run_id)"
@@ -117,7 +122,11 @@ class Store:
             lease = Lease.take(self.directory(name))
             if lease is None:  # the folder was made a moment ago, in this transaction
                 raise AssertionError(name)
-            return lease
+        if aside is not None:
+            with suppress(OSError):  # what stays is swept later
+                remove_tree(aside)
+            self._sweep()
+        return lease
 
     def take_over(self, name: str, supervisor_pid: int) -> Lease | None:
         """Become the supervisor of an unfinished job whose supervisor is gone; None when that is not so."""
@@ -160,16 +169,7 @@ class Store:
     def remove(self, name: str) -> None:
         """Forget a finished job and delete its folder."""
         with self._write() as connection:
-            job, record = self._find(name)
-            if not record.status.terminal:
-                raise JobNotFinishedError(
-                    f"The training job '{name}' is not finished: it is {record.status}.",
-                    remedy=["Wait for it or stop it first."],
-                )
-            for table in ("transitions", "documents", "events"):
-                connection.execute(f"DELETE FROM {table} WHERE job = ?", (job,))  # noqa: S608 - three constants
-            connection.execute("DELETE FROM jobs WHERE id = ?", (job,))
-            aside = self._move_folder_aside(name)
+            aside = self._forget(connection, name)
         # Only now, so that a folder of many gigabytes keeps no other process waiting.
         try:
             remove_tree(aside)
@@ -180,6 +180,19 @@ class Store:
                 remedy=[f"Delete what is left with: sudo rm -rf '{aside}'"],
             ) from error
         self._sweep()
+
+    def _forget(self, connection: sqlite3.Connection, name: str) -> str:
+        """Delete the rows of a finished job; returns where its folder has been moved, to be deleted later."""
+        job, record = self._find(name)
+        if not record.status.terminal:
+            raise JobNotFinishedError(
+                f"The training job '{name}' is not finished: it is {record.status}.",
+                remedy=["Wait for it or stop it first."],
+            )
+        for table in ("transitions", "documents", "events"):
+            connection.execute(f"DELETE FROM {table} WHERE job = ?", (job,))  # noqa: S608 - three constants
+        connection.execute("DELETE FROM jobs WHERE id = ?", (job,))
+        return self._move_folder_aside(name)
 
     def transition(
         self,
@@ -417,7 +430,7 @@ def name_in_use(name: str) -> NameInUseError:
     """The error for a second job of a name."""
     return NameInUseError(
         f"A training job of the name '{name}' exists already (ResourceInUse).",
-        remedy=["Choose another name with --name, or", "use --replace to remove the finished job of that name first."],
+        remedy=["Choose another name with --name, or", "use --replace to replace the finished job of that name."],
     )
 
 

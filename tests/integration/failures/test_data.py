@@ -51,9 +51,10 @@ def test_the_disk_is_full_while_artifacts_are_packed(compression: str, fails: Fa
 def test_the_disk_is_full_after_a_failure(fails: Fails, small_disk: Path) -> None:
     script = "head -c 8000000 /dev/urandom >/opt/ml/model/m; exit 1"
     answer = fails("archive-full-failed", script, more={"OutputDataConfig": {"S3OutputPath": str(small_disk)}})
+    kept = answer["Local"]["Artifacts"]["Kept"]
     assert answer["Local"]["Explanation"] == (
         f"Artifact upload failed:Insufficient disk space; {small_disk}/archive-full-failed/output; "
-        "Free some space there or choose another output folder."
+        f"what the job wrote is kept in {kept}; smlocal pack archive-full-failed --output DIR packs it"
     )
 
 

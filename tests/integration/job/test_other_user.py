@@ -117,6 +117,44 @@ def test_nothing_is_left_that_needs_root(
         shutil.rmtree(place)
 
 
+def test_what_cannot_be_packed_is_packed_later(
+    user: str, interpreter: list[str], image: Callable[[str], str], assert_nothing_left: Callable[[str], None]
+) -> None:
+    place = Path(f"/tmp/smlocal-other-user-{os.getpid()}-pack")
+    place.mkdir()
+    shutil.chown(place, user)
+    home = {"SMLOCAL_HOME": str(place / "home"), "HOME": f"/home/{user}"}
+    name, there = "other-user-pack", place / "out" / "other-user-pack" / "output"
+
+    def run(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":
+        command = [*interpreter, "-m", "smlocal", *arguments]
+        return subprocess.run(
+            command, cwd=place, env={**os.environ, **home}, capture_output=True, text=True, check=False, timeout=120
+        )
+
+    try:
+        there.mkdir(parents=True)  # of root, so that nothing can be written there
+        for folder in (place / "out", there.parent):
+            shutil.chown(folder, user)
+        script = f"SCRIPT={NASTY.replace('exit 7', 'exit 0')}"
+        done = run("run", "--image", image("sh"), "--name", name, "--env", script, "--output", "./out")
+        assert "Failed: ClientError: Artifact upload failed:Permission denied" in done.stderr
+        assert_nothing_left(name)
+        assert run("pack", name).returncode == 1
+        done = run("pack", name, "--output", "./other")
+        assert done.returncode == 0, done.stderr
+        with tarfile.open(place / "other" / name / "output" / "model.tar.gz") as archive:
+            modes = {member.name: member.mode for member in archive}
+            file = archive.extractfile("a/b/c/file")
+            assert file is not None
+            assert file.read() == b"model\n"
+        assert modes == {"a": 0o700, "a/b": 0, "a/b/c": 0o700, "a/b/c/file": 0}
+        assert not (place / "home" / "jobs" / name / "kept").exists()
+        assert {path.owner() for path in (place / "home").rglob("*")} == {user}
+    finally:
+        shutil.rmtree(place)
+
+
 FED = """
 cd /opt/ml/input/data
 cat pipe_0 pipe_1 pipe_2

@@ -5,6 +5,7 @@ import os
 import resource
 import shlex
 import subprocess
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -81,6 +82,31 @@ def test_checkpoints_come_and_go(
     assert (saved / "left").stat().st_mtime == 1_600_000_000
     assert relay.mounts == {b"volume"}
     assert_nothing_left("remote-checkpoints")
+
+
+def test_what_cannot_be_packed_is_packed_later(
+    tmp_path: Path, image: Image, run_remotely: Run, smlocal_run: Run, assert_nothing_left: Nothing
+) -> None:
+    write_job(tmp_path, "remote-pack", "cd /opt/ml/model; echo m >m; ln m n; ln -s m l; chmod 600 m; mkdir -m 700 d")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "remote-pack").write_text("a file where the folder should be")
+    done = run_remotely("run", "job.yaml", "--json", "--image", image("sh"), cwd=tmp_path)
+    answer = json.loads(done.stdout)
+    assert answer["FailureReason"] == "ClientError: Artifact upload failed:Not a directory"
+    assert Path(answer["Local"]["Artifacts"]["Kept"]).is_dir()
+    assert_nothing_left("remote-pack")
+    # The engine is not asked for anything.
+    nobody = {"DOCKER_HOST": "tcp://127.0.0.1:9"}
+    done = smlocal_run("pack", "remote-pack", "-o", "other", "--json", cwd=tmp_path, env=nobody)
+    assert done.returncode == 0, done.stderr
+    with tarfile.open(json.loads(done.stdout)["Artifacts"]["Model"]) as archive:
+        found = {each.name: (each.type, each.mode, each.linkname) for each in archive}
+    assert found == {
+        "d": (tarfile.DIRTYPE, 0o700, ""),
+        "l": (tarfile.SYMTYPE, 0o777, "m"),
+        "m": (tarfile.REGTYPE, 0o600, ""),
+        "n": (tarfile.LNKTYPE, 0o600, "m"),
+    }
 
 
 def test_much_data_needs_little_memory(tmp_path: Path, image: Image, relay: Relay, smlocal_run: Run) -> None:

@@ -215,7 +215,7 @@ ENGINES: dict[str, dict[str, Any]] = {
 
 
 def test_every_note_has_its_cases() -> None:
-    assert {*CASES, *ENGINES} == {rule.id for rule in RULES}
+    assert {*CASES, *ENGINES, "output-small"} == {rule.id for rule in RULES}
     assert len({rule.id for rule in RULES}) == len(RULES)
 
 
@@ -275,6 +275,13 @@ def test_neuron_devices_that_are_not_here(plan: Planner, facts: Facts) -> None:
     assert note(None) == f"{need}: whether the engine's machine has them shows when the job is run"
     has = "ml.trn1.2xlarge has 1 Neuron device"
     assert note(0, AllowCpu=True) == f"{has}; this run has none, as allowed by --allow-cpu"
+
+
+@pytest.mark.parametrize(("free", "said"), [(1 << 20, True), (100 << 20, False), (None, False)])
+def test_a_small_output_is_noted_before_the_start(free: int | None, said: bool, plan: Planner) -> None:
+    found = {note.id: note for note in plan(output_free=free).notes}
+    assert ("output-small" in found) == said
+    assert not said or (found["output-small"].warning and "1 MiB" in found["output-small"].text)
 
 
 def test_warnings_come_first(plan: Planner, facts: Facts) -> None:

@@ -46,6 +46,22 @@ def test_documents_come_back_as_they_were(store: Store, job: str) -> None:
         store.document("nobody", "Plan")
 
 
+def test_a_finished_job_is_replaced_in_one_step(store: Store, home: Path, job: str) -> None:
+    with pytest.raises(JobNotFinishedError):
+        store.create(job, run_id="1", created=1.0, documents={}, supervisor_pid=1, replace=True)
+    assert store.get(job).supervisor_pid == 42
+    store.put_document(job, "Old", {})
+    (home / "jobs" / job / "old").write_text("")
+    finish(store, job)
+    store.create(job, run_id="1", created=1.0, documents={"New": {}}, supervisor_pid=7, replace=True).release()
+    assert (store.get(job).status, store.get(job).supervisor_pid) == (TrainingJobStatus.IN_PROGRESS, 7)
+    assert (store.document(job, "Old"), store.document(job, "New")) == (None, {})
+    assert list((home / "jobs" / job).iterdir()) == []
+    assert not (home / "removed").exists()
+    store.create("new", run_id="1", created=1.0, documents={}, supervisor_pid=7, replace=True).release()
+    assert store.count() == 2
+
+
 def test_events_keep_their_order(store: Store, job: str) -> None:
     store.add_event(job, 5.0, "stop", {"Cause": "request"})
     store.add_event(job, 4.0, "signal", None)
