@@ -212,8 +212,8 @@ TABLE: dict[str, Row] = {
         {"GZIP": _works("Packed as model.tar.gz and output.tar.gz."), "NONE": _works("Left as plain files.")},
     ),
     "ResourceConfig.InstanceType": _emulated(
-        "Decides how many GPUs are asked for, and stands in resourceconfig.json; with Local.EnforceInstanceLimits CPU "
-        "and memory are limited to its.",
+        "Decides how many GPUs and Neuron devices are asked for; in resourceconfig.json; with "
+        "Local.EnforceInstanceLimits CPU and memory are limited to its.",
         f"{_CASE}[config-sizes]",
     ),
     "ResourceConfig.InstanceCount": _emulated("The number of hosts, algo-1 to algo-N.", f"{_CASE}[two-hosts]"),

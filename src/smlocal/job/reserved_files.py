@@ -71,12 +71,17 @@ def reserved_files(archive: Iterator[bytes]) -> tuple[str, ...]:
             for member in members:
                 below = member.name.partition("/")[2]
                 if below and not member.isdir() and f"{below}/".partition("/")[0] != "code":
-                    found.append(f"{paths.ROOT}/{below}")
+                    found.append(f"{paths.ROOT}/{_printable(below)}")
                 if len(found) == _ENOUGH:
                     break
-    except tarfile.ReadError:
+    except tarfile.TarError:
         pass  # cut off at the limit
     return tuple(found)
+
+
+def _printable(name: str) -> str:
+    """Names are shown on terminals and kept as JSON: no control characters, and nothing that is not UTF-8."""
+    return "".join(character if character.isprintable() else "\ufffd" for character in name)
 
 
 class _Pieces(io.RawIOBase):

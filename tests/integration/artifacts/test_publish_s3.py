@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from tests.integration.noise import noise
+from tests.integration.reasons import assert_reason
 from tests.integration.s3.troubled_proxy import TroubledProxy, refused, slow_down
 from tests.integration.s3_servers import REGION, S3Server, environment
 
@@ -172,6 +173,7 @@ def test_a_refusal_leaves_the_artifacts_on_disk(
     proxy.next(*[refused(403, "AccessDenied")] * 8, method=method)
     done, published = pack(model, data, tmp_path / "out", publisher_to(store, bucket), compression=compression)
     assert published.failure == DENIED
+    assert_reason("publish-denied", f"ClientError: {published.failure}")
     assert not published.broken_off
     assert done.model is not None
     assert Path(done.model).exists()

@@ -16,23 +16,11 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.integration.reasons import ROWS, assert_failed
 
 Answer = dict[str, Any]
-ROWS: dict[str, dict[str, Any]] = {
-    row["id"]: row for row in yaml.safe_load(Path(__file__).with_name("reasons.yaml").read_text(encoding="utf-8"))
-}
-_REPEATED = re.compile(r"«(.) × (\d+)»")
-_LEFT_OPEN = re.compile(r"«[^»]+»")
-_DROPPED = re.escape("«: unknown»")
-"""Docker 28.5 no longer says it at the end."""
 _OWN_TRACEBACK = re.compile(r'File ".*/smlocal/')
 _ENGINE = os.environ.get("DOCKER_HOST", "/var/run/docker.sock").removeprefix("unix://")
-
-
-def pattern_of(reason: str) -> str:
-    """The row's notation as a regular expression."""
-    written_out = _REPEATED.sub(lambda found: found[1] * int(found[2]), reason)
-    return _LEFT_OPEN.sub(lambda found: "(: unknown)?" if found[0] == _DROPPED else ".+", re.escape(written_out))
 
 
 def remove_all(job: str, docker: Callable[..., str]) -> None:
@@ -85,13 +73,7 @@ def fails(
         assert done.returncode == 1, done.stderr
         assert not _OWN_TRACEBACK.search(done.stderr), done.stderr
         answer: Answer = json.loads(done.stdout)
-        assert "FailureReason" in answer, done.stdout
-        assert re.fullmatch(pattern_of(row["reason"]), answer["FailureReason"], re.DOTALL), answer["FailureReason"]
-        assert len(answer["FailureReason"]) <= 1024
-        path = [each["Status"] for each in answer["SecondaryStatusTransitions"]]
-        assert path == ["Starting", "Downloading", *row["path"]]
-        assert (answer["TrainingJobStatus"], answer["SecondaryStatus"]) == ("Failed", "Failed")
-        assert answer["SecondaryStatusTransitions"][-1]["StatusMessage"] == "Training job failed"
+        assert_failed(name, answer)
         assert answer["Local"]["Leftovers"] == []
         assert_nothing_left(name)
         return answer

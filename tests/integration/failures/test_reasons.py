@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from tests.integration.reasons import ROWS
 
-ROWS = yaml.safe_load(Path(__file__).with_name("reasons.yaml").read_text(encoding="utf-8"))
-SCRIPTED = {row["id"]: row["script"] for row in ROWS if "script" in row}
+SCRIPTED = {name: row["script"] for name, row in ROWS.items() if "script" in row}
 
 Fails = Callable[..., dict[str, Any]]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.integration.reasons import assert_failed
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 SMALL = {"InstanceType": "ml.t3.medium", "InstanceCount": 1}
@@ -61,7 +62,7 @@ def test_a_disk_that_is_full(run_job: Callable[..., Any]) -> None:
     size, words = ran.log().split("\n", 1)
     assert 900 << 10 < int(size) <= 1 << 20
     assert "No space left on device" in words
-    assert ran.reason == "AlgorithmError: , exit code: 1"
+    assert_failed("volume-overflow", ran.answer)
     # What was written is collected all the same, and nothing stays mounted: run_job looks.
     assert ran.model("one") == b"small\n"
 
@@ -102,7 +103,7 @@ def test_data_that_does_not_fit(run_job: Callable[..., Any], tmp_path: Path) -> 
     ran = run_job(
         [channel], "true", local={"EnforceInstanceLimits": True}, ResourceConfig={**SMALL, "VolumeSizeInGB": 1}
     )
-    assert ran.reason == "ClientError: Data download failed:Insufficient disk space"
+    assert_failed("volume-too-small", ran.answer)
     assert "volume-full" in ran.notes
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.integration.reasons import assert_failed, assert_reason
 
 INTERNAL = "InternalServerError: We encountered an internal error. Please try again."
 TRAINED = ["Starting", "Downloading", "Training"]
@@ -178,7 +179,7 @@ def test_retries_are_used_up(life: Any, assert_nothing_left: Clean) -> None:
     done = life("run", life.job_file("broken", "sleep 30", **retries, **faults(fault)))
     assert done.returncode == 1, done.stderr
     answer = life.describe("broken")
-    assert answer["FailureReason"] == INTERNAL
+    assert_reason("fault-internal-error", answer["FailureReason"])
     assert (answer["Local"]["Attempts"], answer["Local"]["Retries"]) == (3, 2)
     assert_nothing_left("broken")
 
@@ -186,8 +187,9 @@ def test_retries_are_used_up(life: Any, assert_nothing_left: Clean) -> None:
 def test_no_retry_without_a_strategy(life: Any) -> None:
     fault = {"Kind": "InternalError", "When": "After"}
     assert life("run", life.job_file("once", "exit 0", **faults(fault))).returncode == 1
-    assert life.job("once").failure_reason == INTERNAL
-    assert life.describe("once")["Local"]["Attempts"] == 1
+    answer = life.describe("once")
+    assert_failed("fault-internal-error", answer)
+    assert answer["Local"]["Attempts"] == 1
 
 
 def test_an_algorithm_error_is_never_tried_again(life: Any) -> None:

@@ -41,3 +41,7 @@ def test_a_large_file_is_not_read_to_its_end() -> None:
     rest = archive("ml/code/", "ml/code/large", "ml/data/x", size=40 << 20)
     assert reserved_files(rest) == ()
     assert next(rest, None) is not None
+
+
+def test_names_can_be_shown_on_a_terminal() -> None:
+    assert reserved_files(archive("ml/data/\x1b[2Jx", "ml/data/\udcff")) == ("/opt/ml/data/�[2Jx", "/opt/ml/data/�")
