@@ -42,6 +42,18 @@ class ImageNameError(RequestRefusedError):
     id = "image-name"
 
 
+class VariableUnsetError(RequestRefusedError):
+    """A variable is to be taken from the caller's environment, which does not have it."""
+
+    id = "variable-unset"
+
+
+class EnvFileError(RequestRefusedError):
+    """The file of `--env-file` cannot be read, or is no list of variables."""
+
+    id = "env-file"
+
+
 class JobFileMissingError(RequestRefusedError):
     """The job file cannot be opened."""
 
@@ -179,6 +191,12 @@ class EngineRemoteError(MachineNotReadyError):
     """The engine cannot mount a folder of this machine, or is reached in a way that smlocal does not know."""
 
     id = "engine-remote"
+
+
+class RegionNameError(MachineNotReadyError):
+    """The environment or the AWS profile names a region that cannot be one."""
+
+    id = "region-name"
 
 
 class ImageMissingError(MachineNotReadyError):

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from smlocal.cli.when import clock
+from smlocal.contract.url_secrets import without_passwords
 
 _COLUMN = 12
 
@@ -102,7 +103,7 @@ def _whereabouts(
         counts = [f"{local[name]} {name.lower()}" for name in ("Interruptions", "Retries") if local.get(name)]
         yield "Attempts", f"{local['Attempts']} ({', '.join(counts)})"
     artifacts = local.get("Artifacts") or {}
-    uri = answer["ModelArtifacts"]["S3ModelArtifacts"]
+    uri = without_passwords(answer["ModelArtifacts"]["S3ModelArtifacts"])
     if running:
         yield "Model", f"will be {uri}"
     elif artifacts.get("Model"):

@@ -24,7 +24,21 @@ def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--hyperparameter", "-p", "hyperparameters", multiple=True, metavar="KEY=VALUE", help="Repeatable."
         ),
-        click.option("--env", "-e", "environment", multiple=True, metavar="KEY=VALUE", help="Repeatable."),
+        click.option(
+            "--env",
+            "-e",
+            "environment",
+            multiple=True,
+            metavar="KEY[=VALUE]",
+            help="Environment; KEY alone takes the value from yours. Repeatable.",
+        ),
+        click.option(
+            "--env-file",
+            "env_files",
+            multiple=True,
+            metavar="FILE",
+            help="File of KEY=VALUE lines, as docker reads it; repeatable.",
+        ),
         click.option("--output", "-o", metavar="DIR", help="Where artifacts go: DIR/<job>/output/model.tar.gz."),
         click.option("--name", metavar="NAME", help="Name of the job; else made of the file's name and the time."),
         click.option("--input-mode", metavar="MODE", help="TrainingInputMode."),
@@ -196,7 +210,7 @@ def _apply(document: "Document", given: dict[str, Any]) -> None:
     if given["gpus"] is not None:
         _apply_gpus(document, given)
     if given["code"] is not None:
-        document.set(("Local", "Code"), os.path.abspath(given["code"]))
+        document.set(("Local", "Code"), _path(given["code"]))
     if given["output"] is not None:
         _apply_output(document, given["output"])
     _apply_maps(document, given)
@@ -219,10 +233,13 @@ def _apply_gpus(document: "Document", given: dict[str, Any]) -> None:
 def _apply_maps(document: "Document", given: dict[str, Any]) -> None:
     for key, value in _pairs(given["hyperparameters"], "--hyperparameter"):
         document.set(("HyperParameters", key), value)
-    for key, value in _pairs(given["environment"], "--env"):
-        document.set(("Environment", key), value)
+    if given["environment"] or given["env_files"]:
+        from smlocal.cli.variables import variables
+
+        for key, value in variables(given["env_files"], given["environment"]):
+            document.set(("Environment", key), value)
     for prefix, folder in _pairs(given["sources"], "--source", "PREFIX=DIR"):
-        document.set(("Local", "Sources", prefix), os.path.abspath(folder))
+        document.set(("Local", "Sources", prefix), _path(folder))
 
 
 def _apply_output(document: "Document", output: str) -> None:
@@ -231,11 +248,10 @@ def _apply_output(document: "Document", output: str) -> None:
     uri = asked.get("S3OutputPath") if isinstance(asked, dict) else None
     remote = isinstance(uri, str) and uri.startswith(("s3://", "https://"))
     place = ("Local", "Output") if remote else ("OutputDataConfig", "S3OutputPath")
-    document.set(place, output if "://" in output else os.path.abspath(output))
+    document.set(place, _path(output))
 
 
 def _apply_channel(document: "Document", name: str, path: str) -> None:
-    uri = path if "://" in path else os.path.abspath(path)
     channels = document.data.get("InputDataConfig")
     if not isinstance(channels, list):
         channels = []
@@ -245,7 +261,12 @@ def _apply_channel(document: "Document", name: str, path: str) -> None:
     )
     if index == len(channels):
         channels.append({"ChannelName": name, "DataSource": {"S3DataSource": {"S3DataType": "S3Prefix"}}})
-    document.set(("InputDataConfig", index, "DataSource", "S3DataSource", "S3Uri"), uri)
+    document.set(("InputDataConfig", index, "DataSource", "S3DataSource", "S3Uri"), _path(path))
+
+
+def _path(given: str) -> str:
+    """A path of a flag is relative to where the user is. An empty one stays so, and is refused as in a file."""
+    return given if not given or "://" in given else os.path.abspath(given)
 
 
 def _fill(document: "Document") -> None:

@@ -20,7 +20,6 @@ _FILE_COLUMN = 38
 _LINE = 160
 _NAMED = 8
 _SHOWN_BYTES = 300
-_HIDDEN = "•••"
 
 
 @click.command("plan")
@@ -153,10 +152,13 @@ def _limit(value: Any) -> str:
 
 
 def _row(name: str, text: str) -> str:
-    return f"{name:<{_COLUMN}}{text}"
+    from smlocal.contract.url_secrets import without_passwords
+
+    return f"{name:<{_COLUMN}}{without_passwords(text)}"
 
 
 def _image(plan: "JobPlan") -> str:
+    from smlocal.contract.masking import masked_words
     from smlocal.job.sizes import readable_bytes
 
     facts = plan.image_facts
@@ -165,8 +167,12 @@ def _image(plan: "JobPlan") -> str:
     runs = " + ".join(
         part
         for part in (
-            " ".join(plan.entrypoint) if plan.entrypoint is not None else "ENTRYPOINT" if facts.entrypoint else "",
-            " ".join(plan.command or ()),
+            " ".join(masked_words(plan.entrypoint))
+            if plan.entrypoint is not None
+            else "ENTRYPOINT"
+            if facts.entrypoint
+            else "",
+            " ".join(masked_words(plan.command or ())),
         )
         if part
     )
@@ -175,23 +181,18 @@ def _image(plan: "JobPlan") -> str:
 
 
 def _request(plan: "JobPlan") -> str:
-    """The request in one line, cut where it is long; what looks like a secret is not shown around."""
+    """The request in one line, without secrets, cut where it is long."""
     import json
 
-    from smlocal.plan.secret_names import looks_secret
+    from smlocal.contract.masking import masked_request
 
-    request = dict(plan.request)
-    if request.get("Environment"):
-        request["Environment"] = {
-            name: _HIDDEN if looks_secret(name) else value for name, value in request["Environment"].items()
-        }
-    text = json.dumps(request, ensure_ascii=False)
+    text = json.dumps(masked_request(plan.request), ensure_ascii=False)
     return text if len(text) <= _LINE else f"{text[: _LINE - 1]}…\n{_row('', 'all of it: smlocal plan --json')}"
 
 
 def _environment(plan: "JobPlan") -> Iterator[str]:
     """The variables once; those of other hosts only where they differ."""
-    from smlocal.plan.secret_names import looks_secret
+    from smlocal.contract.masking import masked
 
     first, *others = plan.hosts
     shown = [("Environment", first.environment)]
@@ -200,8 +201,7 @@ def _environment(plan: "JobPlan") -> Iterator[str]:
         shown.append((f"  {host.host.name}", differing))
     for head, variables in shown:
         for index, (name, value) in enumerate(variables.items()):
-            shown_value = _HIDDEN if looks_secret(name) else _one_line(value)
-            yield _row(head if index == 0 else "", f"{name}={shown_value}")
+            yield _row(head if index == 0 else "", f"{name}={_one_line(masked(name, value))}")
 
 
 def _tree(plan: "JobPlan") -> Iterator[str]:
@@ -237,7 +237,7 @@ def _entries(plan: "JobPlan", host: "HostPlan") -> dict[str, str]:
         **dict.fromkeys(host.directories, "empty"),
         paths.INPUT: f"{mount} of a folder made for the job",
         paths.OUTPUT: f"{mount} of a folder made for the job",
-        **{path: _content(text) for path, text in host.files.items()},
+        **{path: _content(path, text) for path, text in host.files.items()},
         **{tree.target: _channel(tree) for tree in (*host.channels, *code)},
         **{f"{pipe.target}_0": _pipe(pipe) for pipe in host.pipes},
         paths.MODEL: f"{mount} of an empty folder, collected to {output}/{model}",
@@ -300,15 +300,19 @@ def _files(count: int, kind: str = "file") -> str:
     return f"{count} {kind}{'s' * (count != 1)}"
 
 
-def _content(content: bytes) -> str:
-    """A short file whole, a long one as head, count and digest."""
+def _content(path: str, content: bytes) -> str:
+    """A short file whole, a long one as head, count and digest; figures are of the file, the text has no secrets."""
+    from smlocal.contract.masking import masked_file
     from smlocal.plan.document import file_document
 
     document = file_document(content)
-    text = document.get("Content")
+    shown = file_document(masked_file(path, content))
+    text = shown.get("Content")
     if text is None:
+        text = shown["Head"][0]
+    if "Content" not in document:
         size = f"{document['Lines']} lines, {document['Bytes']} bytes"
-        return f"{size}, sha256 {document['Sha256'][:12]}…: {_one_line(document['Head'][0])} …"
+        return f"{size}, sha256 {document['Sha256'][:12]}…: {_one_line(text)} …"
     return _one_line(text) if len(content) <= _SHOWN_BYTES else f"{len(content)} bytes: {_one_line(text[:60])}…"
 
 

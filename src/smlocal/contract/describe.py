@@ -33,6 +33,11 @@ _ECHOED_LAST = (
     "MlflowConfig",
     "ModelPackageConfig",
 )
+_NEVER_WITHOUT: Mapping[str, Mapping[str, Any]] = {
+    "OutputDataConfig": {"KmsKeyId": ""},
+    "ResourceConfig": {"VolumeSizeInGB": 0},
+}
+"""Clients take these by `[]`. The key is empty on the service, too; the size without a value is a choice of ours."""
 _INSTANCES_THERE = {
     SecondaryStatus.DOWNLOADING,
     SecondaryStatus.TRAINING,
@@ -88,6 +93,9 @@ def describe(request: Mapping[str, Any], job: JobFacts) -> dict[str, Any]:
     if job.failure_reason is not None:
         answer["FailureReason"] = job.failure_reason
     answer.update(_given(request, _ECHOED))
+    for name, usual in _NEVER_WITHOUT.items():
+        if name in answer:
+            answer[name] = {**usual, **answer[name]}
     answer["StoppingCondition"] = {"MaxRuntimeInSeconds": DEFAULT_MAX_RUNTIME} | dict(
         request.get("StoppingCondition") or {}
     )

@@ -22,6 +22,9 @@ class Places(Protocol):
     def lines(self) -> "Mapping[Path, int]":
         """Path to line, counted from 1; a key's line where there is a key."""
 
+    def texts(self) -> "Mapping[Path, str]":
+        """Path to the text of a number or another plain value, as it was written."""
+
 
 class Document:
     """The data of a job file, with flags laid over it."""
@@ -33,6 +36,7 @@ class Document:
         self.directory = directory
         self._places = places
         self._lines: Mapping[Path, int] | None = None
+        self._texts: Mapping[Path, str] | None = None
         self._overridden: list[Path] = []
 
     def line(self, path: Path) -> int | None:
@@ -42,6 +46,14 @@ class Document:
         if self._lines is None:
             self._lines = self._places.lines()
         return self._lines.get(path)
+
+    def written(self, path: Path) -> str | None:
+        """A plain value as the file has it, `010` and not 10; None for what a flag gave."""
+        if self._from_flag(path) or self._places is None:
+            return None
+        if self._texts is None:
+            self._texts = self._places.texts()
+        return self._texts.get(path)
 
     def nearest_line(self, path: Path) -> int | None:
         """The line of this part, or of the nearest part around it that is there; None for what a flag gave."""

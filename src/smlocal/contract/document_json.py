@@ -10,6 +10,7 @@ from smlocal.errors import JobFileSyntaxError
 if TYPE_CHECKING:
     from smlocal.contract.document import Path
 
+_KEY = '"'
 _TOKENS = re.compile(r'\n|"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 
 
@@ -25,7 +26,11 @@ class NotJsonError(Exception):
 
     def refusal(self) -> JobFileSyntaxError:
         """The error to show when it was meant to be JSON."""
-        return JobFileSyntaxError(f"{self.name} is not JSON", details=[f"{self.where}   {self}", f"  {self.shown}"])
+        from smlocal.contract.masking import masked_text  # only after a mistake
+
+        return JobFileSyntaxError(
+            f"{self.name} is not JSON", details=[f"{self.where}   {self}", f"  {masked_text(self.shown)}"]
+        )
 
 
 class _RepeatedError(Exception):
@@ -95,8 +100,8 @@ class JsonPlaces:
             else:
                 yield match.group(), line
 
-    def _keys(self) -> Iterator[tuple["Path", int]]:
-        """Each part with its line, in the order of the text; a repeated key comes twice."""
+    def _parts(self) -> Iterator[tuple["Path", int, str]]:
+        """Each key and each value with its line and text, in the order of the file; a repeated key comes twice."""
         path: list[str | int] = []
         awaits_key = False
         for word, line in self._tokens():
@@ -112,22 +117,30 @@ class JsonPlaces:
                 awaits_key = False
             elif awaits_key:
                 path[-1] = json.loads(word)
-                yield tuple(path), line
+                yield tuple(path), line, _KEY
             else:
-                if in_list or not path:
-                    yield tuple(path), line
+                yield tuple(path), line, word
                 if word in "{[":
                     awaits_key = word == "{"
                     path.append("" if awaits_key else 0)
 
     def lines(self) -> dict["Path", int]:
         """Path to line."""
-        return dict(self._keys())
+        found: dict[Path, int] = {}
+        for path, line, _ in self._parts():
+            found.setdefault(path, line)  # a value may stand on a later line than its key
+        return found
+
+    def texts(self) -> dict["Path", str]:
+        """Path to the text of a number or another plain value."""
+        return {path: word for path, _, word in self._parts() if word[:1] not in '{["'}
 
     def repeated(self, key: str) -> tuple[int, int]:
         """The lines of a key that stands twice in one object."""
         seen: dict[Path, int] = {}
-        for path, line in self._keys():
+        for path, line, word in self._parts():
+            if word is not _KEY:
+                continue
             if path in seen and path[-1:] == (key,):
                 return seen[path], line
             seen[path] = line

@@ -5,6 +5,7 @@ That is what `aws --cli-input-yaml` reads: `yes`, `no`, `on` and `off` are strin
 """
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import yaml
@@ -159,7 +160,9 @@ def _refusal(error: yaml.MarkedYAMLError, text: str, name: str) -> JobFileSyntax
     lines = text.splitlines()
     details = [f"{name}:{mark.line + 1}:{mark.column + 1}   {problem}"]
     if mark.line < len(lines):
-        details.append(f"  {lines[mark.line][:200]}")
+        from smlocal.contract.masking import masked_text  # only after a mistake
+
+        details.append(f"  {masked_text(lines[mark.line][:200])}")
     return JobFileSyntaxError(f"{name} is not YAML", details=details)
 
 
@@ -200,6 +203,20 @@ class YamlPlaces:
     def lines(self) -> dict["Path", int]:
         """Path to line."""
         found: dict[Path, int] = {}
+        for path, line, _ in self._parts():
+            found.setdefault(path, line)
+        return found
+
+    def texts(self) -> dict["Path", str]:
+        """Path to the text of a number or another plain value."""
+        found: dict[Path, str] = {}
+        for path, _, node in self._parts():
+            if isinstance(node, yaml.ScalarNode):
+                found.setdefault(path, node.value)
+        return found
+
+    def _parts(self) -> Iterator[tuple["Path", int, yaml.Node]]:
+        """Each part with its line; of merged maps, the part that counts comes first."""
         waiting: list[tuple[Path, yaml.Node, int]] = []
         if self._root is not None:
             waiting.append(((), self._root, self._root.start_mark.line + 1))
@@ -207,11 +224,10 @@ class YamlPlaces:
         while waiting and budget:
             budget -= 1
             path, node, line = waiting.pop()
-            found.setdefault(path, line)
+            yield path, line, node
             if isinstance(node, yaml.SequenceNode):
                 waiting += [((*path, i), part, part.start_mark.line + 1) for i, part in enumerate(node.value)]
             elif isinstance(node, yaml.MappingNode):
                 for key, value in node.value:
                     if isinstance(key, yaml.ScalarNode):
                         waiting.append(((*path, key.value), value, key.start_mark.line + 1))
-        return found

@@ -26,6 +26,11 @@ def region(*, stated: str | None, environment: Mapping[str, str], profile: str |
     )
 
 
+def is_region_name(name: str) -> bool:
+    """As botocore has it: regions of S3 servers that are not Amazon's have any name that can be part of a host's."""
+    return re.fullmatch(r"(?!-)[a-zA-Z\d-]{1,63}(?<!-)", name, re.ASCII) is not None
+
+
 def account(*, role: str | None, image: str | None) -> str:
     """The account of the role, else of the ECR image, else twelve zeros."""
     found = _ROLE.match(role or "") or _ECR.match(image or "")

@@ -5,6 +5,7 @@ from typing import Any
 
 from smlocal.contract import coverage
 from smlocal.contract.document import Document
+from smlocal.contract.identity import is_region_name
 from smlocal.contract.local_settings import LocalSettings
 from smlocal.contract.model.request import CreateTrainingJobRequest
 from smlocal.contract.validation import refusal, validate
@@ -30,9 +31,9 @@ class JobFile:
 def read_job(document: Document, *, strict: bool) -> JobFile:
     """Validate a document; `strict` asks for what the service asks for. All that is wrong is told in one error."""
     asked = {name: value for name, value in document.data.items() if name != LOCAL}
-    request, violations = validate(CreateTrainingJobRequest, asked, strict=strict)
+    request, violations = validate(CreateTrainingJobRequest, asked, strict=strict, document=document)
     raw = _given(asked)
-    local, in_local = _local(document)
+    local, in_local = _local(document, raw)
     violations += in_local
     violations += broken_rules(raw, strict=strict)
     not_done = coverage.refused(raw)
@@ -43,17 +44,24 @@ def read_job(document: Document, *, strict: bool) -> JobFile:
     return JobFile(request=request, local=local, raw=raw, document=document)
 
 
-def _local(document: Document) -> tuple[LocalSettings | None, list[Violation]]:
+def _local(document: Document, request: dict[str, Any]) -> tuple[LocalSettings | None, list[Violation]]:
     data = document.data.get(LOCAL)
     if data is None:
         return LocalSettings(), []
-    local, violations = validate(LocalSettings, data, strict=False, path=(LOCAL,))
+    local, violations = validate(LocalSettings, data, strict=False, path=(LOCAL,), document=document)
     if local is not None:
         violations += [_no_location(key) for key in local.Sources if not key.startswith(_LOCATIONS)]
         if data.keys() & {"Endpoints", "NetworkRange"}:
             from smlocal.contract.local_network import network_violations  # few jobs say anything about it
 
             violations += network_violations(local, path=(LOCAL,))
+        if local.Region is not None and not is_region_name(local.Region):
+            text = f"Local.Region: '{local.Region}' is no name of a region; write us-east-1"
+            violations.append(Violation(path=(LOCAL, "Region"), text=text))
+        if local.Faults:
+            from smlocal.contract.local_faults import fault_violations  # few jobs have any
+
+            violations += fault_violations(local.Faults, request, path=(LOCAL, "Faults"))
         if local.AllowCpu and local.Gpus not in ("auto", "none", 0):
             text = "Local.Gpus asks for GPUs and Local.AllowCpu for a run without any: leave one of them out"
             violations.append(Violation(path=(LOCAL, "Gpus"), text=text))

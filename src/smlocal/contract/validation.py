@@ -12,9 +12,15 @@ from smlocal.errors import RequestInvalidError
 Model = TypeVar("Model", bound=Structure)
 
 
-def validate(model: type[Model], data: Any, *, strict: bool, path: Path = ()) -> tuple[Model | None, list[Violation]]:
-    """The data as a model, or everything that is wrong with it; a `path` says that it is a block of our own."""
-    found = violations(model, data, strict=strict, path=path)
+def validate(
+    model: type[Model], data: Any, *, strict: bool, path: Path = (), document: Document | None = None
+) -> tuple[Model | None, list[Violation]]:
+    """The data as a model, or everything that is wrong with it; a `path` says that it is a block of our own.
+
+    The `document` it is from knows how numbers were written.
+    """
+    known = {} if document is None else {"written": document.written}
+    found = violations(model, data, strict=strict, path=path, **known)
     return (None, found) if found else (_made(model, data), [])
 
 

@@ -3,7 +3,7 @@
 A validator stops at the first broken constraint of a member; the service tells them all.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Literal, get_args, get_origin
 
@@ -11,6 +11,7 @@ from smlocal.contract.document import Path, dotted, kind_of, spoken
 from smlocal.contract.model.constraints import Checked, Items, OrHere, Text, Whole, split
 from smlocal.contract.model.structure import Structure, member_types, members
 from smlocal.contract.suggestions import closest
+from smlocal.contract.url_secrets import HIDDEN
 from smlocal.contract.validation_wording import (
     NOT_NULL,
     Broken,
@@ -27,6 +28,14 @@ from smlocal.contract.validation_wording import (
 from smlocal.contract.violation import Violation
 from smlocal.quick_dataclass import dataclass
 
+_KEY = "the key"
+Written = Callable[[Path], str | None]
+"""A plain value as its file has it, `010` and not 10, where there is a file."""
+
+
+def _unwritten(_: Path) -> None:
+    return None
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Place:
@@ -37,6 +46,7 @@ class _Place:
     strict: bool = False
     ours: bool = False
     """True in the `Local` block, which the service does not know."""
+    written: Written = _unwritten
 
     def member(self, name: str) -> "_Place":
         spoken = name if self.ours else member_name(name)
@@ -50,9 +60,11 @@ class _Place:
         return replace(self, path=(*self.path, key), service=f"{self.service}.{key}.member")
 
 
-def violations(model: type[Structure], data: Any, *, strict: bool, path: Path = ()) -> list[Violation]:
+def violations(
+    model: type[Structure], data: Any, *, strict: bool, path: Path = (), written: Written = _unwritten
+) -> list[Violation]:
     """Everything that is wrong with data that the model refuses; a `path` says that it is a block of our own."""
-    place = _Place(path=path, service=dotted(path), strict=strict, ours=bool(path))
+    place = _Place(path=path, service=dotted(path), strict=strict, ours=bool(path), written=written)
     found = list(_structure(model, data, place))
     return [replace(violation, service=None) for violation in found] if place.ours else found
 
@@ -131,6 +143,8 @@ def _broken(kind: Any, constraint: Any, value: Any, *, strict: bool) -> Iterator
 
 def _meant(value: Any, broken: Broken, constraint: Any, place: _Place) -> str:
     here = constraint.words if isinstance(constraint, OrHere) and not place.strict else ()
+    if isinstance(constraint, Text) and constraint.or_path and not value:
+        return " - write an s3:// location" if place.strict else " - write a path or an s3:// location"
     meant = closest(value, [*broken.names, *here]) if broken.names else None
     return f" - did you mean {meant}?" if meant else ""
 
@@ -139,7 +153,7 @@ def _sized(constraint: Items | None, value: Any, place: _Place) -> Iterator[Viol
     for broken in broken_size(constraint, len(value)) if constraint is not None else ():
         yield Violation(
             path=place.path,
-            text=f"{short_sentence(value, place.service, broken.short)} - it has {len(value)}",
+            text=f"{short_sentence(_masked(value), place.service, broken.short)} - it has {len(value)}",
             service=sentence(value, place.service, broken.full),
         )
 
@@ -152,8 +166,7 @@ def _list(annotation: Any, values: list[Any], place: _Place) -> Iterator[Violati
         return
     whole = _Whole(values=values, place=place, demands=_demands("Member", kind, constraint))
     for index, value in enumerate(values):
-        which = f"member {index + 1} is {_quoted(value)}"
-        yield from whole.check(kind, constraint, value, place.item(index), which)
+        yield from whole.check(kind, constraint, value, place.item(index), f"member {index + 1} is")
 
 
 def _map(annotation: Any, values: dict[str, Any], place: _Place) -> Iterator[Violation]:
@@ -162,7 +175,7 @@ def _map(annotation: Any, values: dict[str, Any], place: _Place) -> Iterator[Vio
         whole = _Whole(values=values, place=place, demands=_demands(what, kind, constraint))
         for key, value in values.items():
             checked = key if what == "Map keys" else value
-            which = f"{'the key' if what == 'Map keys' else f'{key} is'} {_quoted(checked)}"
+            which = _KEY if what == "Map keys" else f"{key} is"
             yield from whole.check(kind, constraint, checked, place.key(key), which)
 
 
@@ -182,11 +195,22 @@ class _Whole:
         if not _fits(kind, value):
             yield _wrong_type(kind, value, place)
         elif any(True for _ in _broken(kind, constraint, value, strict=place.strict)):
+            values = _masked(self.values)
+            shown = value if which == _KEY else values[place.path[-1]]
+            text = short_sentence(values, self.place.service, self.demands)
             yield Violation(
                 path=place.path,
-                text=f"{short_sentence(self.values, self.place.service, self.demands)} - {which}",
+                text=f"{text} - {which} {_quoted(shown)}",
                 service=sentence(self.values, self.place.service, self.demands),
             )
+
+
+def _masked(value: Any, name: str = "") -> Any:
+    from smlocal.contract.masking import masked, masked_words, with_strings  # only after a mistake
+
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return masked_words(value)
+    return with_strings(value, masked, name)
 
 
 def _quoted(value: Any) -> str:
@@ -222,7 +246,11 @@ def _home(name: str, model: type[Structure]) -> str | None:
 
 def _wrong_type(kind: Any, value: Any, place: _Place) -> Violation:
     wanted = _wanted(kind)
-    shown = java(value)
+    name = str(place.path[-1]) if place.path else ""
+    plain = isinstance(value, bool | int | float)
+    shown = (place.written(place.path) if plain else None) or java(_masked(value))
+    if plain:
+        shown = _masked(shown, name)
     if len(shown) > 40:  # noqa: PLR2004 - what fits on a line
         shown = f"{shown[:40]}…"
     shown = f'"{shown}"' if isinstance(value, str) else shown
@@ -231,7 +259,7 @@ def _wrong_type(kind: Any, value: Any, place: _Place) -> Violation:
         what, wanted = "not valid Unicode", "text"
     return Violation(
         path=place.path,
-        text=f"{java(spoken(place.path)) or 'the request'} is {what} and must be {wanted}{_cure(wanted, value)}",
+        text=f"{java(spoken(place.path)) or 'the request'} is {what} and must be {wanted}{_cure(wanted, value, shown)}",
     )
 
 
@@ -242,16 +270,23 @@ def _wanted(kind: Any) -> str:
     return named.get(get_origin(kind) or kind, "a string")
 
 
-def _cure(wanted: str, value: Any) -> str:
+def _cure_of_number(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return f": write {value:.0f}"
+    quoted = isinstance(value, str) and value.strip().lstrip("-").isdecimal()
+    return ": write it without quotes" if quoted else ""
+
+
+def _cure(wanted: str, value: Any, shown: str) -> str:
     if wanted == "a string":
         if isinstance(value, bool | int | float):
-            return f': quote it, "{java(value)}"'
+            return ": quote it" if shown == HIDDEN else f': quote it, "{shown}"'
         if isinstance(value, list | dict):
             return ": quote it as JSON text, or flatten it"
     if isinstance(value, str) and wanted == "true or false":
         return ": write true or false"
-    if isinstance(value, str) and wanted == "a whole number" and value.strip().lstrip("-").isdecimal():
-        return ": write it without quotes"
+    if wanted == "a whole number":
+        return _cure_of_number(value)
     if wanted == "a list" and isinstance(value, str | dict):
         return ": put it in a list"
     return ""

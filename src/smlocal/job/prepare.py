@@ -10,7 +10,7 @@ from smlocal.contract.document import Document
 from smlocal.contract.job_file import JobFile, read_job
 from smlocal.contract.s3_uri import s3_form
 from smlocal.engine.interface import Engine
-from smlocal.errors import RequestInvalidError
+from smlocal.errors import RegionNameError, RequestInvalidError
 from smlocal.job.accelerators import check_accelerators, gpus_for, neuron_for
 from smlocal.job.engine_reach import check_folders, check_pipes, no_fuse
 from smlocal.job.image import check_architecture, image_name, see_image
@@ -154,12 +154,24 @@ def _publishes(job: JobFile, inputs: Inputs) -> bool:
 
 def _see(job: JobFile, *, strict: bool) -> _Seen:
     image = image_name(job)
-    region = identity.region(stated=job.local.Region, environment=os.environ, profile=profile_region(), image=image)
+    region = _region(job, image)
     return _Seen(
         region=region,
         account=identity.account(role=job.request.RoleArn, image=image),
         inputs=see_inputs(job, strict=strict, region=region),
         output=output_folder(job),
+    )
+
+
+def _region(job: JobFile, image: str) -> str:
+    region = identity.region(stated=job.local.Region, environment=os.environ, profile=profile_region(), image=image)
+    if identity.is_region_name(region):
+        return region
+    variables = ("AWS_REGION", "AWS_DEFAULT_REGION")
+    source = next((each for each in variables if os.environ.get(each) == region), "the AWS profile in use")
+    raise RegionNameError(
+        f"{source} says '{region}', which is no name of a region",
+        remedy=["Set AWS_REGION, for example to us-east-1, or Local.Region in the job file."],
     )
 
 

@@ -6,6 +6,7 @@
 from smlocal.contract.hosts import INTERFACE
 from smlocal.contract.instance_types import is_this_machine
 from smlocal.contract.job_file import JobFile
+from smlocal.contract.url_secrets import without_passwords
 from smlocal.plan.engine_notes import ENGINE_RULES
 from smlocal.plan.gpu_notes import GPU_RULES
 from smlocal.plan.image_notes import IMAGE_RULES
@@ -23,7 +24,9 @@ _LITTLE = 100 << 20
 def notes(plan: JobPlan, job: JobFile) -> tuple[Note, ...]:
     """Every note that applies to this job, warnings first."""
     found = [(rule, rule.says(plan, job)) for rule in RULES]
-    applying = [Note(id=rule.id, text=text, warning=rule.warning) for rule, text in found if text is not None]
+    applying = [
+        Note(id=rule.id, text=without_passwords(text), warning=rule.warning) for rule, text in found if text is not None
+    ]
     return tuple(sorted(applying, key=lambda note: not note.warning))
 
 
@@ -137,12 +140,16 @@ def _vpc(plan: JobPlan, job: JobFile) -> str | None:
 
 
 def _collectors(plan: JobPlan, job: JobFile) -> str | None:
+    """Version 2 of the SageMaker SDK sends both configs with every job, empty: those are not worth a note."""
+    hook, profiler = job.request.DebugHookConfig, job.request.ProfilerConfig
+    empty = hook is not None and not hook.CollectionConfigurations and not hook.HookParameters
     said = [
         f"{each.member}: nothing is written to {each.uri}; files go to {each.directory}"
         for each in plan.collectors
-        if each.kept and each.s3_prefix is None
+        if each.kept and each.s3_prefix is None and not (empty and each.member == "DebugHookConfig")
     ]
-    if job.request.ProfilerConfig is not None:
+    asked = profiler is not None and not profiler.DisableProfiler
+    if profiler is not None and asked and (profiler.ProfilingIntervalInMilliseconds or profiler.ProfilingParameters):
         said.append("ProfilerConfig: the config file is written; nothing is copied to the S3 path")
     return "; ".join(said) or None
 

@@ -3,28 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from smlocal.plan.secret_names import looks_secret
+from smlocal.contract.masking import masked_request, with_strings
+from smlocal.contract.url_secrets import HIDDEN
 
 WITHHELD = "(withheld)"
-_FREE = ("HyperParameters", "Environment")
-"""Maps whose names are the user's own."""
 
 
 def shown_request(request: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy to be shown."""
-    shown = {key: _withheld(value) if key in _FREE else value for key, value in request.items()}
-    if isinstance(request.get("Tags"), list):
-        shown["Tags"] = [_tag(tag) for tag in request["Tags"]]
+    """A copy to be shown; in words, as fonts elsewhere may not have the sign that terminals show."""
+    shown: dict[str, Any] = with_strings(masked_request(request), lambda _, text: text.replace(HIDDEN, WITHHELD))
     return shown
-
-
-def _withheld(given: Any) -> Any:
-    if not isinstance(given, Mapping):
-        return given
-    return {name: WITHHELD if value and looks_secret(name) else value for name, value in given.items()}
-
-
-def _tag(tag: Any) -> Any:
-    if isinstance(tag, Mapping) and tag.get("Value") and looks_secret(str(tag.get("Key", ""))):
-        return {**tag, "Value": WITHHELD}
-    return tag

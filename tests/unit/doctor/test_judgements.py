@@ -123,6 +123,7 @@ OWNED = [
         (region.judge({"AWS_REGION": "eu-west-1"}, "us-west-2"), "ok", "eu-west-1, from the environment"),
         (region.judge({}, "us-west-2"), "ok", "us-west-2, from the profile"),
         (region.judge({}, ""), "warning", "jobs say us-east-1"),
+        (region.judge({}, "us east"), "problem", "'us east' is no name of a region"),
         (clock.judge(engine=0.2, aws=None), "ok", "agrees with that of the engine"),
         (clock.judge(engine=0.2, aws=-3.0), "ok", "agrees with that of the engine and AWS"),
         (clock.judge(engine=60.4, aws=None), "warning", "this machine's clock is 60 s behind the engine's"),

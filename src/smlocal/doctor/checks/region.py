@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from smlocal.contract import identity
-from smlocal.doctor.interface import Finding, fine, warning
+from smlocal.doctor.interface import Finding, fine, problem, warning
 from smlocal.doctor.look import Look
 from smlocal.sources.s3.profile import read_profile
 
@@ -16,6 +16,8 @@ def check(look: Look) -> Finding:
 def judge(environment: Mapping[str, str], profile: str) -> Finding:
     """AWS_REGION in the container, ARNs, and where S3 is looked for."""
     region = identity.region(stated=None, environment=environment, profile=profile, image=None)
+    if not identity.is_region_name(region):
+        return problem(f"'{region}' is no name of a region", "Set AWS_REGION, for example to us-east-1.")
     if environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION"):
         return fine(f"{region}, from the environment")
     if profile:

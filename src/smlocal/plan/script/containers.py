@@ -9,10 +9,11 @@ from smlocal.plan.model import HostPlan, JobPlan
 from smlocal.plan.script.data import bound, shown_in_place, volume
 from smlocal.plan.script.mirrored import folders
 from smlocal.plan.script.network import on_network
-from smlocal.plan.script.shell import OURS, container, here, quote, withheld
+from smlocal.plan.script.secrets import Secrets, is_secret
+from smlocal.plan.script.shell import OURS, container, here, quote
 
 
-def create(plan: JobPlan, host: HostPlan) -> str:
+def create(plan: JobPlan, host: HostPlan, secrets: Secrets) -> str:
     """The command that makes a container."""
     # docker stop would send the image's own STOPSIGNAL.
     words = ["docker create", f"--name {container(host)}", '--label "$L"', "--stop-signal SIGTERM"]
@@ -38,22 +39,13 @@ def create(plan: JobPlan, host: HostPlan) -> str:
     for folder, target in folders(plan, host):
         words.append(f"--mount type=bind,source={folder},{quote(f'target={target}')}")
     words += [f"-e {_variable(name, value)}" for name, value in host.environment.items()]
-    words += _image_and_command(plan)
+    words += secrets.image_and_command(plan)
     return " \\\n  ".join(words) + " >/dev/null"
-
-
-def _image_and_command(plan: JobPlan) -> list[str]:
-    words = []
-    arguments = list(plan.command or ())
-    if plan.entrypoint is not None:
-        words.append(f"--entrypoint {quote(plan.entrypoint[0])}")
-        arguments = [*plan.entrypoint[1:], *arguments]
-    return [*words, " ".join([quote(plan.image), *(quote(argument) for argument in arguments)])]
 
 
 def _variable(name: str, value: str) -> str:
     """A secret is taken from the environment of whoever runs the script, so that it can be shown around."""
-    return name if withheld(name, value) else quote(f"{name}={value}")
+    return name if is_secret(name, value) else quote(f"{name}={value}")
 
 
 def train(plan: JobPlan) -> Iterator[str]:

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from smlocal.contract import paths
 from smlocal.plan.model import HostPlan, JobPlan, TreePlan
 from smlocal.plan.script.pipes import feeders
+from smlocal.plan.script.secrets import Secrets
 from smlocal.plan.script.shell import here, quote
 
 _LISTED = 20
 """A longer manifest is made by `find` instead of being written out."""
 
 
-def tree_of(plan: JobPlan, host: HostPlan) -> Iterator[str]:
+def tree_of(plan: JobPlan, host: HostPlan, secrets: Secrets) -> Iterator[str]:
     """What one host finds; nothing here may change the user's own files."""
     yield "mkdir -p " + " ".join(here(host, folder) for folder in host.directories)
     for tree in host.channels:
@@ -23,8 +24,7 @@ def tree_of(plan: JobPlan, host: HostPlan) -> Iterator[str]:
         if channel is not None and channel.listing.whole_tree and len(channel.listing.paths) > _LISTED:
             yield from _long_manifest(channel, host, here(host, path))
         else:
-            text = content.decode("utf-8", errors="surrogateescape")
-            yield f"printf %s {quote(text)} >{here(host, path)}"
+            yield f"printf %s {secrets.file(path, content)} >{here(host, path)}"
     yield from feeders(host)
     if plan.code is not None:
         yield from _staged(plan.code, host, rootless=plan.engine.rootless)

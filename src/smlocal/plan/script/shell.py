@@ -4,7 +4,6 @@ import re
 
 from smlocal.contract import paths
 from smlocal.plan.model import HostPlan
-from smlocal.plan.secret_names import looks_secret
 
 OURS = '--filter "label=$L" --filter "name=by-hand-$J"'
 """What a script of this job has made on the engine."""
@@ -29,8 +28,3 @@ def here(host: HostPlan, path: str = "") -> str:
 def beside(host: HostPlan, path: str) -> str:
     """As `here`, for what is not below `/opt/ml` in the container."""
     return f'"$W"/{quote(host.host.name + path)}'
-
-
-def withheld(name: str, value: str) -> bool:
-    """True for a variable that has to be in the environment of whoever runs the script."""
-    return value != "" and looks_secret(name)

@@ -9,18 +9,19 @@ from smlocal.plan.script.mirrored import brought, prepared, saved
 from smlocal.plan.script.network import make_network
 from smlocal.plan.script.pipes import feed, piped_by_hand
 from smlocal.plan.script.results import collect
-from smlocal.plan.script.shell import OURS, quote, withheld
+from smlocal.plan.script.secrets import Secrets
+from smlocal.plan.script.shell import OURS, quote
 
 
 def shell_script(plan: JobPlan) -> str:
     """A script for `sh`; its working folder is `$W`, results go where the run would put them."""
-    variables = {name: value for host in plan.hosts for name, value in host.environment.items()}
+    secrets = Secrets.of(plan)
     lines = [
         *_HEAD,
         *_left_out(plan),
         "set -eu",
         f"J={quote(plan.name)} L={quote(f'smlocal.job={plan.name}')}",
-        *(f': "${{{name}:?}}"; export {name}' for name, value in variables.items() if withheld(name, value)),
+        *secrets.wanted(),
         "",
         *_cannot(plan),
         *_clean(plan),
@@ -29,8 +30,8 @@ def shell_script(plan: JobPlan) -> str:
         "u=$(umask); umask 022",  # what the service has
     ]
     for host in plan.hosts:
-        lines += ["", f"# {host.host.name}", *tree_of(plan, host), *prepared(plan, host)]
-        lines.append(create(plan, host))
+        lines += ["", f"# {host.host.name}", *tree_of(plan, host, secrets), *prepared(plan, host)]
+        lines.append(create(plan, host, secrets))
     lines += [
         "",
         *train(plan),

@@ -1,0 +1,80 @@
+"""`-e` and `--env-file`: entries of Environment, of which no command line needs to show the values."""
+
+import os
+from collections.abc import Iterator, Sequence
+
+import click
+
+from smlocal.errors import EnvFileError, VariableUnsetError
+
+_LARGEST = 1 << 20
+"""Bytes of a file; 100 entries of the longest names and values are a tenth of that."""
+
+
+def variables(files: Sequence[str], given: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Names and values, those of files first: what `-e` says counts."""
+    for path in files:
+        yield from _of_file(path)
+    for text in given:
+        name, separator, value = text.partition("=")
+        if not name:
+            raise click.UsageError("--env without a name: write KEY=VALUE, or KEY for the value of this environment.")
+        yield name, value if separator else _of_caller(name, f"--env {name}")
+
+
+def _of_caller(name: str, where: str) -> str:
+    value = os.environ.get(name)
+    if value is None:
+        raise VariableUnsetError(
+            f"the variable {name} is not set here, and {where} takes its value from this environment",
+            remedy=[f"Set it first, or write {name}=VALUE."],
+        )
+    return value
+
+
+def _of_file(path: str) -> Iterator[tuple[str, str]]:
+    """As docker reads it: no quotes and no escapes, a `#` at the start of a line begins a comment."""
+    for number, line in enumerate(_text(path).split("\n"), start=1):
+        entry = line.removesuffix("\r").lstrip()
+        if not entry or entry.startswith("#"):
+            continue
+        name, separator, value = entry.partition("=")
+        if not name or name.split() != [name]:
+            raise EnvFileError(
+                f"{path} is not a file of variables",
+                details=[f"{path}:{number}   {'there is no name before the =' if not name else 'a name has a space'}"],
+                remedy=["Write KEY=VALUE on each line, or KEY for the value of this environment."],
+            )
+        yield name, value if separator else _of_caller(name, f"{path}:{number}")
+
+
+def _text(path: str) -> str:
+    content = _content(path)
+    if len(content) > _LARGEST:
+        raise EnvFileError(f"{path} is too large for a file of variables: more than {_LARGEST >> 20} MiB")
+    try:
+        return content.removeprefix(b"\xef\xbb\xbf").decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise EnvFileError(
+            f"{path} is not UTF-8 text", details=[f"{path}:{line}"], remedy=["Save it as UTF-8."]
+        ) from error
+
+
+def _content(path: str) -> bytes:
+    """A regular file, or a pipe that is open already, as `<(command)` makes it: of another nobody may write."""
+    import stat
+
+    try:
+        mode = os.stat(path).st_mode
+        piped = stat.S_ISFIFO(mode) and path.startswith(("/dev/", "/proc/"))
+        if not (stat.S_ISREG(mode) or piped):
+            kind = "a folder" if stat.S_ISDIR(mode) else "not a regular file"
+            raise EnvFileError(f"the file of variables {path} is {kind}", remedy=["Name a file with KEY=VALUE lines."])
+        with open(path, "rb") as file:
+            return file.read(_LARGEST + 1)
+    except OSError as error:
+        raise EnvFileError(
+            f"the file of variables {path} cannot be read: {error.strerror}",
+            remedy=["Check the path after --env-file."],
+        ) from error
