@@ -265,8 +265,8 @@ def _apply_channel(document: "Document", name: str, path: str) -> None:
 
 
 def _path(given: str) -> str:
-    """A path of a flag is relative to where the user is. An empty one stays so, and is refused as in a file."""
-    return given if not given or "://" in given else os.path.abspath(given)
+    """A path of a flag is relative to where the user is. A blank one stays so, and is refused as in a file."""
+    return given if not given.strip() or "://" in given else os.path.abspath(given)
 
 
 def _fill(document: "Document") -> None:

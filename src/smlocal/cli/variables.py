@@ -70,11 +70,13 @@ def _content(path: str) -> bytes:
         piped = stat.S_ISFIFO(mode) and path.startswith(("/dev/", "/proc/"))
         if not (stat.S_ISREG(mode) or piped):
             kind = "a folder" if stat.S_ISDIR(mode) else "not a regular file"
-            raise EnvFileError(f"the file of variables {path} is {kind}", remedy=["Name a file with KEY=VALUE lines."])
+            raise EnvFileError(
+                f"the file of variables {path!r} is {kind}", remedy=["Name a file with KEY=VALUE lines."]
+            )
         with open(path, "rb") as file:
             return file.read(_LARGEST + 1)
     except OSError as error:
         raise EnvFileError(
-            f"the file of variables {path} cannot be read: {error.strerror}",
+            f"the file of variables {path!r} cannot be read: {error.strerror}",
             remedy=["Check the path after --env-file."],
         ) from error

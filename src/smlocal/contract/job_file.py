@@ -1,5 +1,6 @@
 """From a job file to a valid request with its local settings, or to one error that says everything."""
 
+import re
 from dataclasses import field
 from typing import Any
 
@@ -14,7 +15,7 @@ from smlocal.contract.violation import Violation
 from smlocal.quick_dataclass import dataclass
 
 LOCAL = "Local"
-_LOCATIONS = ("s3://", "https://", "fs-")
+_LOCATION = re.compile(r"(s3|https)://[^/]|fs-.")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,7 +51,9 @@ def _local(document: Document, request: dict[str, Any]) -> tuple[LocalSettings |
         return LocalSettings(), []
     local, violations = validate(LocalSettings, data, strict=False, path=(LOCAL,), document=document)
     if local is not None:
-        violations += [_no_location(key) for key in local.Sources if not key.startswith(_LOCATIONS)]
+        violations += [_no_location(key) for key in local.Sources if not _LOCATION.match(key)]
+        paths = {"Output": local.Output, "Code": local.Code}
+        violations += [_blank(name) for name, path in paths.items() if path is not None and not path.strip()]
         if data.keys() & {"Endpoints", "NetworkRange"}:
             from smlocal.contract.local_network import network_violations  # few jobs say anything about it
 
@@ -66,6 +69,10 @@ def _local(document: Document, request: dict[str, Any]) -> tuple[LocalSettings |
             text = "Local.Gpus asks for GPUs and Local.AllowCpu for a run without any: leave one of them out"
             violations.append(Violation(path=(LOCAL, "Gpus"), text=text))
     return local, violations
+
+
+def _blank(name: str) -> Violation:
+    return Violation(path=(LOCAL, name), text=f"Local.{name} is blank; write the path of a folder")
 
 
 def _no_location(key: str) -> Violation:

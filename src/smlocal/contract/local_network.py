@@ -44,7 +44,7 @@ def _range_trouble(given: str) -> str | None:
     except ValueError:
         return "is no range of IPv4 addresses"
     if network.prefixlen > _FEWEST_BITS:
-        return f"has {network.num_addresses} addresses, and the network of a job needs at least 4"
+        return "has too few addresses, the network of a job needs four or more"
     reserved = next((what for each, what in _RESERVED.items() if network.overlaps(IPv4Network(each))), None)
     return None if reserved is None else f"has {reserved} addresses in it, which no network of containers can have"
 

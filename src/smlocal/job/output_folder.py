@@ -6,6 +6,7 @@ from smlocal.contract.job_file import JobFile
 from smlocal.errors import OutputUnusableError
 from smlocal.sources.local_path import local_path
 from smlocal.sources.mapping import is_remote
+from smlocal.sources.mounts import mount_points
 
 DEFAULT_OUTPUT = "./smlocal-output"
 
@@ -41,8 +42,22 @@ def folder_at(uri: str, directory: str) -> str:
     if not os.path.isdir(existing):
         what = "a file" if os.path.exists(existing) else "a link that leads nowhere"
         raise OutputUnusableError(f"the output path {uri} cannot be a folder: {existing} is {what}", remedy=remedy)
+    kind = _no_disk(existing)
+    if kind is not None:
+        raise OutputUnusableError(
+            f"the output path {uri} cannot be written: {existing} is on a file system of the kernel's own ({kind})",
+            remedy=remedy,
+        )
     if not os.access(existing, os.W_OK | os.X_OK):
         raise OutputUnusableError(
             f"the output path {uri} cannot be written: you may not write in {existing}", remedy=remedy
         )
     return path
+
+
+def _no_disk(folder: str) -> str | None:
+    """The kind of file system, of one like `/proc`: root may write there, and nothing can be made there."""
+    if not os.path.realpath(folder).startswith(("/proc", "/sys", "/dev")):
+        return None
+    device = os.stat(folder).st_dev
+    return next((mount.kind for mount in mount_points() if mount.device == device and not mount.holds_data), None)

@@ -13,8 +13,14 @@ LONG_LIMIT = 2**63
 def is_local_path(value: str) -> bool:
     """True for what names a place on this machine: a `file://` URI or a path without a scheme."""
     if value.startswith("file://"):
-        return len(value) > len("file://")
-    return bool(value) and "\0" not in value and not value.startswith(("s3:", "https:")) and "://" not in value
+        value = value.removeprefix("file://")
+        return bool(value.strip()) and not {"\0", "\n"} & set(value)
+    return (
+        bool(value.strip())
+        and not {"\0", "\n"} & set(value)
+        and not value.startswith(("s3:", "https:"))
+        and "://" not in value
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
