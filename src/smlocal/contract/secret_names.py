@@ -32,11 +32,11 @@ _OF_TEXT = _set(
 _OF_ACCESS = _set("api auth oauth access refresh bearer")
 """Beside `tokens`: those that let somebody in."""
 _OF_DATA = _set(
-    "sort primary foreign partition s3 object image label target input output data feature features column join group "
+    "sort primary foreign partition s object image label target input output data feature features column join group "
     "metric text id public kms query cache value index item dict state batch loss monitor hash range row record merge "
     "rng prng random attention attn sample example weight model checkpoint order unique"
 )
-"""Before `key`: the key of a table, a map or an array."""
+"""Before `key`: the key of a table, a map or an array. Digits are no words: `s` is that of `s3_key`."""
 _OF_WORK = _set("forward backward single one two multi num n first second low high band by per each all")
 """Before `pass`."""
 _OF_MATCHING = _set("file glob path name regex re match include exclude")

@@ -48,6 +48,32 @@ def test_a_plan_is_read_from_the_top(tmp_path: Path, smlocal_run: Run, image: Ca
     assert plan["Request"]["Environment"]["API_TOKEN"] == "hush"
 
 
+def test_a_plan_for_people_has_no_secrets(tmp_path: Path, smlocal_run: Run, image: Callable[[str], str]) -> None:
+    flags = (
+        *("--image", image("sh"), "--name", "planned", "--env-file", "secrets"),
+        *("-p", "db_password=hunter2", "-p", "max_tokens=512", "-p", 'db={"password": "hunter2", "host": "h"}'),
+        *("-p", f"PRIVATE_KEY={'hunter2' * 300}", "-p", f"filler={'x' * 2500}", "-e", "GITHUB_PAT", "-e", "A"),
+    )
+    (tmp_path / "secrets").write_text("DATABASE_URL=postgres://u:hunter2@h/d\nSENTRY_DSN=hunter2\nJWT=hunter2\nB=1\n")
+    given = {"GITHUB_PAT": "hunter2", "A": "from here"}
+    done = smlocal_run("plan", *flags, cwd=tmp_path, env=given)
+    assert done.returncode == 0, done.stderr
+    assert "hunter2" not in done.stdout + done.stderr
+    human = done.stdout.partition("\nBy hand, ")[0]
+    for shown in ("DATABASE_URL=postgres://u:•••@h/d", "SENTRY_DSN=•••", "GITHUB_PAT=•••", " A=from here", " B=1"):
+        assert shown in human
+    assert "bytes, sha256 " in human  # figures are of the real file
+    assert '{"db_password":"•••","max_tokens":"512","db":"{\\"password\\": \\"•••\\", \\"host\\": \\"h\\"}"' in human
+    document = json.loads(smlocal_run("plan", *flags, "--json", cwd=tmp_path, env=given).stdout)
+    assert document["Request"]["HyperParameters"]["db_password"] == "hunter2"
+    assert "hunter2" not in document["Script"]
+
+    missing = smlocal_run("plan", *flags, cwd=tmp_path)
+    assert missing.returncode == 2
+    assert "the variable GITHUB_PAT is not set here" in missing.stderr
+    assert "[variable-unset]" in missing.stderr
+
+
 def test_long_names_of_files_stay_in_their_column(
     tmp_path: Path, smlocal_run: Run, image: Callable[[str], str]
 ) -> None:

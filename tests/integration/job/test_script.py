@@ -186,6 +186,36 @@ def test_a_secret_must_be_given(tmp_path: Path, smlocal_run: Run, image: Callabl
     assert by_hand(script, tmp_path, API_TOKEN="aloud").stdout == "aloud\n"
 
 
+def test_secrets_reach_the_container_all_the_same(
+    tmp_path: Path, smlocal_run: Run, image: Callable[[str], str]
+) -> None:
+    work = 'cat /opt/ml/input/config/hyperparameters.json; echo; echo "$DATABASE_URL $1 $2"'
+    request = {
+        "TrainingJobName": NAME,
+        "AlgorithmSpecification": {
+            "TrainingImage": image("sh"),
+            "TrainingInputMode": "File",
+            "ContainerEntrypoint": ["/bin/sh", "-c", work, "sh", "--password", "hunter2"],
+        },
+        "HyperParameters": {"db_password": 'hunter2 "q" \\ $HOME', "epochs": "3"},
+        "Environment": {"DATABASE_URL": "postgres://u:hunter2@h/d"},
+        "OutputDataConfig": {"S3OutputPath": "./out"},
+        "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1},
+    }
+    (tmp_path / "job.yaml").write_text(yaml.safe_dump(request))
+    script = smlocal_run("plan", "job.yaml", "--script", cwd=tmp_path, check=True).stdout
+    assert "hunter2" not in script
+    assert "HYPERPARAMETER_DB_PASSWORD" in by_hand(script, tmp_path, DATABASE_URL="x").stderr
+    secrets = {
+        "DATABASE_URL": "postgres://u:hunter2@h/d",
+        "HYPERPARAMETER_DB_PASSWORD": 'hunter2 "q" \\ $HOME',
+        "ARGUMENT_5": "hunter2",
+    }
+    said = by_hand(script, tmp_path, **secrets).stdout
+    assert said == smlocal_run("run", "job.yaml", cwd=tmp_path, check=True).stdout
+    assert said.endswith("}\npostgres://u:hunter2@h/d --password hunter2\n")
+
+
 def _members(folder: Path) -> dict[str, dict[str, bytes | None]]:
     found = {}
     for archive in sorted((folder / "out" / NAME / "output").iterdir()):

@@ -2,9 +2,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from botocore.exceptions import InvalidRegionError
+from botocore.utils import validate_region_name
 
 from smlocal.contract.coverage_table import TABLE, Support, Value
 from smlocal.contract.document import Document, load_document
+from smlocal.contract.identity import is_region_name
 from smlocal.contract.job_file import JobFile, read_job
 from smlocal.contract.local_settings import LocalSettings
 from smlocal.errors import FieldRefusedError, RequestInvalidError
@@ -38,7 +41,7 @@ def test_the_request_is_typed_and_kept_as_given() -> None:
     }
 
 
-@pytest.mark.parametrize("key", ["./x", "/abs", "data", "file:///x", "s3:/b"])
+@pytest.mark.parametrize("key", ["./x", "/abs", "data", "file:///x", "s3:/b", "s3://", "s3:///b", "https://", "fs-"])
 def test_a_mapping_of_what_no_request_names_is_refused(key: str) -> None:
     with pytest.raises(RequestInvalidError) as caught:
         read(TEXT + f'Local:\n  Sources:\n    "{key}": ./data')
@@ -170,6 +173,20 @@ def test_a_member_that_is_refused_can_be_left_out() -> None:
         ("NetworkRange", "10.99.0.1/16", "'10.99.0.1/16' is no range of IPv4 addresses; write 10.99.0.0/16"),
         ("NetworkRange", "fd00::/64", "'fd00::/64' is no range"),
         ("NetworkRange", "private", "'private' is no range"),
+        ("NetworkRange", "127.0.0.0/8", "'127.0.0.0/8' has loopback addresses in it"),
+        ("NetworkRange", "127.12.0.0/16", "has loopback addresses in it"),
+        ("NetworkRange", "169.254.0.0/16", "has link-local addresses in it"),
+        ("NetworkRange", "239.1.0.0/16", "has multicast addresses in it"),
+        ("NetworkRange", "250.0.0.0/8", "has reserved addresses in it"),
+        ("NetworkRange", "0.0.0.0/0", "has unspecified addresses in it"),
+        ("NetworkRange", "128.0.0.0/1", "has link-local addresses in it"),
+        ("NetworkRange", "10.0.0.0/31", "has too few addresses"),
+        ("NetworkRange", "10.0.0.0", "has too few addresses"),
+        ("Region", "../../x", "'../../x' is no name of a region; write us-east-1"),
+        ("Region", "us east 1", "'us east 1' is no name"),
+        ("Region", "-x", "'-x' is no name"),
+        ("Output", "' '", "Local.Output is blank; write the path of a folder"),
+        ("Code", '"\\t"', "Local.Code is blank"),
         ("Endpoints", "{s 3!: 'http://localhost:1'}", "s 3!: is no name of a service"),
         ("Endpoints", "{s3: localhost:9000}", "'localhost:9000' is no URL of a service; write http://localhost:9000"),
         ("Endpoints", "{s3: 'ftp://localhost'}", "'ftp://localhost' is no URL"),
@@ -197,3 +214,61 @@ def test_raw_is_what_is_printed_again(request_with: Any) -> None:
     job = read_job(Document(request, name="x", directory="/"), strict=False)
     assert job.raw == request
     assert job.raw is not request
+
+
+SPOT = "EnableManagedSpotTraining: true\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "fault", "said"),
+    [
+        ("", "Kind: Interrupt", "Kind: only spot instances are interrupted; set EnableManagedSpotTraining: true"),
+        ("EnableManagedSpotTraining: false\n", "Kind: Interrupt", "Kind: only spot instances are interrupted"),
+        (SPOT, "Kind: Interrupt, When: After", "When: After is for InternalError only"),
+        ("", "Kind: InternalError, When: Before, AfterSeconds: 3", "AfterSeconds: counts seconds of training"),
+        ("", "Kind: InternalError, AfterSeconds: 86400", "AfterSeconds: training is stopped after 86400 s"),
+        (
+            "StoppingCondition: {MaxRuntimeInSeconds: 5}\n",
+            "Kind: InternalError, AfterSeconds: 5",
+            "AfterSeconds: training is stopped after 5 s",
+        ),
+    ],
+)
+def test_a_fault_that_cannot_strike_is_refused(more: str, fault: str, said: str) -> None:
+    with pytest.raises(RequestInvalidError, match="1 problem") as caught:
+        read(TEXT + more + f"Local: {{Faults: [{{{fault}}}]}}")
+    assert f"Local.Faults.1.member.{said}" in caught.value.details[0]
+
+
+@pytest.mark.parametrize(
+    "fault",
+    ["Kind: Interrupt, AfterSeconds: 30", "Kind: InternalError, When: After", "Kind: InternalError, AfterSeconds: 3"],
+)
+def test_a_fault_that_can(fault: str) -> None:
+    assert len(read(TEXT + SPOT + f"Local: {{Faults: [{{{fault}}}]}}").local.Faults) == 1
+
+
+@pytest.mark.parametrize("region", ["us-east-1", "eusc-de-east-1", "garage", "auto", "US-EAST-1", "a" * 63])
+def test_regions_are_those_that_botocore_takes(region: str) -> None:
+    """Other servers than Amazon's have regions of any name."""
+    validate_region_name(region)
+    assert read(TEXT + f"Local: {{Region: {region}}}").local.Region == region
+
+
+@pytest.mark.parametrize("region", ["../../x", "a_b", "x.y", "a" * 64, "-a", "a-", "", " us-east-1", "é"])
+def test_and_no_others(region: str) -> None:
+    assert not is_region_name(region)
+    assert not is_region_name("us-east-1\n")  # which botocore overlooks
+    if region:
+        with pytest.raises(InvalidRegionError):
+            validate_region_name(region)
+
+
+@pytest.mark.parametrize("path", ["", " ", "file://", "file:// ", "a\nb"])
+@pytest.mark.parametrize("place", [("OutputDataConfig", "S3OutputPath"), ("CheckpointConfig", "S3Uri")])
+def test_a_blank_path_is_refused(path: str, place: tuple[str, str]) -> None:
+    document = load_document(TEXT, name="job.yaml", directory="/")
+    document.set(place, path)
+    with pytest.raises(RequestInvalidError, match="1 problem") as caught:
+        read_job(document, strict=False)
+    assert ("write a path or an s3:// location" in caught.value.details[0]) == (path == "")

@@ -195,7 +195,19 @@ CASES: dict[str, tuple[Change, Change]] = {
             {},
         ),
     ),
-    "collectors": (({"TensorBoardOutputConfig": S3}, {}, {}, {}), NOTHING),
+    "collectors": (
+        ({"TensorBoardOutputConfig": S3}, {}, {}, {}),
+        # What version 2 of the SageMaker SDK sends with every job.
+        (
+            {
+                "DebugHookConfig": {**S3, "CollectionConfigurations": []},
+                "ProfilerConfig": {**S3, "DisableProfiler": False},
+            },
+            {},
+            {},
+            {},
+        ),
+    ),
     "rules": (
         ({"ProfilerRuleConfigurations": [{"RuleConfigurationName": "r", "RuleEvaluatorImage": "i"}]}, {}, {}, {}),
         NOTHING,
@@ -307,3 +319,32 @@ def _ids(plan: Planner, change: Change, listing: Listing, facts: Facts) -> set[s
         machine=MachineFacts(cpus=16, memory_mib=64_000, gpus=GpuFacts(busy={"3": "other"}), unlimited=("CPUs",)),
     )
     return {note.id for note in made.notes}
+
+
+@pytest.mark.parametrize(
+    ("member", "config", "said"),
+    [
+        (
+            "DebugHookConfig",
+            {"CollectionConfigurations": [{"CollectionName": "losses"}]},
+            "nothing is written to s3://",
+        ),
+        ("DebugHookConfig", {"HookParameters": {"save_interval": "10"}}, "nothing is written to s3://"),
+        ("ProfilerConfig", {"ProfilingIntervalInMilliseconds": 500}, "the config file is written"),
+        ("ProfilerConfig", {"ProfilingParameters": {"a": "b"}, "DisableProfiler": False}, "the config file is written"),
+        ("ProfilerConfig", {"ProfilingParameters": {"a": "b"}, "DisableProfiler": True}, None),
+        ("ProfilerConfig", {"DisableProfiler": True}, None),
+    ],
+)
+def test_a_config_with_something_in_it_gets_a_note(
+    member: str, config: dict[str, Any], said: str | None, plan: Planner
+) -> None:
+    found = [note.text for note in plan({member: {**S3, **config}}).notes if note.id == "collectors"]
+    assert found == [] if said is None else (len(found) == 1 and f"{member}: {said}" in found[0])
+
+
+def test_no_note_shows_a_password(plan: Planner) -> None:
+    config = {"S3OutputPath": "https://me:hunter2@s3.example/b"}
+    notes = plan({"OutputDataConfig": config, "TensorBoardOutputConfig": config}, {}).notes
+    assert "•••@s3.example" in str(notes)
+    assert "hunter2" not in str(notes)
