@@ -1,11 +1,13 @@
 """`smlocal doctor`: what this machine has and lacks for running jobs."""
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from smlocal.cli.columns import width_of, wrapped
+from smlocal.contract.url_secrets import without_passwords
 
 if TYPE_CHECKING:
     from smlocal.doctor.interface import Finding
@@ -49,7 +51,11 @@ def command(*, needed: tuple[str, ...], online: bool, as_json: bool) -> int:
     from smlocal.doctor.look import Look
 
     findings = {}
-    for name, finding in examine(Look(online=online), needed):
+    for name, found in examine(Look(online=online), needed):
+        # An address of an engine or of S3 may have a password in it.
+        finding = replace(
+            found, sentence=without_passwords(found.sentence), remedy=tuple(map(without_passwords, found.remedy))
+        )
         findings[name.replace("_", "-")] = finding
         if not as_json:
             _show(name.replace("_", "-"), finding)

@@ -40,3 +40,14 @@ def test_nor_does_one_about_json(tmp_path: Path, capsys: pytest.CaptureFixture[s
     said = capsys.readouterr().err
     assert '"API_TOKEN": •••' in said
     assert "hunter2" not in said
+
+
+@pytest.mark.parametrize("flags", [[], ["--json"]])
+def test_nor_does_the_doctor(
+    flags: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "ssh://me:hunter2@far")
+    assert run_command_line(["doctor", *flags]) == 3
+    said = capsys.readouterr()
+    assert "ssh://me:" in said.out
+    assert "hunter2" not in said.out + said.err
