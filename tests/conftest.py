@@ -7,6 +7,7 @@ which `claim_names` sees to.
 
 import gc
 import os
+import signal
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -22,6 +23,8 @@ _MUTATION = "tests/mutation/test_members.py::test_the_test_of_an_emulated_member
 """Runs the test that the member's row names."""
 _LIFE = "tests/integration/life/"
 """Long tests, each function of which has names of its own."""
+_LONG_SECONDS = 900
+"""The time limit of a test marked `long`; pyproject.toml has that of the others."""
 
 
 def scope_of(test: str) -> str:
@@ -38,7 +41,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.pluginmanager.hasplugin("hypothesispytest"):  # its import is half of the start of a pytest without it
         import hypothesis
 
-        hypothesis.settings.register_profile("smlocal", deadline=None)
+        examples = int(os.environ.get("SMLOCAL_EXAMPLES", "100"))
+        hypothesis.settings.register_profile("smlocal", deadline=None, max_examples=examples)
         hypothesis.settings.load_profile("smlocal")
 
 
@@ -63,6 +67,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Begin with what takes long, or the others would wait for it at the end."""
+    for item in items:
+        if item.get_closest_marker("long"):
+            item.add_marker(pytest.mark.timeout(_LONG_SECONDS))
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: (item.get_closest_marker("long") is None, "integration" not in item.nodeid))
 
@@ -71,6 +78,18 @@ def pytest_collection_finish() -> None:
     """What has been collected stays to the end: the garbage collector need not look at it again and again."""
     gc.collect()
     gc.freeze()
+    pass_on_no_ignored_signal()
+
+
+def pass_on_no_ignored_signal() -> None:
+    """Go on ignoring a signal that is ignored, but let the processes that tests start hear it.
+
+    A shell ignores SIGINT for what it starts in the background, nohup ignores SIGHUP, and a child inherits that. A
+    handler is not inherited.
+    """
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
 
 
 @pytest.fixture

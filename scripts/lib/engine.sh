@@ -39,7 +39,7 @@ start_engine() {
         as_root rm -f /var/run/docker.pid
         # It starts itself anew twice for each container, and spends a third of that time on garbage it need not collect.
         # shellcheck disable=SC2016  # $1 is for the inner shell
-        as_root sh -c 'GOGC=400 setsid dockerd >"$1" 2>&1 </dev/null &' sh "$engine_log"
+        as_root sh -c 'GOGC=400 setsid dockerd >"$1" 2>&1 </dev/null 8>&- &' sh "$engine_log"
     fi
     wait_for_engine && return
     say "dockerd does not answer; the end of $engine_log:"

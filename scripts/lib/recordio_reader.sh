@@ -5,11 +5,16 @@
 # C extension that nothing here needs, so that its wheel is made without; what the reader imports is in the group dev.
 
 see_to_recordio_reader() {
-    local wheels
     "$root/.venv/bin/python" -c 'import sagemaker_training.recordio' 2>/dev/null && return
     step "installing an independent reader of RecordIO"
+    install_recordio_reader "$root/.venv/bin/python" || give_up "the toolkit's wheel cannot be made"
+}
+
+# install_recordio_reader PYTHON: into the environment of that Python.
+install_recordio_reader() {
+    local wheels
     # shellcheck source=scripts/lib/bases.sh
     . "$root/scripts/lib/bases.sh"
-    wheels=$(see_to_wheel sagemaker_training sagemaker_training==5.1.4) || give_up "the toolkit's wheel cannot be made"
-    quietly "$cache/pip.log" "$root/.venv/bin/python" -m pip install --no-deps "$wheels"/*.whl
+    wheels=$(see_to_wheel sagemaker_training sagemaker_training==5.1.4) || return
+    quietly "$cache/pip.log" "$1" -m pip install --no-deps "$wheels"/*.whl
 }

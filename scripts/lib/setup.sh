@@ -8,6 +8,8 @@ mkdir -p "$cache"
 
 # shellcheck source=scripts/lib/say.sh
 . "$root/scripts/lib/say.sh"
+# shellcheck source=scripts/lib/turns.sh
+. "$root/scripts/lib/turns.sh"
 # shellcheck source=scripts/lib/root.sh
 . "$root/scripts/lib/root.sh"
 # shellcheck source=scripts/lib/venv.sh

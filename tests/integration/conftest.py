@@ -10,12 +10,14 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cache
 from hashlib import md5
 from http import HTTPStatus
 from http.client import HTTPConnection
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -29,14 +31,36 @@ ROOT = Path(__file__).parents[2]
 IMAGES = Path(__file__).with_name("images")
 
 _FROM_OUTSIDE = ("SMLOCAL_", "AWS_", "NO_COLOR", "FORCE_COLOR")
+_IMAGE_SECONDS = 1800.0
+_BEGAN = int(time.time())
 _KINDS = (("containers", "/containers/json?all=true&"), ("volumes", "/volumes?"), ("networks", "/networks?"))
 
 
 @cache
 def build_image(folder: Path) -> str:
     """Have the image in this folder on the engine, built only when its content is new; returns its tag."""
-    built = subprocess.run([ROOT / "scripts" / "image", folder], stdout=subprocess.PIPE, text=True, check=True)
+    with clock_stopped():
+        built = subprocess.run(
+            [ROOT / "scripts" / "image", folder], stdout=subprocess.PIPE, text=True, check=True, timeout=_IMAGE_SECONDS
+        )
     return built.stdout.strip()
+
+
+@contextmanager
+def clock_stopped() -> Iterator[None]:
+    """Stop the clock of the test's time limit: on a new machine, images take minutes and tests wait for each other."""
+    left = signal.setitimer(signal.ITIMER_REAL, 0)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, *left)
+
+
+def gateway() -> str:
+    """This machine, as containers see it; a dockerd that has started for the first time leaves it out of its answer."""
+    (found,) = json.loads(run_docker("network", "inspect", "bridge"))
+    config = found["IPAM"]["Config"][0]
+    return str(config.get("Gateway") or ip_network(config["Subnet"])[1])
 
 
 def run_docker(*arguments: str) -> str:
@@ -105,19 +129,24 @@ def _number_of(name: str) -> int:
 
 
 def left_of(job: str) -> list[str]:
-    """Everything of this job that is still on the engine or mounted."""
+    """Everything of this job that is still on the engine or mounted, less what earlier tests left when they were killed."""
     left = []
     filters = quote(json.dumps({"label": [f"smlocal.job={job}"]}))
     with closing(_Engine("engine")) as engine:
         for kind, path in _KINDS:
             found = engine.ask(f"{path}filters={filters}")
             named = (found["Volumes"] or ()) if isinstance(found, dict) else found
-            ids = [each.get("Id") or each["Name"] for each in named]
+            ids = [each.get("Id") or each["Name"] for each in named if _created(each) >= _BEGAN]
             left += [f"{kind}: {each}" for each in ids if kind != "networks" or not engine.miscounts(each)]
     mounts = Path("/proc/mounts").read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     # Volumes of the job's, and what is mounted in its folder or on it.
     own = re.compile(rf"smlocal-{re.escape(job)}-|/{re.escape(job)}[/ ]")
     return left + [f"mounted: {line}" for line in mounts if own.search(line)]
+
+
+def _created(document: Mapping[str, Any]) -> float:
+    when = document.get("CreatedAt") or document["Created"]
+    return float(when) if isinstance(when, int) else datetime.fromisoformat(when).timestamp()
 
 
 @dataclass(kw_only=True)

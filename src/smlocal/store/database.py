@@ -98,8 +98,12 @@ def _connect(path: str) -> sqlite3.Connection:
     connection = sqlite3.connect(
         f"file:{quoted}?mode=rw", uri=True, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
     )
-    # The default is FULL, but some builds of SQLite lower it for WAL.
-    connection.execute("PRAGMA synchronous = FULL")
+    try:
+        # The default is FULL, but some builds of SQLite lower it for WAL.
+        connection.execute("PRAGMA synchronous = FULL")
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 

@@ -46,7 +46,11 @@ class Store:
         """Open the home, making it when it is new; `HomeUnusableError` when it cannot be used."""
         home = prepare_home(home)
         store = cls(home, open_database(home))
-        store._sweep()
+        try:
+            store._sweep()
+        except BaseException:
+            store.close()
+            raise
         return store
 
     def close(self) -> None:

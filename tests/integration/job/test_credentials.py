@@ -15,6 +15,7 @@ from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
 import pytest
+from tests.integration.conftest import gateway
 from tests.integration.job.conftest import Background, Ran
 from tests.integration.s3_servers import REGION, Moto
 
@@ -132,22 +133,17 @@ def nothing_shared(docker: Docker) -> bool:
     return not shared_network(docker) or bool(marks)
 
 
-def gateway(docker: Docker) -> str:
-    """This machine, as containers see it."""
-    return docker("network", "inspect", "bridge", "--format", "{{(index .IPAM.Config 0).Gateway}}").strip()
-
-
 def let_go(job: Background) -> None:
     (job.home / "jobs" / job.name / "hosts" / "algo-1" / "output" / "data" / "go").touch()
 
 
 @pytest.mark.parametrize("mode", ["role", "inherit"])
 def test_boto3_finds_them_unaided(
-    run_job: RunJob, image: Callable[[str], str], docker: Docker, moto: Moto, mode: str
+    run_job: RunJob, image: Callable[[str], str], moto: Moto, mode: str
 ) -> None:
     bucket = moto.make_bucket()
     moto.put(bucket, "key", b"of the bucket")
-    endpoint = f"http://{gateway(docker)}:{moto.port}"
+    endpoint = f"http://{gateway()}:{moto.port}"
     ran = run_job(
         [],
         BOTO3.replace("BUCKET", bucket),

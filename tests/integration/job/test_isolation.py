@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from tests.integration.conftest import gateway
 from tests.integration.job.conftest import Ran
 
 RunJob = Callable[..., Ran]
@@ -50,9 +51,9 @@ def listener() -> Iterator[int]:
 
 
 @pytest.fixture
-def surroundings(listener: int, docker: Callable[..., str]) -> dict[str, str]:
+def surroundings(listener: int) -> dict[str, str]:
     """What the container needs to know: where this machine can be found, were there a way."""
-    addresses = docker("network", "inspect", "bridge", "--format", "{{range .IPAM.Config}}{{.Gateway}}{{end}}").split()
+    addresses = [gateway()]
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as outward:
         outward.connect(("192.0.2.1", 9))  # nothing is sent
         addresses.append(outward.getsockname()[0])

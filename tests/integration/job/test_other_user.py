@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -39,18 +40,26 @@ def user() -> Iterator[str]:
     subprocess.run(["userdel", "--remove", USER], check=True, capture_output=True)
 
 
-@pytest.fixture
-def interpreter() -> list[str]:
-    """A Python that this user may run: ours lies in root's home on some machines."""
-    packages = [str(Path(smlocal.__file__).parents[1]), *(path for path in sys.path if path.endswith("site-packages"))]
-    for candidate in (os.path.realpath(sys.executable), "/usr/bin/python3"):
-        run = ["runuser", "-u", USER, "--", "env", f"PYTHONPATH={os.pathsep.join(packages)}", candidate]
-        if (
-            subprocess.run([*run, "-c", "import smlocal, pydantic, yaml"], capture_output=True, check=False).returncode
-            == 0
-        ):
-            return run
-    pytest.fail("no Python that another user may run has what smlocal needs")
+@pytest.fixture(scope="module")
+def interpreter(user: str) -> Iterator[list[str]]:
+    """A Python with what smlocal needs, where this user may go: ours may lie below a folder that only root may enter."""
+    ours = [sys.base_prefix, Path(smlocal.__file__).parents[1]]
+    ours += [path for path in sys.path if path.endswith("site-packages")]
+    place = Path(f"/tmp/smlocal-other-user-{os.getpid()}-python")
+    with ExitStack() as mounted:
+        place.mkdir()
+        mounted.callback(place.rmdir)
+        shown = []
+        for number, folder in enumerate(ours):
+            there = place / str(number)
+            there.mkdir()
+            mounted.callback(there.rmdir)
+            subprocess.run(["mount", "--bind", "-o", "ro", folder, there], check=True)
+            mounted.callback(subprocess.run, ["umount", "--lazy", there], check=True)
+            shown.append(there)
+        python, *packages = shown
+        executable = python / Path(os.path.realpath(sys.executable)).relative_to(sys.base_prefix)
+        yield ["runuser", "-u", user, "--", "env", f"PYTHONPATH={os.pathsep.join(map(str, packages))}", str(executable)]
 
 
 @pytest.mark.parametrize("staging", ["overlay", "copy"])

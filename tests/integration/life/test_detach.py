@@ -39,6 +39,7 @@ def test_wait_tells_how_jobs_ended(life: Any) -> None:
     life.detach("good", "exit 0")
     life.detach("bad", "exit 3")
     life.detach("stopped", "trap 'exit 0' TERM; echo ready; while :; do sleep 0.05; done")
+    life.until_logged("stopped", "ready\n")
     assert life("wait", "stopped", "--timeout", "0").returncode == 124
     assert life("wait", "good", "stopped", "--timeout", "0.3").returncode == 124
     assert life("stop", "stopped").returncode == 0

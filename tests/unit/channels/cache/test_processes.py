@@ -124,12 +124,13 @@ def test_a_signal_ends_the_waiting_for_another_process(shelf: Shelf) -> None:
         raise InterruptedError(number, frame)
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    limit = signal.setitimer(signal.ITIMER_REAL, 0.3)
     try:
         with pytest.raises(InterruptedError):
             shelf.obtain(DATA)
     finally:
         signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_REAL, *limit)  # the time limit of the test itself
         process.kill()
         process.communicate()
     assert shelf.downloaded == []

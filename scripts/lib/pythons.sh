@@ -1,0 +1,52 @@
+# shellcheck shell=bash disable=SC2154
+# root and cache come from setup.sh.
+#
+# Other Pythons than the one of .venv, for the unit tests: found, not installed.
+
+# The versions that pyproject.toml names, without that of .venv.
+other_versions() {
+    local ours
+    ours=$("$root/.venv/bin/python" -c 'import sys; print("{}.{}".format(*sys.version_info))')
+    sed -n 's/^ *"Programming Language :: Python :: \(3\.[0-9]*\)",$/\1/p' "$root/pyproject.toml" | grep -vx "$ours"
+}
+
+# python_of VERSION: prints the path of a Python of that version; pyenv's and uv's need not be on PATH.
+python_of() {
+    local version=$1 candidate
+    for candidate in "python$version" "${PYENV_ROOT:-${HOME:-/root}/.pyenv}/versions/$version".*/bin/python \
+        "${HOME:-/root}"/.local/share/uv/python/cpython-"$version".*/bin/python3; do
+        if "$candidate" -c "import sys, ensurepip; sys.exit('{}.{}'.format(*sys.version_info) != '$version')" 2>/dev/null; then
+            echo "$candidate"
+            return
+        fi
+    done
+    return 1
+}
+
+# see_to_python VERSION PYTHON: an environment of that Python with what smlocal and its tests need, in $environment.
+see_to_python() {
+    local version=$1 python=$2
+    environment=$cache/pythons/$version-$({
+        "$python" -c 'import sys; print(sys.version, sys.base_prefix)'
+        cat "$root/pyproject.toml"
+        declare -f see_to_python
+    } | sha256sum | cut -c 1-16)
+    [[ ! -d $environment ]] || return 0
+    step "Python $version: installing smlocal and the group dev (once)"
+    mkdir -p "$cache/pythons"
+    rm -rf "$cache/pythons/$version-"*
+    if ! { quietly "$cache/pip.log" "$python" -m venv "$environment" &&
+        quietly "$cache/pip.log" "$environment/bin/python" -m pip install --upgrade 'pip>=25.1' &&
+        quietly "$cache/pip.log" "$environment/bin/python" -m pip install "$root" --group "$root/pyproject.toml:dev" &&
+        install_recordio_reader "$environment/bin/python"; }; then
+        rm -rf "$environment"
+        return 1
+    fi
+}
+
+hash_of_unit_tests() {
+    {
+        find "$root/src" "$root/tests/unit" "$root/docs" "$root"/tests/*.py "$root/pyproject.toml" "$root/README.md" \
+            -type f ! -name '*.pyc' -print0 | LC_ALL=C sort -z | xargs -0 cat
+    } | sha256sum | cut -c 1-16
+}

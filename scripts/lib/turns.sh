@@ -1,0 +1,22 @@
+# shellcheck shell=bash disable=SC2154
+# root and cache come from setup.sh.
+#
+# What only one of several runs may do at a time. What goes on after a turn must be started without its descriptor.
+
+# Set-up: an engine is started once, .venv is made once.
+begin_setup() {
+    exec 8>"$cache/setup.lock"
+    flock --nonblock 8 && return
+    step "another set-up is under way: waiting for it"
+    flock --timeout 3600 8 || give_up "the other set-up takes longer than an hour" "look for it:  fuser -v $cache/setup.lock"
+}
+
+end_setup() { exec 8>&-; }
+
+# Whole runs of the tests: they use one engine, and give the same names to their jobs.
+begin_tests() {
+    exec 7>"$cache/tests.lock"
+    flock --nonblock 7 && return
+    step "another run of the whole suite is under way: waiting for it"
+    flock --timeout 7200 7 || give_up "the other run takes longer than two hours" "look for it:  fuser -v $cache/tests.lock"
+}
