@@ -129,7 +129,7 @@ def _number_of(name: str) -> int:
 
 
 def left_of(job: str) -> list[str]:
-    """Everything of this job that is still on the engine or mounted, less what earlier tests left when they were killed."""
+    """Everything of this job that is on the engine or mounted, without what earlier runs of the tests have left."""
     left = []
     filters = quote(json.dumps({"label": [f"smlocal.job={job}"]}))
     with closing(_Engine("engine")) as engine:

@@ -46,7 +46,15 @@ DIFFERS_ON_PODMAN = {
 }
 """With why; a mark on each would hide from a reader what they have in common."""
 
-NOT_OF_AN_ENGINE = ("job/test_gpus.py", "podman/", "s3/", "sources/", "test_image_script.py")
+NOT_OF_AN_ENGINE = (
+    "job/test_gpus.py",
+    "podman/",
+    "s3/",
+    "sources/",
+    "test_docs.py",
+    "test_image_script.py",
+    "test_packaging.py",
+)
 """They use no engine, or one of their own choice, as do those with a dockerd of their own: not run with a Podman."""
 MOSTLY_OF_NONE = ("artifacts/", "channels/")
 """Of these only those are run that ask for an image or the engine's client."""

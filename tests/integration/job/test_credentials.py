@@ -138,9 +138,7 @@ def let_go(job: Background) -> None:
 
 
 @pytest.mark.parametrize("mode", ["role", "inherit"])
-def test_boto3_finds_them_unaided(
-    run_job: RunJob, image: Callable[[str], str], moto: Moto, mode: str
-) -> None:
+def test_boto3_finds_them_unaided(run_job: RunJob, image: Callable[[str], str], moto: Moto, mode: str) -> None:
     bucket = moto.make_bucket()
     moto.put(bucket, "key", b"of the bucket")
     endpoint = f"http://{gateway()}:{moto.port}"

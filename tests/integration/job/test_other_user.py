@@ -42,9 +42,9 @@ def user() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def interpreter(user: str) -> Iterator[list[str]]:
-    """A Python with what smlocal needs, where this user may go: ours may lie below a folder that only root may enter."""
-    ours = [sys.base_prefix, Path(smlocal.__file__).parents[1]]
-    ours += [path for path in sys.path if path.endswith("site-packages")]
+    """A Python with what smlocal needs, where this user may go: ours may be below a folder that only root may enter."""
+    ours = [Path(sys.base_prefix), Path(smlocal.__file__).parents[1]]
+    ours += [Path(path) for path in sys.path if path.endswith("site-packages")]
     place = Path(f"/tmp/smlocal-other-user-{os.getpid()}-python")
     with ExitStack() as mounted:
         place.mkdir()
@@ -55,7 +55,7 @@ def interpreter(user: str) -> Iterator[list[str]]:
             there.mkdir()
             mounted.callback(there.rmdir)
             subprocess.run(["mount", "--bind", "-o", "ro", folder, there], check=True)
-            mounted.callback(subprocess.run, ["umount", "--lazy", there], check=True)
+            mounted.callback(subprocess.check_call, ["umount", "--lazy", there])
             shown.append(there)
         python, *packages = shown
         executable = python / Path(os.path.realpath(sys.executable)).relative_to(sys.base_prefix)

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted(ROOT.glob("C*.md"))]
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 
@@ -35,4 +35,4 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 def test_every_page_is_reached_from_the_readme() -> None:
     linked = set(LINK.findall(prose(PAGES[0])))
-    assert {f"docs/{page.name}" for page in PAGES[1:]} <= linked
+    assert {page.relative_to(ROOT).as_posix() for page in PAGES[1:]} <= linked
