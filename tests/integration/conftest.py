@@ -56,18 +56,18 @@ def clock_stopped() -> Iterator[None]:
         signal.setitimer(signal.ITIMER_REAL, *left)
 
 
-def gateway() -> str:
-    """This machine, as containers see it; a dockerd that has started for the first time leaves it out of its answer."""
-    (found,) = json.loads(run_docker("network", "inspect", "bridge"))
-    config = found["IPAM"]["Config"][0]
-    return str(config.get("Gateway") or ip_network(config["Subnet"])[1])
-
-
 def run_docker(*arguments: str) -> str:
     """Run the docker client and return what it prints; a failure shows what it said."""
     done = subprocess.run(["docker", *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"docker {' '.join(arguments)}: {done.stderr}"
     return done.stdout
+
+
+def gateway(docker: Callable[..., str] = run_docker) -> str:
+    """This machine, as containers see it; a dockerd that has started for the first time leaves it out of its answer."""
+    (found,) = json.loads(docker("network", "inspect", "bridge"))
+    config = found["IPAM"]["Config"][0]
+    return str(config.get("Gateway") or ip_network(config["Subnet"])[1])
 
 
 class _Engine(HTTPConnection):
