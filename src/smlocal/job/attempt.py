@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from smlocal.contract import failure
 from smlocal.contract.statuses import SecondaryStatus, StatusMessage
 from smlocal.errors import CredentialsUnreachableError, EngineError, EngineLostError, StagingError
-from smlocal.job import details, hints
+from smlocal.job import details
 from smlocal.job.cleanup import clear_attempt
 from smlocal.job.context import Context
 from smlocal.job.delivery import Delivery
@@ -260,15 +260,15 @@ class Attempt:
         send_signal(signal, hosts, containers, engine=self.context.engine, record=self.context.record)
 
     def _explain_ends(self, watch: Watch) -> None:
-        first = self.plan.entrypoint or (self.plan.image_facts and self.plan.image_facts.entrypoint)
         for end in self.story.ends:
             if end.exit_code != 0:
-                self.hints += hints.exit_hints(
-                    self.runs[end.host].log_tail(),
-                    killed=end.killed,
-                    impatient=watch.impatient,
-                    first_process=" ".join(first or self.plan.command or ()),
+                from smlocal.job.host_exit import hints_of  # most containers exit 0
+
+                self.hints += hints_of(
+                    end,
+                    self.runs[end.host],
                     grace=watch.grace,
+                    impatient=watch.impatient,
                     credentials=self.desk is not None,
                 )
         self._explain_unread()
@@ -309,8 +309,12 @@ class Attempt:
     def _cannot_start(self, error: EngineError) -> None:
         """The runtime's refusal is the image's fault; any other trouble is the machine's, as it is on the service."""
         if _RUNTIME in error.sentence:
+            from smlocal.job.staging import mounts
+            from smlocal.job.start_hints import start_hints  # most containers start
+
             self.story = replace(self.story, start_error=error.sentence)
-            self.hints += hints.start_hints(error.sentence)
+            mounted = [mount.target for mount in mounts(self.plan, self.plan.hosts[0])]
+            self.hints += start_hints(error.sentence, mounted)
         else:
             self._failed(failure.INTERNAL_ERROR, f"the engine could not start a container: {error.sentence}")
 

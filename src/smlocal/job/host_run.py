@@ -25,7 +25,7 @@ from smlocal.plan.model import HostPlan, JobPlan
 from smlocal.quick_dataclass import dataclass
 
 HOST_LABEL = "smlocal.host"
-_LOG_TAIL = 4096
+_LOG_TAIL = 16384
 _DRAIN_SECONDS = 10.0
 """After the container's end its streams may be silent for so long: a grandchild may hold them open for ever."""
 

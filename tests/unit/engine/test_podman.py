@@ -6,7 +6,7 @@ from smlocal.channels.overlay import is_overlay_refusal
 from smlocal.engine.documents import container_state
 from smlocal.engine.podman import cdi_folders, in_dockers_words, is_not_running, no_gpus
 from smlocal.errors import EngineError
-from smlocal.job.hints import start_hints
+from smlocal.job.start_hints import start_hints
 
 ID = "005b0a1f" * 8
 RUNC = "runc create failed: unable to start container process: exec: "
@@ -17,9 +17,9 @@ NO_COMMAND = "OCI runtime attempted to invoke a command that was not found"
 @pytest.mark.parametrize(
     ("runtime", "words", "kind", "hint"),
     [
-        ("runc", f'{RUNC}"train": executable file not found in $PATH', NO_COMMAND, "no such program"),
+        ("runc", f'{RUNC}"train": executable file not found in $PATH', NO_COMMAND, "has an executable program"),
         ("runc", f'{RUNC}"/etc": permission denied', "OCI permission denied", "not executable"),
-        ("crun", "executable file `train` not found in $PATH: No such file", NO_COMMAND, "no such program"),
+        ("crun", "executable file `train` not found in $PATH: No such file", NO_COMMAND, "has an executable program"),
     ],
 )
 def test_a_first_process_that_cannot_be_started(earlier: str, runtime: str, words: str, kind: str, hint: str) -> None:

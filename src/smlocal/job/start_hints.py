@@ -1,0 +1,48 @@
+"""Why the first process of a container could not be started: what the runtime's words mean for the image."""
+
+import re
+from collections.abc import Iterable
+
+# runc names the program in quotes, crun does not.
+_NOT_FOUND = re.compile(r"executable file `\S+` not found in \$PATH|exec: \"[^\"]*\": executable file not found")
+_DENIED = re.compile(r"exec: \"[^\"]*\": permission denied|open executable: permission denied", re.IGNORECASE)
+_MISSING = re.compile(r"exec: \"[^\"]*\": (?:stat \S+: )?no such file or directory")
+_NO_INTERPRETER = re.compile(r"exec \S+: no such file or directory|exec user process caused: no such file")
+_FORMAT = re.compile(r"exec format error", re.IGNORECASE)
+_ON_A_FILE = re.compile(r"mounting \S+ to rootfs at \"(?P<target>[^\"]+)\".*not a directory", re.DOTALL)
+_SYSTEM = {"bin", "dev", "etc", "lib", "lib32", "lib64", "proc", "sbin", "sys", "usr"}
+
+NO_INTERPRETER = (
+    "The interpreter in the first line (#!) of the program, or the loader of a binary, is missing in the container. "
+    "A Windows line end (CRLF) in that line has the same effect."
+)
+WRONG_FORMAT = "The program has no #! line, or is built for another CPU."
+_NOT_ON_PATH = (
+    "No folder on the PATH of the image has an executable program of that name: COPY one to /usr/local/bin/train and "
+    "chmod +x it, or set ContainerEntrypoint."
+)
+_PROGRAM = (
+    (_NOT_FOUND, _NOT_ON_PATH),
+    (_DENIED, "The program is not executable: chmod +x it before it is copied into the image."),
+    (_MISSING, "The image has no such program."),
+    (_NO_INTERPRETER, NO_INTERPRETER),
+    (_FORMAT, WRONG_FORMAT),
+)
+
+
+def start_hints(message: str, mounted: Iterable[str] = ()) -> list[str]:
+    """What to look at; `mounted` are the folders of the container that smlocal has put there."""
+    found = [hint for words, hint in _PROGRAM if words.search(message)][:1]
+    on_a_file = _ON_A_FILE.search(message)
+    if on_a_file:
+        found.append(f"{on_a_file['target']} is a file in the container, and no folder can be mounted there.")
+    return [*found, *hidden_by(mounted)]
+
+
+def hidden_by(mounted: Iterable[str]) -> list[str]:
+    """Folders of the job in places that a container cannot do without."""
+    return [
+        f"A folder of the job is mounted at {target} and hides what the container has there: change that LocalPath."
+        for target in mounted
+        if target.split("/")[1] in _SYSTEM
+    ]

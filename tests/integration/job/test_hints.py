@@ -1,0 +1,147 @@
+"""Containers that fail for a reason which the service does not tell: the hint names it, and there is no other hint."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.integration.job.conftest import Background, Ran
+
+RunJob = Callable[..., Ran]
+SHARED = """
+from multiprocessing.shared_memory import SharedMemory
+shared = SharedMemory(name="loader", create=True, size=48 << 20)
+shared.buf[:] = bytes(48 << 20)
+"""
+WORKER = f"""
+import os, sys
+child = os.fork()
+if child == 0:
+{"".join(f"    {line}{chr(10)}" for line in SHARED.strip().splitlines())}
+status = os.waitpid(child, 0)[1]
+print("RuntimeError: DataLoader worker (pid 8) is killed by signal: Bus error.", os.WTERMSIG(status))
+sys.exit(1)
+"""
+
+
+@pytest.fixture
+def hints_of(run_job: RunJob) -> Callable[..., list[str]]:
+    def run(script: str, **more: Any) -> list[str]:
+        ran = run_job([], script, **more)
+        assert ran.exit == 1
+        hints: list[str] = ran.answer["Local"]["Hints"]
+        assert all(hint in ran.stderr for hint in hints)
+        return hints
+
+    return run
+
+
+@pytest.mark.parametrize("script", [SHARED, WORKER])
+def test_too_little_shared_memory(hints_of: Callable[..., list[str]], run_job: RunJob, script: str) -> None:
+    (hint,) = hints_of(script, runs="py", local={"ShmSize": "16m"})
+    assert "shared memory" in hint
+    assert "(/dev/shm) has 16 MiB" in hint
+    # What it advises helps.
+    assert run_job([], SHARED, runs="py", local={"ShmSize": "64m"}).exit == 0
+
+
+def test_shared_memory_that_a_file_fills(hints_of: Callable[..., list[str]]) -> None:
+    (hint,) = hints_of("dd if=/dev/zero of=/dev/shm/x bs=1M count=40", local={"ShmSize": "16m"})
+    assert "(/dev/shm) has 16 MiB" in hint
+
+
+def test_a_full_volume(hints_of: Callable[..., list[str]]) -> None:
+    resources = {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 1}
+    (hint,) = hints_of(
+        "dd if=/dev/zero of=/opt/ml/model/x bs=1M count=1100",
+        local={"EnforceInstanceLimits": True},
+        ResourceConfig=resources,
+    )
+    assert "of 1.0 GiB (VolumeSizeInGB, less the channels) were free at the end" in hint
+
+
+@pytest.mark.parametrize("script", ["echo x >/opt/ml/model/x", "mkdir /opt/ml/output/data/x", "touch /opt/ml/x"])
+def test_a_user_who_may_not_write(hints_of: Callable[..., list[str]], script: str) -> None:
+    (hint,) = hints_of(script, runs="other-user")
+    assert hint.startswith("The image runs as USER nobody, who has no right to /opt/ml/")
+
+
+@pytest.mark.parametrize("runs", ["not-executable", "no-train"])
+def test_a_program_that_is_missing_or_not_executable(hints_of: Callable[..., list[str]], runs: str) -> None:
+    (hint,) = hints_of("", runs=runs)
+    assert "executable program of that name" in hint
+    assert "chmod +x" in hint
+
+
+def test_an_entry_point_that_is_not_executable(hints_of: Callable[..., list[str]], image: Callable[[str], str]) -> None:
+    algorithm = {
+        "TrainingImage": image("not-executable"),
+        "TrainingInputMode": "File",
+        "ContainerEntrypoint": ["/usr/local/bin/train"],
+    }
+    (hint,) = hints_of("", AlgorithmSpecification=algorithm)
+    assert hint.startswith("The program is not executable: chmod +x it")
+
+
+def test_a_shell_that_may_not_execute_a_program(hints_of: Callable[..., list[str]]) -> None:
+    (hint,) = hints_of("printf '#!/bin/sh\n' >/tmp/x; /tmp/x")
+    assert hint.startswith("Exit code 126")
+
+
+@pytest.mark.parametrize(
+    ("runs", "script"),
+    [
+        ("crlf", ""),
+        ("sh", "printf '#!/bin/env sh\\r\\n' >/tmp/x; chmod +x /tmp/x; exec /tmp/x"),
+        ("py", "import os; os.execvp('bash', ['bash', '-c', 'printf \"no-such\\\\r\\\\n\" >/tmp/x; bash /tmp/x'])"),
+    ],
+)
+def test_windows_line_ends(hints_of: Callable[..., list[str]], runs: str, script: str) -> None:
+    (hint,) = hints_of(script, runs=runs)
+    assert "CRLF" in hint
+
+
+def test_sigkill_from_outside(
+    job_file: Callable[..., Path],
+    background: Callable[..., Background],
+    docker: Callable[..., str],
+    wait_until: Callable[[Callable[[], bool]], None],
+) -> None:
+    job = background(job_file([], "echo ready; sleep 60"))
+    wait_until(lambda: "ready" in job.output())
+    docker("kill", docker("ps", "--quiet", "--filter", f"label=smlocal.job={job.name}").strip())
+    answer = job.finish()
+    assert answer["FailureReason"] == "AlgorithmError: , exit code: 137"
+    (hint,) = answer["Local"]["Hints"]
+    assert "docker kill" in hint
+
+
+def test_our_own_sigkill_is_not_from_outside(
+    job_file: Callable[..., Path],
+    background: Callable[..., Background],
+    smlocal_run: Callable[..., "subprocess.CompletedProcess[str]"],
+    tmp_path: Path,
+    wait_until: Callable[[Callable[[], bool]], None],
+) -> None:
+    job = background(job_file([], "echo ready; sleep 60"))
+    wait_until(lambda: "ready" in job.output())
+    assert smlocal_run("stop", job.name, "--grace", "1", cwd=tmp_path).returncode == 0
+    (hint,) = job.finish()["Local"]["Hints"]
+    assert "did not end within 1 s of SIGTERM" in hint
+
+
+@pytest.mark.parametrize("place", ["/dev", "/usr/local/bin", "/lib"])
+def test_a_folder_that_hides_a_part_of_the_system(hints_of: Callable[..., list[str]], place: str) -> None:
+    checkpoints = {"S3Uri": "./checkpoints", "LocalPath": place}
+    *others, last = hints_of("true", runs="py", CheckpointConfig=checkpoints)
+    assert last.startswith(f"A folder of the job is mounted at {place} and hides what the container has there")
+    expected = {"/dev": [], "/usr/local/bin": ["No folder on the PATH"], "/lib": ["The interpreter"]}[place]
+    assert [hint.partition(" of the")[0].partition(" in the")[0] for hint in others] == expected
+
+
+@pytest.mark.parametrize(
+    "script", ["exit 3", "echo out of luck >/opt/ml/output/failure; exit 1", "kill -SEGV $$; exit 9"]
+)
+def test_nothing_is_made_up(hints_of: Callable[..., list[str]], script: str) -> None:
+    assert hints_of(script, CheckpointConfig={"S3Uri": "./checkpoints", "LocalPath": "/checkpoints"}) == []
