@@ -28,7 +28,7 @@ def test_flags_alone_describe_a_job(tmp_path: Path, smlocal_run: Run, image: Cal
     assert done.returncode == 0, done.stderr
     assert done.stdout == '{"epochs":"3"}1\nV=W\n'
     answer = json.loads(smlocal_run("describe", "flags", "--json").stdout)
-    assert answer["ResourceConfig"] == {"InstanceType": "ml.c5.xlarge", "InstanceCount": 1}
+    assert answer["ResourceConfig"] == {"InstanceType": "ml.c5.xlarge", "InstanceCount": 1, "VolumeSizeInGB": 0}
     assert answer["StoppingCondition"] == {"MaxRuntimeInSeconds": 30}
     assert smlocal_run("logs", "flags").stdout == done.stdout
 

@@ -1,0 +1,72 @@
+"""What a flag says is held to the same rules as a file, and a blank path is not the folder one is in."""
+
+from pathlib import Path
+
+import pytest
+
+from smlocal.cli.main import run_command_line
+
+FLAGS = {
+    ("--channel", "a="): ("inputDataConfig.1.member.dataSource.s3DataSource.s3Uri", "request-invalid", 2),
+    ("--channel", "a= "): ("inputDataConfig.1.member.dataSource.s3DataSource.s3Uri", "request-invalid", 2),
+    ("-o", ""): ("outputDataConfig.s3OutputPath", "request-invalid", 2),
+    ("-o", " "): ("outputDataConfig.s3OutputPath", "request-invalid", 2),
+    ("--code", ""): ("Local.Code", "request-invalid", 2),
+    ("--code", " "): ("Local.Code is blank", "request-invalid", 2),
+    ("--source", "s3://b="): ("s3://b is ''", "request-invalid", 2),
+    ("--source", "s3://=data"): ("'s3://' is neither an s3:// prefix", "request-invalid", 2),
+    ("-o", "/proc/x"): ("/proc is on a file system of the kernel's own (proc)", "output-unusable", 2),
+    ("-e", "SMLOCAL_NOT_SET"): ("SMLOCAL_NOT_SET is not set here", "variable-unset", 2),
+    ("-e", "=1"): ("--env without a name", "usage", 2),
+    ("--env-file", "none"): ("'none' cannot be read", "env-file", 2),
+}
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SMLOCAL_NOT_SET", raising=False)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "a.csv").write_text("1\n")
+
+
+@pytest.mark.parametrize("flag", FLAGS, ids=" ".join)
+def test_a_flag_that_is_refused(flag: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    words, error, code = FLAGS[flag]
+    assert run_command_line(["plan", "--image", "image", *flag]) == code
+    said = capsys.readouterr().err
+    assert words in said
+    assert f"[{error}]" in said
+
+
+def test_a_blank_output_beside_a_file_that_names_s3(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "job.yaml").write_text(
+        "AlgorithmSpecification: {TrainingImage: image, TrainingInputMode: File}\n"
+        "OutputDataConfig: {S3OutputPath: s3://bucket/out}\n"
+        "ResourceConfig: {InstanceType: ml.m5.large, InstanceCount: 1}\n"
+    )
+    assert run_command_line(["plan", "job.yaml", "-o", ""]) == 2
+    assert "'Local.Output'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("variable", ["AWS_REGION", "AWS_DEFAULT_REGION"])
+def test_a_region_of_the_environment(
+    variable: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("AWS_REGION", raising=False)
+    monkeypatch.setenv(variable, "../../x")
+    assert run_command_line(["plan", "--image", "image"]) == 3
+    said = capsys.readouterr().err
+    assert f"{variable} says '../../x', which is no name of a region" in said
+    assert "[region-name]" in said
+
+
+def test_a_region_of_the_profile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for variable in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"):
+        monkeypatch.delenv(variable, raising=False)
+    (tmp_path / "config").write_text("[default]\nregion = us east 1\n")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    assert run_command_line(["plan", "--image", "image"]) == 3
+    assert "the AWS profile in use says 'us east 1'" in capsys.readouterr().err
