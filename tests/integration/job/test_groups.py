@@ -18,7 +18,7 @@ GROUPS = {
 @pytest.mark.usefixtures("data")
 def test_the_hosts_of_groups(run_job: RunJob) -> None:
     ran = run_job([channel()], "cat /opt/ml/input/config/resourceconfig.json", ResourceConfig=GROUPS)
-    assert ran.answer["ResourceConfig"] == GROUPS
+    assert ran.answer["ResourceConfig"] == {"VolumeSizeInGB": 0, **GROUPS}
     for number, (group, kind) in enumerate(
         [("data", "ml.c5.xlarge"), ("train", "ml.m5.large"), ("train", "ml.m5.large")], start=1
     ):
