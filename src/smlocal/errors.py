@@ -187,6 +187,12 @@ class JobNotAdoptedError(MachineNotReadyError):
     id = "job-not-adopted"
 
 
+class JobLeftoversError(MachineNotReadyError):
+    """A job that has ended may have left containers on an engine that does not answer."""
+
+    id = "job-leftovers"
+
+
 class EngineRemoteError(MachineNotReadyError):
     """The engine cannot mount a folder of this machine, or is reached in a way that smlocal does not know."""
 

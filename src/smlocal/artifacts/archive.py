@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
+from smlocal.artifacts.drafts import draft_path
 from smlocal.artifacts.tar_header import END, header, padding
 from smlocal.artifacts.tree import Clash, Entry, FirstNames, HostTree, bytes_once, merge
 from smlocal.artifacts.writing import explained, make_folder, open_file, sync_folder
@@ -54,17 +55,19 @@ def write_archive(
     *,
     progress: Progress | None = None,
     follower: Follower | None = None,
+    owner: str = "",
 ) -> ArchiveReport | None:
     """Pack the contents of the hosts' directories into `destination`; None, and no file, when there is nothing.
 
     `ArtifactError` when it cannot be written; nothing half-written stays. A `follower` reads it as it grows.
+    `owner` marks the draft.
     """
     members, clashes = merge(sources)
     notes = [note for source in sources for note in source.skipped]
     if not members:
         return None
     folder, name = os.path.split(os.path.abspath(destination))
-    draft = os.path.join(folder, f".{name}-{os.urandom(4).hex()}.partial")
+    draft = draft_path(folder, name, owner)
     with explained(folder):
         make_folder(folder)
         try:

@@ -48,11 +48,13 @@ def collect(
     working: Callable[[str], None] | None = None,
     publication: Publication | None = None,
     replaces: Collection[str] = (),
+    owner: str = "",
 ) -> Artifacts:
     """Write the artifacts of all hosts, given in host order, into the folder `destination` (`<output>/<job>/output`).
 
     The model is every host's; `output.tar.gz` is the first host's alone, as seen on the service, unless `merge_output`.
     `working` is told now and then how far it is. `replaces` are artifacts of an earlier job, which may be replaced.
+    `owner` marks what is half-written.
     """
     telling = Telling(working, publication.sentence if publication is not None else str)
     notes: list[str] = []
@@ -61,7 +63,9 @@ def collect(
     model_bytes = 0
     if compression == "GZIP":
         path = os.path.join(destination, "model.tar.gz")
-        if archive := write_archive(model, path, progress=telling.about("model.tar.gz"), follower=publication):
+        if archive := write_archive(
+            model, path, progress=telling.about("model.tar.gz"), follower=publication, owner=owner
+        ):
             model_path, model_bytes = archive.path, archive.bytes_out
             notes += archive.notes
             clashes += _within(paths.MODEL, archive.clashes)
@@ -70,6 +74,7 @@ def collect(
         folder := os.path.join(destination, "model"),
         progress=telling.about("model"),
         replace=folder in replaces,
+        owner=owner,
     ):
         if publication is not None:
             publication.folder(published.path)
@@ -87,7 +92,7 @@ def collect(
         if tree.entries
     ]
     path = os.path.join(destination, "output.tar.gz")
-    data = write_archive(kept, path, progress=telling.about("output.tar.gz"), follower=publication)
+    data = write_archive(kept, path, progress=telling.about("output.tar.gz"), follower=publication, owner=owner)
     notes += data.notes if data else [note for tree in kept for note in tree.skipped]
     clashes += _within(paths.OUTPUT_DATA, data.clashes) if data else ()
     return Artifacts(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from smlocal.artifacts.archive import Progress
+from smlocal.artifacts.drafts import aside_path, draft_path
 from smlocal.artifacts.tree import Clash, Entry, FirstNames, HostTree, merge, walk
 from smlocal.artifacts.writing import copy_bytes, explained, make_folder, open_file, sync_folder
 from smlocal.errors import ArtifactError
@@ -27,21 +28,26 @@ class PublishReport:
 
 
 def publish(
-    sources: Sequence[HostTree], destination: str, *, progress: Progress | None = None, replace: bool = False
+    sources: Sequence[HostTree],
+    destination: str,
+    *,
+    progress: Progress | None = None,
+    replace: bool = False,
+    owner: str = "",
 ) -> PublishReport | None:
     """Copy the contents of the hosts' directories to the folder `destination`, which must hold nothing else.
 
     A folder from an earlier try, with nothing in it that is not put there again, is replaced; with `replace` any folder
     is. None, and no folder, when there is nothing; `ArtifactError` when it cannot be written. Links stay links. Modes
-    are kept but for this: the owner may always read and delete what a job left, and nothing is setuid.
+    are kept but for this: the owner may always read and delete what a job left, and nothing is setuid. `owner` marks
+    the draft.
     """
     members, clashes = merge(sources)
     notes = [note for source in sources for note in source.skipped]
     if not members:
         return None
     folder, name = os.path.split(os.path.abspath(destination))
-    unique = os.urandom(4).hex()
-    draft = os.path.join(folder, f".{name}-{unique}.partial")
+    draft = draft_path(folder, name, owner)
     with explained(folder):
         if not replace:
             _refuse_others_work(destination, members)
@@ -49,7 +55,7 @@ def publish(
         try:
             os.mkdir(draft)
             bytes_in, count = _copy_all(members, os.fsencode(draft), notes, progress)
-            _put_in_place(draft, destination, os.path.join(folder, f".{name}-{unique}.old"))
+            _put_in_place(draft, destination, aside_path(draft))
         except BaseException:
             with suppress(OSError):
                 remove_tree(draft)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from smlocal.errors import SmlocalError
     from smlocal.store.jobs import Store
 
@@ -19,30 +21,48 @@ _TRIES = 3
 def command(ctx: click.Context) -> int:
     """Bring jobs to their end whose supervisor was killed.
 
-    Waits until they have ended.
+    Waits until they have ended. Removes what ended jobs have left on engines that did not answer.
 
     Any command that touches such a job does this by itself, in the background.
     """
     from smlocal.cli.trouble import show_error
+    from smlocal.job.copies import complete_copies
     from smlocal.job.orphans import orphans
     from smlocal.store.home import home_directory
     from smlocal.store.jobs import Store
 
-    worst = 0
     with Store.open(home_directory()) as store:
         names = orphans(store)
         if not names:
             click.echo("Every job has its supervisor or has ended.", err=True)
-            return 0
-        click.echo(f"recovering {', '.join(names)}", err=True)
+        else:
+            click.echo(f"recovering {', '.join(names)}", err=True)
         left = _recover(store, names)
         for name in names:
             if name not in left:
                 click.echo(f"{name} {store.get(name).status}", err=True)
-        for error in left.values():
+        trouble = [*left.values(), *_clear_engines(store)]
+        complete_copies(store)
+        for error in trouble:
             show_error(error, debug=ctx.obj["debug"], as_json=False)
-            worst = max(worst, error.exit_code)
-    return worst
+    return max((error.exit_code for error in trouble), default=0)
+
+
+def _clear_engines(store: "Store") -> "Iterator[SmlocalError]":
+    """Remove what ended jobs have left on engines that did not answer then; yields what does not work now either."""
+    from smlocal.errors import JobLeftoversError
+
+    for left in store.left_on_engines():
+        from smlocal.engine.docker import connect_to
+        from smlocal.job.left_on_engine import clear_engine_of
+
+        try:
+            stays = clear_engine_of(store, left, connect_to)
+        except JobLeftoversError as error:
+            yield error
+        else:
+            for each in stays or [f"removed what it had left on the engine at {left.engine}"]:
+                click.echo(f"{left.name}: {each}", err=True)
 
 
 def _recover(store: "Store", names: list[str]) -> "dict[str, SmlocalError]":

@@ -57,6 +57,11 @@ def command(*, replace: bool, as_json: bool, report: str | None, detach: bool, q
         engine = connect()
         with Store.open(home_directory()) as store:
             check_name(store, name, replace=replace)
+            if store.left_on_engines():
+                from smlocal.job.left_on_engine import clear_this_engine
+
+                for each in clear_this_engine(store, engine):
+                    screen.warning(f"removed what the job {each} had left on this engine")
             prepared = prepare(job, name=name, home=store.home, engine=engine, reporter=screen, strict=given["strict"])
             if not detach:
                 try:

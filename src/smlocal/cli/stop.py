@@ -30,6 +30,13 @@ def command(*, name: str, grace: float | None, force: bool, wait: bool) -> int:
     from smlocal.store.jobs import Store
 
     with Store.open(home_directory()) as store:
+        if store.left_on_engines(name) and store.get(name).status.terminal:
+            from smlocal.engine.docker import connect_to
+            from smlocal.job.left_on_engine import clear_engine_of
+
+            for left in store.left_on_engines(name):
+                clear_engine_of(store, left, connect_to)
+                click.echo(f"removed what {name} had left on the engine at {left.engine}", err=True)
         if not ask_to_stop(store, name, grace=grace):
             see_to(store, name)
         click.echo(f"stopping {name}", err=True)

@@ -5,16 +5,17 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from smlocal.artifacts.drafts import remove_drafts
 from smlocal.contract import failure
 from smlocal.contract.statuses import Ending, SecondaryStatus, StatusMessage, TrainingJobStatus
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError, MachineNotReadyError
 from smlocal.job.cleanup import clear_disk, clear_engine
 from smlocal.job.collect import give_back
-from smlocal.job.describe import DECISION, JOB, LOCAL, NOT_ADOPTED, PLAN, RECALL, REQUEST, describe_job
+from smlocal.job.copies import keep_copies
+from smlocal.job.describe import DECISION, JOB, LOCAL, NOT_ADOPTED, RECALL
 from smlocal.job.ended_hosts import ended_hosts
 from smlocal.job.events import Events, HostExited
-from smlocal.job.folder import keep as keep_copy
 from smlocal.job.found import Found, find
 from smlocal.job.kept import keep
 from smlocal.job.outcome import Story
@@ -24,7 +25,7 @@ from smlocal.job.replaced import drop_replaced
 from smlocal.job.reporter import Silent
 from smlocal.job.reserve import give_room
 from smlocal.job.signals import StopSignals
-from smlocal.job.supervisor import Supervisor, end_job, make_context
+from smlocal.job.supervisor import Supervisor, end_job, make_context, remember_left
 from smlocal.plan.model import JobPlan
 from smlocal.plan.recall import recall
 from smlocal.store.jobs import Store
@@ -53,6 +54,7 @@ def adopt(
         with lease:
             owned()
             plan = recall(store.document(name, RECALL))
+            remove_drafts(f"{plan.output.directory}/output", plan.run_id)
             try:
                 engine = connect_to(plan.engine.address)
                 engine.facts()
@@ -61,10 +63,7 @@ def adopt(
             except (EngineError, MachineNotReadyError) as error:
                 store.put_document(name, NOT_ADOPTED, {"At": time.time(), "Why": error.sentence})
                 raise
-            # The first supervisor may have died over any of them.
-            for kind in (REQUEST, PLAN):
-                keep_copy(store.directory(name), kind, store.document(name, kind))
-            keep_copy(store.directory(name), "describe", describe_job(store, name))
+            keep_copies(store, name)  # the first supervisor may have died over any of them
     return True
 
 
@@ -83,8 +82,13 @@ def _only_cleaning_was_left(store: Store, plan: JobPlan, engine: Engine) -> bool
         run.complete_log()
     give_back(runs, engine)
     artifacts = local["Artifacts"]
-    left = keep(plan) if artifacts.get("Kept") else []
-    left += clear_engine(engine, name, plan.run_id, engine_lost=True)
+    unkept = keep(plan) if artifacts.get("Kept") else []
+    left = clear_engine(engine, name, plan.run_id, engine_lost=True)
+    if left:
+        remember_left(store, plan)
+    else:
+        store.forget_left(plan.run_id)
+    left += unkept
     left += clear_disk(store.directory(name))
     completed = decision["Status"] == TrainingJobStatus.COMPLETED
     notes = drop_replaced(store, name, artifacts, completed=completed)

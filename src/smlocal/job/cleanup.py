@@ -27,7 +27,8 @@ def clear_engine(engine: Engine, job: str, run_id: str, *, engine_lost: bool) ->
             return _clear(engine, job, run_id)
         except (EngineError, MachineNotReadyError) as error:
             if time.monotonic() >= deadline:
-                return [f"what the engine keeps of this job: it does not answer ({error.sentence})"]
+                why = f"it does not answer ({error.sentence}); smlocal recover removes it once it does"
+                return [f"what the engine keeps of this job: {why}"]
             time.sleep(_ENGINE_POLL_SECONDS)
 
 

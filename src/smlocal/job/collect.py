@@ -51,6 +51,7 @@ def collect_artifacts(
                 working=working,
                 publication=publisher,
                 replaces=replaces,
+                owner=plan.run_id,
             )
         except BaseException:
             _note_what_was_brought(plan, (*model, *output))

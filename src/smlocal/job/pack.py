@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, Literal, cast
 
 from smlocal.artifacts.collect import Artifacts, collect
+from smlocal.artifacts.drafts import remove_drafts
 from smlocal.contract import paths
 from smlocal.contract.statuses import TrainingJobStatus
 from smlocal.errors import ArtifactError, JobNotFinishedError, NothingToPackError
@@ -63,6 +64,7 @@ def pack_again(
 
 def _pack(store: Store, plan: JobPlan, directory: str, working: Callable[[str], None] | None) -> Artifacts:
     replaced = replaced_artifacts(store, plan.name)
+    remove_drafts(directory, plan.run_id)  # of a try that was killed
     try:
         return collect(
             kept_trees(plan, paths.MODEL),
@@ -72,6 +74,7 @@ def _pack(store: Store, plan: JobPlan, directory: str, working: Callable[[str], 
             merge_output=plan.output.merge_output,
             working=working,
             replaces=[path for paths in replaced.values() for path in paths],
+            owner=plan.run_id,
         )
     except ArtifactError as error:
         raise ArtifactError(

@@ -23,7 +23,7 @@ from smlocal.job.describe import JOB, LOCAL, PLAN, RECALL, REQUEST, describe_job
 from smlocal.job.events import Events
 from smlocal.job.failure_file import read_failure
 from smlocal.job.faults import FAULT, Faults
-from smlocal.job.folder import keep
+from smlocal.job.folder import DESCRIBE, keep
 from smlocal.job.kept import keep as keep_unpacked
 from smlocal.job.kept import kept_directory
 from smlocal.job.local_block import local_block
@@ -45,6 +45,7 @@ from smlocal.plan.recall import remember
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
 from smlocal.store.lease import Lease
+from smlocal.store.records import LeftOnEngine
 
 if TYPE_CHECKING:
     from smlocal.artifacts.s3_publish import Published
@@ -96,7 +97,7 @@ def supervise(
 
         supervisor.guarded(live)
         answer = describe_job(store, plan.name)
-        keep(store.directory(plan.name), "describe", answer)
+        keep(store.directory(plan.name), DESCRIBE, answer)
     return Result(answer=answer, status=TrainingJobStatus(answer["TrainingJobStatus"]), signal=signals.received)
 
 
@@ -161,6 +162,8 @@ class Supervisor:
     notes: list[str] = field(default_factory=list)
     """What became of checkpoints, where it is worth a word."""
     leftovers: list[str] = field(default_factory=list)
+    left_on_engine: bool = False
+    """True when the last clean-up did not remove everything from the engine."""
 
     def __post_init__(self) -> None:
         self.policy.retries = self.plan.retries
@@ -324,6 +327,8 @@ class Supervisor:
             self._drop_replaced(ended)
         self.context.phases.leave(good=ended.status is not TrainingJobStatus.FAILED)
         self._keep_decision(ended, reason)
+        if self.left_on_engine:
+            remember_left(self.context.store, self.plan)
         end_job(self.context.store, self.plan.name, ended, reason)
 
     def _keep_decision(self, ended: Ending, reason: str | None) -> None:
@@ -345,7 +350,9 @@ class Supervisor:
         if self.unpacked:
             self.leftovers += keep_unpacked(self.plan)
             self.unpacked = os.path.isdir(kept_directory(self.plan))
-        self.leftovers += clear_engine(engine, self.plan.name, self.plan.run_id, engine_lost=attempt.engine_lost)
+        left = clear_engine(engine, self.plan.name, self.plan.run_id, engine_lost=attempt.engine_lost)
+        self.leftovers += left
+        self.left_on_engine = bool(left)
         attempt.delivery.close()
         self.leftovers += clear_disk(self.plan.job_directory)
 
@@ -355,6 +362,11 @@ class Supervisor:
             return b""
         directory = f"{host_directory(self.plan, run.host)}/output"
         return read_failure(directory, self.context.engine, run.container, here=self.plan.engine.local)
+
+
+def remember_left(store: Store, plan: JobPlan) -> None:
+    """Let whoever meets the job's engine next remove what may be left there."""
+    store.remember_left(LeftOnEngine(run_id=plan.run_id, name=plan.name, engine=plan.engine.address))
 
 
 def end_job(store: Store, name: str, ended: Ending, reason: str | None) -> None:

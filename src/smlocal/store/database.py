@@ -52,6 +52,13 @@ _MIGRATIONS = (
     );
     CREATE INDEX events_of_job ON events (job, id);
     """,
+    """
+    CREATE TABLE left_on_engines (
+        run_id TEXT PRIMARY KEY,
+        name TEXT NOT NULL,
+        engine TEXT NOT NULL
+    ) WITHOUT ROWID;
+    """,
 )
 VERSION = len(_MIGRATIONS)
 

@@ -3,7 +3,7 @@
 import json
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from threading import RLock
 from types import TracebackType
@@ -21,7 +21,7 @@ from smlocal.removal import remove_tree
 from smlocal.store.database import explained, open_database
 from smlocal.store.home import prepare_home
 from smlocal.store.lease import Lease
-from smlocal.store.records import Event, JobRecord, Transition
+from smlocal.store.records import Event, JobRecord, LeftOnEngine, Transition
 
 _COLUMNS = "name, status, secondary_status, created, modified, started, ended, failure_reason, supervisor_pid, run_id"
 _TRASH = "removed"
@@ -304,6 +304,25 @@ class Store:
                 "SELECT at, kind, data FROM events WHERE job = ? ORDER BY id", (self._find(name)[0],)
             ).fetchall()
         return [Event(at=at, kind=kind, data=json.loads(data)) for at, kind, data in rows]
+
+    def remember_left(self, left: LeftOnEngine) -> None:
+        """Note that a job may have left something on an engine; this stays when the job is removed."""
+        with self._write() as connection:
+            connection.execute(
+                "INSERT OR REPLACE INTO left_on_engines VALUES (?, ?, ?)", (left.run_id, left.name, left.engine)
+            )
+
+    def forget_left(self, run_id: str) -> None:
+        """Nothing of this run is left any more."""
+        with self._write() as connection:
+            connection.execute("DELETE FROM left_on_engines WHERE run_id = ?", (run_id,))
+
+    def left_on_engines(self, name: str | None = None) -> Sequence[LeftOnEngine]:
+        """What all jobs, or those of one name, may have left."""
+        with self._read() as connection:
+            rows = connection.execute("SELECT run_id, name, engine FROM left_on_engines ORDER BY name").fetchall()
+        found = (LeftOnEngine(run_id=run_id, name=of, engine=engine) for run_id, of, engine in rows)
+        return [left for left in found if name in {None, left.name}]
 
     def get(self, name: str) -> JobRecord:
         """One job, or `JobUnknownError`."""

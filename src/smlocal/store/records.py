@@ -31,6 +31,16 @@ class Transition:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class LeftOnEngine:
+    """What a job that has ended may have left on an engine; the job itself may have been removed since."""
+
+    run_id: str
+    name: str
+    engine: str
+    """Its address."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Event:
     """Something that happened to a job, for the reader of its history."""
 

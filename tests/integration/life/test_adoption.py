@@ -1,5 +1,6 @@
 """What a second supervisor makes of a job: nothing while the engine does not answer well, and then the true times."""
 
+import os
 import time
 from datetime import datetime
 from typing import Any
@@ -20,19 +21,20 @@ def running(docker: Any, name: str) -> bool:
 def test_a_busy_engine_is_asked_again(
     relayed: Any, relay: Any, docker: Any, assert_nothing_left: Clean, call: str
 ) -> None:
-    relayed.detach("busy", ENDS)
-    relayed.until_logged("busy", "ready")
-    relayed.crash("busy")
+    name = f"busy-{os.urandom(3).hex()}"
+    relayed.detach(name, ENDS)
+    relayed.until_logged(name, "ready")
+    relayed.crash(name)
     relay.refuse(call)
     recovery = relayed.begin("recover")
     relayed.until(lambda: relay.refused > 0)
-    assert running(docker, "busy")
+    assert running(docker, name)
     relay.refuse("")
-    relayed.let_go("busy")
+    relayed.let_go(name)
     _, err = recovery.communicate(timeout=60)
     assert recovery.returncode == 0, err
-    assert relayed.job("busy").status == "Completed"
-    assert_nothing_left("busy")
+    assert relayed.job(name).status == "Completed"
+    assert_nothing_left(name)
 
 
 def test_an_engine_that_stays_busy_costs_no_training(

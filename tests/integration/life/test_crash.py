@@ -270,3 +270,42 @@ def test_the_engine_is_away_when_the_job_is_touched(own_engine: Any, life_on: Ca
     assert life("recover").returncode == 0
     assert (life.job("away").status, life.job("away").failure_reason) == ("Failed", INTERNAL)
     assert own_engine.docker("ps", "--all", "--quiet", "--filter", "label=smlocal.job=away") == ""
+
+
+def hidden(life: Any, name: str) -> list[str]:
+    """What is half-written of a job."""
+    folders = (life.folder / "out" / name / "output", life.home / "jobs" / name, life.home / "jobs" / name / "logs")
+    return [str(path) for folder in folders if folder.exists() for path in folder.iterdir() if "partial" in path.name]
+
+
+@pytest.mark.parametrize("compression", ["GZIP", "NONE"])
+def test_killed_while_packing(life: Any, assert_nothing_left: Clean, compression: str) -> None:
+    name = f"packing-{compression.lower()}"
+    output = {"S3OutputPath": "./out", "CompressionType": compression}
+    script = "head -c 300000000 /dev/urandom >/opt/ml/model/m; for i in $(seq 2000); do echo $i >/opt/ml/model/$i; done"
+    life.detach(name, script, OutputDataConfig=output)
+    life.until(lambda: bool(hidden(life, name)))
+    life.crash(name)
+    drafts = hidden(life, name)
+    assert drafts
+    # As if another job of this name, of another home, was packing at this moment.
+    other = life.folder / "out" / name / "output" / ".model.tar.gz-fedcba98-01234567.partial"
+    other.touch()
+    assert life("recover").returncode == 0
+    assert life.job(name).status == "Completed"
+    assert hidden(life, name) == [str(other)]
+    assert_nothing_left(name)
+
+
+def test_killed_while_the_last_copy_is_written(life: Any) -> None:
+    """The job has ended, so that nobody adopts it."""
+    life.detach("copied", "exit 0")
+    assert life("wait", "copied").returncode == 0
+    life.until(lambda: not supervised(life.store.directory("copied")))
+    copy = life.home / "jobs" / "copied" / "describe.json"
+    whole = copy.read_text()
+    copy.rename(f"{copy}.partial")
+    copy.with_name("describe.json.partial").write_text(whole[:100])
+    assert life("recover").returncode == 0
+    assert hidden(life, "copied") == []
+    assert json.loads(copy.read_text()) == json.loads(whole)

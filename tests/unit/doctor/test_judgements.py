@@ -31,6 +31,7 @@ from smlocal.engine.endpoint import Tls, parse_address
 from smlocal.engine.inspection import EngineDetails, engine_details
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Resource, ResourceKind
 from smlocal.sources.s3.profile import Profile
+from smlocal.store.records import LeftOnEngine
 
 GIB = 1 << 30
 DETAILS = EngineDetails(
@@ -61,6 +62,7 @@ OWNED = [
     leftover(ResourceKind.VOLUME, "aa"),
     leftover(ResourceKind.VOLUME, "bb"),
 ]
+ELSEWHERE = LeftOnEngine(run_id="cc", name="job-cc", engine="tcp://far:2375")
 
 
 @pytest.mark.parametrize(
@@ -133,6 +135,12 @@ OWNED = [
         (leftovers.judge(lost=[], owned=OWNED, ended=set()), "ok", "jobs of other homes: job-aa, job-bb"),
         (leftovers.judge(lost=[], owned=OWNED, ended={"aa"}), "warning", "job-aa (2: container container-aa, volume"),
         (leftovers.judge(lost=["a", "b", "c", "d"], owned=[], ended=set()), "warning", "killed: a, b, c and 1 more"),
+        (leftovers.judge(lost=[], owned=[], ended=set(), cleared=["a"]), "ok", "had left on the engine: a"),
+        (
+            leftovers.judge(lost=[], owned=[], ended=set(), elsewhere=[ELSEWHERE]),
+            "warning",
+            "an engine that did not answer: job-cc (tcp://far:2375)",
+        ),
     ],
 )
 def test_judgement(finding: Finding, severity: str, says: str) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.engine.endpoint import Endpoint, Tls, find_endpoint, parse_address
+from smlocal.engine.endpoint import Endpoint, Tls, endpoint_at, find_endpoint, parse_address
 from smlocal.errors import EngineRemoteError, EngineUnreachableError
 
 
@@ -151,3 +151,14 @@ def test_a_configuration_that_is_not_json(docker_home: Path) -> None:
 def test_a_configuration_that_cannot_be_read_is_none(docker_home: Path) -> None:
     (docker_home / "config.json").mkdir()
     assert find_endpoint().path == "/var/run/docker.sock"
+
+
+def test_the_engine_of_a_job_whatever_is_chosen_now(docker_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_context(docker_home, "far", "tcp://far:2376", tls=True)
+    monkeypatch.setenv("DOCKER_CONTEXT", "far")
+    chosen = find_endpoint()
+    assert endpoint_at("tcp://far:2376") == chosen
+    assert chosen.tls is not None
+    assert endpoint_at("unix:///run/other.sock") == Endpoint(address="unix:///run/other.sock", path="/run/other.sock")
+    monkeypatch.setenv("DOCKER_TLS_VERIFY", "1")
+    assert endpoint_at("tcp://near:2376").tls == Tls(folder=str(docker_home))

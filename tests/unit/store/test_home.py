@@ -181,6 +181,18 @@ def test_a_database_of_a_newer_smlocal(tmp_path: Path) -> None:
     assert "99" in error.details[0]
 
 
+def test_a_database_of_an_older_smlocal_is_brought_up_to_date(tmp_path: Path) -> None:
+    with Store.open(str(tmp_path)) as store:
+        store.create("kept", run_id="0", created=1.0, documents={}, supervisor_pid=1)
+    with sqlite3.connect(tmp_path / "smlocal.db") as connection:
+        connection.execute("DROP TABLE left_on_engines")
+        connection.execute("PRAGMA user_version = 1")
+    connection.close()
+    with Store.open(str(tmp_path)) as store:
+        assert [record.name for record in store.list()] == ["kept"]
+        assert store.left_on_engines() == []
+
+
 def test_an_empty_file_becomes_a_database(tmp_path: Path) -> None:
     (tmp_path / "smlocal.db").touch()
     with Store.open(str(tmp_path)) as store:

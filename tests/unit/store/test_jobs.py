@@ -8,6 +8,7 @@ import pytest
 from smlocal.contract.statuses import SecondaryStatus, TrainingJobStatus
 from smlocal.errors import HomeUnusableError, JobNotFinishedError, JobUnknownError, NameInUseError
 from smlocal.store.jobs import Store
+from smlocal.store.records import LeftOnEngine
 
 
 def create(store: Store, name: str, created: float = 1000.0) -> None:
@@ -182,3 +183,17 @@ def test_no_folder_no_job(store: Store, home: Path) -> None:
 def test_a_name_that_is_no_folder_name_is_a_mistake_of_ours(store: Store, name: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(name)}$"):
         create(store, name)
+
+
+def test_what_is_left_on_an_engine_outlives_the_job(store: Store, job: str) -> None:
+    left = LeftOnEngine(run_id="0123abcd", name=job, engine="tcp://far:2375")
+    other = LeftOnEngine(run_id="4567abcd", name="other", engine="tcp://far:2375")
+    for each in (left, other, left):
+        store.remember_left(each)
+    assert store.left_on_engines() == [left, other]
+    finish(store, job)
+    store.remove(job)
+    assert store.left_on_engines(job) == [left]
+    store.forget_left(left.run_id)
+    store.forget_left(left.run_id)
+    assert store.left_on_engines() == [other]

@@ -6,19 +6,30 @@ from smlocal.doctor.interface import Finding, fine, warning
 from smlocal.doctor.look import Look
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Resource, ResourceKind
 from smlocal.errors import JobUnknownError
+from smlocal.job.left_on_engine import clear_this_engine
 from smlocal.job.orphans import orphans
 from smlocal.store.jobs import Store
+from smlocal.store.records import LeftOnEngine
 
 _SHOWN = 3
 _RESTART = "a network that is said to have active endpoints and has none goes once Docker was restarted"
 
 
 def check(look: Look) -> Finding:
-    """On the engine, and of jobs in this home whose supervisor is gone."""
-    owned = look.engine.owned() if look.engine_trouble is None else []
+    """On the engine, and of jobs in this home whose supervisor is gone. What ended jobs left there is removed."""
+    answers = look.engine_trouble is None
     with Store.open(look.home) as store:
+        cleared = list(clear_this_engine(store, look.engine)) if answers else []
+        known = store.left_on_engines()
+        owned = look.engine.owned() if answers else []
         ended = {resource.labels.get(RUN_LABEL, "") for resource in owned if _has_ended(store, resource)}
-        return judge(lost=orphans(store), owned=owned, ended=ended)
+        return judge(
+            lost=orphans(store),
+            owned=owned,
+            ended=ended | {left.run_id for left in known},
+            cleared=cleared,
+            elsewhere=[left for left in known if not answers or left.engine != look.endpoint.address],
+        )
 
 
 def _has_ended(store: Store, resource: Resource) -> bool:
@@ -30,11 +41,29 @@ def _has_ended(store: Store, resource: Resource) -> bool:
     return record.run_id == resource.labels.get(RUN_LABEL) and record.status.terminal
 
 
-def judge(*, lost: Sequence[str], owned: Sequence[Resource], ended: Collection[str]) -> Finding:
-    """Nothing of it stops another job. Of jobs of other homes nobody here knows whether they still run."""
+def judge(
+    *,
+    lost: Sequence[str],
+    owned: Sequence[Resource],
+    ended: Collection[str],
+    cleared: Sequence[str] = (),
+    elsewhere: Sequence[LeftOnEngine] = (),
+) -> Finding:
+    """Nothing of it stops another job. Of jobs of other homes nobody here knows whether they still run.
+
+    `elsewhere`: what may be left on engines that do not answer, or are not the one that was looked at.
+    """
     if lost:
         return warning(
             f"jobs whose supervisor was killed: {_some(lost)}", "smlocal recover     brings them to their end"
+        )
+    if elsewhere:
+        engines = _some(sorted({each.engine for each in elsewhere}))
+        names = sorted({each.name for each in elsewhere})
+        return warning(
+            f"jobs that are over may have left containers on an engine that did not answer: {_some(names)} ({engines})",
+            "smlocal recover     removes them once that engine answers",
+            "smlocal rm --force NAME     forgets them, if that engine is gone for good",
         )
     left = [resource for resource in owned if resource.labels.get(RUN_LABEL) in ended]
     if left:
@@ -45,6 +74,8 @@ def judge(*, lost: Sequence[str], owned: Sequence[Resource], ended: Collection[s
             "and the same with volume ls, volume rm, and with network ls, network rm",
             *([_RESTART] if any(resource.kind is ResourceKind.NETWORK for resource in left) else []),
         )
+    if cleared:
+        return fine(f"removed now what jobs that were over had left on the engine: {_some(cleared)}")
     others = _jobs(owned)
     known = f"; the engine also has jobs of other homes: {_some(others)}" if others else ""
     return fine(f"nothing was left behind{known}")
