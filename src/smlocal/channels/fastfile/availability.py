@@ -20,7 +20,7 @@ def fuse_trouble() -> str | None:
 
 def _troubles() -> Iterator[str]:
     if find_spec("mfusepy") is None:
-        yield "mfusepy is not installed: pip install 'smlocal[fastfile]'"
+        yield "mfusepy is not installed: pip install 'mfusepy>=3.0'"
     if not os.path.exists(_DEVICE):
         yield f"this machine has no {_DEVICE}: load the kernel's fuse module (modprobe fuse)"
     if not os.access(_DEVICE, os.R_OK | os.W_OK):
