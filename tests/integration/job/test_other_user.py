@@ -7,12 +7,14 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.integration.life.engine_relay import EngineRelay
 from tests.integration.s3_servers import S3Server
 
 import smlocal
@@ -288,3 +290,64 @@ def test_doctor_says_what_somebody_outside_the_docker_group_lacks(user: str, int
     assert any("usermod -aG docker" in line for line in without["socket"]["Remedy"])
     assert without["home"]["Severity"] == "ok"
     assert within["socket"]["Severity"] == within["overlay"]["Severity"] == "ok"
+
+
+def test_what_is_left_by_a_lost_engine_can_be_removed(
+    user: str,
+    interpreter: list[str],
+    image: Callable[[str], str],
+    docker: Callable[..., str],
+    assert_nothing_left: Callable[[str], None],
+) -> None:
+    """The container runs on and writes as root, into folders that only the engine can give back."""
+    name = f"other-user-lost-{os.getpid()}"
+    place = Path(f"/tmp/{name}")
+    place.mkdir()
+    shutil.chown(place, user)
+    relay = EngineRelay(place / "engine.sock")
+    relay.path.chmod(0o666)
+
+    def smlocal_as_user(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*interpreter, "-m", "smlocal", *arguments],
+            cwd=place,
+            env={
+                **os.environ,
+                "SMLOCAL_HOME": str(place / "home"),
+                "HOME": f"/home/{user}",
+                "DOCKER_HOST": relay.address,
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+
+    script = (
+        "umask 077; mkdir -p /opt/ml/model/a/b; while :; do date >/opt/ml/model/a/b/$(date +%s%N); sleep 0.05; done"
+    )
+    try:
+        begun = smlocal_as_user(
+            "run", "--detach", "--image", image("sh"), "--name", name, "--env", f"SCRIPT={script}", "--output", "./out"
+        )
+        assert begun.returncode == 0, begun.stderr
+        written = place / "home" / "jobs" / name / "hosts" / "algo-1" / "model" / "a" / "b"
+        for _ in range(600):
+            if written.exists() and os.listdir(written):
+                break
+            time.sleep(0.1)
+        assert os.listdir(written)
+        relay.vanish()
+        assert smlocal_as_user("wait", name).returncode == 1
+        assert smlocal_as_user("rm", name).returncode == 3
+        relay.come_back()
+        relay.path.chmod(0o666)
+        done = smlocal_as_user("rm", name)
+        assert done.returncode == 0, done.stderr
+        assert not (place / "home" / "jobs" / name).exists()
+        assert_nothing_left(name)
+    finally:
+        relay.vanish()
+        for container in docker("ps", "--all", "--quiet", "--filter", f"label=smlocal.job={name}").split():
+            docker("rm", "--force", "--volumes", container)
+        shutil.rmtree(place)
