@@ -306,9 +306,9 @@ class EngineError(SmlocalError):
 
     id = "engine-error"
 
-    def __init__(self, message: str, *, status: int = 0) -> None:
+    def __init__(self, message: str, *, status: int = 0, remedy: Sequence[str] = ()) -> None:
         """Keep the engine's own words and the HTTP status they came with."""
-        super().__init__(message)
+        super().__init__(message, remedy=remedy)
         self.status = status
 
 
@@ -324,10 +324,23 @@ class SubnetInUseError(EngineError):
     id = "subnet-in-use"
 
 
+class EngineAnswerError(EngineError):
+    """The engine answered something that is not in its API: too long, not JSON, or without a member it must have."""
+
+    id = "engine-answer"
+
+
 class EngineLostError(EngineError):
-    """The engine stopped answering while a job was running on it."""
+    """The engine stopped answering after it had answered before."""
 
     id = "engine-lost"
+    exit_code = 3
+
+
+class EngineTimeoutError(EngineLostError):
+    """The engine is there, but one of its answers takes longer than it may."""
+
+    id = "engine-timeout"
 
 
 class ArtifactError(SmlocalError):

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import field
+from functools import partial
 from threading import BoundedSemaphore, Event, Lock, Thread
 from typing import TypedDict, Unpack
 
@@ -15,6 +16,7 @@ from smlocal.credentials.handover import hand_over, open_door, take_in
 from smlocal.credentials.listener import PORT, Listener, is_here, is_reached, open_listener, unreachable
 from smlocal.errors import SmlocalError
 from smlocal.quick_dataclass import dataclass
+from smlocal.threads import watched_thread
 
 _AT_ONCE = 64
 _LOOK_SECONDS = 1.0
@@ -30,6 +32,7 @@ class Job(TypedDict):
     role_arn: str
     is_ours: Callable[[str], bool]
     appear: Callable[[], None]
+    died: Callable[[str, BaseException], None]
 
 
 @dataclass(kw_only=True, slots=True)
@@ -44,6 +47,8 @@ class Server:
     """True for the address of a container of the job."""
     appear: Callable[[], None]
     """Has the address made; raises `SmlocalError`."""
+    died: Callable[[str, BaseException], None]
+    """Told the name of a thread that has ended by an exception nobody expected, and the exception."""
     _door: socket.socket | None = None
     _stopped: Event = field(default_factory=Event)
     _making: Lock = field(default_factory=Lock)
@@ -74,8 +79,8 @@ class Server:
         if self.listener.shared:
             self._door = open_door(self.secret.path)
         self._threads = [
-            Thread(target=self._listen, name="credentials", daemon=True),
-            Thread(target=self._keep, name="credentials-keep", daemon=True),
+            watched_thread(self._listen, name="credentials", died=self.died),
+            watched_thread(self._keep, name="credentials-keep", died=self.died),
         ]
         for thread in self._threads:
             thread.start()
@@ -133,7 +138,7 @@ class Server:
         if not self._free.acquire(blocking=False):
             came[0].close()
             return
-        Thread(target=self._serve, args=came, name="credentials-answer", daemon=True).start()
+        watched_thread(partial(self._serve, *came), name="credentials-answer", died=self.died).start()
 
     def _serve(self, connection: socket.socket, head: bytes) -> None:
         try:

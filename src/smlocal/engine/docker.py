@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar, cast
 
 from smlocal.contract.gpus import GpuDevices
 from smlocal.contract.limits import Limits
@@ -33,6 +34,7 @@ from smlocal.engine.network_documents import (
     network_document,
 )
 from smlocal.engine.output import AttachedOutput
+from smlocal.engine.timeouts import Call
 from smlocal.errors import EngineError, EngineLostError, SubnetInUseError
 from smlocal.plan.facts import EngineFacts, ImageFacts
 
@@ -55,6 +57,32 @@ _PATHS: Final = {
     ResourceKind.NETWORK: "/networks/",
 }
 PROBE_PROGRAM = "/smlocal-probe-does-not-exist"
+_ENDED: Final = {"exited", "dead"}
+_Given = ParamSpec("_Given")
+_Result = TypeVar("_Result")
+
+
+class _EndedError(Exception):
+    """A container has ended though nobody has told us."""
+
+    def __init__(self, exit_code: int) -> None:
+        super().__init__(exit_code)
+        self.exit_code = exit_code
+
+
+def _understood(
+    method: "Callable[Concatenate[DockerEngine, _Given], _Result]",
+) -> "Callable[Concatenate[DockerEngine, _Given], _Result]":
+    """An answer without what it must have is an error of the engine, whichever member is missing."""
+
+    @wraps(method)
+    def call(self: "DockerEngine", *given: _Given.args, **named: _Given.kwargs) -> _Result:
+        try:
+            return method(self, *given, **named)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise self.client.unexpected(method.__name__, f"{type(error).__name__}: {error}") from error
+
+    return cast("Callable[Concatenate[DockerEngine, _Given], _Result]", call)
 
 
 def connect() -> "DockerEngine":
@@ -73,9 +101,10 @@ class DockerEngine:
     def __init__(self, endpoint: Endpoint) -> None:
         """Remember where the engine is; nothing is sent yet."""
         self._endpoint = endpoint
-        self._client = Client(endpoint)
+        self.client = Client(endpoint)
         self._killed: set[str] = set()
 
+    @_understood
     def facts(self) -> EngineFacts:
         """Ask the engine what it is.
 
@@ -84,7 +113,7 @@ class DockerEngine:
         matters, and the storage driver is left empty. Another's engine (remote, a rootless Docker, in a desktop's
         machine) is asked all.
         """
-        greeting = self._client.greet()
+        greeting = self.client.greet()
         product, _, version = greeting.get("server", "").partition(" ")[0].partition("/")
         rootless = product == "Libpod" and is_rootless_podman(self._endpoint)
         if rootless or (product in _GREETINGS and is_roots(self._endpoint)):
@@ -97,10 +126,10 @@ class DockerEngine:
                 operating_system=greeting.get("ostype", "linux"),
                 storage_driver="",
                 rootless=rootless,
-                product=self._client.product,
+                product=self.client.product,
             )
-        answer = self._client.read("/version")
-        details = self._client.read("/info")
+        answer = self.client.read("/version")
+        details = self.client.read("/info")
         return EngineFacts(
             address=self._endpoint.address,
             local=self._endpoint.local,
@@ -110,15 +139,16 @@ class DockerEngine:
             storage_driver=details.get("Driver") or "",
             cpus=details.get("NCPU") or 0,
             memory_mib=(details.get("MemTotal") or 0) // 2**20,
-            product=self._client.product,
+            product=self.client.product,
             rootless=is_rootless(details),
             # Whatever the product is called: another kernel than ours means a virtual machine.
             desktop=self._endpoint.local and details.get("KernelVersion") != os.uname().release,
         )
 
+    @_understood
     def image(self, name: str) -> ImageFacts | None:
         """Inspect an image by name or id."""
-        with self._client.ask("GET", f"/images/{quote(name)}/json", fine={_ABSENT}) as answer:
+        with self.client.ask("GET", f"/images/{quote(name)}/json", fine={_ABSENT}) as answer:
             document = answer.json()
             return None if answer.status == _ABSENT else image_facts(document)
 
@@ -126,56 +156,62 @@ class DockerEngine:
         """Have the engine pull an image."""
         from smlocal.engine.pull import pull  # most runs find the image here
 
-        pull(self._client, name, login, progress)
+        pull(self.client, name, login, progress)
 
+    @_understood
     def create_volume(self, name: str, labels: Mapping[str, str], options: Mapping[str, str]) -> str:
         """Make a volume; options that cannot be mounted show at the start of the container that uses it."""
         document = {"Name": name, "Driver": "local", "DriverOpts": dict(options), "Labels": dict(labels)}
-        return str(self._client.post("/volumes/create", document)["Mountpoint"])
+        return str(self.client.post("/volumes/create", document)["Mountpoint"])
 
+    @_understood
     def create_network(
         self, name: str, labels: Mapping[str, str], *, subnet: str, gateway: str, isolated: bool = False
     ) -> None:
         """Make a bridge network; a second one of the same name is refused."""
         document = network_document(
-            name, labels, subnet=subnet, gateway=gateway, isolated=isolated, product=self._client.product
+            name, labels, subnet=subnet, gateway=gateway, isolated=isolated, product=self.client.product
         )
         try:
-            self._client.post("/networks/create", document)
+            self.client.post("/networks/create", document)
         except EngineError as error:
             if error.status and is_subnet_in_use(error.sentence):
                 raise SubnetInUseError(error.sentence, status=error.status) from error
             raise
 
+    @_understood
     def networks(self) -> list[Network]:
         """List them with their subnets."""
-        return [network(document) for document in self._client.read("/networks")]
+        return [network(document) for document in self.client.read("/networks")]
 
+    @_understood
     def create(self, spec: ContainerSpec) -> str:
         """Make a container. A bind mount's source must exist already."""
-        document = container_document(spec, self._client.product)
-        answer = self._client.post("/containers/create", document, parameters={"name": spec.name})
+        document = container_document(spec, self.client.product)
+        answer = self.client.post("/containers/create", document, parameters={"name": spec.name})
         return str(answer["Id"])
 
     def attach(self, container: str) -> AttachedOutput:
         """Attach to both streams."""
         parameters = {"stream": "1", "stdout": "1", "stderr": "1"}
         with self._in_dockers_words():
-            return AttachedOutput(self._client.attach(f"/containers/{container}/attach", parameters=parameters))
+            return AttachedOutput(self.client.attach(f"/containers/{container}/attach", parameters=parameters))
 
     def logs(self, container: str) -> Iterator[tuple[float | None, bytes]]:
         """Read the engine's own copy, never following it: that loses lines."""
         from smlocal.engine.stamped import stamped_lines  # for jobs whose first supervisor died
 
         parameters = {"stdout": "1", "stderr": "1", "timestamps": "1"}
-        with self._client.ask("GET", f"/containers/{container}/logs", parameters=parameters) as answer:
-            yield from stamped_lines(answer.pieces(), docker=self._client.product == "docker")
+        path = f"/containers/{container}/logs"
+        with self.client.ask("GET", path, parameters=parameters, call=Call.STREAM) as answer:
+            yield from stamped_lines(answer.pieces(), docker=self.client.product == "docker")
 
     def start(self, container: str) -> None:
         """Start a container; one that runs already is fine."""
         with self._in_dockers_words():
-            self._client.tell("POST", f"/containers/{container}/start")
+            self.client.tell("POST", f"/containers/{container}/start", call=Call.ACTION)
 
+    @_understood
     def wait(self, container: str) -> int:
         """Wait for the end, begun before or after the start.
 
@@ -183,16 +219,26 @@ class DockerEngine:
         end, and look again once the engine listens, since it may have ended in between. A container whose start fails
         never ends: that wait is over when it is removed.
         """
+        try:
+            return self._wait(container)
+        except _EndedError as ended:
+            return ended.exit_code
+
+    def _wait(self, container: str) -> int:
+        def still() -> None:
+            self._still_runs(container)
+
         state = self.state(container)
-        if self._client.product == "podman":
+        if self.client.product == "podman":
             while state.status == "created":
                 time.sleep(_LOOK_SECONDS)
                 state = self.state(container)
-            return podman.wait(self._client, container)
+            return podman.wait(self.client, container, still)
         fresh = state.status == "created"
         parameters = {"condition": "next-exit" if fresh else "not-running"}
-        with self._client.ask("POST", f"/containers/{container}/wait", parameters=parameters) as answer:
-            if fresh and (state := self.state(container)).status in {"exited", "dead"}:
+        path = f"/containers/{container}/wait"
+        with self.client.ask("POST", path, parameters=parameters, call=Call.WAIT, still=still) as answer:
+            if fresh and (state := self.state(container)).status in _ENDED:
                 return state.exit_code
             document = answer.json() or {}
         trouble = (document.get("Error") or {}).get("Message")
@@ -200,6 +246,18 @@ class DockerEngine:
             raise EngineError(trouble)
         return int(document["StatusCode"])
 
+    def _still_runs(self, container: str) -> None:
+        """Raise when the engine is lost, or when the end of a container was told to a connection that is gone."""
+        try:
+            state = container_state(self.client.read(f"/containers/{container}/json", call=Call.GLANCE))
+        except EngineLostError:
+            # An engine may be slow at one container, as while somebody copies a large file out of it.
+            self.client.check()
+        else:
+            if state.status in _ENDED:
+                raise _EndedError(state.exit_code)
+
+    @_understood
     def state(self, container: str) -> ContainerState:
         """Inspect a container; of one that has ended badly, ask besides whether memory ran out."""
         state = container_state(self._inspect(container))
@@ -210,10 +268,11 @@ class DockerEngine:
 
         by_us = container in self._killed
         killed = self._endpoint.local and not by_us and killed_for_memory(container)
-        if not killed and self._client.product != "podman":
-            killed = ran_out_of_memory(self._client, container, state, killed_by_us=by_us)
+        if not killed and self.client.product != "podman":
+            killed = ran_out_of_memory(self.client, container, state, killed_by_us=by_us)
         return replace(state, oom_killed=killed)
 
+    @_understood
     def addresses(self, container: str) -> tuple[str, ...]:
         """Read them from the container's networks."""
         networks = (self._inspect(container).get("NetworkSettings") or {}).get("Networks") or {}
@@ -221,11 +280,12 @@ class DockerEngine:
 
     def _inspect(self, container: str) -> dict[str, Any]:
         path = f"/containers/{container}/json"
-        if self._client.product == "podman":
-            return podman.inspect(self._client, path)
-        document: dict[str, Any] = self._client.read(path)
+        if self.client.product == "podman":
+            return podman.inspect(self.client, path)
+        document: dict[str, Any] = self.client.read(path)
         return document
 
+    @_understood
     def statistics(self, container: str) -> "Statistics | None":
         """Ask once: what the engine then does is done once, where a stream would have it done each second.
 
@@ -234,15 +294,16 @@ class DockerEngine:
         from smlocal.engine.statistics import read_statistics  # short jobs do without
 
         parameters = {"stream": "false", "one-shot": "true"}
-        document = self._client.read(f"/containers/{container}/stats", parameters=parameters)
+        document = self.client.read(f"/containers/{container}/stats", parameters=parameters)
         return None if document is None else read_statistics(document)  # null: what Podman has of one that has ended
 
+    @_understood
     def began(self) -> str:
         """Read the age of the default network: every start that does not keep containers alive makes it anew."""
-        if self._client.product == "podman":
+        if self.client.product == "podman":
             return ""  # its containers never hear of a new start
         try:
-            return str(self._client.read("/networks/bridge")["Created"])
+            return str(self.client.read("/networks/bridge")["Created"])
         except EngineLostError:
             raise
         except EngineError:  # an engine without a default network
@@ -254,22 +315,24 @@ class DockerEngine:
             self._killed.add(container)
         path = f"/containers/{container}/kill"
         try:
-            self._client.tell("POST", path, parameters={"signal": signal}, fine={_ABSENT, _CONFLICT})
+            self.client.tell("POST", path, parameters={"signal": signal}, fine={_ABSENT, _CONFLICT})
         except EngineError as error:
             if not podman.is_not_running(error):
                 raise
 
     def get_archive(self, container: str, path: str) -> Iterator[bytes]:
         """Stream a tar; errors come with the first piece."""
-        with self._client.ask("GET", f"/containers/{container}/archive", parameters={"path": path}) as answer:
+        target = f"/containers/{container}/archive"
+        with self.client.ask("GET", target, parameters={"path": path}, call=Call.STREAM) as answer:
             yield from answer.pieces()
 
     def put_archive(self, container: str, path: str, data: bytes | Iterable[bytes]) -> None:
         """Unpack a tar below `path`, which must exist."""
         headers = {"Content-Type": "application/x-tar"}
         target = f"/containers/{container}/archive"
-        self._client.tell("PUT", target, parameters={"path": path}, data=data, headers=headers)
+        self.client.tell("PUT", target, parameters={"path": path}, data=data, headers=headers, call=Call.STREAM)
 
+    @_understood
     def remove(self, resource: Resource) -> None:
         """Remove by force, and wait where the engine is at it already."""
         parameters = {"force": "1"}
@@ -281,7 +344,7 @@ class DockerEngine:
         deadline = time.monotonic() + _REMOVAL_SECONDS
         while True:
             try:
-                self._client.tell("DELETE", path, parameters=parameters, fine={_ABSENT})
+                self.client.tell("DELETE", path, parameters=parameters, fine={_ABSENT}, call=Call.ACTION)
             except EngineError as error:
                 if error.status == _FORBIDDEN and resource.kind is ResourceKind.NETWORK:
                     self._explain(path, error)
@@ -291,37 +354,42 @@ class DockerEngine:
             else:
                 return
 
+    @_understood
     def _explain(self, network: str, refusal: EngineError) -> None:
         """Raise what is the matter, where a network is in use by nobody."""
-        if is_miscounted(refusal.sentence, self._client.read(network)):
+        if is_miscounted(refusal.sentence, self.client.read(network)):
             raise EngineError(MISCOUNTED, status=refusal.status) from refusal
 
+    @_understood
     def owned(self, job: str | None = None) -> list[Resource]:
         """List by label."""
         label = JOB_LABEL if job is None else f"{JOB_LABEL}={job}"
         parameters = {"filters": json.dumps({"label": [label]})}
-        containers = self._client.read("/containers/json", parameters={"all": "1", **parameters})
-        volumes = self._client.read("/volumes", parameters=parameters)["Volumes"]
-        networks = self._client.read("/networks", parameters=parameters)
+        containers = self.client.read("/containers/json", parameters={"all": "1", **parameters})
+        volumes = self.client.read("/volumes", parameters=parameters)["Volumes"]
+        networks = self.client.read("/networks", parameters=parameters)
         return [
             *_resources(ResourceKind.CONTAINER, containers, "Id"),
             *_resources(ResourceKind.VOLUME, volumes, "Name"),
             *_resources(ResourceKind.NETWORK, networks, "Id"),
         ]
 
+    @_understood
     def cdi_gpus(self) -> tuple[str, ...] | None:
         """Ask for everything the engine says about itself, which takes 6 ms."""
         from smlocal.engine.cdi import cdi_gpus  # most jobs want no GPU
 
-        info = self._client.read("/info")
-        if self._client.product == "podman":
+        info = self.client.read("/info")
+        if self.client.product == "podman":
             info["CDISpecDirs"] = podman.cdi_folders(info.get("ServerVersion") or "")
         return cdi_gpus(info, local=self._endpoint.local)
 
+    @_understood
     def cannot_limit(self) -> tuple[str, ...]:
         """Ask whether it has the control groups for it."""
-        return cannot_limit(self._client.read("/info"))
+        return cannot_limit(self.client.read("/info"))
 
+    @_understood
     def probe(
         self,
         image: str,
@@ -332,8 +400,8 @@ class DockerEngine:
         limits: Limits | None = None,
     ) -> str | None:
         """Start a program that cannot exist: the engine sees to everything else first, and says what fails."""
-        if devices is not None and not devices.cdi and self._client.product == "podman":
-            return podman.no_gpus(self._client.greet().get("server", ""))
+        if devices is not None and not devices.cdi and self.client.product == "podman":
+            return podman.no_gpus(self.client.greet().get("server", ""))
         spec = ContainerSpec(
             name="",
             image=image,
@@ -364,7 +432,7 @@ class DockerEngine:
         try:
             yield
         except EngineError as error:
-            if self._client.product != "podman" or not error.status:
+            if self.client.product != "podman" or not error.status:
                 raise
             raise podman.in_dockers_words(error) from error
 

@@ -10,6 +10,8 @@ from smlocal.quick_dataclass import dataclass
 
 DEFAULT_ADDRESS = "unix:///var/run/docker.sock"
 CONNECT_SECONDS = 15.0
+_KEEPING_ALIVE = {"TCP_KEEPIDLE": 15, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 30_000}
+"""Half a minute without a sign of life ends a connection; the last is in milliseconds."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,17 +40,17 @@ class Endpoint:
         """True when bind mounts reach this machine's folders."""
         return bool(self.path)
 
-    def connect(self) -> socket.socket:
-        """Open a connection that then blocks for as long as it takes."""
+    def connect(self, seconds: float = CONNECT_SECONDS) -> socket.socket:
+        """Open a connection within so many seconds. It then blocks for as long as it takes, until told otherwise."""
         if self.command:
             from smlocal.engine.ssh import connect_by_ssh  # most engines are here
 
             return connect_by_ssh(self.command)
         if not self.path:
-            return self._connect_network()
+            return self._connect_network(seconds)
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            connection.settimeout(CONNECT_SECONDS)
+            connection.settimeout(seconds)
             connection.connect(self.path)
             connection.settimeout(None)
         except BaseException:
@@ -56,10 +58,11 @@ class Endpoint:
             raise
         return connection
 
-    def _connect_network(self) -> socket.socket:
-        connection = socket.create_connection((self.host, self.port), timeout=CONNECT_SECONDS)
+    def _connect_network(self, seconds: float) -> socket.socket:
+        connection = socket.create_connection((self.host, self.port), timeout=seconds)
         try:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            _keep_alive(connection)
             if self.tls is not None:
                 connection = _wrap(connection, self.host, self.tls)
             connection.settimeout(None)
@@ -67,6 +70,14 @@ class Endpoint:
             connection.close()
             raise
         return connection
+
+
+def _keep_alive(connection: socket.socket) -> None:
+    """Have the kernel notice a peer that has vanished, and keep firewalls from forgetting a connection in silence."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option, value in _KEEPING_ALIVE.items():
+        if hasattr(socket, option):  # not every system has all of them
+            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
 
 
 def find_endpoint() -> Endpoint:

@@ -4,11 +4,21 @@ import contextlib
 import json
 import socket
 from collections.abc import Iterable, Iterator, Mapping
-from io import BufferedReader
+from io import BufferedReader, RawIOBase
 from types import TracebackType
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self
+
+from smlocal.engine.call_limit import CallLimit
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 _PIECE = 256 * 1024
+_BUFFER = 64 * 1024
+_MOST_BODY = 64 * 1024 * 1024
+"""Of a body that is held as a whole: a list of some ten thousand containers."""
+_MOST_TEXT_LINE = 4 * 1024 * 1024
+"""Of a body that is read line by line."""
 _MAX_LINE = 64 * 1024
 _MAX_HEADERS = 256
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
@@ -16,6 +26,10 @@ _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01
 
 class BrokenAnswerError(Exception):
     """The other side closed too early or does not speak HTTP."""
+
+
+class UnexpectedAnswerError(BrokenAnswerError):
+    """The answer is whole HTTP, but not what an engine answers."""
 
 
 def quote(text: str) -> str:
@@ -28,12 +42,37 @@ def query(parameters: Mapping[str, str]) -> str:
     return "?" + "&".join(f"{quote(key)}={quote(value)}" for key, value in parameters.items()) if parameters else ""
 
 
+class _Incoming(RawIOBase):
+    """What a connection with a timeout brings, under the limit of its call."""
+
+    def __init__(self, connection: socket.socket, limit: CallLimit) -> None:
+        super().__init__()
+        self._connection, self._limit = connection, limit
+
+    def readable(self) -> bool:
+        """For the buffer around it."""
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        """Wait for bytes."""
+        while True:
+            try:
+                count = self._connection.recv_into(buffer)
+            except TimeoutError as error:
+                if error.errno is not None:  # the kernel's: the other side is gone
+                    raise
+                self._limit.silent()
+            else:
+                self._limit.moved()
+                return count
+
+
 class Answer:
     """An answer whose head has been read; the body comes as it is asked for. One connection serves one answer."""
 
     __slots__ = ("_connection", "_reader", "headers", "status")
 
-    def __init__(self, connection: socket.socket, reader: BufferedReader) -> None:
+    def __init__(self, connection: socket.socket, reader: "BufferedReader[Any]") -> None:
         """Read the head, skipping interim answers."""
         self._connection = connection
         self._reader = reader
@@ -82,12 +121,20 @@ class Answer:
         for piece in self.pieces():
             *lines, kept = (kept + piece).split(b"\n")
             yield from lines
+            if len(kept) > _MOST_TEXT_LINE:
+                raise UnexpectedAnswerError(f"a line of more than {_MOST_TEXT_LINE >> 20} MiB")
         if kept:
             yield kept
 
     def read(self) -> bytes:
         """Read the whole body."""
-        return b"".join(self.pieces())
+        pieces, size = [], 0
+        for piece in self.pieces():
+            size += len(piece)
+            if size > _MOST_BODY:
+                raise UnexpectedAnswerError(f"an answer of more than {_MOST_BODY >> 20} MiB")
+            pieces.append(piece)
+        return b"".join(pieces)
 
     def json(self) -> Any:
         """Read the whole body as a JSON document; None for an empty one."""
@@ -95,7 +142,11 @@ class Answer:
         try:
             return json.loads(body) if body.strip() else None
         except ValueError as error:
-            raise BrokenAnswerError(f"a body is not JSON: {body[:80]!r}") from error
+            raise UnexpectedAnswerError(f"a body is not JSON: {body[:80]!r}") from error
+
+    def unlimit(self) -> None:
+        """From now on wait for each byte as long as it takes, or until `shutdown`."""
+        self._connection.settimeout(None)
 
     def shutdown(self) -> None:
         """Wake up whoever reads from this answer in another thread; for them the stream has ended."""
@@ -113,6 +164,7 @@ def exchange(
     method: str,
     target: str,
     *,
+    limit: CallLimit,
     headers: Mapping[str, str] | None = None,
     body: bytes | Iterable[bytes] | None = None,
 ) -> Answer:
@@ -127,13 +179,14 @@ def exchange(
     elif body is not None or method != "GET":
         fields["Content-Length"] = str(len(body or b""))
     head = f"{method} {target} HTTP/1.1\r\n" + "".join(f"{key}: {value}\r\n" for key, value in fields.items()) + "\r\n"
-    reader = cast("BufferedReader", connection.makefile("rb", buffering=64 * 1024))
+    connection.settimeout(limit.pause)
+    reader = BufferedReader(_Incoming(connection, limit), _BUFFER)
     try:
         # An engine may refuse a long body half-way and close; its reason is then waiting to be read.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            connection.sendall(head.encode("latin-1"))
+            _send(connection, head.encode("latin-1"), limit)
             for piece in (body,) if isinstance(body, bytes) else body or ():
-                connection.sendall(piece)
+                _send(connection, piece, limit)
         return Answer(connection, reader)
     except BaseException as error:
         reader.close()
@@ -141,6 +194,19 @@ def exchange(
         if isinstance(error, OSError):
             raise BrokenAnswerError(str(error)) from error
         raise
+
+
+def _send(connection: socket.socket, data: bytes, limit: CallLimit) -> None:
+    rest = memoryview(data)
+    while rest:
+        try:
+            rest = rest[connection.send(rest) :]
+        except TimeoutError as error:
+            if error.errno is not None:
+                raise
+            limit.silent()
+        else:
+            limit.moved()
 
 
 def _chunks(pieces: Iterable[bytes]) -> Iterator[bytes]:

@@ -2,9 +2,11 @@
 
 import re
 import time
+from collections.abc import Callable
 from typing import Any
 
 from smlocal.engine.client import Client
+from smlocal.engine.timeouts import Call
 from smlocal.errors import EngineError
 
 _CDI_SINCE = (5, 4)
@@ -53,7 +55,7 @@ def inspect(client: Client, path: str) -> dict[str, Any]:
     return document
 
 
-def wait(client: Client, container: str) -> int:
+def wait(client: Client, container: str, still: Callable[[], None]) -> int:
     """Wait for the end of a container that was started.
 
     By an API of its own: in Docker's, Podman 4.3 looks at the container without a pause, which takes more than a
@@ -61,7 +63,11 @@ def wait(client: Client, container: str) -> int:
     """
     parameters = {"condition": "exited", "interval": "50ms"}
     with client.ask(
-        "POST", f"/containers/{container}/wait", parameters=parameters, prefix=own_prefix(client)
+        *("POST", f"/containers/{container}/wait"),
+        parameters=parameters,
+        prefix=own_prefix(client),
+        call=Call.WAIT,
+        still=still,
     ) as answer:
         return int(answer.json())
 

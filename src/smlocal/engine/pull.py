@@ -8,6 +8,7 @@ from typing import Any
 from smlocal.engine.client import Client
 from smlocal.engine.interface import RegistryLogin
 from smlocal.engine.registry import saved_login
+from smlocal.engine.timeouts import Call
 from smlocal.errors import EngineError, EngineLostError, ImagePullError, RegistryUnreachableError
 
 _UNREACHABLE = (
@@ -53,7 +54,8 @@ def pull(client: Client, name: str, login: RegistryLogin | None, progress: Calla
     headers = {"X-Registry-Auth": _authorization(login)} if login else {}
     parameters = {"fromImage": repository, "tag": tag}
     try:
-        with client.ask("POST", "/images/create", parameters=parameters, headers=headers) as answer:
+        path = "/images/create"
+        with client.ask("POST", path, parameters=parameters, headers=headers, call=Call.STREAM) as answer:
             for line in answer.lines():
                 _report(line, progress)
     except EngineLostError:
@@ -99,8 +101,10 @@ def classified(name: str, error: EngineError) -> EngineError | RegistryUnreachab
 
 def _report(line: bytes, progress: Callable[[str], None]) -> None:
     try:
-        event: dict[str, Any] = json.loads(line)
+        event: Any = json.loads(line)
     except ValueError:
+        return
+    if not isinstance(event, dict):
         return
     if trouble := event.get("error"):
         raise EngineError(str(trouble))

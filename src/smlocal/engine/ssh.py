@@ -22,6 +22,8 @@ def ssh_command(address: str) -> tuple[str, ...]:
         raise _no_address(address)
     # Nobody is there to type a password: it fails with ssh's own reason instead.
     command = ["ssh", "-T", "-o", "BatchMode=yes", "-o", f"ConnectTimeout={_CONNECT_SECONDS}"]
+    # It ends by itself once the other machine has been silent for half a minute.
+    command += ["-o", "ServerAliveInterval=10", "-o", "ServerAliveCountMax=3"]
     if parts.username:
         command += ["-l", unquote(parts.username)]
     if port:

@@ -5,11 +5,14 @@ from datetime import datetime
 from struct import Struct
 from typing import Final
 
+from smlocal.engine.http import UnexpectedAnswerError
 from smlocal.engine.whole_lines import WholeLines
 
 _HEAD: Final = Struct(">B3xI")
 _DOCKERS_PART: Final = 16 * 1024
 """Docker keeps a longer line in parts of exactly this many bytes; only the last one is shorter."""
+_LONGEST: Final = 64 * 1024 * 1024
+"""Bytes of a frame: engines cut lines long before."""
 _SECONDS: Final = len("2026-11-20T14:12:07")
 
 
@@ -31,6 +34,8 @@ def stamped_lines(reads: Iterable[bytes], *, docker: bool) -> Iterator[tuple[flo
             stream, size = _HEAD.unpack_from(data, position)
             after = start + size
             if after > end:
+                if after - start > _LONGEST:
+                    raise UnexpectedAnswerError(f"a line of {after - start} bytes")
                 break
             position = after
             at, payload = _taken_apart(data[start:after], seconds)

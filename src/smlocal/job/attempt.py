@@ -8,12 +8,19 @@ from typing import TYPE_CHECKING
 
 from smlocal.contract import failure
 from smlocal.contract.statuses import SecondaryStatus, StatusMessage
-from smlocal.errors import CredentialsUnreachableError, EngineError, EngineLostError, StagingError
+from smlocal.engine.timeouts import chosen_timeouts
+from smlocal.errors import (
+    EngineError,
+    EngineLostError,
+    EngineUnreachableError,
+    MachineNotReadyError,
+    StagingError,
+)
 from smlocal.job import details
 from smlocal.job.cleanup import clear_attempt
 from smlocal.job.context import Context
 from smlocal.job.delivery import Delivery
-from smlocal.job.events import Event, FeedBroken, HostExited, Interrupted, Poked
+from smlocal.job.events import Event, FeedBroken, HostExited, Interrupted, Poked, ThreadDied, defect
 from smlocal.job.faults import Faults
 from smlocal.job.host_run import HostRun
 from smlocal.job.ladder import send_signal
@@ -58,6 +65,7 @@ class Attempt:
     def __post_init__(self) -> None:
         if self.desk is not None:
             self.desk.warn = self.context.reporter.warning
+            self.desk.died = lambda thread, error: self.context.events.put(ThreadDied(thread=thread, error=error))
             self.desk.containers = lambda: [run.container for run in self.runs.values() if run.container]
         self.mirrors = Mirrors(plan=self.plan, given_up=lambda: self.context.signals.repeated)
         self.delivery = Delivery(
@@ -99,10 +107,8 @@ class Attempt:
                     self.desk.close()
                 if not self.over:
                     clear_attempt(self.context.engine, self.plan)
-            except CredentialsUnreachableError as error:  # they were ready before the job was made
-                self._failed(failure.INTERNAL_ERROR, "; ".join([error.sentence, *error.details]))
-            except (EngineError, StagingError, OSError) as error:
-                self._blame(error)
+            except (EngineError, MachineNotReadyError, StagingError, OSError) as error:
+                self._trouble(error)
 
     def _make_hosts(self) -> None:
         context = self.context
@@ -140,6 +146,7 @@ class Attempt:
             for each in self._translated(event):
                 self._do(watch.hear(each, time.monotonic()), idle=True)
         self.story = watch.story
+        self.explanation = self.explanation or watch.explanation
 
     def train(self) -> None:
         """Start the containers and watch them to their end."""
@@ -147,7 +154,7 @@ class Attempt:
         context.phases.enter(SecondaryStatus.TRAINING, StatusMessage.TRAINING)
         started, error = start_all(list(self.runs.values()))
         if error is not None:
-            self._blame(error)
+            self._trouble(error)
         self.watch(started, give_up=error is not None)
 
     def watch(self, started: list[HostRun], *, give_up: bool = False) -> None:
@@ -189,13 +196,17 @@ class Attempt:
         with self.mirrors.running():
             self._listen(watch)
         self.story = watch.story
-        if watch.lost is not None and not self.story.decided:
+        if watch.lost is not None:
             self._lost(watch.lost)
         self.explanation = self.explanation or watch.explanation
         if self.story.failure_reason == failure.INTERNAL_ERROR and self.explanation is None:
             self.explanation = "staged by Local.Faults during training"
+        told = {end.host for end in self.story.ends}
         for run in started:
-            run.join()
+            if run.name in told:
+                run.join()
+            else:
+                run.abandon()
         self._explain_ends(watch)
         spent = self.context.spent
         spent["training"] = spent.get("training", 0.0) + time.monotonic() - began
@@ -214,9 +225,18 @@ class Attempt:
             # Word that was left before a container's end was heard of comes first: a recorded stop is never a failure.
             self._hear_all(self.context.ear.listen(), watch)
             if event is not None and not isinstance(event, Poked):
+                self._keep_trace(event)
                 self._do(watch.hear(event, time.monotonic()))
             self._hear_all(self.faults.due(time.monotonic()), watch)
+            watch.ended = {name for name, run in self.runs.items() if run.ended}
             self._do(watch.tick(time.monotonic()))
+
+    def engine_failed(self, error: EngineError | MachineNotReadyError) -> None:
+        """The engine does not give what is needed, at any time; a job whose end is decided ends as decided."""
+        if isinstance(error, EngineLostError | EngineUnreachableError):
+            self._lost(error.sentence)
+        elif not self.story.decided:
+            self._failed(failure.INTERNAL_ERROR, "; ".join([error.sentence, *error.details]))
 
     def strike_after(self) -> None:
         """An internal error that `Local.Faults` wants after training."""
@@ -230,6 +250,7 @@ class Attempt:
             limits=stop,
             deadlines=self.context.deadlines(max_runtime=stop.max_runtime, max_wait=stop.max_wait),
             story=self.story,
+            end_within=chosen_timeouts().killed,
         )
 
     def _translated(self, event: Event | Poked) -> Iterable[Event]:
@@ -254,6 +275,13 @@ class Attempt:
                     self._signal("SIGTERM", hosts)
                 case Kill(hosts=hosts):
                     self._signal("SIGKILL", hosts)
+
+    def _keep_trace(self, event: Event) -> None:
+        """Where a defect happened is kept in the job's history, since it is seldom met twice."""
+        if isinstance(event, ThreadDied):
+            from traceback import format_exception
+
+            self.context.record("defect", {"Thread": event.thread, "Traceback": "".join(format_exception(event.error))})
 
     def _signal(self, signal: str, hosts: tuple[str, ...]) -> None:
         containers = {name: run.container for name, run in self.runs.items()}
@@ -293,18 +321,32 @@ class Attempt:
 
     def _lost(self, why: str) -> None:
         self.engine_lost = True
-        self._failed(failure.INTERNAL_ERROR, f"the engine was lost while the job ran: {why}")
+        if not self.story.decided:
+            self._failed(failure.INTERNAL_ERROR, f"the engine was lost while the job ran: {why}")
 
-    def _blame(self, error: EngineError | StagingError | OSError) -> None:
+    def _trouble(self, error: Exception) -> None:
+        """A stop that was asked for meanwhile wins: the call that failed may have taken a while."""
+        self._hear_waiting()
+        if not self.over:
+            self._blame(error)
+        elif isinstance(error, EngineLostError | EngineUnreachableError):
+            self.engine_lost = True
+
+    def _blame(self, error: Exception) -> None:
         """Find the reason that the service would give for what went wrong before the first process ran."""
-        if isinstance(error, StagingError):
-            self._failed(error.sentence, "; ".join(error.details) or None)
-        elif isinstance(error, OSError):
-            self._failed(failure.client_error(_download_failure(error)), str(error))
-        elif isinstance(error, EngineLostError):
-            self._lost(error.sentence)
-        else:
-            self._cannot_start(error)
+        match error:
+            case StagingError():
+                self._failed(error.sentence, "; ".join(error.details) or None)
+            case OSError():
+                self._failed(failure.client_error(_download_failure(error)), str(error))
+            case EngineLostError() | EngineUnreachableError():
+                self._lost(error.sentence)
+            case EngineError():
+                self._cannot_start(error)
+            case MachineNotReadyError():
+                self._failed(failure.INTERNAL_ERROR, "; ".join([error.sentence, *error.details]))
+            case _:
+                self._failed(failure.INTERNAL_ERROR, defect(error))
 
     def _cannot_start(self, error: EngineError) -> None:
         """The runtime's refusal is the image's fault; any other trouble is the machine's, as it is on the service."""

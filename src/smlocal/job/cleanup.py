@@ -2,31 +2,34 @@
 
 import os
 import time
+from collections.abc import Callable
 from contextlib import suppress
 
 from smlocal.engine.interface import CREDENTIALS_LABEL, Engine, Resource
+from smlocal.engine.timeouts import chosen_timeouts
 from smlocal.errors import EngineError, MachineNotReadyError
 from smlocal.job.labels import owned_by
 from smlocal.plan.model import JobPlan
 from smlocal.removal import remove_tree
 
-_ENGINE_BACK_SECONDS = 20.0
 _ENGINE_POLL_SECONDS = 0.5
 _FEW = 3
 """Things that are removed one after the other: threads would cost more than they save."""
 
 
-def clear_engine(engine: Engine, job: str, run_id: str, *, engine_lost: bool) -> list[str]:
+def clear_engine(
+    engine: Engine, job: str, run_id: str, *, engine_lost: bool, given_up: Callable[[], bool] = lambda: False
+) -> list[str]:
     """Remove everything that carries the job's labels; returns what could not be removed, in words.
 
-    An engine that was lost is often only restarting, so it gets a while to come back.
+    An engine that was lost is often only restarting, so it gets a while to come back, unless nobody wants to wait.
     """
-    deadline = time.monotonic() + (_ENGINE_BACK_SECONDS if engine_lost else 0.0)
+    deadline = time.monotonic() + (chosen_timeouts().back if engine_lost else 0.0)
     while True:
         try:
             return _clear(engine, job, run_id)
         except (EngineError, MachineNotReadyError) as error:
-            if time.monotonic() >= deadline:
+            if time.monotonic() >= deadline or given_up():
                 why = f"it does not answer ({error.sentence}); smlocal recover removes it once it does"
                 return [f"what the engine keeps of this job: {why}"]
             time.sleep(_ENGINE_POLL_SECONDS)

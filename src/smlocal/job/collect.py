@@ -12,7 +12,7 @@ from smlocal.artifacts.kept import write_index
 from smlocal.artifacts.tree import HostTree
 from smlocal.contract import paths
 from smlocal.engine.interface import Engine
-from smlocal.errors import EngineError
+from smlocal.errors import EngineError, MachineNotReadyError
 from smlocal.job.host_run import HostRun
 from smlocal.job.kept import spool
 from smlocal.job.publish import publishing
@@ -69,7 +69,7 @@ def give_back(runs: Iterable[HostRun], engine: Engine) -> list[str]:
             rootless = run.plan.engine.rootless
             hand_back(engine, run.container, run.binds, rootless=rootless)
             hand_back(engine, run.container, run.file_systems, only_roots=True, rootless=rootless)
-        except (EngineError, OSError) as error:
+        except (EngineError, MachineNotReadyError, OSError) as error:
             left.append(f"some folders of {run.name} stay root's: {error}")
     return left
 

@@ -53,6 +53,8 @@ class Desk:
     notes: list[str] = field(default_factory=list)
     """What went wrong, once each."""
     warn: Callable[[str], None] = lambda _: None
+    died: Callable[[str, BaseException], None] = lambda _, __: None
+    """Told when a thread that serves the containers has ended by a defect."""
     containers: Callable[[], Iterable[str]] = tuple
     """Of the attempt that runs."""
     _fresh: Fresh = field(init=False)
@@ -143,6 +145,7 @@ class Desk:
                 fresh=self._fresh,
                 role_arn=self.plan.role_arn,
                 is_ours=self._is_ours,
+                died=self._server_died,
             )
         except BaseException:
             self.give_up()
@@ -151,10 +154,14 @@ class Desk:
     def _is_ours(self, address: str) -> bool:
         if address not in self._known:
             # A container that has just been started, or a stranger.
-            with suppress(EngineError):
+            with suppress(EngineError, MachineNotReadyError):
                 found = [each for container in self.containers() for each in self.engine.addresses(container)]
                 self._known = set(found)
         return address in self._known
+
+    def _server_died(self, thread: str, error: BaseException) -> None:
+        """Whom to tell is known only once an attempt has begun."""
+        self.died(thread, error)
 
     def _not_renewed(self, why: str) -> None:
         self._note(f"the containers' credentials could not be renewed: {why}")

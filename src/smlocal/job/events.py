@@ -33,6 +33,21 @@ class HostLost:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ThreadDied:
+    """A thread of ours has ended by an exception that nobody expected: a defect of smlocal."""
+
+    thread: str
+    error: BaseException
+    host: str | None = None
+    """Set when it was the one that waits for this host's end, which nobody will tell now."""
+
+    @property
+    def why(self) -> str:
+        """For people."""
+        return f"{defect(self.error)} ({self.thread})"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class StopAsked:
     """Somebody wants the job to end."""
 
@@ -70,8 +85,13 @@ class Poked:
     """Another process has left word in the store."""
 
 
-Event = HostExited | HostLost | StopAsked | KillAsked | Interrupted | PlatformFailed | FeedBroken
+Event = HostExited | HostLost | ThreadDied | StopAsked | KillAsked | Interrupted | PlatformFailed | FeedBroken
 """What the state machine of a running job understands."""
+
+
+def defect(error: BaseException) -> str:
+    """What is said of an error that nobody expected."""
+    return f"a defect of smlocal: {type(error).__name__}: {error}"
 
 
 class Events:

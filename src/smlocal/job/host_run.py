@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field
+from functools import partial
 from threading import Thread
 
 from smlocal.artifacts.handback import take_over
@@ -13,7 +14,7 @@ from smlocal.contract import paths
 from smlocal.engine.interface import ContainerSpec, Engine, Mount, Output, Resource, ResourceKind
 from smlocal.errors import EngineError, EngineLostError, SmlocalError
 from smlocal.job.delivery import Delivery
-from smlocal.job.events import Events, HostExited, HostLost
+from smlocal.job.events import Event, Events, HostExited, HostLost, ThreadDied
 from smlocal.job.labels import GPUS_LABEL, labels
 from smlocal.job.log_file import LogFile, rewrite_log
 from smlocal.job.log_paths import log_path
@@ -23,6 +24,7 @@ from smlocal.job.usage.path import series_path
 from smlocal.job.usage.watch import UsageWatch
 from smlocal.plan.model import HostPlan, JobPlan
 from smlocal.quick_dataclass import dataclass
+from smlocal.threads import watched_thread
 
 HOST_LABEL = "smlocal.host"
 _LOG_TAIL = 16384
@@ -46,6 +48,8 @@ class HostRun:
     """Hears of it when something has come to the log."""
     container: str = ""
     staged: tuple[StagedChannel, ...] = ()
+    ended: bool = False
+    """True once the container has ended, though what it wrote may still be on its way."""
     log_cut: str | None = None
     """Why the log is not complete, where it is not."""
     logged_before: int = 0
@@ -58,6 +62,9 @@ class HostRun:
     """How many have been read."""
     _mounts: tuple[Mount, ...] = ()
     _threads: list[Thread] = field(default_factory=list)
+    _output: Output | None = None
+    _abandoned: bool = False
+    """True once nobody wants to hear of this host any more."""
     _usage: UsageWatch = field(default_factory=UsageWatch)
 
     @property
@@ -103,7 +110,7 @@ class HostRun:
         self.container = container
         self._mounts = mounts(self.plan, self.host)
         if running:
-            self._threads = [Thread(target=self._wait, args=(None, None), name=f"{self.name}-wait", daemon=True)]
+            self._threads = [self._waiter(None)]
 
     def watch_on(self) -> None:
         """Wait for the end of a container that was taken up, if it still runs."""
@@ -122,6 +129,13 @@ class HostRun:
         """Wait for the threads that watch; they end soon after the container."""
         for thread in self._threads:
             thread.join(_DRAIN_SECONDS)
+
+    def abandon(self) -> None:
+        """Hear no more of a host whose end nobody can tell. What waits for it is left to wait; the log ends here."""
+        self._abandoned = True
+        if self._output is not None:
+            self._output.close()
+            self._threads[0].join(_DRAIN_SECONDS)
 
     def log_tail(self) -> str:
         """The last words of the log, for finding out why the host ended."""
@@ -214,12 +228,25 @@ class HostRun:
         return output
 
     def _watch(self, output: Output) -> None:
-        reader = Thread(target=self._read, args=(output,), name=f"{self.name}-output", daemon=True)
-        waiter = Thread(target=self._wait, args=(output, reader), name=f"{self.name}-wait", daemon=True)
+        self._output = output
+        reader = watched_thread(partial(self._read, output), name=f"{self.name}-output", died=self._died)
+        waiter = self._waiter(reader)
         self._threads = [reader, waiter]
         reader.start()
         waiter.start()
         self._watch_usage()
+
+    def _waiter(self, reader: Thread | None) -> Thread:
+        """The thread that waits for the container's end, whatever ends the waiting."""
+        died = partial(self._died, host=self.name)
+        return watched_thread(partial(self._wait, reader), name=f"{self.name}-wait", died=died)
+
+    def _died(self, thread: str, error: BaseException, host: str | None = None) -> None:
+        self._tell(ThreadDied(thread=thread, error=error, host=host))
+
+    def _tell(self, event: Event) -> None:
+        if not self._abandoned:
+            self.events.put(event)
 
     def _watch_usage(self, *, started_before: bool = False) -> None:
         path = series_path(self.plan.job_directory, self.name)
@@ -269,22 +296,23 @@ class HostRun:
         if reader.is_alive():
             self.reporter.warning(f"{self.name}: its streams stay open after its end; what still comes is not kept")
 
-    def _wait(self, output: Output | None, reader: Thread | None) -> None:
+    def _wait(self, reader: Thread | None) -> None:
         try:
             try:
                 exit_code = self.engine.wait(self.container)
             finally:
                 self._usage.close()
+            self.ended = True
             if reader is not None:
                 self._drain(reader)
             oom_killed = exit_code != 0 and self.engine.state(self.container).oom_killed
         except SmlocalError as error:
-            self.events.put(HostLost(host=self.name, why=error.sentence))
+            self._tell(HostLost(host=self.name, why=error.sentence))
         else:
-            self.events.put(HostExited(host=self.name, exit_code=exit_code, oom_killed=oom_killed))
+            self._tell(HostExited(host=self.name, exit_code=exit_code, oom_killed=oom_killed))
         finally:
-            if output is not None:
-                output.close()
+            if self._output is not None:
+                self._output.close()
 
 
 def _mounts_of(staged: Sequence[StagedChannel]) -> tuple[Mount, ...]:

@@ -1,6 +1,7 @@
 """Remove the many things of a job with several hosts: the engine is slow at each, and does many at once."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from threading import Thread
 
 from smlocal.engine.interface import Engine, Resource, ResourceKind
@@ -42,8 +43,6 @@ def _of(kind: ResourceKind, resources: Sequence[Resource]) -> list[Resource]:
 
 
 def _try(engine: Engine, network: Resource) -> None:
-    """A container that still runs keeps it: then it goes after that."""
-    try:
+    """A container that still runs keeps it: then it goes after that, and so it does after any other trouble."""
+    with suppress(Exception):
         engine.remove(network)
-    except EngineError:
-        return

@@ -4,16 +4,12 @@ from collections.abc import Sequence
 from importlib import import_module
 from threading import Thread
 
-from smlocal.errors import EngineError, StagingError
 from smlocal.job.host_run import HostRun
 
-Trouble = EngineError | StagingError | OSError
-"""What can go wrong while a host is started, the copying included that stands in for an overlay."""
 
-
-def start_all(runs: Sequence[HostRun]) -> tuple[list[HostRun], Trouble | None]:
+def start_all(runs: Sequence[HostRun]) -> tuple[list[HostRun], Exception | None]:
     """The hosts that were started, and the first error of one that was not."""
-    errors: dict[str, Trouble] = {}
+    errors: dict[str, Exception] = {}
     threads = [Thread(target=_start, args=(run, errors), name=f"{run.name}-start") for run in runs]
     for thread in threads:
         thread.start()
@@ -30,8 +26,8 @@ def _use_the_time() -> None:
         import_module(f"smlocal.{module}")
 
 
-def _start(run: HostRun, errors: dict[str, Trouble]) -> None:
+def _start(run: HostRun, errors: dict[str, Exception]) -> None:
     try:
         run.start()
-    except (EngineError, StagingError, OSError) as error:
+    except Exception as error:  # noqa: BLE001 - the thread that started this one has to learn of anything
         errors[run.name] = error

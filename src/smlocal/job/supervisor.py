@@ -12,7 +12,7 @@ from smlocal.contract import failure
 from smlocal.contract.metrics import definitions_of
 from smlocal.contract.statuses import Ending, SecondaryStatus, StatusMessage, TrainingJobStatus
 from smlocal.engine.interface import Engine
-from smlocal.errors import ArtifactError, EngineLostError, HomeUnusableError
+from smlocal.errors import ArtifactError, EngineError, HomeUnusableError, MachineNotReadyError
 from smlocal.job import details
 from smlocal.job.attempt import Attempt
 from smlocal.job.checkpoints import save_mirrored, with_checkpoints_of_now
@@ -20,7 +20,7 @@ from smlocal.job.cleanup import clear_disk, clear_engine
 from smlocal.job.collect import collect_artifacts, give_back
 from smlocal.job.context import Context, new_token
 from smlocal.job.describe import JOB, LOCAL, PLAN, RECALL, REQUEST, describe_job
-from smlocal.job.events import Events
+from smlocal.job.events import Events, defect
 from smlocal.job.failure_file import read_failure
 from smlocal.job.faults import FAULT, Faults
 from smlocal.job.folder import DESCRIBE, keep
@@ -190,9 +190,11 @@ class Supervisor:
             # The disk that holds the job is full: the containers' doing, as on an instance's volume.
             self.attempt.explanation = "; ".join([error.sentence, *error.details])
             self.attempt.story = replace(self.attempt.story, failure_reason=DISK_FULL)
+        except (EngineError, MachineNotReadyError) as error:
+            self.attempt.engine_failed(error)
         except Exception as error:
             self.attempt.story = replace(self.attempt.story, failure_reason=failure.INTERNAL_ERROR)
-            self.attempt.explanation = f"a defect of smlocal: {type(error).__name__}: {error}"
+            self.attempt.explanation = defect(error)
             raise
         finally:
             self.finish()
@@ -217,7 +219,7 @@ class Supervisor:
         """Give everything up but the job itself: the next attempt begins with empty folders and its inputs anew."""
         old = self.attempt
         if old.ran and not old.engine_lost:
-            with suppress(EngineLostError):  # the next attempt begins from what was saved before
+            with suppress(EngineError):  # the next attempt begins from what was saved before
                 self._save_checkpoints(self.context.reporter.working)
         self._clear()
         if self.renew is not None:
@@ -259,11 +261,8 @@ class Supervisor:
         except ArtifactError as error:
             kept = f"what the job wrote is kept in {kept_directory(self.plan)}"
             self._blame_upload(error, [kept, f"smlocal pack {self.plan.name} --output DIR packs it"])
-        except EngineLostError as error:
-            attempt.engine_lost = True
-            if not attempt.story.decided:
-                attempt.explanation = f"the engine was lost while the job ran: {error.sentence}"
-                attempt.story = replace(attempt.story, failure_reason=failure.INTERNAL_ERROR)
+        except EngineError as error:
+            attempt.engine_failed(error)
         attempt.hear_late()
         self._judge_upload()
         phases.leave(
@@ -350,7 +349,13 @@ class Supervisor:
         if self.unpacked:
             self.leftovers += keep_unpacked(self.plan)
             self.unpacked = os.path.isdir(kept_directory(self.plan))
-        left = clear_engine(engine, self.plan.name, self.plan.run_id, engine_lost=attempt.engine_lost)
+        left = clear_engine(
+            engine,
+            self.plan.name,
+            self.plan.run_id,
+            engine_lost=attempt.engine_lost,
+            given_up=lambda: self.context.signals.repeated,
+        )
         self.leftovers += left
         self.left_on_engine = bool(left)
         attempt.delivery.close()

@@ -15,6 +15,7 @@ from smlocal.job.events import (
     KillAsked,
     PlatformFailed,
     StopAsked,
+    ThreadDied,
 )
 from smlocal.job.outcome import HostEnd, Story
 from smlocal.plan.model import StopPlan
@@ -60,22 +61,28 @@ class Watch:
     deadlines: Mapping[StopCause, float]
     """When MaxRuntimeInSeconds and MaxWaitTimeInSeconds are over."""
     story: Story
+    end_within: float = 60.0
+    """Seconds that a container has to end after SIGKILL; then nobody waits for it any more."""
     lost: str | None = None
-    """Why the engine no longer answers, where it does not."""
+    """Why the engine no longer answers for a container, where it does not."""
     explanation: str | None = None
     """Of a failure that no host caused."""
     grace: float = 0.0
     """Of the SIGTERM that was sent."""
     kill_at: float | None = None
+    give_up_at: float | None = None
+    """When those that were killed must have ended."""
     impatient: bool = False
     """True when somebody did not want to wait for the grace."""
     signalled: set[str] = field(default_factory=set)
     killed: set[str] = field(default_factory=set)
+    ended: set[str] = field(default_factory=set)
+    """Of those that still run: whose container has ended, while somebody still reads what it wrote."""
 
     @property
     def wake_at(self) -> float | None:
         """When something is due although nothing happens."""
-        clocks = [] if self.kill_at is None else [self.kill_at]
+        clocks = [at for at in (self.kill_at, self.give_up_at) if at is not None]
         if self._open:
             clocks += self.deadlines.values()
         return min(clocks, default=None)
@@ -91,17 +98,16 @@ class Watch:
             case HostExited():
                 return self._exited(event, now)
             case HostLost(host=host, why=why):
-                self.running.discard(host)
                 self.lost = self.lost or why
-                return self._terminate(self.limits.peer_grace, now)
+                return self._abandon(host, now)
             case StopAsked(cause=cause, grace=grace):
                 return self._stop(cause, grace, now)
             case KillAsked():
                 self.impatient = True
-                return self._kill()
+                return self._kill(now)
             case Interrupted():
                 return self._interrupt(now)
-            case PlatformFailed() | FeedBroken():
+            case PlatformFailed() | FeedBroken() | ThreadDied():
                 return self._break(event, now)
             case _:
                 assert_never(event)
@@ -119,7 +125,14 @@ class Watch:
     def tick(self, now: float) -> list[Action]:
         """Do what is due by the clock."""
         if self.kill_at is not None and now >= self.kill_at:
-            return self._kill()
+            return self._kill(now)
+        if self.give_up_at is not None and now >= self.give_up_at:
+            self.give_up_at = None
+            late = sorted((self.running & self.killed) - self.ended)
+            if late:
+                self.lost = self.lost or f"{', '.join(late)} did not end within {self.end_within:g} s of SIGKILL"
+            self.running.difference_update(late)
+            return []
         if self._open and self.running:
             for cause, deadline in sorted(self.deadlines.items(), key=lambda item: item[1]):
                 if now >= deadline:
@@ -158,16 +171,35 @@ class Watch:
         self.story = replace(self.story, interrupted=True)
         return [RecordInterruption(), *self._terminate(self.limits.grace, now)]
 
-    def _break(self, event: PlatformFailed | FeedBroken, now: float) -> list[Action]:
+    def _break(self, event: PlatformFailed | FeedBroken | ThreadDied, now: float) -> list[Action]:
         """An instance that breaks takes its container along; one without data has nothing true to read any more."""
+        if isinstance(event, ThreadDied):
+            return self._thread_died(event, now)
         if not self._open:
             return []
         if isinstance(event, PlatformFailed):
             self.story = replace(self.story, failure_reason=failure.INTERNAL_ERROR)
-            return self._kill()
+            return self._kill(now)
         self.story = replace(self.story, failure_reason=event.reason)
         self.explanation = event.explanation
         return self._terminate(self.limits.peer_grace, now)
+
+    def _thread_died(self, event: ThreadDied, now: float) -> list[Action]:
+        """Whatever ends a thread of ours ends the job."""
+        was_open = self._open
+        if was_open:
+            self.story = replace(self.story, failure_reason=failure.INTERNAL_ERROR)
+            self.explanation = event.why
+        if event.host is not None:
+            return self._abandon(event.host, now)
+        return self._terminate(self.limits.peer_grace, now) if was_open else []
+
+    def _abandon(self, host: str, now: float) -> list[Action]:
+        """Nobody waits for this host any more: it must not run on, and its peers are stopped."""
+        self.running.discard(host)
+        self.signalled.add(host)
+        self.killed.add(host)
+        return [Kill(hosts=(host,)), *self._terminate(self.limits.peer_grace, now)]
 
     def _terminate(self, grace: float, now: float) -> list[Action]:
         """SIGTERM to all that have not had it; a later, shorter grace brings SIGKILL forward."""
@@ -175,15 +207,17 @@ class Watch:
             return []
         deadline = now + grace
         self.grace = grace
-        if not self.killed:
+        if not self.running <= self.killed:
             self.kill_at = deadline if self.kill_at is None else min(self.kill_at, deadline)
         hosts = tuple(sorted(self.running - self.signalled))
         self.signalled.update(hosts)
         return [Terminate(hosts=hosts)] if hosts else []
 
-    def _kill(self) -> list[Action]:
+    def _kill(self, now: float) -> list[Action]:
         hosts = tuple(sorted(self.running - self.killed))
         self.kill_at = None
+        if hosts:
+            self.give_up_at = now + self.end_within
         self.signalled.update(hosts)
         self.killed.update(hosts)
         return [Kill(hosts=hosts)] if hosts else []

@@ -4,6 +4,7 @@ import json
 import socket
 import time
 from collections.abc import Callable, Iterator
+from queue import Queue
 from threading import Thread
 
 import pytest
@@ -38,6 +39,7 @@ def serve() -> Iterator[Serve]:
             role_arn="arn:role",
             is_ours=lambda _: ours,
             appear=lambda: None,
+            died=lambda thread, error: pytest.fail(f"{thread}: {error!r}"),
         )
         server.begin()
         servers.append(server)
@@ -124,8 +126,35 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 def a_server(port: int | None) -> Server:
     find = lambda: ISSUED  # noqa: E731  a function of its own would say no more
     return Server.open(
-        port, appear=lambda: None, secret=SECRET, fresh=Fresh(find=find), role_arn="", is_ours=lambda _: True
+        port,
+        appear=lambda: None,
+        secret=SECRET,
+        fresh=Fresh(find=find),
+        role_arn="",
+        is_ours=lambda _: True,
+        died=lambda thread, error: pytest.fail(f"{thread}: {error!r}"),
     )
+
+
+def test_a_thread_that_dies_is_told() -> None:
+    def forget() -> Issued:
+        raise KeyError("Expiration")
+
+    told: Queue[tuple[str, BaseException]] = Queue()
+    server = Server(
+        listener=Listener(socket=socket.create_server(("127.0.0.1", 0)), port=0),
+        secret=SECRET,
+        fresh=Fresh(find=forget),
+        role_arn="",
+        is_ours=lambda _: True,
+        appear=lambda: None,
+        died=lambda thread, error: told.put((thread, error)),
+    )
+    server.begin()
+    thread, error = told.get(timeout=30)
+    server.close()
+    assert thread == "credentials-keep"
+    assert isinstance(error, KeyError)
 
 
 @pytest.mark.usefixtures("here")
@@ -177,6 +206,7 @@ def test_jobs_share_a_port(monkeypatch: pytest.MonkeyPatch) -> None:
             fresh=Fresh(find=lambda name=name: Issued(access_key=name, secret_key="x")),  # type: ignore[misc]  # mypy does not infer it
             role_arn="",
             is_ours=lambda _: True,
+            died=lambda thread, error: pytest.fail(f"{thread}: {error!r}"),
         )
         for name in names
     ]

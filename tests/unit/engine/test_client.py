@@ -14,6 +14,7 @@ from smlocal.contract.gpus import GpuDevices
 from smlocal.engine.client import Client
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import Endpoint, Tls
+from smlocal.engine.timeouts import Timeouts
 from smlocal.errors import EngineError, EngineLostError, EngineUnreachableError
 
 PING = b"HTTP/1.1 200 OK\r\nApi-Version: 1.41\r\nServer: Docker/20.10.24 (linux)\r\nContent-Length: 2\r\n\r\nOK"
@@ -79,8 +80,8 @@ def test_what_accepts_but_never_answers_is_given_up(tmp_path: Path) -> None:
         listener.bind(str(tmp_path / "mute.sock"))
         listener.listen()
         with pytest.raises(EngineUnreachableError) as caught:
-            Client(at(str(tmp_path / "mute.sock")), patience=0.05).greet()
-    assert caught.value.details == ("timed out",)
+            Client(at(str(tmp_path / "mute.sock")), timeouts=Timeouts(lost=0.1)).greet()
+    assert caught.value.details == ("no answer within 0.05 s",)
 
 
 def test_an_engine_that_worked_and_drops_us_is_lost(serve: Serve) -> None:

@@ -1,4 +1,5 @@
 import json
+import math
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -7,9 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from smlocal.engine.call_limit import CallLimit
 from smlocal.engine.http import Answer, BrokenAnswerError, exchange, query, quote
 
 Talk = Callable[..., Answer]
+
+
+def no_limit() -> CallLimit:
+    return CallLimit(pause=60, total=math.inf, quiet=math.inf, still=lambda: None)
 
 
 @pytest.fixture
@@ -31,7 +37,7 @@ def talk() -> Iterator[Talk]:
 
         threads.append(threading.Thread(target=serve))
         threads[-1].start()
-        answers.append(exchange(here, method, "/x", body=body))
+        answers.append(exchange(here, method, "/x", limit=no_limit(), body=body))
         return answers[-1]
 
     yield start
@@ -48,7 +54,7 @@ def one_by_one(data: bytes) -> list[bytes]:
 def test_what_is_sent() -> None:
     here, there = socket.socketpair()
     there.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")
-    with exchange(here, "POST", "/a?b=c", headers={"X-Y": "z"}, body=b"{}") as answer, there:
+    with exchange(here, "POST", "/a?b=c", limit=no_limit(), headers={"X-Y": "z"}, body=b"{}") as answer, there:
         assert there.recv(65536) == (
             b"POST /a?b=c HTTP/1.1\r\nHost: docker\r\nConnection: close\r\nX-Y: z\r\nContent-Length: 2\r\n\r\n{}"
         )

@@ -4,7 +4,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smlocal.contract.statuses import StopCause, TrainingJobStatus
-from smlocal.job.events import Event, HostExited, HostLost, Interrupted, KillAsked, PlatformFailed, StopAsked
+from smlocal.job.events import (
+    Event,
+    HostExited,
+    HostLost,
+    Interrupted,
+    KillAsked,
+    PlatformFailed,
+    StopAsked,
+    ThreadDied,
+)
 from smlocal.job.outcome import Story, ending
 from smlocal.job.watch import Action, Kill, RecordInterruption, RecordStop, Terminate, Watch
 from smlocal.plan.model import StopPlan
@@ -131,11 +140,72 @@ def test_memory_is_told_by_the_engine_and_not_by_137() -> None:
     assert reason.startswith("ClientError: Please use an instance type with more memory")
 
 
+def test_a_container_that_outlives_sigkill_is_not_waited_for() -> None:
+    it = watch("algo-1", "algo-2")
+    it.hear(StopAsked(cause=StopCause.REQUEST, grace=5), 10.0)
+    assert it.tick(15.0) == [Kill(hosts=("algo-1", "algo-2"))]
+    assert it.wake_at == 75.0
+    it.hear(exited("algo-1", 137), 16.0)
+    assert it.tick(74.9) == []
+    assert it.running == {"algo-2"}
+    assert it.tick(75.0) == []
+    assert it.running == set()
+    assert it.lost == "algo-2 did not end within 60 s of SIGKILL"
+    assert status(it) == "Stopped"
+
+
+def test_who_still_reads_what_a_killed_container_wrote_is_waited_for() -> None:
+    it = watch("algo-1")
+    it.hear(KillAsked(), 10.0)
+    it.ended = {"algo-1"}
+    it.tick(70.0)
+    assert (it.running, it.lost, it.wake_at) == ({"algo-1"}, None, 1000.0)
+
+
+def test_a_host_that_nobody_can_wait_for_is_killed_and_its_peers_are_stopped() -> None:
+    it = watch("algo-1", "algo-2")
+    assert it.hear(HostLost(host="algo-1", why="gone"), 1.0) == [Kill(hosts=("algo-1",)), Terminate(hosts=("algo-2",))]
+    assert (it.running, it.lost) == ({"algo-2"}, "gone")
+    assert it.tick(11.0) == [Kill(hosts=("algo-2",))]
+
+
+def test_a_thread_that_dies_ends_the_job() -> None:
+    it = watch("algo-1", "algo-2")
+    died = ThreadDied(thread="algo-1-wait", error=KeyError("StatusCode"), host="algo-1")
+    assert it.hear(died, 1.0) == [Kill(hosts=("algo-1",)), Terminate(hosts=("algo-2",))]
+    it.hear(exited("algo-2", 0), 2.0)
+    assert it.running == set()
+    assert ending(it.story, b"")[1] == "InternalServerError: We encountered an internal error. Please try again."
+    assert it.explanation == "a defect of smlocal: KeyError: 'StatusCode' (algo-1-wait)"
+
+
+def test_a_thread_that_waits_for_no_host_dies() -> None:
+    it = watch("algo-1")
+    assert it.hear(ThreadDied(thread="credentials", error=OSError("x")), 1.0) == [Terminate(hosts=("algo-1",))]
+    assert it.running == {"algo-1"}
+
+
+def test_a_thread_that_dies_does_not_change_a_stop() -> None:
+    it = watch("algo-1")
+    it.hear(StopAsked(cause=StopCause.REQUEST), 1.0)
+    assert it.hear(ThreadDied(thread="algo-1-output", error=OSError("x")), 2.0) == []
+    assert it.hear(ThreadDied(thread="algo-1-wait", error=OSError("x"), host="algo-1"), 3.0) == [
+        Kill(hosts=("algo-1",))
+    ]
+    assert (it.running, status(it)) == (set(), "Stopped")
+
+
 HOSTS = ("algo-1", "algo-2", "algo-3")
 EVENTS = st.lists(
     st.one_of(
         st.builds(HostExited, host=st.sampled_from(HOSTS), exit_code=st.sampled_from([0, 1, 137, 143])),
         st.builds(HostLost, host=st.sampled_from(HOSTS), why=st.just("gone")),
+        st.builds(
+            ThreadDied,
+            thread=st.just("t"),
+            error=st.just(KeyError("x")),
+            host=st.none() | st.sampled_from(HOSTS),
+        ),
         st.builds(StopAsked, cause=st.sampled_from(StopCause), grace=st.none() | st.floats(min_value=0, max_value=200)),
         st.builds(KillAsked),
         st.builds(Interrupted),
@@ -156,7 +226,11 @@ def test_in_any_order_a_decision_stands_and_nothing_waits_for_ever(
     done: list[Action] = []
     for event, pause in zip(events, pauses, strict=False):
         now += pause
-        if event is None or (isinstance(event, HostExited | HostLost) and event.host not in it.running):
+        if event is None or (
+            isinstance(event, HostExited | HostLost | ThreadDied)
+            and event.host is not None
+            and event.host not in it.running
+        ):
             actions = it.tick(now)
         else:
             actions = it.hear(event, now)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import field
-from threading import Lock, Thread
+from threading import Lock
 from typing import BinaryIO
 
 from smlocal.channels.fastfile.index import write_index
@@ -18,6 +18,7 @@ from smlocal.contract.failure import INTERNAL_ERROR
 from smlocal.contract.listing import Listing
 from smlocal.errors import StagingError
 from smlocal.quick_dataclass import dataclass
+from smlocal.threads import watched_thread
 
 _STARTING = 60.0
 _ENDING = 5.0
@@ -96,7 +97,7 @@ class FuseMount:
         except BaseException:
             mount.stop()
             raise
-        Thread(target=mount._watch, daemon=True).start()
+        watched_thread(mount._watch, name="fastfile-watch", died=lambda _, error: died(repr(error))).start()
         return mount
 
     def unread(self) -> list[Unread]:

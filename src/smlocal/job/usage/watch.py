@@ -44,7 +44,7 @@ class UsageWatch:
                 engine=engine, container=container, path=path, gpus=gpus, folders=folders, started_before=started_before
             )
 
-        Thread(target=self._watch, args=(look,), name=f"{container[:12]}-usage", daemon=True).start()
+        Thread(target=self._watch, args=(look, path), name=f"{container[:12]}-usage", daemon=True).start()
 
     def close(self) -> None:
         """The container has ended: keep what was seen, and count its folders."""
@@ -54,7 +54,15 @@ class UsageWatch:
                 self._looking.finish()
                 self._looking = None
 
-    def _watch(self, look: Callable[[], "Looking"]) -> None:
+    def _watch(self, look: Callable[[], "Looking"], path: str) -> None:
+        try:
+            self._look_on(look)
+        except Exception as error:  # noqa: BLE001 - a job does not end for want of its usage, but its report says so
+            from smlocal.job.usage.series import SeriesFile
+
+            SeriesFile(path).note(f"What it used was not watched to its end: {type(error).__name__}: {error}")
+
+    def _look_on(self, look: Callable[[], "Looking"]) -> None:
         if self._over.wait(FIRST):
             return
         looking = look()

@@ -99,6 +99,8 @@ class ObjectStream:
         self._unknown = 0  # objects in the stream that are not known yet
         self._taking = self._exhausted = False
         self._trouble: BaseException | None = None
+        self._defect: BaseException | None = None
+        """What ended a thread; without it some piece may never come."""
         self._reading: _Entry | None = None
         self._lent: _Piece | None = None
         self._started = self._closed = False
@@ -112,7 +114,7 @@ class ObjectStream:
         with self._lock:
             self._take_back()
             self._skip()
-            while not self._entries and not self._exhausted and not self._closed:
+            while not self._entries and not self._exhausted and not self._closed and self._defect is None:
                 self._arrived.wait()
             self._check()
             if not self._entries:
@@ -160,10 +162,12 @@ class ObjectStream:
     def _check(self) -> None:
         if self._closed:
             raise StreamClosedError("the stream is closed")
+        if self._defect is not None:
+            raise self._defect
 
     def _await_piece(self, entry: _Entry) -> _Piece:
         """Wait for the next piece of an object; it may not even have been begun."""
-        while not self._closed and not (entry.pieces and entry.pieces[0].has_come):
+        while not self._closed and self._defect is None and not (entry.pieces and entry.pieces[0].has_come):
             self._arrived.wait()
         self._check()
         piece = entry.pieces[0]
@@ -197,6 +201,14 @@ class ObjectStream:
     # The side of those who fetch.
 
     def _work(self) -> None:
+        try:
+            self._fetch_all()
+        except BaseException as error:  # noqa: BLE001  whoever waits for what this thread took must hear of it
+            with self._lock:
+                self._defect = self._defect or error
+                self._arrived.notify_all()
+
+    def _fetch_all(self) -> None:
         while (found := self._next()) is not None:
             entry, piece = found
             try:

@@ -1,0 +1,182 @@
+"""An engine that dies, hangs or talks nonsense at the n-th call of a job, for every n: each job comes to an end."""
+
+import json
+import re
+import socket
+import subprocess
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from smlocal.engine.endpoint import Endpoint, find_endpoint
+from smlocal.engine.timeouts import VARIABLE
+
+SECONDS: Final = "6"
+"""In which a lost engine ends a job; a minute outside of tests."""
+AT_ONCE: Final = 4
+ENDINGS: Final = {"Completed", "Failed", "Stopped"}
+REMARK: Final = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+
+
+class Faulty:
+    """Leads to the engine; at the n-th call something goes wrong, once or from then on."""
+
+    def __init__(self, fault: str, number: int, folder: Path, *, remote: bool) -> None:
+        self.calls: list[str] = []
+        self.struck = threading.Event()
+        self._fault, self._number = fault, number
+        self._engine: Endpoint = find_endpoint()
+        self._lock = threading.Lock()
+        self._over = threading.Event()
+        self._open: set[socket.socket] = set()
+        if remote:
+            self._server = socket.create_server(("127.0.0.1", 0), backlog=64)
+            self.address = f"tcp://127.0.0.1:{self._server.getsockname()[1]}"
+        else:
+            self._server = socket.socket(socket.AF_UNIX)
+            self._server.bind(str(folder / f"{fault}-{number}"))
+            self._server.listen(64)
+            self.address = f"unix://{folder}/{fault}-{number}"
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def close(self) -> None:
+        self._over.set()
+        self._break_off()
+        with suppress(OSError):
+            self._server.shutdown(socket.SHUT_RDWR)
+        self._server.close()
+
+    def strike(self) -> None:
+        """Go wrong now, with whatever is under way too."""
+        self.struck.set()
+        if self._fault == "dies":
+            self._break_off()
+
+    def _break_off(self) -> None:
+        for each in list(self._open):
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+
+    def _serve(self) -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = self._server.accept()
+                threading.Thread(target=self._pass_on, args=(client,), daemon=True).start()
+
+    def _pass_on(self, client: socket.socket) -> None:
+        with client, suppress(OSError):
+            begin = client.recv(65536)
+            if self._goes_wrong(begin.partition(b"\r\n")[0].decode()):
+                if self._fault.startswith("hangs"):
+                    self._over.wait(300)
+                elif self._fault == "answers {} once":
+                    client.sendall(REMARK)
+                return
+            with self._engine.connect() as engine:
+                self._open |= {client, engine}
+                engine.sendall(begin)
+                back = threading.Thread(target=self._pump, args=(engine, client), daemon=True)
+                back.start()
+                self._pump(client, engine)
+                back.join(300)
+                self._open -= {client, engine}
+
+    def _goes_wrong(self, request: str) -> bool:
+        with self._lock:
+            if "/_ping" not in request:  # how often it is asked for depends on how long everything takes
+                self.calls.append(request)
+                if len(self.calls) == self._number + 1:
+                    self.strike()
+                    return True
+            return self.struck.is_set() and not self._fault.endswith("once")
+
+    def _pump(self, source: socket.socket, target: socket.socket) -> None:
+        with suppress(OSError):
+            while piece := source.recv(65536):
+                if self.struck.is_set() and self._fault == "hangs":
+                    self._over.wait(300)
+                target.sendall(piece)
+            target.shutdown(socket.SHUT_WR)
+
+
+@pytest.fixture
+def attempt_run(
+    tmp_path: Path,
+    image: Callable[[str | Path], str],
+    smlocal_run: Callable[..., "subprocess.CompletedProcess[str]"],
+    docker: Callable[..., str],
+) -> Callable[..., Mapping[str, Any]]:
+    """One job whose engine goes wrong at a call; returns the calls and what became of it."""
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "a").write_text("1")
+    tag = image("sh")
+
+    def run(fault: str, number: int, *, remote: bool) -> Mapping[str, Any]:
+        name = f"{re.sub('[^a-z]', '', fault)}-{'far' if remote else 'near'}-{number}"
+        with closing(Faulty(fault, number, tmp_path, remote=remote)) as faulty:
+            environment = {"DOCKER_HOST": faulty.address, VARIABLE: SECONDS}
+            arguments = ("run", "--image", tag, "--name", name, "--channel", "train=./data", "--output", f"./{name}")
+            try:
+                done = smlocal_run(
+                    *arguments,
+                    "--env",
+                    "SCRIPT=echo a; sleep 0.1",
+                    "--json",
+                    cwd=tmp_path,
+                    env=environment,
+                    timeout=120,
+                )
+            finally:
+                _remove_all(name, docker)
+            assert "Traceback" not in done.stderr, f"{name}: {faulty.calls[number:]}: {done.stderr}"
+            shown = smlocal_run("describe", name, "--json", cwd=tmp_path, env=environment, timeout=120)
+            document = json.loads(shown.stdout)
+            return {"name": name, "calls": faulty.calls, "code": done.returncode, "said": done.stderr, **document}
+
+    return run
+
+
+def _remove_all(job: str, docker: Callable[..., str]) -> None:
+    for kind, listed in (("container", ("--all",)), ("volume", ()), ("network", ())):
+        for found in docker(kind, "ls", "--quiet", *listed, "--filter", f"label=smlocal.job={job}").split():
+            docker(kind, "rm", *(("--force",) if kind == "container" else ()), found)
+
+
+@pytest.mark.parametrize(
+    ("fault", "remote"),
+    [
+        ("dies", False),
+        ("dies once", False),
+        ("hangs", False),
+        ("hangs once", False),
+        ("answers {} once", False),
+        ("dies", True),
+        ("hangs", True),
+    ],
+)
+def test_whatever_the_engine_does_at_any_call_the_job_ends(
+    attempt_run: Callable[..., Mapping[str, Any]], fault: str, *, remote: bool
+) -> None:
+    whole = attempt_run("nothing", 10_000, remote=remote)
+    assert whole["TrainingJobStatus"] == "Completed"
+    numbers = range(len(whole["calls"]))
+    assert len(numbers) > 8
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        answers = list(pool.map(lambda number: attempt_run(fault, number, remote=remote), numbers))
+    made = [answer for answer in answers if "TrainingJobStatus" in answer]
+    assert len(made) > len(numbers) // 2
+    for answer in answers:
+        if "TrainingJobStatus" not in answer:  # nothing was begun
+            assert answer["Error"]["Id"] == "job-unknown", answer
+            assert answer["code"] in {1, 3}, answer
+            continue
+        assert answer["TrainingJobStatus"] in ENDINGS, answer
+        if answer["TrainingJobStatus"] == "Failed":
+            assert answer["FailureReason"].startswith(("InternalServerError: ", "ClientError: ")), answer
+            assert "defect of smlocal" not in (answer["Local"]["Explanation"] or ""), answer
