@@ -120,6 +120,9 @@ class Client:
             if answer.status >= 400:  # noqa: PLR2004  as above
                 with answer:
                     raise EngineError(_message(answer.read(), answer.status), status=answer.status)
+            if answer.status != 101 and "stream" not in answer.headers.get("content-type", ""):  # noqa: PLR2004  HTTP's Switching Protocols
+                answer.close()
+                raise UnexpectedAnswerError(f"status {answer.status} and no stream")
             answer.unlimit()
             return answer
 

@@ -57,6 +57,7 @@ _PATHS: Final = {
     ResourceKind.NETWORK: "/networks/",
 }
 PROBE_PROGRAM = "/smlocal-probe-does-not-exist"
+_STARTED: Final = {204, 304}
 _ENDED: Final = {"exited", "dead"}
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
@@ -209,7 +210,9 @@ class DockerEngine:
     def start(self, container: str) -> None:
         """Start a container; one that runs already is fine."""
         with self._in_dockers_words():
-            self.client.tell("POST", f"/containers/{container}/start", call=Call.ACTION)
+            status = self.client.tell("POST", f"/containers/{container}/start", call=Call.ACTION)
+        if status not in _STARTED:  # or we would wait for the end of what never began
+            raise self.client.unexpected("start", f"status {status}")
 
     @_understood
     def wait(self, container: str) -> int:

@@ -103,7 +103,11 @@ class HostRun:
             if not is_overlay_refusal(error):
                 raise
             output = self._start_with_copies(error)
-        self._watch(output)
+        try:
+            self._watch(output)
+        except BaseException:
+            output.close()  # a container whose output is held back cannot even be removed
+            raise
 
     def take_up(self, container: str, *, running: bool) -> None:
         """Go on with a container that an earlier supervisor started."""

@@ -1,9 +1,12 @@
 """An engine that dies, hangs or talks nonsense at the n-th call of a job, for every n: each job comes to an end."""
 
 import json
+import os
 import re
+import signal
 import socket
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +23,7 @@ SECONDS: Final = "6"
 """In which a lost engine ends a job; a minute outside of tests."""
 AT_ONCE: Final = 4
 ENDINGS: Final = {"Completed", "Failed", "Stopped"}
-REMARK: Final = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+NONSENSE: Final = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 
 
 class Faulty:
@@ -75,7 +78,7 @@ class Faulty:
                 if self._fault.startswith("hangs"):
                     self._over.wait(300)
                 elif self._fault == "answers {} once":
-                    client.sendall(REMARK)
+                    client.sendall(NONSENSE)
                 return
             with self._engine.connect() as engine:
                 self._open |= {client, engine}
@@ -142,6 +145,57 @@ def attempt_run(
     return run
 
 
+@pytest.mark.parametrize("asked", ["Ctrl-C", "Ctrl-C twice", "stop", "MaxRuntimeInSeconds"])
+def test_an_engine_that_hangs_keeps_nobody_from_stopping_the_job(
+    tmp_path: Path,
+    smlocal_home: Path,
+    smlocal_run: Callable[..., "subprocess.CompletedProcess[str]"],
+    image: Callable[[str | Path], str],
+    docker: Callable[..., str],
+    wait_until: Callable[..., None],
+    asked: str,
+) -> None:
+    name = f"hanging-{re.sub('[^a-z]', '', asked.lower())}"
+    with closing(Faulty("hangs", 10_000, tmp_path, remote=False)) as faulty:
+        environment = {
+            **os.environ,
+            "SMLOCAL_HOME": str(smlocal_home),
+            "DOCKER_HOST": faulty.address,
+            VARIABLE: SECONDS,
+        }
+        runtime = "1" if asked == "MaxRuntimeInSeconds" else "600"
+        command = ("run", "--image", image("sh"), "--name", name, "--env", "SCRIPT=sleep 600", "--max-run", runtime)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "smlocal", *command],
+            cwd=tmp_path,
+            env=environment,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            wait_until(lambda: any("/wait?" in call for call in faulty.calls))
+            faulty.strike()
+            if asked == "stop":
+                assert smlocal_run("stop", name, env=environment).returncode == 0
+            elif asked != "MaxRuntimeInSeconds":
+                process.send_signal(signal.SIGINT)
+            if asked == "Ctrl-C twice":
+                wait_until(
+                    lambda: (
+                        json.loads(smlocal_run("describe", name, "--json").stdout)["TrainingJobStatus"] != "InProgress"
+                    )
+                )
+                process.send_signal(signal.SIGINT)
+            said = process.communicate(timeout=120)[1]
+        finally:
+            process.kill()
+            _remove_all(name, docker)
+    described = json.loads(smlocal_run("describe", name, "--json").stdout)
+    assert described["TrainingJobStatus"] == "Stopped", said
+    assert process.returncode == (130 if asked.startswith("Ctrl-C") else 4), said
+    assert "Traceback" not in said
+
+
 def _remove_all(job: str, docker: Callable[..., str]) -> None:
     for kind, listed in (("container", ("--all",)), ("volume", ()), ("network", ())):
         for found in docker(kind, "ls", "--quiet", *listed, "--filter", f"label=smlocal.job={job}").split():
@@ -177,6 +231,8 @@ def test_whatever_the_engine_does_at_any_call_the_job_ends(
             assert answer["code"] in {1, 3}, answer
             continue
         assert answer["TrainingJobStatus"] in ENDINGS, answer
+        if answer["TrainingJobStatus"] == "Completed":
+            assert Path(answer["Local"]["Hosts"][0]["Log"]).read_text() == "a\n", answer
         if answer["TrainingJobStatus"] == "Failed":
             assert answer["FailureReason"].startswith(("InternalServerError: ", "ClientError: ")), answer
             assert "defect of smlocal" not in (answer["Local"]["Explanation"] or ""), answer
