@@ -21,7 +21,7 @@ from smlocal.engine.timeouts import VARIABLE
 
 SECONDS: Final = "6"
 """In which a lost engine ends a job; a minute outside of tests."""
-AT_ONCE: Final = 4
+AT_ONCE: Final = 8
 ENDINGS: Final = {"Completed", "Failed", "Stopped"}
 NONSENSE: Final = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 
