@@ -18,7 +18,8 @@ def test_the_engine_is_lost_while_the_container_runs(
 
 
 def test_the_engine_is_lost_before_the_container_runs(fails: Fails, relay: Any) -> None:
-    relay.before(r"POST \S*/containers/create\?name=\S", relay.lose)  # an earlier one, without a name, looks into the image
+    # One without a name, before the job is made, looks into the image.
+    relay.before(r"POST \S*/containers/create\?name=\S", relay.lose)
     relay.before(r"GET \S*/containers/json", relay.find)
     answer = fails("engine-lost-early", "true", env={"DOCKER_HOST": relay.address})
     assert "the engine was lost" in answer["Local"]["Explanation"]
