@@ -7,7 +7,7 @@ from measure import alternate, execute, progress
 from results import Figure, Size, comparison, main
 from workplace import BIN, workplace
 
-from smlocal.contract.statuses import COMPLETED
+from smlocal.contract.outcome.statuses import COMPLETED
 from smlocal.store.jobs import Store
 
 BOUND = 1.2

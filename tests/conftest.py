@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.contract.coverage_table import TABLE
+from smlocal.contract.coverage.members import TABLE
 
 _CASES = "tests/integration/test_cases.py::test_case["
 """Jobs named after their folder."""

@@ -11,7 +11,7 @@ def main() -> None:
     """Run the command line and leave with its exit code."""
     # A job that does nothing makes 40,000 objects: collecting meanwhile only costs time. One of days makes more.
     gc.set_threshold(*_COLLECT_AFTER)
-    from smlocal.cli.standard_streams import see_to_standard_streams
+    from smlocal.cli.terminal.standard_streams import see_to_standard_streams
 
     see_to_standard_streams()
     from smlocal.cli.main import run_command_line

@@ -85,7 +85,7 @@ def report(word: str) -> None:
 
 def take_out_of_effect() -> None:
     from smlocal.cli import job_options
-    from smlocal.contract import job_file
+    from smlocal.jobfile import job_file
     from smlocal.errors import SmlocalError
 
     read, apply = job_file.read_job, job_options._apply

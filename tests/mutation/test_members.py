@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.mutation.forked import run_pytest
 
-from smlocal.contract.coverage_table import TABLE, Support
+from smlocal.contract.coverage.members import TABLE, Support
 
 ROOT = Path(__file__).parents[2]
 IMAGE = ROOT / "tests" / "integration" / "images" / "show"

@@ -18,20 +18,22 @@ MAY_IMPORT: dict[str, set[str]] = {
     "quick_dataclass": set(),
     "errors": set(),
     "removal": set(),
+    "readable": set(),
     "threads": set(),
     "contract": {"errors"},
-    "plan": {"contract", "errors"},
+    "jobfile": {"contract", "errors"},
+    "plan": {"contract", "jobfile", "errors"},
     "sources": {"contract", "errors"},
     "engine": {"contract", "plan", "errors"},
     "channels": {"contract", "plan", "sources", "engine", "threads"} | BELOW,
     "credentials": {"contract", "plan", "sources", "engine", "threads"} | BELOW,
     "artifacts": {"contract", "plan", "sources", "engine"} | BELOW,
     "store": {"contract"} | BELOW,
-    "job": {"contract", "plan", "sources", "engine", "channels", "credentials", "artifacts", "store", "threads"}
+    "job": {"contract", "jobfile", "plan", "readable", "sources", "engine", "channels", "credentials", "artifacts", "store", "threads"}
     | BELOW,
-    "doctor": {"contract", "sources", "engine", "channels", "store", "job", "errors"},
-    "report": {"contract", "plan", "store", "job", "errors"},
-    "cli": {"contract", "plan", "engine", "store", "job", "doctor", "report", "errors"},
+    "doctor": {"contract", "readable", "sources", "engine", "channels", "store", "job", "errors"},
+    "report": {"contract", "readable", "plan", "store", "job", "errors"},
+    "cli": {"contract", "jobfile", "readable", "plan", "engine", "store", "job", "doctor", "report", "errors"},
 }
 DOORS = {
     ("channels", "engine"): "smlocal.engine.interface",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 from smlocal.artifacts.drafts import draft_path
 from smlocal.artifacts.tar_header import END, header, padding
 from smlocal.artifacts.tree import Clash, Entry, FirstNames, HostTree, bytes_once, merge
-from smlocal.artifacts.writing import explained, make_folder, open_file, sync_folder
+from smlocal.artifacts.write_errors import explained, make_folder, open_file, sync_folder
 from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from smlocal.artifacts.destination import InTheWayError
 from smlocal.artifacts.mirror.place import Place, Target
 from smlocal.artifacts.tree import Clash, Entry, HostTree, left_out, merge
-from smlocal.artifacts.writing import explained, open_file
+from smlocal.artifacts.write_errors import explained, open_file
 from smlocal.contract.checkpoints import UPLOADING, Restored, Stamp
 from smlocal.quick_dataclass import dataclass
 

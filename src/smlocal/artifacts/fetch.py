@@ -13,7 +13,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from smlocal.artifacts.tree import Entry, HostTree, in_order, left_out, walk
-from smlocal.artifacts.writing import explained
+from smlocal.artifacts.write_errors import explained
 from smlocal.errors import ArtifactError, EngineError
 from smlocal.quick_dataclass import dataclass
 from smlocal.removal import remove_tree

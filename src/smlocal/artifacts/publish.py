@@ -8,7 +8,7 @@ from contextlib import suppress
 from smlocal.artifacts.archive import Progress
 from smlocal.artifacts.drafts import aside_path, draft_path
 from smlocal.artifacts.tree import Clash, Entry, FirstNames, HostTree, merge, walk
-from smlocal.artifacts.writing import copy_bytes, explained, make_folder, open_file, sync_folder
+from smlocal.artifacts.write_errors import copy_bytes, explained, make_folder, open_file, sync_folder
 from smlocal.errors import ArtifactError
 from smlocal.quick_dataclass import dataclass
 from smlocal.removal import remove_tree

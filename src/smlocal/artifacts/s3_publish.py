@@ -10,7 +10,7 @@ from typing import Self
 
 from smlocal.artifacts.object_names import Named, object_names
 from smlocal.artifacts.tree import HostTree, walk
-from smlocal.artifacts.writing import explained
+from smlocal.artifacts.write_errors import explained
 from smlocal.errors import ArtifactError, MachineNotReadyError
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources.progress import Meter, Progress

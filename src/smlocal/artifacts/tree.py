@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import field
 
-from smlocal.artifacts.reach import Reach
+from smlocal.artifacts.safe_open import Reach
 from smlocal.quick_dataclass import dataclass
 
 _SKIPPED_KINDS = {

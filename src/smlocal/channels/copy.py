@@ -8,7 +8,7 @@ from errno import EACCES, EDQUOT, ENOENT, ENOSPC, EPERM
 
 from smlocal.channels.duplicate import Duplicator
 from smlocal.channels.interface import Check, Means, no_check
-from smlocal.contract.failure import client_error
+from smlocal.contract.outcome.failure_reason import client_error
 from smlocal.contract.listing import Listing
 from smlocal.errors import StagingError
 from smlocal.removal import remove_tree

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from smlocal.contract.document import Document
-    from smlocal.contract.job_file import JobFile
+    from smlocal.jobfile.document import Document
+    from smlocal.jobfile.job_file import JobFile
 
 DEFAULT_INSTANCE_TYPE = "ml.m5.large"
 _LARGEST = 10 << 20
@@ -76,7 +76,7 @@ def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def read_job_options(given: dict[str, Any]) -> tuple["JobFile", str]:
     """The validated job and its name."""
-    from smlocal.contract.job_file import read_job
+    from smlocal.jobfile.job_file import read_job
 
     strict = given["strict"]
     document = _document(given["job"], given)
@@ -123,7 +123,7 @@ def _default_name(path: str | None, job: "JobFile") -> str:
 
 
 def _document(path: str | None, given: dict[str, Any]) -> "Document":
-    from smlocal.contract.document import load_document
+    from smlocal.jobfile.document import load_document
 
     if path is None:
         if not given["image"]:
@@ -234,7 +234,7 @@ def _apply_maps(document: "Document", given: dict[str, Any]) -> None:
     for key, value in _pairs(given["hyperparameters"], "--hyperparameter"):
         document.set(("HyperParameters", key), value)
     if given["environment"] or given["env_files"]:
-        from smlocal.cli.variables import variables
+        from smlocal.cli.environment_options import variables
 
         for key, value in variables(given["env_files"], given["environment"]):
             document.set(("Environment", key), value)

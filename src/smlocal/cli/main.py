@@ -6,7 +6,7 @@ from importlib import import_module
 
 import click
 
-from smlocal.cli.trouble import show_error
+from smlocal.cli.terminal.errors import show_error
 from smlocal.errors import SmlocalError, UsageRefusedError
 
 _COMMANDS = (
@@ -31,7 +31,7 @@ class Commands(click.Group):
         del ctx
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = import_module(f"smlocal.cli.{cmd_name}").command
+        command: click.Command = import_module(f"smlocal.cli.commands.{cmd_name}").command
         return command
 
     def resolve_command(

@@ -3,7 +3,7 @@
 import re
 from typing import Any, Final
 
-from smlocal.contract.suggestions import closest
+from smlocal.contract.validation.suggestions import closest
 from smlocal.quick_dataclass import dataclass
 
 GpuChoice = int | str | list[int | str]

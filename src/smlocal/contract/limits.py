@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Final
 
-from smlocal.contract.suggestions import closest
+from smlocal.contract.validation.suggestions import closest
 from smlocal.quick_dataclass import dataclass
 
 Size = int | str

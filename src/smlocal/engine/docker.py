@@ -200,7 +200,7 @@ class DockerEngine:
 
     def logs(self, container: str) -> Iterator[tuple[float | None, bytes]]:
         """Read the engine's own copy, never following it: that loses lines."""
-        from smlocal.engine.stamped import stamped_lines  # for jobs whose first supervisor died
+        from smlocal.engine.timestamped_logs import stamped_lines  # for jobs whose first supervisor died
 
         parameters = {"stdout": "1", "stderr": "1", "timestamps": "1"}
         path = f"/containers/{container}/logs"

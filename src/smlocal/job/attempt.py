@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
-from smlocal.contract import failure
-from smlocal.contract.statuses import SecondaryStatus, StatusMessage
+from smlocal.contract.outcome import failure_reason
+from smlocal.contract.outcome.statuses import SecondaryStatus, StatusMessage
 from smlocal.engine.timeouts import chosen_timeouts
 from smlocal.errors import (
     EngineError,
@@ -17,25 +17,25 @@ from smlocal.errors import (
     StagingError,
 )
 from smlocal.job import details
-from smlocal.job.cleanup import clear_attempt
+from smlocal.job.finish.cleanup import clear_attempt
 from smlocal.job.context import Context
-from smlocal.job.delivery import Delivery
-from smlocal.job.events import Event, FeedBroken, HostExited, Interrupted, Poked, ThreadDied, defect
-from smlocal.job.faults import Faults
-from smlocal.job.host_run import HostRun
-from smlocal.job.ladder import send_signal
-from smlocal.job.mirrors import Mirrors
-from smlocal.job.outcome import Story
-from smlocal.job.signals import BrokenOffError
-from smlocal.job.staging_hosts import stage_hosts
-from smlocal.job.start import start_all
-from smlocal.job.watch import Action, Kill, RecordInterruption, RecordStop, Terminate, Watch
+from smlocal.job.host.delivery import Delivery
+from smlocal.job.decide.events import Event, FeedBroken, HostExited, Interrupted, Poked, ThreadDied, defect
+from smlocal.job.decide.faults import Faults
+from smlocal.job.host.host_run import HostRun
+from smlocal.job.control.stop_signals import send_signal
+from smlocal.job.mirrored.mirrors import Mirrors
+from smlocal.job.decide.attempt_outcome import Story
+from smlocal.job.control.signals import BrokenOffError
+from smlocal.job.host.all_hosts import stage_hosts
+from smlocal.job.host.start import start_all
+from smlocal.job.decide.watch import Action, Kill, RecordInterruption, RecordStop, Terminate, Watch
 from smlocal.plan.model import HostPlan, JobPlan
 from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from smlocal.job.credentials import Desk
-    from smlocal.job.past import Past
+    from smlocal.job.control.history import Past
 
 _RUNTIME = "OCI runtime"
 
@@ -87,9 +87,9 @@ class Attempt:
         message = StatusMessage.DOWNLOADING_DATA if with_data else StatusMessage.DOWNLOADING_IMAGE
         phases.enter(SecondaryStatus.DOWNLOADING, message, started=True)
         if pull_refused is not None:
-            self._failed(failure.CANNOT_PULL, pull_refused)
+            self._failed(failure_reason.CANNOT_PULL, pull_refused)
         elif self.faults.strikes("Before"):
-            self._failed(failure.INTERNAL_ERROR, "staged by Local.Faults before training")
+            self._failed(failure_reason.INTERNAL_ERROR, "staged by Local.Faults before training")
         else:
             self._stage()
         phases.leave(details.downloaded(self.plan, self.runs.values()), good=not self.story.failed)
@@ -116,7 +116,7 @@ class Attempt:
         if self.desk is not None:
             self.desk.open(context.record)
         if self.plan.network is not None:
-            from smlocal.job.networks import make_network  # most jobs have one host
+            from smlocal.job.prepare.networks import make_network  # most jobs have one host
 
             self.plan = make_network(context.engine, self.plan)
         context.signals.check()
@@ -199,7 +199,7 @@ class Attempt:
         if watch.lost is not None:
             self._lost(watch.lost)
         self.explanation = self.explanation or watch.explanation
-        if self.story.failure_reason == failure.INTERNAL_ERROR and self.explanation is None:
+        if self.story.failure_reason == failure_reason.INTERNAL_ERROR and self.explanation is None:
             self.explanation = "staged by Local.Faults during training"
         told = {end.host for end in self.story.ends}
         for run in started:
@@ -236,12 +236,12 @@ class Attempt:
         if isinstance(error, EngineLostError | EngineUnreachableError):
             self._lost(error.sentence)
         elif not self.story.decided:
-            self._failed(failure.INTERNAL_ERROR, "; ".join([error.sentence, *error.details]))
+            self._failed(failure_reason.INTERNAL_ERROR, "; ".join([error.sentence, *error.details]))
 
     def strike_after(self) -> None:
         """An internal error that `Local.Faults` wants after training."""
         if not self.story.decided and self.faults.strikes("After"):
-            self._failed(failure.INTERNAL_ERROR, "staged by Local.Faults after training")
+            self._failed(failure_reason.INTERNAL_ERROR, "staged by Local.Faults after training")
 
     def _watch(self, running: Iterable[str]) -> Watch:
         stop = self.plan.stop
@@ -290,7 +290,7 @@ class Attempt:
     def _explain_ends(self, watch: Watch) -> None:
         for end in self.story.ends:
             if end.exit_code != 0:
-                from smlocal.job.host_exit import hints_of  # most containers exit 0
+                from smlocal.job.decide.exit_hints import hints_of  # most containers exit 0
 
                 self.hints += hints_of(
                     end,
@@ -306,7 +306,7 @@ class Attempt:
         unread = self.delivery.unread()
         if not unread:
             return
-        from smlocal.job.unread import unread_advice, unread_facts  # hardly any job needs it
+        from smlocal.job.decide.unread_objects import unread_advice, unread_facts  # hardly any job needs it
 
         facts = unread_facts(unread)
         if self.story.first_failure is not None and self.explanation is None:
@@ -322,7 +322,7 @@ class Attempt:
     def _lost(self, why: str) -> None:
         self.engine_lost = True
         if not self.story.decided:
-            self._failed(failure.INTERNAL_ERROR, f"the engine was lost while the job ran: {why}")
+            self._failed(failure_reason.INTERNAL_ERROR, f"the engine was lost while the job ran: {why}")
 
     def _trouble(self, error: Exception) -> None:
         """A stop that was asked for meanwhile wins: the call that failed may have taken a while."""
@@ -338,27 +338,27 @@ class Attempt:
             case StagingError():
                 self._failed(error.sentence, "; ".join(error.details) or None)
             case OSError():
-                self._failed(failure.client_error(_download_failure(error)), str(error))
+                self._failed(failure_reason.client_error(_download_failure(error)), str(error))
             case EngineLostError() | EngineUnreachableError():
                 self._lost(error.sentence)
             case EngineError():
                 self._cannot_start(error)
             case MachineNotReadyError():
-                self._failed(failure.INTERNAL_ERROR, "; ".join([error.sentence, *error.details]))
+                self._failed(failure_reason.INTERNAL_ERROR, "; ".join([error.sentence, *error.details]))
             case _:
-                self._failed(failure.INTERNAL_ERROR, defect(error))
+                self._failed(failure_reason.INTERNAL_ERROR, defect(error))
 
     def _cannot_start(self, error: EngineError) -> None:
         """The runtime's refusal is the image's fault; any other trouble is the machine's, as it is on the service."""
         if _RUNTIME in error.sentence:
-            from smlocal.job.staging import mounts
-            from smlocal.job.start_hints import start_hints  # most containers start
+            from smlocal.job.host.staging import mounts
+            from smlocal.job.decide.start_hints import start_hints  # most containers start
 
             self.story = replace(self.story, start_error=error.sentence)
             mounted = [mount.target for mount in mounts(self.plan, self.plan.hosts[0])]
             self.hints += start_hints(error.sentence, mounted)
         else:
-            self._failed(failure.INTERNAL_ERROR, f"the engine could not start a container: {error.sentence}")
+            self._failed(failure_reason.INTERNAL_ERROR, f"the engine could not start a container: {error.sentence}")
 
 
 def _download_failure(error: OSError) -> str:

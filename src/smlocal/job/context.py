@@ -5,13 +5,13 @@ import time
 from collections.abc import Mapping
 from dataclasses import field
 
-from smlocal.contract.statuses import SecondaryStatus, StatusMessage, StopCause
+from smlocal.contract.outcome.statuses import SecondaryStatus, StatusMessage, StopCause
 from smlocal.engine.interface import Engine
-from smlocal.job.events import Events
+from smlocal.job.decide.events import Events
 from smlocal.job.phases import Phases
 from smlocal.job.reporter import Reporter
-from smlocal.job.signals import StopSignals
-from smlocal.job.word import STOP, Ear
+from smlocal.job.control.signals import StopSignals
+from smlocal.job.control.requests import STOP, Ear
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
 

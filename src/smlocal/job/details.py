@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from smlocal.artifacts.collect import Artifacts
 from smlocal.channels.interface import Means
 from smlocal.contract.listing import Listing
-from smlocal.job.host_run import HostRun
-from smlocal.job.outcome import Story
-from smlocal.job.sizes import readable_bytes
+from smlocal.job.host.host_run import HostRun
+from smlocal.job.decide.attempt_outcome import Story
+from smlocal.readable import readable_bytes
 from smlocal.plan.model import JobPlan
 
 if TYPE_CHECKING:

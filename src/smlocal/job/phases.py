@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import field
 
-from smlocal.contract.statuses import SecondaryStatus, StatusMessage, TrainingJobStatus
+from smlocal.contract.outcome.statuses import SecondaryStatus, StatusMessage, TrainingJobStatus
 from smlocal.job.reporter import Reporter
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from smlocal.contract.statuses import StopCause
+from smlocal.contract.outcome.statuses import StopCause
 from smlocal.engine.interface import Written
 from smlocal.plan.model import JobPlan
 

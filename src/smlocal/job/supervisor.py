@@ -8,36 +8,36 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from smlocal.artifacts.collect import Artifacts
-from smlocal.contract import failure
-from smlocal.contract.metrics import definitions_of
-from smlocal.contract.statuses import Ending, SecondaryStatus, StatusMessage, TrainingJobStatus
+from smlocal.contract.outcome import failure_reason
+from smlocal.contract.metrics.values import definitions_of
+from smlocal.contract.outcome.statuses import Ending, SecondaryStatus, StatusMessage, TrainingJobStatus
 from smlocal.engine.interface import Engine
 from smlocal.errors import ArtifactError, EngineError, HomeUnusableError, MachineNotReadyError
 from smlocal.job import details
 from smlocal.job.attempt import Attempt
-from smlocal.job.checkpoints import save_mirrored, with_checkpoints_of_now
-from smlocal.job.cleanup import clear_disk, clear_engine
-from smlocal.job.collect import collect_artifacts, give_back
+from smlocal.job.mirrored.checkpoints import save_mirrored, with_checkpoints_of_now
+from smlocal.job.finish.cleanup import clear_disk, clear_engine
+from smlocal.job.finish.collect import collect_artifacts, give_back
 from smlocal.job.context import Context, new_token
-from smlocal.job.describe import JOB, LOCAL, PLAN, RECALL, REQUEST, describe_job
-from smlocal.job.events import Events, defect
-from smlocal.job.failure_file import read_failure
-from smlocal.job.faults import FAULT, Faults
-from smlocal.job.folder import DESCRIBE, keep
-from smlocal.job.kept import keep as keep_unpacked
-from smlocal.job.kept import kept_directory
-from smlocal.job.local_block import local_block
-from smlocal.job.log_paths import log_path, logged_by
+from smlocal.job.finish.describe import JOB, LOCAL, PLAN, RECALL, REQUEST, describe_job
+from smlocal.job.decide.events import Events, defect
+from smlocal.job.host.failure_file import read_failure
+from smlocal.job.decide.faults import FAULT, Faults
+from smlocal.job.finish.job_folder import DESCRIBE, keep
+from smlocal.job.finish.unpacked import keep as keep_unpacked
+from smlocal.job.finish.unpacked import kept_directory
+from smlocal.job.finish.local_block import local_block
+from smlocal.job.logs.log_paths import log_path, logged_by
 from smlocal.job.metrics.watch import MetricsReport, MetricsWatch
-from smlocal.job.outcome import ending
+from smlocal.job.decide.attempt_outcome import ending
 from smlocal.job.phases import Phases
-from smlocal.job.prepare import Prepared
-from smlocal.job.replaced import REPLACED, drop_replaced, old_artifacts, replaced_artifacts
+from smlocal.job.prepare.prepare import Prepared
+from smlocal.job.finish.replaced import REPLACED, drop_replaced, old_artifacts, replaced_artifacts
 from smlocal.job.reporter import Reporter
-from smlocal.job.reserve import give_room, keep_room
-from smlocal.job.restarts import Restart, RestartPolicy
-from smlocal.job.signals import StopSignals
-from smlocal.job.word import Ear
+from smlocal.job.finish.disk_reserve import give_room, keep_room
+from smlocal.job.decide.restarts import Restart, RestartPolicy
+from smlocal.job.control.signals import StopSignals
+from smlocal.job.control.requests import Ear
 from smlocal.plan.document import host_directory, plan_document
 from smlocal.plan.later_attempt import for_attempt
 from smlocal.plan.model import JobPlan
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from smlocal.artifacts.s3_publish import Published
     from smlocal.job.credentials import Desk
 
-DISK_FULL = failure.client_error("Artifact upload failed:Insufficient disk space")
+DISK_FULL = failure_reason.client_error("Artifact upload failed:Insufficient disk space")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -193,7 +193,7 @@ class Supervisor:
         except (EngineError, MachineNotReadyError) as error:
             self.attempt.engine_failed(error)
         except Exception as error:
-            self.attempt.story = replace(self.attempt.story, failure_reason=failure.INTERNAL_ERROR)
+            self.attempt.story = replace(self.attempt.story, failure_reason=failure_reason.INTERNAL_ERROR)
             self.attempt.explanation = defect(error)
             raise
         finally:
@@ -289,7 +289,7 @@ class Supervisor:
         attempt = self.attempt
         attempt.explanation = attempt.explanation or "; ".join([error.sentence, *error.details, *remedy])
         if not attempt.story.decided:
-            attempt.story = replace(attempt.story, failure_reason=failure.client_error(error.sentence))
+            attempt.story = replace(attempt.story, failure_reason=failure_reason.client_error(error.sentence))
 
     def _judge_upload(self) -> None:
         """What is not uploaded fails a job that would else be Completed; it stays on disk for another try."""
@@ -301,7 +301,7 @@ class Supervisor:
         self.notes.append(f"{sentence}; {again}")
         if not story.decided:
             self.attempt.explanation = self.attempt.explanation or again
-            self.attempt.story = replace(story, failure_reason=failure.client_error(sentence))
+            self.attempt.story = replace(story, failure_reason=failure_reason.client_error(sentence))
 
     def _save_checkpoints(self, working: Callable[[str], None]) -> ArtifactError | None:
         """Save what is mirrored; why that could not be done, if it could not."""

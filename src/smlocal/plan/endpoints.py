@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from smlocal.contract.local_settings import LocalSettings
+from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.plan.facts import Facts
 from smlocal.plan.network import NetworkPlan
 

@@ -1,6 +1,6 @@
 """Notes on the engine: what another one than Docker on this machine does differently."""
 
-from smlocal.contract.job_file import JobFile
+from smlocal.jobfile.job_file import JobFile
 from smlocal.plan.model import JobPlan
 from smlocal.plan.note_rule import NoteRule
 

@@ -2,7 +2,7 @@
 
 from smlocal.contract import paths
 from smlocal.contract.checkpoints import container_path, folder_key
-from smlocal.contract.local_settings import LocalSettings
+from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.contract.model.request import CreateTrainingJobRequest
 from smlocal.plan.facts import Facts
 from smlocal.plan.model import CheckpointPlan, OutputPlan, TreePlan

@@ -1,6 +1,6 @@
 """Notes on GPUs and Neuron devices: which a job has here, and how that differs from its instance types."""
 
-from smlocal.contract.job_file import JobFile
+from smlocal.jobfile.job_file import JobFile
 from smlocal.plan.gpus import EVERY, type_gpus
 from smlocal.plan.model import HostPlan, JobPlan
 from smlocal.plan.neuron import type_neuron

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from smlocal.contract.gpus import GpuDevices
-from smlocal.contract.hosts import Host
+from smlocal.contract.documents.hosts import Host
 from smlocal.contract.instance_types import LOCAL, LOCAL_GPU, instance_type
-from smlocal.contract.local_settings import LocalSettings
+from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.plan.facts import GpuFacts
 
 EVERY: Final = -1

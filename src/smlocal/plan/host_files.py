@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 from smlocal.contract import paths
 from smlocal.contract.checkpoints import container_path, is_own_mount
-from smlocal.contract.config_files import config_files, is_for
-from smlocal.contract.hosts import Host
-from smlocal.contract.local_settings import LocalSettings
+from smlocal.contract.documents.config_files import config_files, is_for
+from smlocal.contract.documents.hosts import Host
+from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.contract.model.request import CreateTrainingJobRequest
 
 _MOUNTED = (paths.CONFIG, paths.DATA, paths.MODEL, paths.OUTPUT_DATA, paths.METRICS, paths.PROFILER)

@@ -1,6 +1,6 @@
 """The hosts that a request asks for."""
 
-from smlocal.contract.hosts import Host, heterogeneous, homogeneous
+from smlocal.contract.documents.hosts import Host, heterogeneous, homogeneous
 from smlocal.contract.model.request import ResourceConfig
 
 

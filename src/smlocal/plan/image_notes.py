@@ -1,6 +1,6 @@
 """Notes on the image: how it starts, and what it keeps where the service does not let it."""
 
-from smlocal.contract.job_file import JobFile
+from smlocal.jobfile.job_file import JobFile
 from smlocal.plan.entrypoint import init_program, is_shell_form
 from smlocal.plan.model import JobPlan
 from smlocal.plan.note_rule import NoteRule, some

@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 from smlocal.contract import paths
-from smlocal.contract.config_files import compact
+from smlocal.contract.documents.config_files import compact
 from smlocal.plan.model import JobPlan
 
 

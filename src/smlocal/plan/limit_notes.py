@@ -1,7 +1,7 @@
 """Notes on the size of the machine: what is enforced of an instance type, and what is not."""
 
 from smlocal.contract.instance_types import InstanceType, instance_type, is_this_machine
-from smlocal.contract.job_file import JobFile
+from smlocal.jobfile.job_file import JobFile
 from smlocal.plan.limits import MIB, delivered_bytes
 from smlocal.plan.model import JobPlan
 from smlocal.plan.note_rule import NoteRule, some

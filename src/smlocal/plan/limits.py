@@ -1,9 +1,9 @@
 """What each container may use: as its instance type has, where that is wanted, and never more than this machine has."""
 
-from smlocal.contract.hosts import Host
+from smlocal.contract.documents.hosts import Host
 from smlocal.contract.instance_types import instance_type, is_this_machine
 from smlocal.contract.limits import Limits, read_size, read_ulimit
-from smlocal.contract.local_settings import LocalSettings
+from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.contract.model.request import ResourceConfig
 from smlocal.plan.facts import Facts, MachineFacts
 from smlocal.plan.model import TreePlan

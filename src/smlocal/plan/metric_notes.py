@@ -1,8 +1,8 @@
 """Notes on the regexes of MetricDefinitions."""
 
-from smlocal.contract.job_file import JobFile
-from smlocal.contract.metric_regex import wanted_controls
-from smlocal.contract.metrics import definitions_of
+from smlocal.jobfile.job_file import JobFile
+from smlocal.contract.metrics.regex import wanted_controls
+from smlocal.contract.metrics.values import definitions_of
 from smlocal.plan.model import JobPlan
 from smlocal.plan.note_rule import NoteRule, some
 
@@ -26,7 +26,7 @@ def _controls(plan: JobPlan, job: JobFile) -> str | None:
 
 
 def _words(plan: JobPlan, job: JobFile) -> str | None:
-    from smlocal.contract.metric_group import never_a_number  # for jobs with metrics
+    from smlocal.contract.metrics.first_group import never_a_number  # for jobs with metrics
 
     found = [each.name for each in definitions_of(plan.request) if never_a_number(each.regex)]
     return (

@@ -6,7 +6,7 @@ from typing import Any
 
 from smlocal.contract.checkpoints import is_own_mount
 from smlocal.contract.gpus import GpuDevices
-from smlocal.contract.hosts import Host
+from smlocal.contract.documents.hosts import Host
 from smlocal.contract.limits import Limits
 from smlocal.contract.listing import Listing
 from smlocal.contract.sharding import WHOLE, Shard

@@ -1,7 +1,7 @@
 """Notes about the hosts of a job together, and what they reach."""
 
 from smlocal.contract.instance_types import instance_type
-from smlocal.contract.job_file import JobFile
+from smlocal.jobfile.job_file import JobFile
 from smlocal.plan.model import JobPlan
 from smlocal.plan.note_rule import NoteRule
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from smlocal.contract.hosts import Host
+from smlocal.contract.documents.hosts import Host
 from smlocal.contract.instance_types import instance_type, is_this_machine
-from smlocal.contract.local_settings import LocalSettings
+from smlocal.jobfile.local_settings import LocalSettings
 
 NEURON = "/dev/neuron"
 """Devices are numbered from 0: `/dev/neuron0`."""

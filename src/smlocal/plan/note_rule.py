@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from smlocal.contract.job_file import JobFile
+from smlocal.jobfile.job_file import JobFile
 from smlocal.plan.model import JobPlan, PipePlan, TreePlan
 from smlocal.quick_dataclass import dataclass
 

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from smlocal.job.describe import PLAN, REQUEST, describe_job
-from smlocal.job.logs import host_logs
-from smlocal.job.metrics.of_job import job_metrics
+from smlocal.job.finish.describe import PLAN, REQUEST, describe_job
+from smlocal.job.logs.job_logs import host_logs
+from smlocal.job.metrics.job_metrics import job_metrics
 from smlocal.job.usage.block import Measured, usage_block
 from smlocal.job.usage.series import Series, read_series
 from smlocal.report.contents import Contents, contents

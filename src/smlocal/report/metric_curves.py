@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import field
 
-from smlocal.contract.metrics import MetricValue, is_later
-from smlocal.job.metrics.of_job import JobMetrics
+from smlocal.contract.metrics.values import MetricValue, is_later
+from smlocal.job.metrics.job_metrics import JobMetrics
 from smlocal.quick_dataclass import dataclass
 from smlocal.report.curve import Curve, Line
 from smlocal.report.thinning import Thinned

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 
-from smlocal.job.sizes import readable_bytes
+from smlocal.readable import readable_bytes
 from smlocal.report.contents import Contents
 from smlocal.report.curve import Curve, figure_of
 from smlocal.report.facts import Facts

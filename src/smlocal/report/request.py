@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from smlocal.contract.masking import masked_request, with_strings
-from smlocal.contract.url_secrets import HIDDEN
+from smlocal.contract.secrets.masking import masked_request, with_strings
+from smlocal.contract.secrets.urls import HIDDEN
 
 WITHHELD = "(withheld)"
 

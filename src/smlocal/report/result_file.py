@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 from smlocal.errors import JobUnknownError, SmlocalError
-from smlocal.job.describe import describe_job
+from smlocal.job.finish.describe import describe_job
 from smlocal.plan.model import JobPlan
 from smlocal.report.writing import write_report
 from smlocal.store.jobs import Store

@@ -5,7 +5,7 @@ from itertools import chain
 from typing import Any
 
 from smlocal.contract.usage import MIB, ContainerUsage, Point, readable
-from smlocal.job.sizes import readable_bytes
+from smlocal.readable import readable_bytes
 from smlocal.job.usage.series import Series
 from smlocal.quick_dataclass import dataclass
 from smlocal.report.curve import Curve, Line

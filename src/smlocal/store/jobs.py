@@ -9,7 +9,7 @@ from threading import RLock
 from types import TracebackType
 from typing import Any, Self
 
-from smlocal.contract.statuses import STOPPED, SecondaryStatus, StatusMessage, StopCause, TrainingJobStatus
+from smlocal.contract.outcome.statuses import STOPPED, SecondaryStatus, StatusMessage, StopCause, TrainingJobStatus
 from smlocal.errors import (
     HomeUnusableError,
     JobFinishedError,

@@ -1,6 +1,6 @@
 """What the store gives back: plain facts about a job, never the documents."""
 
-from smlocal.contract.statuses import SecondaryStatus, TrainingJobStatus
+from smlocal.contract.outcome.statuses import SecondaryStatus, TrainingJobStatus
 from smlocal.quick_dataclass import dataclass
 
 

@@ -19,7 +19,7 @@ from tests.integration.s3_servers import REGION, S3Server, environment
 from smlocal.artifacts.collect import Artifacts, collect
 from smlocal.artifacts.s3_publish import Published, Publisher
 from smlocal.artifacts.tree import walk
-from smlocal.contract.statuses import COMPLETED, TrainingJobStatus
+from smlocal.contract.outcome.statuses import COMPLETED, TrainingJobStatus
 from smlocal.errors import ArtifactError
 from smlocal.sources.s3.client import S3Client
 from smlocal.sources.s3.settings import load_settings

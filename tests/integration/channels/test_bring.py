@@ -19,7 +19,7 @@ import pytest
 from tests.integration.reasons import assert_reason
 from tests.integration.s3_servers import S3Server
 
-from smlocal.channels.bring import bring
+from smlocal.channels.download_channel import bring
 from smlocal.channels.cache.folder import Cache
 from smlocal.channels.interface import StagedChannel
 from smlocal.contract.listing import Listing

@@ -11,7 +11,7 @@ import pytest
 from tests.integration.conftest import run_docker
 from tests.integration.s3_servers import S3Servers
 
-from smlocal.contract.statuses import COMPLETED
+from smlocal.contract.outcome.statuses import COMPLETED
 from smlocal.store.jobs import Store
 
 Run = Callable[..., subprocess.CompletedProcess[str]]

@@ -13,8 +13,8 @@ from tests.integration.job.conftest import Ran
 from smlocal.engine.docker import DockerEngine, connect
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Resource, ResourceKind
 from smlocal.errors import EngineError, SubnetInUseError
-from smlocal.job.networks import FOLDER_LABEL, make_network, without_leftovers
-from smlocal.job.prepare import look
+from smlocal.job.prepare.networks import FOLDER_LABEL, make_network, without_leftovers
+from smlocal.job.prepare.prepare import look
 from smlocal.plan.model import JobPlan
 from smlocal.plan.network import moved
 from smlocal.store.lease import Lease
@@ -91,8 +91,8 @@ def test_what_a_crashed_job_left_is_removed(
 @pytest.fixture
 def planned(job_file: Callable[..., Path], tmp_path: Path) -> Callable[..., JobPlan]:
     """The plan of a job with two hosts whose networks come from a range."""
-    from smlocal.contract.document import load_document
-    from smlocal.contract.job_file import read_job
+    from smlocal.jobfile.document import load_document
+    from smlocal.jobfile.job_file import read_job
 
     def plan(within: str) -> JobPlan:
         path = job_file([], "true", local={"NetworkRange": within}, **HOSTS)

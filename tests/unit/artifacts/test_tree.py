@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.artifacts.reach import Reach
+from smlocal.artifacts.safe_open import Reach
 from smlocal.artifacts.tree import merge, walk
-from smlocal.artifacts.writing import open_file
+from smlocal.artifacts.write_errors import open_file
 from smlocal.removal import remove_tree
 
 Plant = Callable[..., Path]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.forked import run_smlocal
 
-from smlocal.contract.statuses import COMPLETED, FAILED, SecondaryStatus, StatusMessage, TrainingJobStatus
+from smlocal.contract.outcome.statuses import COMPLETED, FAILED, SecondaryStatus, StatusMessage, TrainingJobStatus
 from smlocal.store.jobs import Store
 
 

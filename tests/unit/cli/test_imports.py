@@ -37,7 +37,7 @@ def test_help_imports_click_and_little_else(arguments: tuple[str, ...], tmp_path
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     """A home that remembers a finished job."""
-    from smlocal.contract.statuses import COMPLETED
+    from smlocal.contract.outcome.statuses import COMPLETED
     from smlocal.store.jobs import Store
 
     with Store.open(str(tmp_path)) as store:

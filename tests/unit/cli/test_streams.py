@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.contract.statuses import COMPLETED
+from smlocal.contract.outcome.statuses import COMPLETED
 from smlocal.store.jobs import Store
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from smlocal.contract.document import load_document
-from smlocal.contract.job_file import read_job
+from smlocal.jobfile.document import load_document
+from smlocal.jobfile.job_file import read_job
 from smlocal.errors import RequestInvalidError
 
 REST = """

@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 
 from smlocal.contract.checkpoints import container_path, is_own_mount, overlap, unusable
-from smlocal.contract.config_files import config_files
-from smlocal.contract.hosts import homogeneous
+from smlocal.contract.documents.config_files import config_files
+from smlocal.contract.documents.hosts import homogeneous
 
 S3URI = "CheckpointConfig.S3Uri"
 LOCAL_PATH = "CheckpointConfig.LocalPath"

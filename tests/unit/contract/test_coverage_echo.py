@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from smlocal.cli.main import run_command_line
-from smlocal.contract.coverage_table import TABLE, Support
-from smlocal.contract.describe import JobFacts, describe, request_only
-from smlocal.contract.statuses import SecondaryStatus, TrainingJobStatus
+from smlocal.contract.coverage.members import TABLE, Support
+from smlocal.contract.outcome.describe import JobFacts, describe, request_only
+from smlocal.contract.outcome.statuses import SecondaryStatus, TrainingJobStatus
 
 JOB = JobFacts(
     name="job",

@@ -8,9 +8,9 @@ from botocore.loaders import Loader
 from botocore.model import ServiceModel, Shape
 from botocore.parsers import create_parser
 from botocore.validate import ParamValidator
-from tests.unit.contract.test_describe import JOB
+from tests.unit.contract.outcome.test_describe import JOB
 
-from smlocal.contract.describe import describe
+from smlocal.contract.outcome.describe import describe
 
 ROLE = "arn:aws:iam::123456789012:role/trainer"
 SDK: dict[str, Any] = {

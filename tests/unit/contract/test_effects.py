@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from smlocal.contract.config_files import config_files
-from smlocal.contract.hosts import homogeneous
+from smlocal.contract.documents.config_files import config_files
+from smlocal.contract.documents.hosts import homogeneous
 
 
 def _channel(job: Any) -> Any:

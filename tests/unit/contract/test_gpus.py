@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from smlocal.contract.document import Document
+from smlocal.jobfile.document import Document
 from smlocal.contract.gpus import gpus_trouble, read_gpus
-from smlocal.contract.job_file import read_job
+from smlocal.jobfile.job_file import read_job
 from smlocal.errors import RequestInvalidError
 
 REQUEST = {

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from smlocal.contract.document import Document
-from smlocal.contract.job_file import read_job
+from smlocal.jobfile.document import Document
+from smlocal.jobfile.job_file import read_job
 from smlocal.contract.limits import (
     cpus_trouble,
     memory_trouble,

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from smlocal.contract.listing import Listing
-from smlocal.contract.manifest import manifest
+from smlocal.contract.documents.channel_manifest import manifest
 from smlocal.contract.packed import PackedNames, packed
 from smlocal.contract.sharding import WHOLE, Shard
 

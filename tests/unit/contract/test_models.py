@@ -10,14 +10,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from smlocal.contract.coverage_table import TABLE
-from smlocal.contract.document import Document
-from smlocal.contract.job_file import read_job
-from smlocal.contract.local_settings import LocalSettings
+from smlocal.contract.coverage.members import TABLE
+from smlocal.jobfile.document import Document
+from smlocal.jobfile.job_file import read_job
+from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.contract.model.as_pydantic import pydantic_model
 from smlocal.contract.model.describe import DescribeTrainingJobResponse
 from smlocal.contract.model.request import Channel, CreateTrainingJobRequest, DataSource
-from smlocal.contract.validation import validate
+from smlocal.contract.validation.check import validate
 from smlocal.errors import SmlocalError
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20)
@@ -127,8 +127,8 @@ def test_an_answer_of_the_service_is_a_valid_describe_model() -> None:
 def test_reading_a_job_imports_nothing_that_costs_much() -> None:
     code = """
 import sys
-from smlocal.contract.document import load_document
-from smlocal.contract.job_file import read_job
+from smlocal.jobfile.document import load_document
+from smlocal.jobfile.job_file import read_job
 text = (
     '{"AlgorithmSpecification": {"TrainingImage": "i", "TrainingInputMode": "File"}, '
     '"OutputDataConfig": {"S3OutputPath": "out"}, '

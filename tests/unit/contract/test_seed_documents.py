@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
-from smlocal.contract.config_files import config_files
-from smlocal.contract.document import Document
-from smlocal.contract.hosts import homogeneous
-from smlocal.contract.job_file import read_job
+from smlocal.contract.documents.config_files import config_files
+from smlocal.jobfile.document import Document
+from smlocal.contract.documents.hosts import homogeneous
+from smlocal.jobfile.job_file import read_job
 
 THREE_CHANNELS = """{
   "train" : {"ContentType": "trainingContentType", "TrainingInputMode": "File",

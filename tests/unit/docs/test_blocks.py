@@ -6,8 +6,8 @@ import pytest
 import yaml
 from tests.doc_blocks import PAGES, Block, blocks
 
-from smlocal.contract.document import Document
-from smlocal.contract.job_file import read_job
+from smlocal.jobfile.document import Document
+from smlocal.jobfile.job_file import read_job
 
 PIECES = [
     pytest.param(block, id=f"{name}:{block.line}")

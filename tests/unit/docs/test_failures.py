@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from smlocal.contract import failure
+from smlocal.contract.outcome import failure_reason
 
 TESTS = Path(__file__).resolve().parents[2] / "integration" / "failures"
 
@@ -54,7 +54,7 @@ def test_every_row_is_produced_by_a_test(reasons: list[dict[str, Any]]) -> None:
 
 def test_every_reason_of_one_wording_has_a_row(reasons: list[dict[str, Any]]) -> None:
     produced = {row["reason"] for row in reasons}
-    assert {failure.INTERNAL_ERROR, failure.OUT_OF_MEMORY, failure.CANNOT_PULL} <= produced
+    assert {failure_reason.INTERNAL_ERROR, failure_reason.OUT_OF_MEMORY, failure_reason.CANNOT_PULL} <= produced
 
 
 def test_every_reason_that_does_not_occur_says_why(

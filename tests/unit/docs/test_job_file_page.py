@@ -7,8 +7,8 @@ import botocore.session
 import yaml
 from botocore.validate import ParamValidator
 
-from smlocal.contract.document import Document
-from smlocal.contract.job_file import read_job
+from smlocal.jobfile.document import Document
+from smlocal.jobfile.job_file import read_job
 
 
 def test_the_first_job_file_can_be_submitted_without_local(page: Callable[[str], str]) -> None:

@@ -1,7 +1,7 @@
 import json
 from collections.abc import Callable
 
-from smlocal.contract.local_settings import LocalSettings
+from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.contract.model.structure import members
 
 HEADING = "`Local`: settings of this machine"

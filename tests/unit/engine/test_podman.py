@@ -6,7 +6,7 @@ from smlocal.channels.overlay import is_overlay_refusal
 from smlocal.engine.documents import container_state
 from smlocal.engine.podman import cdi_folders, in_dockers_words, is_not_running, no_gpus
 from smlocal.errors import EngineError
-from smlocal.job.start_hints import start_hints
+from smlocal.job.decide.start_hints import start_hints
 
 ID = "005b0a1f" * 8
 RUNC = "runc create failed: unable to start container process: exec: "

@@ -6,8 +6,8 @@ from typing import Any, cast
 
 import pytest
 
-from smlocal.job import host_run
-from smlocal.job.host_run import HostRun
+from smlocal.job.host import host_run
+from smlocal.job.host.host_run import HostRun
 from smlocal.job.reporter import Silent
 
 

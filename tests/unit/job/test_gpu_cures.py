@@ -3,10 +3,10 @@
 import pytest
 
 from smlocal.contract.gpus import GpuDevices
-from smlocal.contract.hosts import homogeneous
-from smlocal.contract.local_settings import LocalSettings
+from smlocal.contract.documents.hosts import homogeneous
+from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.errors import GpuUnavailableError
-from smlocal.job.gpus import check_engine
+from smlocal.job.prepare.gpus import check_engine
 from smlocal.plan.facts import EngineFacts, GpuFacts
 
 ELSEWHERE = EngineFacts(

@@ -12,7 +12,7 @@ import pytest
 
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import Endpoint
-from smlocal.job.usage.looking import Looking
+from smlocal.job.usage.sampler import Looking
 from smlocal.job.usage.series import read_series
 
 RUNNING = {
@@ -130,7 +130,7 @@ watch.close()
 for thread in threading.enumerate():
     if thread is not threading.main_thread():
         thread.join()
-late = {{"smlocal.job.usage.looking", "smlocal.engine.statistics", "smlocal.contract.usage", "subprocess", "datetime"}}
+late = {{"smlocal.job.usage.sampler", "smlocal.engine.statistics", "smlocal.contract.usage", "subprocess", "datetime"}}
 print(sorted(late & set(sys.modules)))
 """
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from smlocal.contract.usage import Point
 from smlocal.engine.statistics import Statistics
 from smlocal.job.usage.gpus import GpuUse
-from smlocal.job.usage.pace import FIRST, pause, spacing
+from smlocal.job.usage.sampling_rate import FIRST, pause, spacing
 from smlocal.job.usage.window import Window
 
 

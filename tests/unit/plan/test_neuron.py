@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from smlocal.contract.hosts import heterogeneous, homogeneous
-from smlocal.contract.local_settings import LocalSettings
+from smlocal.contract.documents.hosts import heterogeneous, homogeneous
+from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.plan.model import JobPlan
 from smlocal.plan.neuron import neuron_devices
 from smlocal.plan.script.whole import shell_script

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.contract.statuses import COMPLETED, FAILED, SecondaryStatus, StatusMessage, TrainingJobStatus
+from smlocal.contract.outcome.statuses import COMPLETED, FAILED, SecondaryStatus, StatusMessage, TrainingJobStatus
 from smlocal.contract.usage import Point
 from smlocal.job.metrics.values import ValuesFile
 from smlocal.job.usage.block import Measured, usage_block

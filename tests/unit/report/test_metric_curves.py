@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.job.metrics.of_job import job_metrics
+from smlocal.job.metrics.job_metrics import job_metrics
 from smlocal.report.metric_curves import MetricCurves, metric_curves
 from smlocal.store.jobs import Store
 

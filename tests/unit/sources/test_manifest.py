@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from smlocal.contract.listing import Listing
-from smlocal.contract.manifest import manifest
+from smlocal.contract.documents.channel_manifest import manifest
 from smlocal.contract.packed import PackedNames
 from smlocal.errors import SourceEmptyError, SourceMissingError, SourceUnmappedError, SourceUnreadableError
 from smlocal.sources.channel import ChannelSource, list_channel

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.contract.statuses import SecondaryStatus, TrainingJobStatus
+from smlocal.contract.outcome.statuses import SecondaryStatus, TrainingJobStatus
 from smlocal.errors import HomeUnusableError, JobNotFinishedError, JobUnknownError, NameInUseError
 from smlocal.store.jobs import Store
 from smlocal.store.records import LeftOnEngine

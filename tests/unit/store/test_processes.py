@@ -9,7 +9,7 @@ import threading
 import time
 from pathlib import Path
 
-from smlocal.contract.statuses import SecondaryStatus, TrainingJobStatus
+from smlocal.contract.outcome.statuses import SecondaryStatus, TrainingJobStatus
 from smlocal.store.jobs import Store
 
 CREATE = """
@@ -29,7 +29,7 @@ else:
 
 WRITE_FOR_EVER = """
 import os, sys
-from smlocal.contract.statuses import SecondaryStatus as S, TrainingJobStatus as T
+from smlocal.contract.outcome.statuses import SecondaryStatus as S, TrainingJobStatus as T
 from smlocal.store.jobs import Store
 print("ready", flush=True)
 number = 0

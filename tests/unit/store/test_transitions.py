@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.contract.statuses import SecondaryStatus, TrainingJobStatus
+from smlocal.contract.outcome.statuses import SecondaryStatus, TrainingJobStatus
 from smlocal.errors import JobFinishedError, JobUnknownError
 from smlocal.store.jobs import Store
 from smlocal.store.records import JobRecord, Transition

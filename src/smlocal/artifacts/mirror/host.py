@@ -27,7 +27,7 @@ from smlocal.artifacts.mirror.files import Files, stamp_of
 from smlocal.artifacts.mirror.journal import Journal
 from smlocal.artifacts.mirror.place import Place
 from smlocal.artifacts.mirror.watches import Watches
-from smlocal.artifacts.reach import Reach
+from smlocal.artifacts.safe_open import Reach
 from smlocal.contract.checkpoints import UPLOADING, Restored
 
 SCAN_SECONDS = 5.0

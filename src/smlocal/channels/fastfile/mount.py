@@ -14,7 +14,7 @@ from typing import BinaryIO
 from smlocal.channels.fastfile.index import write_index
 from smlocal.channels.fastfile.unmount import unmount
 from smlocal.channels.fastfile.unread import Unread, read_unread
-from smlocal.contract.failure import INTERNAL_ERROR
+from smlocal.contract.outcome.failure_reason import INTERNAL_ERROR
 from smlocal.contract.listing import Listing
 from smlocal.errors import StagingError
 from smlocal.quick_dataclass import dataclass

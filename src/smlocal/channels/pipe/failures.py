@@ -2,7 +2,7 @@
 
 from errno import EACCES, ENOENT, ENOTDIR, EPERM
 
-from smlocal.contract.failure import client_error
+from smlocal.contract.outcome.failure_reason import client_error
 from smlocal.sources.s3.interface import S3Error
 
 _WORDS = {

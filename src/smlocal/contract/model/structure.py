@@ -49,7 +49,7 @@ def setting(
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(setting,))
 class Structure:
-    """Holds what it is given, unseen: `smlocal.contract.validation` is what checks it."""
+    """Holds what it is given, unseen: `smlocal.contract.validation.check` is what checks it."""
 
     def __init__(self, **given: Any) -> None:
         """Members by name; those left out have their defaults."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from smlocal.doctor.interface import Finding, fine, problem, warning
 from smlocal.doctor.look import Look
-from smlocal.job.sizes import readable_bytes
+from smlocal.readable import readable_bytes
 
 _NONE = 64 << 20
 """Less than that, and not even the record of a job is sure to fit."""

@@ -3,7 +3,7 @@
 from smlocal.doctor.interface import Finding, fine, warning
 from smlocal.doctor.look import Look
 from smlocal.engine.inspection import EngineDetails
-from smlocal.job.sizes import readable_bytes
+from smlocal.readable import readable_bytes
 
 _LITTLE = 2 << 30
 

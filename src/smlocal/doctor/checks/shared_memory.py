@@ -3,7 +3,7 @@
 from smlocal.doctor.interface import Finding, fine, unknown, warning
 from smlocal.doctor.look import Look
 from smlocal.doctor.trial import Trial
-from smlocal.job.sizes import readable_bytes
+from smlocal.readable import readable_bytes
 
 _USUAL = 60 << 20
 """Docker gives 64 MiB, Podman as many MB."""

@@ -5,7 +5,7 @@ import signal
 from types import FrameType, TracebackType
 from typing import Final, Self
 
-from smlocal.contract.metrics import OVERRUN_SECONDS
+from smlocal.contract.metrics.values import OVERRUN_SECONDS
 
 _TICK_SECONDS: Final = 0.01
 _MOST_TICKS: Final = round(OVERRUN_SECONDS / _TICK_SECONDS)

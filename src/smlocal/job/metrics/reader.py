@@ -14,7 +14,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from smlocal.contract.metrics import MetricDefinition
+from smlocal.contract.metrics.values import MetricDefinition
 from smlocal.job.metrics.guard import Guard
 from smlocal.job.metrics.searcher import Searcher
 from smlocal.job.metrics.tail import Tail

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import Final
 
-from smlocal.contract.metric_regex import compile_regex, required_text
-from smlocal.contract.metrics import LONGEST_LINE, MOST_OVERRUNS, MetricDefinition, Tried, number_in
+from smlocal.contract.metrics.regex import compile_regex, required_text
+from smlocal.contract.metrics.values import LONGEST_LINE, MOST_OVERRUNS, MetricDefinition, Tried, number_in
 from smlocal.job.metrics.guard import Guard, OverrunError
 from smlocal.quick_dataclass import dataclass
 

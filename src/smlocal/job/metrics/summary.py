@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import field
 from typing import Any
 
-from smlocal.contract.metrics import MetricDefinition, MetricValue, is_later
+from smlocal.contract.metrics.values import MetricDefinition, MetricValue, is_later
 from smlocal.job.metrics.values import read_values
 from smlocal.quick_dataclass import dataclass
 

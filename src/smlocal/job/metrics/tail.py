@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from smlocal.contract.log_view import LogView
-from smlocal.contract.metrics import LONGEST_LINE
-from smlocal.job.log_times import LogTimes, times_path
+from smlocal.contract.metrics.values import LONGEST_LINE
+from smlocal.job.logs.log_times import LogTimes, times_path
 
 _PIECE: Final = 1 << 20
 _MOST_KEPT: Final = 4 * LONGEST_LINE

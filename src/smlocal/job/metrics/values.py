@@ -8,7 +8,7 @@ from contextlib import suppress
 from struct import Struct
 from typing import Any, Final
 
-from smlocal.contract.metrics import MetricDefinition, MetricValue
+from smlocal.contract.metrics.values import MetricDefinition, MetricValue
 
 _RECORD: Final = Struct("<dfHH")
 """When (NaN: unknown), the value in single precision, the definition's index, the host's."""

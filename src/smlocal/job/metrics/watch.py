@@ -8,7 +8,7 @@ from dataclasses import field
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
-from smlocal.contract.metrics import MOST_OVERRUNS, OVERRUN_SECONDS, MetricDefinition, final_metric_data
+from smlocal.contract.metrics.values import MOST_OVERRUNS, OVERRUN_SECONDS, MetricDefinition, final_metric_data
 from smlocal.job.metrics.summary import MetricSummary, summaries
 from smlocal.job.metrics.values import read_state
 from smlocal.quick_dataclass import dataclass

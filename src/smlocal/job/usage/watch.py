@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING
 
-from smlocal.job.usage.pace import FIRST
+from smlocal.job.usage.sampling_rate import FIRST
 
 if TYPE_CHECKING:
     from smlocal.engine.interface import Engine
-    from smlocal.job.usage.looking import Looking
+    from smlocal.job.usage.sampler import Looking
 
 
 class UsageWatch:
@@ -38,7 +38,7 @@ class UsageWatch:
         """
 
         def look() -> "Looking":
-            from smlocal.job.usage.looking import Looking  # for what runs long enough
+            from smlocal.job.usage.sampler import Looking  # for what runs long enough
 
             return Looking(
                 engine=engine, container=container, path=path, gpus=gpus, folders=folders, started_before=started_before

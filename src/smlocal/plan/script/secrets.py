@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Self
 
-from smlocal.contract.config_files import compact
-from smlocal.contract.masking import masked, masked_words, with_strings
+from smlocal.contract.documents.config_files import compact
+from smlocal.contract.secrets.masking import masked, masked_words, with_strings
 from smlocal.plan.model import JobPlan
 from smlocal.plan.script.shell import quote
 from smlocal.quick_dataclass import dataclass

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.contract.metrics import MetricDefinition, number_in
+from smlocal.contract.metrics.values import MetricDefinition, number_in
 from smlocal.job.metrics.guard import Guard
 from smlocal.job.metrics.searcher import Searcher, try_line
 

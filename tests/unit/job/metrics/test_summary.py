@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.contract.metrics import MetricDefinition, MetricValue
+from smlocal.contract.metrics.values import MetricDefinition, MetricValue
 from smlocal.job.metrics.summary import MetricSummary, summaries
 from smlocal.job.metrics.values import ValuesFile, metrics_folder, read_state, read_values, write_state
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smlocal.contract.log_view import view_of
-from smlocal.job.log_file import rewrite_log
-from smlocal.job.log_times import TimesFile, times_path
+from smlocal.job.logs.log_file import rewrite_log
+from smlocal.job.logs.log_times import TimesFile, times_path
 from smlocal.job.metrics.tail import Tail
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.contract.metrics import MetricDefinition
-from smlocal.job.log_file import LogFile
+from smlocal.contract.metrics.values import MetricDefinition
+from smlocal.job.logs.log_file import LogFile
 from smlocal.job.metrics.summary import summaries
 from smlocal.job.metrics.watch import MetricsReport, MetricsWatch
 

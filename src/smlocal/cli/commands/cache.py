@@ -1,0 +1,113 @@
+"""`smlocal cache`: what was downloaded from S3 and is kept for the next run."""
+
+import sys
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from smlocal.cli.terminal.columns import shortened, width_of
+
+if TYPE_CHECKING:
+    from smlocal.channels.cache.summary import Contents, Download
+
+_HEAD = ("SOURCE", "OBJECTS", "SIZE", "LAST USED", "IN USE BY")
+_SOURCE, _LEAST = 0, 12
+"""What a narrow terminal takes from, and the least that is left of it."""
+_GAP = "   "
+
+
+@click.group("cache")
+def command() -> None:
+    """Show or remove what was downloaded from S3.
+
+    It is kept for the next run.
+    """
+
+
+@command.command("ls")
+@click.option("--json", "as_json", is_flag=True, help="As one JSON document.")
+def show(*, as_json: bool) -> None:
+    """Show what is kept, the last used first."""
+    from smlocal.channels.cache.summary import contents
+    from smlocal.store.home import home_directory
+
+    found = contents(home_directory())
+    if as_json:
+        _print_document(found)
+        return
+    if not found.downloads:
+        click.echo("Nothing is kept. A job with a channel in S3 and InputMode File downloads it.", err=True)
+    else:
+        for line in _table([_HEAD, *map(_row, found.downloads)], width_of(sys.stdout)):
+            click.echo(line)
+    from smlocal.readable import readable_bytes
+
+    click.echo(
+        f"{readable_bytes(found.bytes)} of {readable_bytes(found.limit)} in {found.directory}"
+        f"{'' if found.bytes <= found.limit else '; a job has asked for more with Local.CacheGiB'}",
+        err=True,
+    )
+
+
+@command.command("rm")
+@click.argument("patterns", nargs=-1, metavar="[PATTERN...]")
+@click.option("--all", "everything", is_flag=True, help="Everything that no job uses now.")
+def remove(*, patterns: tuple[str, ...], everything: bool) -> None:
+    """Remove downloads from PATTERN.
+
+    A PATTERN is an s3:// prefix, or has the * ? [] of the shell. What a running job uses stays.
+    """
+    from smlocal.channels.cache.summary import remove as remove_downloads
+    from smlocal.readable import readable_bytes
+    from smlocal.store.home import home_directory
+
+    if bool(patterns) is everything:
+        raise click.UsageError("Say what to remove: an s3:// prefix, or --all.")
+    for gone in remove_downloads(home_directory(), None if everything else patterns):
+        click.echo(f"removed {gone.uri or gone.name} ({readable_bytes(gone.bytes)})", err=True)
+
+
+def _row(download: "Download") -> tuple[str, ...]:
+    from smlocal.cli.views.times import clock
+    from smlocal.readable import readable_bytes
+
+    if not download.uri:
+        return ("(damaged)", "", "", "", ", ".join(download.jobs))
+    return (
+        download.uri,
+        f"{download.objects}",
+        readable_bytes(download.bytes),
+        clock(min(download.last_used, time.time())),
+        ", ".join(download.jobs),
+    )
+
+
+def _table(rows: list[tuple[str, ...]], width: int | None) -> Iterator[str]:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
+    if width is not None:
+        beyond = sum(widths) + len(_GAP) * (len(widths) - 1) - width
+        widths[_SOURCE] = max(min(_LEAST, widths[_SOURCE]), widths[_SOURCE] - max(0, beyond))
+    for row in rows:
+        line = _GAP.join(shortened(cell, room).ljust(room) for cell, room in zip(row, widths, strict=True)).rstrip()
+        yield line if width is None else shortened(line, width)
+
+
+def _print_document(found: "Contents") -> None:
+    import json
+
+    downloads = [
+        {
+            "Id": each.name,
+            "Uri": each.uri,
+            "Endpoint": each.endpoint,
+            "Objects": each.objects,
+            "Bytes": each.bytes,
+            "LastUsed": round(each.last_used, 3),
+            "InUseBy": each.jobs,
+        }
+        for each in found.downloads
+    ]
+    document = {"Directory": found.directory, "Bytes": found.bytes, "Limit": found.limit, "Downloads": downloads}
+    click.echo(json.dumps({"Cache": document}, indent=2))

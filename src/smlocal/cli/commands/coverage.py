@@ -1,0 +1,45 @@
+"""`smlocal coverage`: what becomes of every member of a request."""
+
+import sys
+from collections.abc import Mapping
+
+import click
+
+from smlocal.cli.terminal.columns import width_of, wrapped
+
+_NOTE_INDENT = 6
+_LEAST_NOTE = 52
+
+
+@click.command("coverage")
+@click.option("--json", "as_json", is_flag=True, help="As one JSON document.")
+def command(*, as_json: bool) -> None:
+    """Say what becomes of every member of CreateTrainingJob.
+
+    Whether it is emulated, recorded or refused.
+    """
+    from smlocal.contract.coverage.lookup import coverage_json
+
+    table = coverage_json()
+    if as_json:
+        import json
+
+        click.echo(json.dumps(table, indent=2, ensure_ascii=False))
+        return
+    members = table["CreateTrainingJob"]
+    column = max(map(len, members))
+    width = width_of(sys.stdout)
+    for member, row in members.items():
+        click.echo(_row(member, row, column, width))
+        for value, special in row.get("values", {}).items():
+            click.echo(_row(f"  = {value}", special, column, width))
+
+
+def _row(name: str, row: Mapping[str, str], column: int, width: int | None) -> str:
+    note = row.get("note", "")
+    if width is not None and column + _LEAST_NOTE > width:
+        # No room beside the longest name: each note stands below its member.
+        below = "\n".join(wrapped(note, indent=_NOTE_INDENT, width=width))
+        return f"{name}  {row['support']}" + (f"\n{'':<{_NOTE_INDENT}}{below}" if note else "")
+    head = f"{name:<{column}}  {row['support']:<9}  "
+    return (head + "\n".join(wrapped(note, indent=len(head), width=width))).rstrip()

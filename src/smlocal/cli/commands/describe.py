@@ -1,0 +1,138 @@
+"""`smlocal describe`: what became of a job."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import click
+
+from smlocal.cli.views.times import clock
+from smlocal.contract.secrets.urls import without_passwords
+
+_COLUMN = 12
+
+
+@click.command("describe")
+@click.argument("name")
+@click.option("--json", "as_json", is_flag=True, help="The DescribeTrainingJob answer, with a Local block.")
+@click.option("--service", is_flag=True, help="Exactly the service's answer, as JSON.")
+def command(*, name: str, as_json: bool, service: bool) -> None:
+    """Show a job: status, reason, times and artifacts."""
+    from smlocal.job.finish.describe import describe_job
+    from smlocal.job.logs.job_logs import host_logs
+    from smlocal.job.control.orphans import see_to
+    from smlocal.store.home import home_directory
+    from smlocal.store.jobs import Store
+    from smlocal.store.lease import supervised
+
+    with Store.open(home_directory()) as store:
+        see_to(store, name)
+        answer = describe_job(store, name, service=service)
+        logs = host_logs(store, name)
+        alive = supervised(store.directory(name))
+    if as_json or service:
+        import json
+
+        click.echo(json.dumps(answer, indent=2))
+        return
+    for line in _lines(answer, logs, alive=alive):
+        click.echo(line.rstrip())
+
+
+def _lines(answer: Mapping[str, Any], logs: list[tuple[str, str]], *, alive: bool) -> Iterator[str]:
+    local = answer["Local"]
+    running = answer["TrainingJobStatus"] in {"InProgress", "Stopping"}
+    for name, value in (*_about(answer), *_whereabouts(answer, local, running=running, alive=alive)):
+        yield from _row(name, str(value))
+    yield "Phases"
+    yield from _phases(answer["SecondaryStatusTransitions"], local.get("Seconds", {}))
+    yield from _hosts(local, logs if running else [])
+    for note in (local.get("Artifacts") or {}).get("Notes", ()):
+        yield from _row("Note", note)
+    for metric in answer.get("FinalMetricDataList", ()):
+        yield from _row("Metric", f"{metric['MetricName']}  {metric['Value']:.6g}")
+    for note in (local.get("Metrics") or {}).get("Notes", ()):
+        yield from _row("Note", note)
+    if local.get("Usage"):
+        from smlocal.cli.views.usage_lines import describe_lines
+
+        yield "Used"
+        yield from (line for name, text in describe_lines(local["Usage"]) for line in _row(f"  {name}", text))
+    if local.get("Explanation"):
+        yield from _row("Because", local["Explanation"])
+    for hint in local.get("Hints", ()):
+        yield from _row("Hint", hint)
+    for left in local.get("Leftovers", ()):
+        yield from _row("Left", left)
+    if local.get("Notes"):
+        yield "Not as on the service"
+        yield from (f"  {note['Text']}" for note in local["Notes"])
+
+
+def _row(name: str, value: str) -> Iterator[str]:
+    head, *rest = value.splitlines() or [""]
+    yield f"{name:<{_COLUMN}}{head}"
+    yield from (f"{'':<{_COLUMN}}{line}" for line in rest)
+
+
+def _about(answer: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """What the job is and how it went."""
+    specification = answer.get("AlgorithmSpecification") or {}
+    resources = answer.get("ResourceConfig") or {}
+    status, secondary = answer["TrainingJobStatus"], answer["SecondaryStatus"]
+    yield "Job", answer["TrainingJobName"]
+    yield "Status", status if secondary == status else f"{status} ({secondary})"
+    if "FailureReason" in answer:
+        yield "Reason", answer["FailureReason"]
+    yield "ARN", answer["TrainingJobArn"]
+    yield "Image", specification.get("TrainingImage", "")
+    yield "Hosts", f"{resources.get('InstanceCount', 1)} × {resources.get('InstanceType', '')}"
+    yield "Created", clock(answer["CreationTime"])
+    if "TrainingTimeInSeconds" in answer:
+        yield "Trained", f"{answer['TrainingTimeInSeconds']} s"
+        if answer["BillableTimeInSeconds"] != answer["TrainingTimeInSeconds"]:
+            yield "Billable", f"{answer['BillableTimeInSeconds']} s"
+
+
+def _whereabouts(
+    answer: Mapping[str, Any], local: Mapping[str, Any], *, running: bool, alive: bool
+) -> Iterator[tuple[str, Any]]:
+    """Who carries the job out, how often it was begun, and where its artifacts are."""
+    if running:
+        yield "Supervisor", f"process {local['SupervisorPid']}" if alive else "gone; another one is on its way"
+    if local.get("Attempts", 1) > 1:
+        counts = [f"{local[name]} {name.lower()}" for name in ("Interruptions", "Retries") if local.get(name)]
+        yield "Attempts", f"{local['Attempts']} ({', '.join(counts)})"
+    artifacts = local.get("Artifacts") or {}
+    uri = without_passwords(answer["ModelArtifacts"]["S3ModelArtifacts"])
+    if running:
+        yield "Model", f"will be {uri}"
+    elif artifacts.get("Model"):
+        yield "Model", artifacts["Model"] + (f"\nfor {uri}" if uri.startswith("s3://") else "")
+    else:
+        yield "Model", "none written"
+    if artifacts.get("Output"):
+        yield "Output", artifacts["Output"]
+    if artifacts.get("Kept"):
+        yield "Kept", f"{artifacts['Kept']}\nsmlocal pack {answer['TrainingJobName']} --output DIR packs it"
+
+
+def _phases(transitions: Sequence[Mapping[str, Any]], measured: Mapping[str, float]) -> Iterator[str]:
+    """Each with its seconds: as the run measured and showed them, where the phase was passed once."""
+    passed = [transition["Status"] for transition in transitions]
+    for transition in transitions:
+        status, ended = transition["Status"], transition.get("EndTime")
+        seconds = None if ended is None else ended - transition["StartTime"]
+        if passed.count(status) == 1:
+            seconds = measured.get(status, seconds)
+        shown = "" if seconds is None else f"{seconds:.1f} s"
+        yield f"  {status:<12}{shown:>9}   {transition['StatusMessage']}"
+
+
+def _hosts(local: Mapping[str, Any], logs: list[tuple[str, str]]) -> Iterator[str]:
+    for name, path in logs:
+        yield from _row(name, f"log {path}")
+    if logs:
+        return
+    for host in local.get("Hosts", ()):
+        code = "did not run" if host["ExitCode"] is None else f"exit {host['ExitCode']}"
+        yield from _row(host["Name"], f"{code}   log {host['Log']}" if host["Log"] else code)

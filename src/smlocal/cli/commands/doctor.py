@@ -1,0 +1,91 @@
+"""`smlocal doctor`: what this machine has and lacks for running jobs."""
+
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from smlocal.cli.terminal.columns import width_of, wrapped
+from smlocal.contract.secrets.urls import without_passwords
+
+if TYPE_CHECKING:
+    from smlocal.doctor.interface import Finding
+
+_MARKS = {"ok": "✔", "warning": "!", "problem": "✗", "unknown": "?"}
+_NAME = 15
+_INDENT = _NAME + 2
+_NOT_READY = 3
+
+
+def _checks(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse names that no check has; the list of them is not worth importing for `--help`."""
+    from smlocal.doctor.examine import CHECKS
+
+    for name in value:
+        if name.replace("-", "_") not in CHECKS:
+            known = ", ".join(each.replace("_", "-") for each in CHECKS)
+            raise click.BadParameter(f"{name} is none of {known}.", context, parameter)
+    return tuple(name.replace("-", "_") for name in value)
+
+
+@click.command("doctor")
+@click.option(
+    "--need",
+    "needed",
+    metavar="CHECK",
+    multiple=True,
+    callback=_checks,
+    help="What it warns of is a problem; repeatable.",
+)
+@click.option("--online", is_flag=True, help="Ask AWS whether the credentials work.")
+@click.option("--json", "as_json", is_flag=True, help="As one JSON document.")
+def command(*, needed: tuple[str, ...], online: bool, as_json: bool) -> int:
+    """Check what this machine has and lacks for running jobs.
+
+    A tiny container is really made, which needs no image and leaves nothing. No network is used without --online.
+
+    Ends with 3 when something is missing that every job needs (or that --need names); warnings are none.
+    """
+    from smlocal.doctor.examine import examine, ready
+    from smlocal.doctor.look import Look
+
+    findings = {}
+    for name, found in examine(Look(online=online), needed):
+        # An address of an engine or of S3 may have a password in it.
+        finding = replace(
+            found, sentence=without_passwords(found.sentence), remedy=tuple(map(without_passwords, found.remedy))
+        )
+        findings[name.replace("_", "-")] = finding
+        if not as_json:
+            _show(name.replace("_", "-"), finding)
+    is_ready = ready(findings.values())
+    if as_json:
+        _print_document(findings, is_ready=is_ready)
+    else:
+        _conclude(findings)
+    return 0 if is_ready else _NOT_READY
+
+
+def _show(name: str, finding: "Finding") -> None:
+    width = width_of(sys.stdout)
+    for number, text in enumerate((finding.sentence, *finding.remedy)):
+        head = f"{_MARKS[finding.severity]} {name:<{_NAME}}" if number == 0 else " " * _INDENT
+        click.echo(head + "\n".join(wrapped(" ".join(text.split("\n")), indent=_INDENT, width=width)))
+
+
+def _conclude(findings: "dict[str, Finding]") -> None:
+    problems = [name for name, finding in findings.items() if finding.severity == "problem"]
+    warnings = sum(finding.severity == "warning" for finding in findings.values())
+    said = f"{warnings} warning{'s' * (warnings != 1)}" if warnings else "no warnings"
+    click.echo(f"Not ready: {', '.join(problems)} ({said})" if problems else f"Ready ({said})", err=True)
+
+
+def _print_document(findings: "dict[str, Finding]", *, is_ready: bool) -> None:
+    import json
+
+    checks = [
+        {"Check": name, "Severity": finding.severity, "Sentence": finding.sentence, "Remedy": finding.remedy}
+        for name, finding in findings.items()
+    ]
+    click.echo(json.dumps({"Doctor": {"Ready": is_ready, "Checks": checks}}, indent=2))

@@ -1,0 +1,110 @@
+"""`smlocal metrics`: the values that MetricDefinitions found in the logs of a job."""
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, TextIO
+
+import click
+
+from smlocal.cli.terminal.columns import shortened, width_of
+from smlocal.cli.views.sparkline import sparkline
+
+if TYPE_CHECKING:
+    from smlocal.contract.metrics.values import MetricValue
+    from smlocal.job.metrics.job_metrics import JobMetrics
+    from smlocal.job.metrics.summary import MetricSummary
+
+_GAP = "   "
+_HEAD = ("METRIC", "LAST", "MIN", "MAX", "COUNT", "")
+_LONGEST_NAME = 40
+
+
+@click.command("metrics")
+@click.argument("name")
+@click.option("--json", "as_json", is_flag=True, help="Every value, as one JSON document.")
+@click.option("--csv", "as_csv", is_flag=True, help="Every value: metric, value, timestamp, host.")
+def command(*, name: str, as_json: bool, as_csv: bool) -> None:
+    """Show the metrics of a job, finished or running."""
+    if as_json and as_csv:
+        raise click.UsageError("--json and --csv exclude each other.")
+    from smlocal.job.metrics.job_metrics import job_metrics
+    from smlocal.job.control.orphans import see_to
+    from smlocal.store.home import home_directory
+    from smlocal.store.jobs import Store
+
+    with Store.open(home_directory()) as store:
+        see_to(store, name)
+        found = job_metrics(store, name)
+    if as_json:
+        _write_json(name, found, sys.stdout)
+    elif as_csv:
+        _write_csv(found, sys.stdout)
+    else:
+        _show(name, found)
+
+
+def _show(name: str, found: "JobMetrics") -> None:
+    if not found.definitions:
+        click.echo(f"The job {name} has no MetricDefinitions.", err=True)
+        return
+    for line in _table([_HEAD, *map(_row, found.summaries())], width_of(sys.stdout)):
+        click.echo(line)
+    for note in found.notes:
+        click.echo(f"Note   {note}")
+
+
+def _row(summary: "MetricSummary") -> tuple[str, ...]:
+    name = shortened(summary.name, _LONGEST_NAME)
+    if summary.last is None:
+        return (name, "none", "", "", "0", "")
+    numbers = (summary.last.value, summary.lowest, summary.highest)
+    return (name, *(f"{number:.6g}" for number in numbers), str(summary.count), sparkline(summary.points))
+
+
+def _table(rows: list[tuple[str, ...]], width: int | None) -> Iterator[str]:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
+    for row in rows:
+        cells = [
+            cell.ljust(room) if column in {0, len(_HEAD) - 1} else cell.rjust(room)
+            for column, (cell, room) in enumerate(zip(row, widths, strict=True))
+        ]
+        line = _GAP.join(cells).rstrip()
+        yield line if width is None else shortened(line, width)
+
+
+def _write_json(name: str, found: "JobMetrics", out: TextIO) -> None:
+    """Write value by value: there may be more of them than fit into memory as a document."""
+    import json
+
+    metrics = [_summary_document(summary) for summary in found.summaries()]
+    head = json.dumps({"TrainingJobName": name, "Metrics": metrics, "Notes": found.notes}, indent=2)
+    out.write(head.removesuffix("\n}") + ',\n  "Values": [')
+    documents = (json.dumps(_value_document(value)) for value in found.values())
+    out.writelines(f"{',' * bool(index)}\n    {document}" for index, document in enumerate(documents))
+    out.write("\n  ]\n}\n")
+
+
+def _summary_document(summary: "MetricSummary") -> dict[str, Any]:
+    document: dict[str, Any] = {"MetricName": summary.name, "Count": summary.count}
+    if summary.last is not None:
+        last = _value_document(summary.last)
+        del last["MetricName"]
+        document |= {"Last": last, "Minimum": summary.lowest, "Maximum": summary.highest}
+    return document
+
+
+def _value_document(value: "MetricValue") -> dict[str, Any]:
+    return {"MetricName": value.name, "Value": value.value, "Timestamp": _rounded(value.at), "Host": value.host}
+
+
+def _rounded(at: float | None) -> float | None:
+    """Milliseconds are what is known."""
+    return None if at is None else round(at, 3)
+
+
+def _write_csv(found: "JobMetrics", out: TextIO) -> None:
+    import csv
+
+    rows = csv.writer(out, lineterminator="\n")
+    rows.writerow(("metric", "value", "timestamp", "host"))
+    rows.writerows((each.name, each.value, _rounded(each.at), each.host) for each in found.values())

@@ -1,0 +1,47 @@
+"""`smlocal pack`: pack what a finished job could not pack."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+
+@click.command("pack")
+@click.argument("name")
+@click.option("--output", "-o", metavar="DIR", help="Where to; else the output folder of the job.")
+@click.option("--json", "as_json", is_flag=True, help="As one JSON document.")
+def command(*, name: str, output: str | None, as_json: bool) -> int:
+    """Pack what a finished job could not pack.
+
+    Its output folder was full, or gone. What it wrote is kept in the job's folder until then. The job itself stays as
+    it is.
+    """
+    from smlocal.job.control.orphans import see_to
+    from smlocal.job.prepare.output_folder import folder_at
+    from smlocal.job.finish.pack import pack_again
+    from smlocal.store.home import home_directory
+    from smlocal.store.jobs import Store
+
+    folder = None if output is None else folder_at(output, os.getcwd())
+    with Store.open(home_directory()) as store:
+        see_to(store, name)
+        artifacts = pack_again(store, name, output=folder)
+    if as_json:
+        import json
+
+        click.echo(json.dumps({"Artifacts": artifacts}, indent=2))
+        return 0
+    _say(artifacts)
+    return 0
+
+
+def _say(artifacts: Mapping[str, Any]) -> None:
+    from smlocal.cli.terminal.columns import from_here
+    from smlocal.readable import readable_bytes
+
+    for kind in ("Model", "Output"):
+        if artifacts[kind]:
+            click.echo(f"{from_here(artifacts[kind])}  {readable_bytes(artifacts[f'{kind}Bytes'])}")
+    for note in artifacts["Notes"]:
+        click.echo(f"note: {note}", err=True)

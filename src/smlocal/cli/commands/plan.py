@@ -1,0 +1,320 @@
+"""`smlocal plan`: what a run would do, from the very object that it would execute."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from smlocal.cli.terminal.columns import from_here
+from smlocal.cli.job_options import job_options, read_job_options
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from smlocal.contract.gpus import GpuDevices
+    from smlocal.contract.listing import Listing
+    from smlocal.plan.model import HostPlan, JobPlan, PipePlan, TreePlan
+
+_COLUMN = 13
+_FILE_COLUMN = 38
+_LINE = 160
+_NAMED = 8
+_SHOWN_BYTES = 300
+
+
+@click.command("plan")
+@job_options
+@click.option("--json", "as_json", is_flag=True, help="The whole plan as one JSON document.")
+@click.option("--script", is_flag=True, help="Only a shell script that does the same by hand.")
+@click.option("--try-line", "texts", multiple=True, metavar="TEXT", help="Try MetricDefinitions on a line; repeatable.")
+def command(*, as_json: bool, script: bool, texts: tuple[str, ...], **given: Any) -> None:
+    """Show what a run would do and how it differs from the service.
+
+    Nothing is run or pulled, and no job is made.
+    """
+    if as_json and script:
+        raise click.UsageError("--json and --script exclude each other: the document has the script in it.")
+    job, name = read_job_options(given)
+
+    from smlocal.engine.docker import connect
+    from smlocal.job.prepare.prepare import look
+    from smlocal.plan.script.whole import shell_script
+    from smlocal.store.home import home_directory
+
+    plan = look(job, name=name, home=home_directory(), engine=connect(), strict=given["strict"])
+    tried = _tried(plan, texts)
+    if as_json:
+        import json
+
+        from smlocal.plan.document import plan_document
+
+        document = {**plan_document(plan), **({"TriedLines": tried} if tried else {}), "Script": shell_script(plan)}
+        click.echo(json.dumps(document, indent=2))
+    elif script:
+        click.echo(shell_script(plan), nl=False)
+    else:
+        for line in _lines(plan):
+            click.echo(line.rstrip())
+        if tried:
+            from smlocal.cli.views.tried_lines import shown_lines
+
+            for head, text in shown_lines(tried):
+                click.echo(_row(head, text).rstrip())
+        click.echo("\nBy hand, as a script for sh (smlocal plan --script prints only this)\n")
+        # Not indented: it has texts of several lines in it, and is there to be pasted.
+        click.echo(shell_script(plan), nl=False)
+
+
+def _tried(plan: "JobPlan", texts: tuple[str, ...]) -> list[dict[str, Any]]:
+    if not texts:
+        return []
+    from smlocal.cli.views.tried_lines import tried_lines
+    from smlocal.contract.metrics.values import definitions_of
+
+    if not definitions_of(plan.request):
+        raise click.UsageError("--try-line tries MetricDefinitions, and the request has none.")
+    return tried_lines(plan.request, texts)
+
+
+def _lines(plan: "JobPlan") -> Iterator[str]:
+    yield _row("Job", plan.name)
+    yield _row("", plan.arn)
+    yield _row("Image", _image(plan))
+    warnings = [note for note in plan.notes if note.warning]
+    if warnings:
+        yield "Warnings"
+        yield from (_row("", f"{note.text}  [{note.id}]") for note in warnings)
+    yield "Not as on the service"
+    yield from (_row("", f"{note.text}  [{note.id}]") for note in plan.notes if not note.warning)
+    yield _row("Hosts", f"{_names(plan)} ({', '.join(_kinds(plan))}) {_where(plan)}")
+    yield from _devices(plan)
+    yield from _limits(plan)
+    yield _row("Request", _request(plan))
+    yield from _tree(plan)
+    yield from _environment(plan)
+    stop = plan.stop
+    yield _row("Stops", f"after {stop.max_runtime} s; SIGTERM, {stop.grace} s, SIGKILL")
+    yield _row("Output", from_here(f"{plan.output.directory}/output"))
+
+
+def _names(plan: "JobPlan") -> str:
+    names = [host.host.name for host in plan.hosts]
+    return ", ".join(names) if len(names) <= _NAMED else f"{names[0]} to {names[-1]}"
+
+
+def _where(plan: "JobPlan") -> str:
+    if plan.network is None:
+        return "on the engine's default network"
+    own = f"on the job's own network {plan.network.name}, {plan.network.subnet}"
+    return f"{own}, without a way out" if plan.network.isolated else own
+
+
+def _kinds(plan: "JobPlan") -> list[str]:
+    """The instance types of the hosts, each once, with the GPUs that each host gets."""
+    kinds = {host.host.instance_type: host.devices for host in plan.hosts}
+    return [kind + ("" if devices is None else f", {_gpus(devices)} each") for kind, devices in kinds.items()]
+
+
+def _gpus(devices: "GpuDevices") -> str:
+    count = len(devices.ids)
+    return f"{count or 'all'} GPU{'s' * (count != 1)}"
+
+
+def _devices(plan: "JobPlan") -> Iterator[str]:
+    """Which GPUs and which Neuron devices each host gets."""
+    means = "CDI devices" if plan.machine.gpus.cdi else "a device request"
+    shown = [
+        f"{host.host.name}: {', '.join(host.devices.ids) or 'all'}" for host in plan.hosts if host.devices is not None
+    ]
+    if shown:
+        yield _row("GPUs", f"{'; '.join(shown)} (by {means})")
+    neuron = [f"{host.host.name}: {', '.join(host.neuron)}" for host in plan.hosts if host.neuron]
+    if neuron:
+        yield _row("Neuron", "; ".join(neuron))
+
+
+def _limits(plan: "JobPlan") -> Iterator[str]:
+    """What the containers may use, each kind of limits once."""
+    from smlocal.plan.document import limits_document
+
+    shown = {host.host.instance_type: limits_document(host.limits) for host in plan.hosts}
+    for kind, limits in shown.items():
+        if limits:
+            yield _row("Limits", f"{kind}: {', '.join(f'{name} {_limit(limit)}' for name, limit in limits.items())}")
+
+
+def _limit(value: Any) -> str:
+    from smlocal.readable import readable_bytes
+
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {soft}:{hard}" for name, (soft, hard) in value.items())
+    return readable_bytes(value) if isinstance(value, int) else f"{value:g}"
+
+
+def _row(name: str, text: str) -> str:
+    from smlocal.contract.secrets.urls import without_passwords
+
+    return f"{name:<{_COLUMN}}{without_passwords(text)}"
+
+
+def _image(plan: "JobPlan") -> str:
+    from smlocal.contract.secrets.masking import masked_words
+    from smlocal.readable import readable_bytes
+
+    facts = plan.image_facts
+    if facts is None:
+        return f"{plan.image} (not here)"
+    runs = " + ".join(
+        part
+        for part in (
+            " ".join(masked_words(plan.entrypoint))
+            if plan.entrypoint is not None
+            else "ENTRYPOINT"
+            if facts.entrypoint
+            else "",
+            " ".join(masked_words(plan.command or ())),
+        )
+        if part
+    )
+    platform = f"{facts.operating_system}/{facts.architecture}"
+    return f"{plan.image} (here, {platform}, {readable_bytes(facts.size)})   runs: {runs}"
+
+
+def _request(plan: "JobPlan") -> str:
+    """The request in one line, without secrets, cut where it is long."""
+    import json
+
+    from smlocal.contract.secrets.masking import masked_request
+
+    text = json.dumps(masked_request(plan.request), ensure_ascii=False)
+    return text if len(text) <= _LINE else f"{text[: _LINE - 1]}…\n{_row('', 'all of it: smlocal plan --json')}"
+
+
+def _environment(plan: "JobPlan") -> Iterator[str]:
+    """The variables once; those of other hosts only where they differ."""
+    from smlocal.contract.secrets.masking import masked
+
+    first, *others = plan.hosts
+    shown = [("Environment", first.environment)]
+    for host in others:
+        differing = {n: v for n, v in host.environment.items() if first.environment.get(n) != v}
+        shown.append((f"  {host.host.name}", differing))
+    for head, variables in shown:
+        for index, (name, value) in enumerate(variables.items()):
+            yield _row(head if index == 0 else "", f"{name}={_one_line(masked(name, value))}")
+
+
+def _tree(plan: "JobPlan") -> Iterator[str]:
+    """What the first host finds, then of every other host what is not the same."""
+    first, *others = plan.hosts
+    entries = _entries(plan, first)
+    column = max(_FILE_COLUMN, *(len(path) for path in entries))
+    yield from _listing("/opt/ml", entries, column)
+    for host in others:
+        # By what is in the files: what is shown of a long one may well be the same.
+        same = {path.removeprefix("/opt/ml/") for path, c in host.files.items() if first.files.get(path) == c}
+        differing = {
+            path: text
+            for path, text in _entries(plan, host).items()
+            if path not in same and (entries.get(path) != text or f"/opt/ml/{path}" in host.files)
+        }
+        yield from _listing(f"  {host.host.name}", differing, column)
+
+
+def _listing(head: str, entries: "Mapping[str, str]", column: int) -> Iterator[str]:
+    for index, (path, text) in enumerate(sorted(entries.items())):
+        yield _row(head if index == 0 else "", f"{path:<{column}} {text}")
+
+
+def _entries(plan: "JobPlan", host: "HostPlan") -> dict[str, str]:
+    from smlocal.contract import paths
+
+    code = [plan.code] if plan.code is not None else []
+    output = from_here(f"{plan.output.directory}/output")
+    model = "model/" if plan.output.compression == "NONE" else "model.tar.gz"
+    mount = "bind mount" if plan.engine.local else "volume of the engine's"
+    entries = {
+        **dict.fromkeys(host.directories, "empty"),
+        paths.INPUT: f"{mount} of a folder made for the job",
+        paths.OUTPUT: f"{mount} of a folder made for the job",
+        **{path: _content(path, text) for path, text in host.files.items()},
+        **{tree.target: _channel(tree) for tree in (*host.channels, *code)},
+        **{f"{pipe.target}_0": _pipe(pipe) for pipe in host.pipes},
+        paths.MODEL: f"{mount} of an empty folder, collected to {output}/{model}",
+        paths.OUTPUT_DATA: f"empty, collected to {output}/output.tar.gz",
+        paths.FAILURE: "read when a host fails",
+    }
+    if plan.checkpoints is not None:
+        saved = plan.checkpoints.s3_prefix or from_here(plan.checkpoints.directory)
+        count = len(plan.checkpoints.listing.paths)
+        entries[plan.checkpoints.local_path] = (
+            f"{mount} with {_files(count)} of {plan.checkpoints.uri}, mirrored to {saved}"
+            if plan.checkpoints.listing.remote
+            else f"{mount} with {_files(count)} of {saved}, mirrored there"
+        )
+    for each in plan.collectors:
+        entries[each.local_path] = f"empty, mirrored to {each.s3_prefix or from_here(each.directory)}"
+    for full in (paths.CONFIG, paths.DATA):
+        entries.pop(full, None)
+    return {path.removeprefix(f"{paths.ROOT}/"): text for path, text in entries.items()}
+
+
+_HOW = {
+    "overlay": "copy-on-write of",
+    "copy": "copy of",
+    "bind": "read-only view of",
+    "send": "volume of the engine's, sent from",
+    "fuse": "read-only view, fetched while it is read, of",
+}
+
+
+def _channel(tree: "TreePlan") -> str:
+    """How a channel's data gets there, and which files it is."""
+    if tree.mode == "FileSystem":
+        return f"{from_here(tree.listing.root)} itself, {'rw' if tree.writable else 'ro'}"
+    how = "download, and then " if tree.listing.remote and tree.staging != "fuse" else ""
+    return f"{how}{_HOW[tree.staging]} {_what(tree.listing)}{f': {tree.reason}' if tree.reason else ''}"
+
+
+def _pipe(pipe: "PipePlan") -> str:
+    """What comes out of the FIFOs of a channel."""
+    way = ["Gzip" * pipe.gzip, "RecordIO" * pipe.record_io]
+    way += [f"shuffled by {pipe.seed}" if pipe.seed is not None else "", ", ".join(pipe.attributes)]
+    if pipe.shard.count > 1:
+        way.append(f"shard {pipe.shard.index + 1} of {pipe.shard.count}")
+    extra = "; ".join(filter(None, way))
+    return f"FIFO, then one for every epoch, of {_what(pipe.listing)}{f' ({extra})' if extra else ''}"
+
+
+def _what(listing: "Listing") -> str:
+    count = len(listing.paths)
+    if listing.remote:
+        return f"{listing.bucket_uri}{listing.prefix} ({_files(count, 'object')})"
+    root = from_here(listing.root)
+    if listing.whole_tree:
+        return f"{root} ({_files(count)})"
+    return f"{root}/{listing.paths[0]}" if count == 1 else f"{_files(count)} of those in {root}"
+
+
+def _files(count: int, kind: str = "file") -> str:
+    return f"{count} {kind}{'s' * (count != 1)}"
+
+
+def _content(path: str, content: bytes) -> str:
+    """A short file whole, a long one as head, count and digest; figures are of the file, the text has no secrets."""
+    from smlocal.contract.secrets.masking import masked_file
+    from smlocal.plan.document import file_document
+
+    document = file_document(content)
+    shown = file_document(masked_file(path, content))
+    text = shown.get("Content")
+    if text is None:
+        text = shown["Head"][0]
+    if "Content" not in document:
+        size = f"{document['Lines']} lines, {document['Bytes']} bytes"
+        return f"{size}, sha256 {document['Sha256'][:12]}…: {_one_line(text)} …"
+    return _one_line(text) if len(content) <= _SHOWN_BYTES else f"{len(content)} bytes: {_one_line(text[:60])}…"
+
+
+def _one_line(text: str) -> str:
+    return " ⏎ ".join(text.splitlines())

@@ -1,0 +1,93 @@
+"""`smlocal recover`: after a crash."""
+
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from smlocal.errors import SmlocalError
+    from smlocal.store.jobs import Store
+
+_POLL_SECONDS = 0.1
+_TRIES = 3
+"""How often a job gets a supervisor that ends without a word, as one that is killed does."""
+
+
+@click.command("recover")
+@click.pass_context
+def command(ctx: click.Context) -> int:
+    """Bring jobs to their end whose supervisor was killed.
+
+    Waits until they have ended. Removes what ended jobs have left on engines that did not answer.
+
+    Any command that touches such a job does this by itself, in the background.
+    """
+    from smlocal.cli.terminal.errors import show_error
+    from smlocal.job.finish.document_copies import complete_copies
+    from smlocal.job.control.orphans import orphans
+    from smlocal.store.home import home_directory
+    from smlocal.store.jobs import Store
+
+    with Store.open(home_directory()) as store:
+        names = orphans(store)
+        if not names:
+            click.echo("Every job has its supervisor or has ended.", err=True)
+        else:
+            click.echo(f"recovering {', '.join(names)}", err=True)
+        left = _recover(store, names)
+        for name in names:
+            if name not in left:
+                click.echo(f"{name} {store.get(name).status}", err=True)
+        trouble = [*left.values(), *_clear_engines(store)]
+        complete_copies(store)
+        for error in trouble:
+            show_error(error, debug=ctx.obj["debug"], as_json=False)
+    return max((error.exit_code for error in trouble), default=0)
+
+
+def _clear_engines(store: "Store") -> "Iterator[SmlocalError]":
+    """Remove what ended jobs have left on engines that did not answer then; yields what does not work now either."""
+    from smlocal.errors import JobLeftoversError
+
+    for left in store.left_on_engines():
+        from smlocal.engine.docker import connect_to
+        from smlocal.job.finish.engine_leftovers import clear_engine_of
+
+        try:
+            stays = clear_engine_of(store, left, connect_to)
+        except JobLeftoversError as error:
+            yield error
+        else:
+            for each in stays or [f"removed what it had left on the engine at {left.engine}"]:
+                click.echo(f"{left.name}: {each}", err=True)
+
+
+def _recover(store: "Store", names: list[str]) -> "dict[str, SmlocalError]":
+    """Wait until each has ended, or cannot be taken up; returns why not."""
+    from smlocal.job.control.orphans import not_adopted, see_to, why_not_adopted
+    from smlocal.store.lease import supervised
+
+    began = time.time()
+    tries = dict.fromkeys(names, 0)
+    left: dict[str, SmlocalError] = {}
+    pending = list(names)
+    while pending:
+        for name in list(pending):
+            if supervised(store.directory(name)):
+                continue
+            if store.get(name).status.terminal:
+                pending.remove(name)
+            elif (why := why_not_adopted(store, name, since=began)) is not None:
+                left[name] = why
+                pending.remove(name)
+            elif tries[name] < _TRIES:
+                tries[name] += 1
+                see_to(store, name)
+            else:
+                left[name] = not_adopted(name, f"{_TRIES} supervisors ended without a word")
+                pending.remove(name)
+        time.sleep(_POLL_SECONDS)
+    return left

@@ -1,0 +1,47 @@
+"""`smlocal stop`: what StopTrainingJob does."""
+
+import click
+
+_LONGEST = 120
+_EVER = 28 * 86_400
+"""No job runs longer."""
+
+
+@click.command("stop")
+@click.argument("name")
+@click.option("--grace", type=float, metavar="SECONDS", help="Between SIGTERM and SIGKILL; else as the job says (120).")
+@click.option("--force", is_flag=True, help=f"Allow a grace of more than the service's {_LONGEST} s.")
+@click.option("--wait", is_flag=True, help="Wait for the job's end, and exit as smlocal wait does.")
+def command(*, name: str, grace: float | None, force: bool, wait: bool) -> int:
+    """Stop a running job, with time to save its work.
+
+    SIGTERM to its first process, a grace of 120 s or as the job says, SIGKILL.
+    Returns once the stop is recorded; the job goes on to pack what it has.
+    """
+    if grace is not None and grace < 0:
+        raise click.UsageError("--grace: a time cannot be negative.")
+    if grace is not None and not grace <= _EVER:  # not a number neither
+        raise click.UsageError(f"--grace: give seconds, {_EVER} at most.")
+    if grace is not None and grace > _LONGEST and not force:
+        raise click.UsageError(f"--grace: the service gives {_LONGEST} s at most; --force allows more here.")
+    from smlocal.job.control.orphans import see_to
+    from smlocal.job.control.requests import ask_to_stop
+    from smlocal.store.home import home_directory
+    from smlocal.store.jobs import Store
+
+    with Store.open(home_directory()) as store:
+        if store.left_on_engines(name) and store.get(name).status.terminal:
+            from smlocal.engine.docker import connect_to
+            from smlocal.job.finish.engine_leftovers import clear_engine_of
+
+            for left in store.left_on_engines(name):
+                clear_engine_of(store, left, connect_to)
+                click.echo(f"removed what {name} had left on the engine at {left.engine}", err=True)
+        if not ask_to_stop(store, name, grace=grace):
+            see_to(store, name)
+        click.echo(f"stopping {name}", err=True)
+        if wait:
+            from smlocal.cli.commands.wait import wait_for
+
+            return wait_for(store, (name,), None)
+    return 0

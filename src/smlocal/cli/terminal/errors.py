@@ -1,0 +1,48 @@
+"""Errors on the screen: what, where, what to do, and an id to search for."""
+
+import sys
+import traceback
+
+from smlocal.cli.terminal.colour import RED, paint
+from smlocal.cli.terminal.columns import width_of, wrapped
+from smlocal.contract.secrets.urls import without_passwords
+from smlocal.errors import SmlocalError
+
+_WIDTH = 80
+
+
+def show_error(error: SmlocalError, *, debug: bool, as_json: bool) -> None:
+    """Print an error to stderr, and as a document to stdout where documents are expected there."""
+    sentence, details, remedy = (
+        without_passwords(error.sentence),
+        [without_passwords(line) for line in error.details],
+        [without_passwords(line) for line in error.remedy],
+    )
+    head, *more = sentence.splitlines() or [""]
+    mark = f"[{error.id}]"
+    width = width_of(sys.stderr)
+    if width is not None and len(head) + 9 + len(mark) > width:
+        # The id keeps its place at the right; the sentence goes on below itself.
+        first, *rest = wrapped(head, indent=7, width=width - len(mark) - 2)
+        more = [*(line[2:] for line in rest), *more]
+        head, room = first, width - len(first) - 7 - len(mark)
+    else:
+        room = max(2, _WIDTH - len(head) - 7)
+    lines = [f"{paint('error:', RED)} {head}{' ' * max(2, room)}{mark}"]
+    for line in (*more, *details, *remedy):
+        hanging = 2 + len(line) - len(line.lstrip())
+        lines.append(f"{' ' * hanging}" + "\n".join(wrapped(line.lstrip(), indent=hanging, width=width)))
+    if debug:
+        lines.append(without_passwords("".join(traceback.format_exception(error))))
+    print(*lines, sep="\n", file=sys.stderr)  # noqa: T201 - this is the face
+    if as_json:
+        import json
+
+        document = {
+            "Id": error.id,
+            "Sentence": sentence,
+            "Details": details,
+            "Remedy": remedy,
+            "ExitCode": error.exit_code,
+        }
+        print(json.dumps({"Error": document}, indent=2))  # noqa: T201 - likewise

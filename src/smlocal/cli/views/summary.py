@@ -1,0 +1,113 @@
+"""How a run ended, in a few lines: the reason first, then where things are and what to do."""
+
+import os
+import textwrap
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from smlocal.cli.terminal.colour import BOLD, GREEN, RED, YELLOW, paint
+from smlocal.cli.terminal.columns import from_here
+from smlocal.readable import readable_bytes
+
+_COLOURS = {"Completed": GREEN, "Failed": RED, "Stopped": YELLOW}
+_LAST_LINES = 5
+_STILL_SEEN = 20
+"""Output of so many lines, shown on the same screen a moment ago, need not be shown again."""
+_TAIL = 4096
+_NOTES = 3
+_ARTIFACT_NOTES = 5
+_SELF_EVIDENT = "relaxed-"
+"""What was left out of the job file is said by the plan, not after each run."""
+
+
+def summary(answer: Mapping[str, Any], *, lines_shown: int | None = None) -> str:
+    """The end of a run, as text; `lines_shown` of the containers' output stand just above it."""
+    return "\n".join(_lines(answer, again=lines_shown is None or lines_shown > _STILL_SEEN))
+
+
+def _lines(answer: Mapping[str, Any], *, again: bool) -> Iterator[str]:
+    status, local = answer["TrainingJobStatus"], answer["Local"]
+    seconds = answer["LastModifiedTime"] - answer["CreationTime"]
+    head = paint(status, _COLOURS.get(status, BOLD))
+    failed = status == "Failed"
+    if failed:
+        first, *more = answer["FailureReason"].splitlines() or [""]
+        yield f"{head}: {first}"
+        yield from (f"  {line}".rstrip() for line in more)
+    else:
+        why = f" ({answer['SecondaryStatus']})" if answer["SecondaryStatus"] != status else ""
+        yield f"{head}{why} in {seconds:.1f} s"
+    if failed and local["Explanation"]:
+        yield _item("because", local["Explanation"])
+    for hint in local["Hints"]:
+        yield _item("hint", hint)
+    if failed and again:
+        yield from _last_words(local)
+    yield from _artifacts(local, answer["TrainingJobName"])
+    yield from _metrics(answer)
+    yield from _usage(local)
+    for left in local["Leftovers"]:
+        yield _item("left", left)
+    if failed:
+        name = answer["TrainingJobName"]
+        yield _item("more", f"smlocal logs {name} · smlocal describe {name}")
+    yield from _differences(local)
+
+
+def _item(name: str, text: str) -> str:
+    return f"  {name:<9} " + f"\n{'':<12}".join(text.splitlines())
+
+
+def _last_words(local: Mapping[str, Any]) -> Iterator[str]:
+    for host in local["Hosts"]:
+        if not host["ExitCode"] or host["Signalled"] or not host["Log"]:
+            continue
+        try:
+            with open(host["Log"], "rb") as log:
+                log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL))
+                lines = log.read().decode("utf-8", errors="replace").splitlines()[-_LAST_LINES:]
+        except OSError:
+            continue
+        if lines:
+            yield f"Last lines of {host['Name']}"
+            yield textwrap.indent("\n".join(lines), "  ")
+
+
+def _artifacts(local: Mapping[str, Any], name: str) -> Iterator[str]:
+    artifacts = local["Artifacts"]
+    for kind in ("Model", "Output"):
+        if artifacts[kind]:
+            size = readable_bytes(artifacts[f"{kind}Bytes"])
+            yield _item(kind.lower(), f"{from_here(artifacts[kind])}  {size}")
+    if artifacts.get("Kept"):
+        yield _item("kept", f"{from_here(artifacts['Kept'])}  until it is packed: smlocal pack {name} --output DIR")
+    for note in artifacts["Notes"][:_ARTIFACT_NOTES]:
+        yield _item("note", note)
+    more = len(artifacts["Notes"]) - _ARTIFACT_NOTES
+    if more > 0:
+        yield _item("", f"and {more} more: smlocal describe {name} shows them all")
+
+
+def _metrics(answer: Mapping[str, Any]) -> Iterator[str]:
+    if not answer["Local"].get("Metrics"):
+        return
+    from smlocal.cli.views.metric_lines import metric_lines
+
+    yield from (_item(name, text) for name, text in metric_lines(answer))
+
+
+def _usage(local: Mapping[str, Any]) -> Iterator[str]:
+    if not local.get("Usage"):
+        return
+    from smlocal.cli.views.usage_lines import summary_lines  # of a job that took long enough to be measured
+
+    yield from (_item(name, text) for name, text in summary_lines(local["Usage"]))
+
+
+def _differences(local: Mapping[str, Any]) -> Iterator[str]:
+    shown = (note for note in local["Notes"] if not note["Warning"] and not note["Id"].startswith(_SELF_EVIDENT))
+    notes = [note["Text"] for note in shown]
+    for index, note in enumerate(notes[:_NOTES]):
+        yield _item("differs" if index == 0 else "", note)
+    if len(notes) > _NOTES:
+        yield _item("", f"and {len(notes) - _NOTES} more: smlocal plan shows them all")

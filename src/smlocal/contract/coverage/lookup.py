@@ -1,0 +1,124 @@
+"""The coverage table, asked: what of a request is refused or only recorded, and the table in other forms."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from smlocal.contract.coverage.members import TABLE, UNECHOED, Row, Support
+from smlocal.jobfile.document import Document, Path, spoken
+from smlocal.contract.validation.violation import Violation
+from smlocal.errors import FieldRefusedError
+
+
+def members(request: dict[str, Any]) -> Iterator[tuple[str, Path, Any]]:
+    """Every leaf member that a request has: its row, its place, its value."""
+    yield from _members(request, "", ())
+
+
+def _members(value: Any, name: str, path: Path) -> Iterator[tuple[str, Path, Any]]:
+    if name in TABLE:
+        yield name, path, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _members(item, f"{name}.{key}" if name else key, (*path, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _members(item, f"{name}[]", (*path, index))
+
+
+def _value_name(value: Any) -> str | None:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else None
+
+
+def refused(request: dict[str, Any]) -> list[tuple[str, Violation]]:
+    """What of a request is refused: the member, and where and why."""
+    found = []
+    for name, path, value in members(request):
+        row = TABLE[name]
+        word = _value_name(value)
+        special = row.values.get(word) if word is not None else None
+        if row.values and special is None:
+            continue  # no value of this member; validation says so
+        if (special or row).support is Support.REFUSED:
+            said = f"{spoken(path)}: {word}" if special is not None else spoken(path)
+            found.append((name, Violation(path=path, text=f"{said} is refused: {(special or row).note}")))
+    return found
+
+
+def refusal(document: Document, found: list[tuple[str, Violation]]) -> FieldRefusedError:
+    """One error for everything that is refused."""
+    from smlocal.contract.validation.wording import one_line  # only after a mistake
+
+    names = list(dict.fromkeys(name for name, _ in found))
+    places = [(document.where(violation.path), one_line(violation.text)) for _, violation in found]
+    width = max(len(where) for where, _ in places)
+    who = document.blamed(violation.path for _, violation in found)
+    return FieldRefusedError(
+        f"{who} asks for what smlocal does not do: {', '.join(names)}",
+        details=[f"{where:<{width}}   {text}" for where, text in places],
+        remedy=[*_remedies(names), "smlocal coverage says what becomes of every member."],
+    )
+
+
+def _remedies(names: list[str]) -> Iterator[str]:
+    """For a value: which others are possible; a member as a whole can only be left out."""
+    whole = [name for name in names if not TABLE[name].values]
+    for name in names:
+        possible = [word for word, value in TABLE[name].values.items() if value.support is not Support.REFUSED]
+        if possible:
+            yield f"Use {' or '.join(possible)} for {name}."
+        elif name not in whole:
+            whole.append(name)
+    if whole:
+        yield f"Leave {'it' if names == whole[:1] else ', '.join(whole)} out to run the job here."
+
+
+def recorded_members(request: dict[str, Any]) -> tuple[str, ...]:
+    """The members of a request that are kept and echoed and have no effect here."""
+    present = dict.fromkeys(name for name, _, _ in members(request))
+    return tuple(name for name in present if TABLE[name].support is Support.RECORDED)
+
+
+def unechoed_members() -> tuple[str, ...]:
+    """Members of the request that the describe answer carries beside the service's own."""
+    return UNECHOED
+
+
+def coverage_json() -> dict[str, Any]:
+    """The table as `smlocal coverage --json` prints it."""
+    return {"CreateTrainingJob": {name: _row(row) for name, row in TABLE.items()}}
+
+
+def _row(row: Row) -> dict[str, Any]:
+    shown: dict[str, Any] = {"support": row.support.value, "note": row.note}
+    if row.values:
+        shown["values"] = {
+            word: {"support": value.support.value, "note": value.note} for word, value in row.values.items()
+        }
+    return shown
+
+
+_PAGE = """\
+# What becomes of every member of a request
+
+<!-- Made by scripts/generate-coverage from the coverage table; do not edit. -->
+
+*Emulated*: it has the effect it has on the service. *Recorded*: it is kept and echoed by `smlocal describe`, and has no
+effect here. *Refused*: a request that has it is not run (exit 2, id `field-refused`). `smlocal coverage` prints this
+table, `smlocal coverage --json` for programs. {counts}
+
+| Member of CreateTrainingJob | Support | |
+|---|---|---|
+"""
+
+
+def coverage_markdown() -> str:
+    """The table as a page of the documentation."""
+    tally = [(support, sum(row.support is support for row in TABLE.values())) for support in Support]
+    counts = f"Of {len(TABLE)} members, {', '.join(f'{number} are {support}' for support, number in tally)}."
+    lines = []
+    for name, row in TABLE.items():
+        lines.append(f"| `{name}` | {row.support} | {row.note} |")
+        lines += [f"| &nbsp;&nbsp;= `{word}` | {value.support} | {value.note} |" for word, value in row.values.items()]
+    return _PAGE.format(counts=counts) + "\n".join(lines) + "\n"

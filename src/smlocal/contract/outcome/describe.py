@@ -1,0 +1,151 @@
+"""The DescribeTrainingJob answer, put together from what is remembered of a job."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from smlocal.contract.outcome.statuses import SecondaryStatus, TrainingJobStatus
+from smlocal.quick_dataclass import dataclass
+
+DEFAULT_MAX_RUNTIME = 86_400
+
+_ECHOED = (
+    "HyperParameters",
+    "AlgorithmSpecification",
+    "RoleArn",
+    "InputDataConfig",
+    "OutputDataConfig",
+    "ResourceConfig",
+    "VpcConfig",
+)
+_ECHOED_LAST = (
+    "CheckpointConfig",
+    "DebugHookConfig",
+    "ExperimentConfig",
+    "DebugRuleConfigurations",
+    "TensorBoardOutputConfig",
+    "ProfilerConfig",
+    "ProfilerRuleConfigurations",
+    "Environment",
+    "RetryStrategy",
+    "RemoteDebugConfig",
+    "InfraCheckConfig",
+    "ServerlessJobConfig",
+    "MlflowConfig",
+    "ModelPackageConfig",
+)
+_NEVER_WITHOUT: Mapping[str, Mapping[str, Any]] = {
+    "OutputDataConfig": {"KmsKeyId": ""},
+    "ResourceConfig": {"VolumeSizeInGB": 0},
+}
+"""Clients take these by `[]`. The key is empty on the service, too; the size without a value is a choice of ours."""
+_INSTANCES_THERE = {
+    SecondaryStatus.DOWNLOADING,
+    SecondaryStatus.TRAINING,
+    SecondaryStatus.STOPPING,
+    SecondaryStatus.UPLOADING,
+}
+_SWITCHES = ("EnableNetworkIsolation", "EnableInterContainerTrafficEncryption", "EnableManagedSpotTraining")
+_REQUEST_ONLY = ("Tags", "SessionChainingConfig")
+"""Members that DescribeTrainingJob has no place for; they are shown beside the answer."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TransitionFacts:
+    """One element of the status history."""
+
+    status: str
+    started: float
+    ended: float | None
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JobFacts:
+    """What is remembered of a job's life."""
+
+    name: str
+    arn: str
+    status: TrainingJobStatus
+    secondary: SecondaryStatus
+    created: float
+    modified: float
+    started: float | None
+    """When the instances were there: the start of `Downloading`."""
+    ended: float | None
+    """The terminal state, or for a failed job the moment the failure was noticed."""
+    failure_reason: str | None
+    transitions: Sequence[TransitionFacts]
+    model_uri: str
+    final_metrics: Sequence[Mapping[str, Any]] = ()
+    """FinalMetricDataList; a job without any has no such member."""
+
+
+def describe(request: Mapping[str, Any], job: JobFacts) -> dict[str, Any]:
+    """The answer the service would give, members in its order; times are epoch seconds with milliseconds."""
+    times = _times(job)
+    answer: dict[str, Any] = {
+        "TrainingJobName": job.name,
+        "TrainingJobArn": job.arn,
+        "ModelArtifacts": {"S3ModelArtifacts": job.model_uri},
+        "TrainingJobStatus": job.status,
+        "SecondaryStatus": job.secondary,
+    }
+    if job.failure_reason is not None:
+        answer["FailureReason"] = job.failure_reason
+    answer.update(_given(request, _ECHOED))
+    for name, usual in _NEVER_WITHOUT.items():
+        if name in answer:
+            answer[name] = {**usual, **answer[name]}
+    answer["StoppingCondition"] = {"MaxRuntimeInSeconds": DEFAULT_MAX_RUNTIME} | dict(
+        request.get("StoppingCondition") or {}
+    )
+    answer["CreationTime"] = job.created
+    answer.update({name: times[name] for name in ("TrainingStartTime", "TrainingEndTime") if name in times})
+    answer["LastModifiedTime"] = job.modified
+    if job.started is not None and job.ended is not None:
+        times["BillableTimeInSeconds"] = _billable(job, times["TrainingTimeInSeconds"])
+    answer["SecondaryStatusTransitions"] = [_transition(transition) for transition in job.transitions]
+    if job.final_metrics:
+        answer["FinalMetricDataList"] = list(job.final_metrics)
+    answer.update({name: bool(request.get(name, False)) for name in _SWITCHES})
+    answer.update(_given(request, _ECHOED_LAST))
+    answer.update({n: times[n] for n in ("TrainingTimeInSeconds", "BillableTimeInSeconds") if n in times})
+    return answer
+
+
+def request_only(request: Mapping[str, Any]) -> dict[str, Any]:
+    """The members of a request that the answer has no place for."""
+    return _given(request, _REQUEST_ONLY)
+
+
+def _given(request: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return {name: request[name] for name in names if request.get(name) is not None}
+
+
+def _transition(transition: TransitionFacts) -> dict[str, Any]:
+    answer: dict[str, Any] = {"Status": transition.status, "StartTime": transition.started}
+    if transition.ended is not None:
+        answer["EndTime"] = transition.ended
+    answer["StatusMessage"] = transition.message
+    return answer
+
+
+def _times(job: JobFacts) -> dict[str, float | int]:
+    if job.started is None:
+        return {}
+    if job.ended is None:
+        return {"TrainingStartTime": job.started}
+    seconds = max(1, int(job.ended - job.started))
+    return {
+        "TrainingStartTime": job.started,
+        "TrainingEndTime": job.ended,
+        "TrainingTimeInSeconds": seconds,
+    }
+
+
+def _billable(job: JobFacts, trained: float) -> int:
+    """All of the training time; after a spot interruption, only what the instances were there for, and always less."""
+    if not any(t.status == SecondaryStatus.INTERRUPTED for t in job.transitions):
+        return int(trained)
+    there = sum((t.ended or t.started) - t.started for t in job.transitions if t.status in _INSTANCES_THERE)
+    return max(1, min(int(there), int(trained) - 1))

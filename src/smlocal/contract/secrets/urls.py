@@ -1,0 +1,29 @@
+"""URLs without the passwords, tokens and signatures in them. Every text that is printed may have some."""
+
+import re
+
+HIDDEN = "•••"
+# Strings, compiled at their first use: most runs print no such URL.
+_BOTH = (
+    r"(?P<head>[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#:\"]*:)"
+    r"(?:[^\s/?#\"]+|(?!\d+(?:[/?#]|$))[^\s@\"]+)@"  # a password may have a raw `/` in it; a port is no password
+)
+_USER = r"(?P<head>https?://)[^\s/?#@:\"]+:?@"
+"""Over HTTP a user without a password is mostly a token."""
+_QUERY = r"(?P<head>[?&](?P<name>[^\s=&?#\"']+)=)[^\s&#\"']+"
+_SIGNATURE = r"(?i)sig(nature)?$"
+
+
+def without_passwords(text: str) -> str:
+    """The same text, with a mark in place of each."""
+    if "://" not in text or ("@" not in text and "?" not in text):
+        return text
+    text = re.sub(_USER, rf"\g<head>{HIDDEN}@", re.sub(_BOTH, rf"\g<head>{HIDDEN}@", text))
+    return re.sub(_QUERY, _masked_query, text)
+
+
+def _masked_query(match: re.Match[str]) -> str:
+    from smlocal.contract.secrets.names import looks_secret
+
+    secret = looks_secret(match["name"]) or re.search(_SIGNATURE, match["name"])
+    return f"{match['head']}{HIDDEN}" if secret else match[0]

@@ -1,0 +1,292 @@
+"""Walk a request, and say everything that is wrong with it as the service does.
+
+A validator stops at the first broken constraint of a member; the service tells them all.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, Literal, get_args, get_origin
+
+from smlocal.jobfile.document import Path, dotted, kind_of, spoken
+from smlocal.contract.model.constraints import Checked, Items, OrHere, Text, Whole, split
+from smlocal.contract.model.structure import Structure, member_types, members
+from smlocal.contract.validation.suggestions import closest
+from smlocal.contract.secrets.urls import HIDDEN
+from smlocal.contract.validation.wording import (
+    NOT_NULL,
+    Broken,
+    broken_number,
+    broken_size,
+    broken_text,
+    constraints,
+    java,
+    member_name,
+    one_line,
+    sentence,
+    short_sentence,
+)
+from smlocal.contract.validation.violation import Violation
+from smlocal.quick_dataclass import dataclass
+
+_KEY = "the key"
+Written = Callable[[Path], str | None]
+"""A plain value as its file has it, `010` and not 10, where there is a file."""
+
+
+def _unwritten(_: Path) -> None:
+    return None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Place:
+    """Where the walk is: in the file, and in the service's words."""
+
+    path: Path = ()
+    service: str = ""
+    strict: bool = False
+    ours: bool = False
+    """True in the `Local` block, which the service does not know."""
+    written: Written = _unwritten
+
+    def member(self, name: str) -> "_Place":
+        spoken = name if self.ours else member_name(name)
+        inner = f"{self.service}.{spoken}" if self.service else spoken
+        return replace(self, path=(*self.path, name), service=inner)
+
+    def item(self, index: int) -> "_Place":
+        return replace(self, path=(*self.path, index), service=f"{self.service}.{index + 1}.member")
+
+    def key(self, key: str) -> "_Place":
+        return replace(self, path=(*self.path, key), service=f"{self.service}.{key}.member")
+
+
+def violations(
+    model: type[Structure], data: Any, *, strict: bool, path: Path = (), written: Written = _unwritten
+) -> list[Violation]:
+    """Everything that is wrong with data that the model refuses; a `path` says that it is a block of our own."""
+    place = _Place(path=path, service=dotted(path), strict=strict, ours=bool(path), written=written)
+    found = list(_structure(model, data, place))
+    return [replace(violation, service=None) for violation in found] if place.ours else found
+
+
+def _structure(model: type[Structure], data: Any, place: _Place) -> Iterator[Violation]:
+    if not isinstance(data, dict):
+        yield _wrong_type(model, data, place)
+        return
+    known = members(model)
+    for name in data:
+        if name not in known:
+            yield _unknown(name, model, list(known), place)
+    for name, member in known.items():
+        if data.get(name) is not None:
+            yield from _value(member.present, data[name], place.member(name))
+        elif member.is_required or (name in data and not member.is_nullable):
+            inner = place.member(name)
+            text = sentence(None, inner.service, NOT_NULL)
+            yield Violation(path=inner.path, text=text, service=text)
+
+
+def _value(annotation: Any, value: Any, place: _Place) -> Iterator[Violation]:
+    kind, constraint = split(annotation)
+    if isinstance(kind, type) and issubclass(kind, Structure):
+        yield from _structure(kind, value, place)
+    elif isinstance(constraint, Checked):
+        trouble = constraint.trouble(value)
+        if trouble is not None:
+            yield Violation(path=place.path, text=f"{java(spoken(place.path))} {trouble}")
+    elif not _fits(kind, value):
+        yield _wrong_type(kind, value, place)
+    elif get_origin(kind) is list:
+        yield from _sized(constraint, value, place)
+        yield from _list(get_args(kind)[0], value, place)
+    elif get_origin(kind) is dict:
+        yield from _sized(constraint, value, place)
+        yield from _map(kind, value, place)
+    else:
+        for broken in _broken(kind, constraint, value, strict=place.strict):
+            yield Violation(
+                path=place.path,
+                text=short_sentence(value, place.service, broken.short) + _meant(value, broken, constraint, place),
+                service=sentence(value, place.service, broken.full),
+            )
+
+
+def _fits(kind: Any, value: Any) -> bool:
+    origin = get_origin(kind)
+    if origin in (list, dict):
+        return isinstance(value, origin)
+    if origin is Literal or kind is str:
+        return isinstance(value, str) and _encodable(value)
+    if kind is float:
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    return type(value) is kind
+
+
+def _encodable(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _broken(kind: Any, constraint: Any, value: Any, *, strict: bool) -> Iterator[Broken]:
+    if get_origin(kind) is Literal:
+        here = constraint.words if isinstance(constraint, OrHere) and not strict else ()
+        if value not in get_args(kind) and value not in here:
+            yield Broken(constraint="Member must satisfy enum value set", names=get_args(kind))
+    elif isinstance(constraint, Text):
+        yield from broken_text(constraint, value, strict=strict)
+    elif isinstance(constraint, Whole):
+        yield from broken_number(constraint, value)
+
+
+def _meant(value: Any, broken: Broken, constraint: Any, place: _Place) -> str:
+    here = constraint.words if isinstance(constraint, OrHere) and not place.strict else ()
+    if isinstance(constraint, Text) and constraint.or_path and not value:
+        return " - write an s3:// location" if place.strict else " - write a path or an s3:// location"
+    meant = closest(value, [*broken.names, *here]) if broken.names else None
+    return f" - did you mean {meant}?" if meant else ""
+
+
+def _sized(constraint: Items | None, value: Any, place: _Place) -> Iterator[Violation]:
+    for broken in broken_size(constraint, len(value)) if constraint is not None else ():
+        yield Violation(
+            path=place.path,
+            text=f"{short_sentence(_masked(value), place.service, broken.short)} - it has {len(value)}",
+            service=sentence(value, place.service, broken.full),
+        )
+
+
+def _list(annotation: Any, values: list[Any], place: _Place) -> Iterator[Violation]:
+    kind, constraint = split(annotation)
+    if isinstance(kind, type) and issubclass(kind, Structure):
+        for index, value in enumerate(values):
+            yield from _structure(kind, value, place.item(index))
+        return
+    whole = _Whole(values=values, place=place, demands=_demands("Member", kind, constraint))
+    for index, value in enumerate(values):
+        yield from whole.check(kind, constraint, value, place.item(index), f"member {index + 1} is")
+
+
+def _map(annotation: Any, values: dict[str, Any], place: _Place) -> Iterator[Violation]:
+    for what, part in zip(("Map keys", "Map value"), get_args(annotation), strict=True):
+        kind, constraint = split(part)
+        whole = _Whole(values=values, place=place, demands=_demands(what, kind, constraint))
+        for key, value in values.items():
+            checked = key if what == "Map keys" else value
+            which = _KEY if what == "Map keys" else f"{key} is"
+            yield from whole.check(kind, constraint, checked, place.key(key), which)
+
+
+def _demands(what: str, kind: Any, constraint: Any) -> str:
+    return f"{what} must satisfy constraint: [{', '.join(constraints(kind, constraint))}]"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Whole:
+    """A list or map of plain values. The service blames it as a whole; the line for the screen names the part."""
+
+    values: Any
+    place: _Place
+    demands: str
+
+    def check(self, kind: Any, constraint: Any, value: Any, place: _Place, which: str) -> Iterator[Violation]:
+        if not _fits(kind, value):
+            yield _wrong_type(kind, value, place)
+        elif any(True for _ in _broken(kind, constraint, value, strict=place.strict)):
+            values = _masked(self.values)
+            shown = value if which == _KEY else values[place.path[-1]]
+            text = short_sentence(values, self.place.service, self.demands)
+            yield Violation(
+                path=place.path,
+                text=f"{text} - {which} {_quoted(shown)}",
+                service=sentence(self.values, self.place.service, self.demands),
+            )
+
+
+def _masked(value: Any, name: str = "") -> Any:
+    from smlocal.contract.secrets.masking import masked, masked_words, with_strings  # only after a mistake
+
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return masked_words(value)
+    return with_strings(value, masked, name)
+
+
+def _quoted(value: Any) -> str:
+    text = one_line(java(value))
+    size = f" ({len(text)} characters)" if len(text) > 40 else ""  # noqa: PLR2004 - what fits on a line
+    return f"'{text[:40]}…'{size}" if size else f"'{text}'"
+
+
+def _unknown(name: str, model: type[Structure], known: list[str], place: _Place) -> Violation:
+    if not place.path:
+        known = [*known, "Local"]
+    shown = java(spoken((*place.path, name)))
+    text = f"unknown key {shown}"
+    meant = closest(name, known)
+    home = _home(name, model) if not place.path else None
+    if home is not None and (meant is None or meant.casefold() != name.casefold()):
+        text += f": it belongs in {home}"
+    elif meant is not None:
+        text += f": did you mean {meant}?"
+    else:
+        text += f" (known here: {', '.join(known)})"
+    return Violation(path=(*place.path, name), text=text)
+
+
+def _home(name: str, model: type[Structure]) -> str | None:
+    """The member of the request that has a member of this name."""
+    for member, annotation in member_types(model).items():
+        kind, _ = split(annotation)
+        if isinstance(kind, type) and issubclass(kind, Structure) and name in members(kind):
+            return member
+    return None
+
+
+def _wrong_type(kind: Any, value: Any, place: _Place) -> Violation:
+    wanted = _wanted(kind)
+    name = str(place.path[-1]) if place.path else ""
+    plain = isinstance(value, bool | int | float)
+    shown = (place.written(place.path) if plain else None) or java(_masked(value))
+    if plain:
+        shown = _masked(shown, name)
+    if len(shown) > 40:  # noqa: PLR2004 - what fits on a line
+        shown = f"{shown[:40]}…"
+    shown = f'"{shown}"' if isinstance(value, str) else shown
+    what = "null" if value is None else f"{shown} ({kind_of(value)})"
+    if isinstance(value, str) and not _encodable(value):
+        what, wanted = "not valid Unicode", "text"
+    return Violation(
+        path=place.path,
+        text=f"{java(spoken(place.path)) or 'the request'} is {what} and must be {wanted}{_cure(wanted, value, shown)}",
+    )
+
+
+def _wanted(kind: Any) -> str:
+    if isinstance(kind, type) and issubclass(kind, Structure):
+        return "a map"
+    named = {list: "a list", dict: "a map", int: "a whole number", float: "a number", bool: "true or false"}
+    return named.get(get_origin(kind) or kind, "a string")
+
+
+def _cure_of_number(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return f": write {value:.0f}"
+    quoted = isinstance(value, str) and value.strip().lstrip("-").isdecimal()
+    return ": write it without quotes" if quoted else ""
+
+
+def _cure(wanted: str, value: Any, shown: str) -> str:
+    if wanted == "a string":
+        if isinstance(value, bool | int | float):
+            return ": quote it" if shown == HIDDEN else f': quote it, "{shown}"'
+        if isinstance(value, list | dict):
+            return ": quote it as JSON text, or flatten it"
+    if isinstance(value, str) and wanted == "true or false":
+        return ": write true or false"
+    if wanted == "a whole number":
+        return _cure_of_number(value)
+    if wanted == "a list" and isinstance(value, str | dict):
+        return ": put it in a list"
+    return ""

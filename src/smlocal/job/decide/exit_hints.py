@@ -1,0 +1,41 @@
+"""The hints for a host that did not exit 0, from all that is known of it."""
+
+import os
+from contextlib import suppress
+
+from smlocal.job.decide.hints import HostExit, exit_hints, is_full
+from smlocal.job.host.host_run import HostRun
+from smlocal.job.decide.attempt_outcome import HostEnd
+from smlocal.job.host.staging import mounts
+from smlocal.plan.document import host_directory
+
+
+def hints_of(end: HostEnd, run: HostRun, *, grace: float, impatient: bool, credentials: bool) -> list[str]:
+    """Look at the log, at the plan, and at the disk where the log speaks of one that is full."""
+    plan, limits = run.plan, run.host.limits
+    facts = plan.image_facts
+    log_tail = run.log_tail()
+    known = HostExit(
+        exit_code=end.exit_code,
+        log_tail=log_tail,
+        first_process=" ".join(plan.entrypoint or (facts and facts.entrypoint) or plan.command or ()),
+        oom_killed=end.oom_killed,
+        signalled=end.signalled,
+        killed=end.killed,
+        grace=grace,
+        impatient=impatient,
+        credentials=credentials,
+        user="" if facts is None else facts.user,
+        mounted=tuple(mount.target for mount in mounts(plan, run.host)),
+        shared_memory=limits.shared_memory,
+        volume=limits.disk,
+        free=_free(host_directory(plan, run.host)) if plan.engine.local and is_full(log_tail) else None,
+    )
+    return exit_hints(known)
+
+
+def _free(folder: str) -> int | None:
+    with suppress(OSError):
+        found = os.statvfs(folder)
+        return found.f_bavail * found.f_frsize
+    return None

@@ -1,0 +1,167 @@
+"""What the service's reason does not tell but this machine knows: one sentence each, beside the reason."""
+
+import re
+from collections.abc import Callable
+
+from smlocal.job.decide.attempt_outcome import KILLED
+from smlocal.readable import readable_bytes
+from smlocal.job.decide.start_hints import NO_INTERPRETER, WRONG_FORMAT, hidden_by
+from smlocal.quick_dataclass import dataclass
+
+_BUS_ERROR = 135
+_MAY_NOT_EXECUTE = 126
+
+_EXEC_FAILED = re.compile(r"^exec \S+: no such file or directory|exec user process caused: no such file", re.MULTILINE)
+_EXEC_FORMAT = re.compile(r"[Ee]xec format error")
+_CRLF = re.compile(
+    r"(?:\r|\\r|\^M)'?: (?:No such file or directory|bad interpreter|command not found|not found)"
+    r"|cannot execute: required file not found"
+)
+_DENIED = re.compile(r"ermission denied")
+_DENIED_BELOW = re.compile(
+    r"(?P<first>/opt/ml\b[^\s'\":]*).*ermission denied|ermission denied.*?(?P<last>/opt/ml\b[^\s'\":]*)"
+)
+# PyTorch, its data loader twice, and NCCL.
+_NO_SHARED_MEMORY = re.compile(
+    r"unable to allocate shared memory|insufficient shared memory|raise your shared memory limit"
+    r"|[Ee]rror while creating shared memory segment|/dev/shm.*No space left|No space left.*/dev/shm"
+)
+_NO_BUS = re.compile(r"\bBus error\b")
+_NO_SPACE = re.compile(r"No space left on device|\bENOSPC\b|Disk quota exceeded")
+_NO_CREDENTIALS = re.compile(r"Unable to locate credentials|NoCredentialsError|NoCredentialProviders")
+_ROOT = {"", "0", "root"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HostExit:
+    """What is known of a host that did not exit 0."""
+
+    exit_code: int
+    log_tail: str = ""
+    first_process: str = "train"
+    oom_killed: bool = False
+    signalled: bool = False
+    killed: bool = False
+    """By us, after SIGTERM."""
+    grace: float = 0.0
+    impatient: bool = False
+    """True when it was killed before its grace was over."""
+    credentials: bool = False
+    """True when the containers get some."""
+    user: str = ""
+    """The image's USER."""
+    mounted: tuple[str, ...] = ()
+    """The folders of the container that smlocal has put there."""
+    shared_memory: int | None = None
+    """Bytes of /dev/shm, where the job says."""
+    volume: int | None = None
+    """Bytes that the volume for results has, where it is limited."""
+    free: int | None = None
+    """Bytes that were free for results at the end, where that can be seen."""
+
+    @property
+    def shm(self) -> str:
+        """How large /dev/shm is, in words."""
+        given = None if self.shared_memory is None else readable_bytes(self.shared_memory)
+        return f"Shared memory (/dev/shm) has {given or 'what the engine gives, usually 64 MiB'}"
+
+
+def exit_hints(end: HostExit) -> list[str]:
+    """Why a host ended as it did."""
+    hints = [rule(end) for rule in _RULES]
+    hidden = hidden_by(end.mounted) if _EXEC_FAILED.search(end.log_tail) else []
+    return [*(hint for hint in hints if hint is not None), *hidden]
+
+
+def is_full(log_tail: str) -> bool:
+    """True for a log that speaks of a full disk: then it is worth looking how much room there is."""
+    return _NO_SPACE.search(log_tail) is not None
+
+
+def _deaf(end: HostExit) -> str | None:
+    if not end.killed:
+        return None
+    if end.impatient:
+        return f"PID 1 ({end.first_process}) still ran after SIGTERM and was killed before its time was over."
+    return (
+        f"PID 1 ({end.first_process}) did not end within {end.grace:g} s of SIGTERM and was killed: does it handle it?"
+    )
+
+
+def _killed_from_outside(end: HostExit) -> str | None:
+    if end.exit_code != KILLED or end.oom_killed or end.signalled:
+        return None
+    return (
+        "Exit code 137 stands for SIGKILL. smlocal did not send it, and the engine does not report that memory ran "
+        "out. It may have come from docker kill, docker stop, an engine that ended, or a program in the container."
+    )
+
+
+def _out_of_memory(end: HostExit) -> str | None:
+    if not end.oom_killed or end.exit_code == KILLED:  # of PID 1 itself the reason tells
+        return None
+    return f"Memory ran out: the kernel killed a process of the container, and PID 1 then exited {end.exit_code}."
+
+
+def _program(end: HostExit) -> str | None:
+    if _EXEC_FAILED.search(end.log_tail):
+        return NO_INTERPRETER
+    if _CRLF.search(end.log_tail):
+        return "A script has Windows line ends (CRLF), or its #! line names a program that is missing in the image."
+    if _EXEC_FORMAT.search(end.log_tail):
+        return WRONG_FORMAT
+    if end.exit_code == _MAY_NOT_EXECUTE and _DENIED.search(end.log_tail):
+        return "Exit code 126: a shell found a program that it may not execute. chmod +x it in the image."
+    return None
+
+
+def _denied(end: HostExit) -> str | None:
+    user = end.user.partition(":")[0]
+    found = None if user in _ROOT else _DENIED_BELOW.search(end.log_tail)
+    if found is None:
+        return None
+    path = found["first"] or found["last"]
+    who = f"The image runs as USER {user}, who has no right to {path}"
+    if path.startswith("/opt/ml/input/data/"):
+        return (
+            f"{who}. The top folder of a channel is root's; what is in it keeps the owner and the mode that it has "
+            "here, unless it is copied (--staging copy)."
+        )
+    return f"{who}: /opt/ml is root's, as it was seen on the service. Let the image run as root."
+
+
+def _shared_memory(end: HostExit) -> str | None:
+    room = f"{end.shm}. Local.ShmSize, such as 2g, gives more; fewer workers need less."
+    if _NO_SHARED_MEMORY.search(end.log_tail):
+        return f"Shared memory ran out: {room}"
+    if end.exit_code == _BUS_ERROR or _NO_BUS.search(end.log_tail):
+        return f"A bus error (SIGBUS) is, as a rule, shared memory that ran out: {room}"
+    return None
+
+
+def _space(end: HostExit) -> str | None:
+    if not is_full(end.log_tail) or _NO_SHARED_MEMORY.search(end.log_tail):
+        return None
+    limited = "" if end.volume is None else f" of {readable_bytes(end.volume)} (VolumeSizeInGB, less the channels)"
+    free = (
+        "" if end.free is None else f"For results in /opt/ml {readable_bytes(end.free)}{limited} were free at the end. "
+    )
+    return f"Something was full. {free}{end.shm} (Local.ShmSize). Everything else is on the disk of the engine."
+
+
+def _credentials(end: HostExit) -> str | None:
+    if end.credentials or not _NO_CREDENTIALS.search(end.log_tail):
+        return None
+    return "It asked AWS for something, and containers get no credentials here: --credentials inherit or role."
+
+
+_RULES: tuple[Callable[[HostExit], str | None], ...] = (
+    _deaf,
+    _killed_from_outside,
+    _out_of_memory,
+    _program,
+    _denied,
+    _shared_memory,
+    _space,
+    _credentials,
+)

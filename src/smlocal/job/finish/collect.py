@@ -1,0 +1,96 @@
+"""After the containers have ended: pack what they wrote, and make what they leave deletable."""
+
+import os
+from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Literal, cast
+
+from smlocal.artifacts.collect import Artifacts, collect
+from smlocal.artifacts.fetch import host_tree
+from smlocal.artifacts.handback import hand_back
+from smlocal.artifacts.unpacked import write_index
+from smlocal.artifacts.tree import HostTree
+from smlocal.contract import paths
+from smlocal.engine.interface import Engine
+from smlocal.errors import EngineError, MachineNotReadyError
+from smlocal.job.host.host_run import HostRun
+from smlocal.job.finish.unpacked import spool
+from smlocal.job.finish.publish import publishing
+from smlocal.plan.document import host_directory
+from smlocal.plan.model import JobPlan
+
+if TYPE_CHECKING:
+    from smlocal.artifacts.s3_publish import Published
+
+
+def collect_artifacts(
+    plan: JobPlan,
+    runs: Iterable[HostRun],
+    engine: Engine,
+    *,
+    working: Callable[[str], None],
+    given_up: Callable[[], bool],
+    replaces: Collection[str] = (),
+) -> "tuple[Artifacts, Published | None]":
+    """Write the archives where the plan says, and upload them meanwhile where it says so.
+
+    `given_up` is asked all the time whether somebody does not want to wait for the upload. `replaces` are artifacts of
+    an earlier job, which may be replaced.
+    """
+    hosts = [run for run in runs if run.container]
+    model = [_tree(plan, run, engine, paths.MODEL) for run in hosts]
+    output = [_tree(plan, run, engine, paths.OUTPUT_DATA) for run in hosts]
+    with publishing(plan, given_up=given_up) as publisher:
+        try:
+            artifacts = collect(
+                model,
+                output,
+                destination=f"{plan.output.directory}/output",
+                compression=cast("Literal['GZIP', 'NONE']", plan.output.compression),
+                merge_output=plan.output.merge_output,
+                working=working,
+                publication=publisher,
+                replaces=replaces,
+                owner=plan.run_id,
+            )
+        except BaseException:
+            _note_what_was_brought(plan, (*model, *output))
+            raise
+        return artifacts, None if publisher is None else publisher.finish(working)
+
+
+def give_back(runs: Iterable[HostRun], engine: Engine) -> list[str]:
+    """Make the folders that root wrote ours again; returns what did not work, in words."""
+    left = []
+    for run in runs:
+        if not run.container:
+            continue
+        try:
+            rootless = run.plan.engine.rootless
+            hand_back(engine, run.container, run.binds, rootless=rootless)
+            hand_back(engine, run.container, run.file_systems, only_roots=True, rootless=rootless)
+        except (EngineError, MachineNotReadyError, OSError) as error:
+            left.append(f"some folders of {run.name} stay root's: {error}")
+    return left
+
+
+def _note_what_was_brought(plan: JobPlan, trees: Iterable[HostTree]) -> None:
+    """So that it can be packed later."""
+    for tree in trees:
+        brought = {spool(plan, tree.host, path) for path in (paths.MODEL, paths.OUTPUT_DATA)}
+        if os.fsdecode(tree.root) in brought and os.path.isdir(tree.root):
+            with suppress(OSError):  # without room for it, `keep` says what is lost
+                write_index(tree)
+
+
+def _tree(plan: JobPlan, run: HostRun, engine: Engine, path: str) -> HostTree:
+    below = path.removeprefix(paths.ROOT)
+    return host_tree(
+        run.name,
+        host_directory(plan, run.host) + below,
+        engine=engine,
+        container=run.container,
+        path=path,
+        spool=spool(plan, run.name, path),
+        here=plan.engine.local,
+    )

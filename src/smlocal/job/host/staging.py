@@ -1,0 +1,165 @@
+"""Put a host's `/opt/ml` in place before its container is made."""
+
+import os
+from collections.abc import Mapping
+from contextlib import nullcontext
+
+from smlocal.channels.file import prepare_channel
+from smlocal.channels.interface import Copying, Means, StagedChannel, unbroken
+from smlocal.contract import paths
+from smlocal.contract.outcome.failure_reason import client_error
+from smlocal.engine.interface import Engine, Mount
+from smlocal.errors import StagingError
+from smlocal.job.mirrored.checkpoints import checkpoint_mounts, fetch_checkpoints, restore_checkpoints
+from smlocal.job.mirrored.collectors import collector_mounts, make_collectors
+from smlocal.job.host.delivery import Delivery
+from smlocal.plan.document import host_directory
+from smlocal.plan.model import HostPlan, JobPlan, TreePlan
+from smlocal.plan.staging import Staging
+
+MOUNTED = (paths.INPUT, paths.MODEL, paths.OUTPUT)
+"""Never `/opt/ml` itself: images keep code in `/opt/ml/code`, and toolkits write beside."""
+
+
+def build_tree(
+    plan: JobPlan,
+    host: HostPlan,
+    delivery: Delivery | None = None,
+    copying: Copying = unbroken,
+) -> tuple[Mount, ...]:
+    """Make the folders and config files of one host, restore its checkpoints, and say what is mounted."""
+    base = host_directory(plan, host)
+    for directory in host.directories:
+        _make_directory(base + _below(directory))
+    for path, content in host.files.items():
+        _write(base + _below(path), content)
+    for tree in host.channels:
+        # The engine would make the mount point itself, owned by root and undeletable for the user.
+        _make_directory(base + _below(tree.target))
+    restore_checkpoints(plan, host, delivery, copying)
+    make_collectors(plan, host)
+    return mounts(plan, host)
+
+
+def mounts(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
+    """The folders of this machine that the host's container sees, or the volumes elsewhere that stand for them."""
+    if plan.engine.local:
+        return _folders(plan, host)
+    return tuple(mount for _, mount in _volumes(plan, host))
+
+
+def _volumes(plan: JobPlan, host: HostPlan) -> list[tuple[str, Mount]]:
+    """Each folder of this machine with the volume that stands for it."""
+    return [
+        (mount.source, Mount(source=f"{host.container}-volume-{number}", target=mount.target, volume=True))
+        for number, mount in enumerate(_folders(plan, host))
+    ]
+
+
+def _folders(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
+    base = host_directory(plan, host)
+    folders = tuple(Mount(source=base + _below(folder), target=folder) for folder in MOUNTED)
+    return (*folders, *checkpoint_mounts(plan, host), *collector_mounts(plan, host))
+
+
+def stage_trees(
+    plan: JobPlan,
+    host: HostPlan,
+    engine: Engine,
+    delivery: Delivery,
+    labels: Mapping[str, str],
+    *,
+    staging: Staging | None = None,
+    copying: Copying = unbroken,
+) -> tuple[StagedChannel, ...]:
+    """Bring the channels and the code of one host into place; `staging` is what stands in for an overlay."""
+    if not plan.engine.local:
+        from smlocal.job.host.remote_volumes import send  # most engines are here
+
+        named = [(tree, f"{host.container}-{_folder(tree)}") for tree in trees(plan, host)]
+        folders = _volumes(plan, host)
+        return send(plan, host, engine, delivery, labels, folders=folders, trees=named, copying=copying)
+
+    def stage(tree: TreePlan) -> StagedChannel:
+        _check_listing(tree)
+        if tree.mode == "FileSystem":
+            mount = Mount(source=tree.listing.root, target=tree.target, read_only=not tree.writable)
+            return StagedChannel(mounts=(mount,), means=Means.BIND, bytes_copied=0)
+        directory = f"{plan.job_directory}/staged/{host.host.name}/{_folder(tree)}"
+        if tree.staging == "fuse":
+            with copying():
+                return delivery.streamed(tree)
+        with copying() if tree.listing.remote else nullcontext():
+            listing = delivery.local(tree)
+        if tree.staging == "bind":
+            from smlocal.channels.fastfile.local import prepare_read_only  # most jobs have no FastFile channel
+
+            return prepare_read_only(listing, target=tree.target, target_directory=directory, copying=copying)
+        return prepare_channel(
+            listing,
+            engine=engine,
+            staging=staging or tree.staging,
+            target=tree.target,
+            target_directory=directory,
+            volume_prefix=f"{host.container}-{_folder(tree)}",
+            labels=labels,
+            rootless=plan.engine.rootless,
+            # Objects that mark folders; what is empty here without one would be lost by an upload.
+            folders=listing.directories if tree.listing.remote else (),
+            copying=copying,
+        )
+
+    return tuple(stage(tree) for tree in trees(plan, host))
+
+
+def fetch(plan: JobPlan, delivery: Delivery, copying: Copying) -> None:
+    """Bring what all hosts need from S3 to this machine: what is left to do for each of them is local."""
+    for host in plan.hosts:
+        for tree in trees(plan, host):
+            _check_listing(tree)
+            if tree.listing.remote:
+                with copying():
+                    _ = delivery.streamed(tree) if tree.staging == "fuse" else delivery.local(tree)
+    fetch_checkpoints(plan, delivery, copying)
+
+
+def _check_listing(tree: TreePlan) -> None:
+    if tree.listing.failure is not None:
+        raise StagingError(client_error(f"Data download failed:{tree.listing.failure}"))
+
+
+def trees(plan: JobPlan, host: HostPlan) -> tuple[TreePlan, ...]:
+    """The channels, and the code where the user gives some."""
+    return host.channels if plan.code is None else (*host.channels, plan.code)
+
+
+def _folder(tree: TreePlan) -> str:
+    return "code" if tree.target == paths.CODE else f"channel-{tree.name}"
+
+
+def _below(path: str) -> str:
+    return path.removeprefix(paths.ROOT)
+
+
+def _make_directory(path: str) -> None:
+    if os.path.isdir(path):
+        return
+    parent = os.path.dirname(path)
+    if not os.path.isdir(parent):
+        _make_directory(parent)
+    try:
+        os.mkdir(path)
+    except FileExistsError:  # other hosts are staged at the same time, and have some parents in common
+        return
+    os.chmod(path, 0o755)  # noqa: S103 - what the service has, whatever the user's umask
+
+
+def _write(path: str, content: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+    try:
+        os.fchmod(descriptor, 0o644)
+        view = memoryview(content)
+        while view:
+            view = view[os.write(descriptor, view) :]
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,45 @@
+"""What of this machine the containers of an engine can reach: its folders, its FIFOs, its FUSE."""
+
+from smlocal.contract.documents.config_files import effective_mode
+from smlocal.jobfile.job_file import JobFile
+from smlocal.errors import EngineRemoteError, PipeUnreachableError
+from smlocal.job.prepare.inputs import Inputs
+from smlocal.plan.facts import EngineFacts
+
+
+def check_folders(job: JobFile, engine: EngineFacts) -> None:
+    """A folder that the container writes in must be one that its engine can mount."""
+    mounted = [
+        c.ChannelName for c in job.request.InputDataConfig or () if c.DataSource.FileSystemDataSource is not None
+    ]
+    if mounted and not engine.local:
+        raise EngineRemoteError(
+            f'channel "{mounted[0]}": the engine at {engine.address} runs elsewhere and cannot mount a folder of this '
+            "machine as a file system",
+            remedy=["Use an engine of this machine: docker context use default, or unset DOCKER_HOST."],
+        )
+
+
+def check_pipes(job: JobFile, engine: EngineFacts) -> None:
+    """A FIFO joins two processes of one kernel, and the containers of some engines have another."""
+    pipes = [c.ChannelName for c in job.request.InputDataConfig or () if effective_mode(c, job.request) == "Pipe"]
+    if not pipes or (engine.local and not engine.desktop):
+        return
+    raise PipeUnreachableError(
+        f'channel "{pipes[0]}": a FIFO of this machine cannot reach containers of the engine at {engine.address}, '
+        "which runs in a machine of its own",
+        remedy=["Use an engine of this machine, or File or FastFile mode: InputMode: FastFile."],
+    )
+
+
+def no_fuse(job: JobFile, inputs: Inputs, engine: EngineFacts) -> str | None:
+    """Why FUSE is not to be had; only looked at where a channel would use it."""
+    channels = job.request.InputDataConfig or ()
+    streamed = [c.ChannelName for c in channels if effective_mode(c, job.request) == "FastFile"]
+    if not any(name in inputs.listings and inputs.listings[name].remote for name in streamed):
+        return None
+    if engine.desktop or not engine.local:
+        return "the engine runs in a machine of its own"
+    from smlocal.channels.fastfile.availability import fuse_trouble
+
+    return fuse_trouble()

@@ -1,0 +1,180 @@
+"""Which GPUs a job can have here, found before anything is staged; a GPU request never silently becomes a CPU run."""
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from smlocal.contract.gpus import GpuDevices
+from smlocal.contract.documents.hosts import Host
+from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.engine.interface import JOB_LABEL, Engine
+from smlocal.errors import GpuUnavailableError, GpuUnknownError, MachineNotReadyError
+from smlocal.job.labels import GPUS_LABEL
+from smlocal.plan.facts import EngineFacts, GpuFacts
+from smlocal.plan.gpus import EVERY, gpu_counts, gpu_pool, share_out, type_gpus
+
+_PATIENCE = 30
+"""Seconds for `nvidia-smi`, which starts the driver where nothing else keeps it going."""
+_DRIVER: Final = ("/dev/nvidiactl", "/proc/driver/nvidia/version", "/dev/dxg", "/dev/nvhost-gpu", "/dev/nvmap")
+"""Any of these is there with a driver; those after the first two are of WSL and of boards."""
+_TOOLKIT: Final = ("could not select device driver", "unknown or invalid runtime name: nvidia")
+_CDI = "CDI devices"
+_WAYS_ON: Final = (
+    "or run without a GPU: --allow-cpu (the result says so);",
+    "or with another number for each host: --gpus N",
+)
+
+
+def see_gpus(engine: Engine, facts: EngineFacts) -> GpuFacts:
+    """The GPUs of the engine's machine."""
+    listed, trouble = _driver_says() if facts.local else (None, None)
+    by_name = engine.cdi_gpus()
+    ids = by_name or (None if listed is None else tuple(listed))
+    return GpuFacts(ids=ids, cdi=by_name is not None, busy=_busy(engine), trouble=trouble)
+
+
+def check_count(hosts: Sequence[Host], local: LocalSettings, facts: GpuFacts) -> None:
+    """Hold what is asked for against the GPUs that are known to be there."""
+    counts = gpu_counts(hosts, local, facts.ids)
+    if isinstance(local.Gpus, list) and facts.ids is not None:
+        _check_ids([str(each) for each in local.Gpus], facts.ids)
+    pool = gpu_pool(local, facts)
+    takers = sum(count != 0 for count in counts)
+    if pool is None:
+        if EVERY in counts and takers > 1:
+            raise GpuUnavailableError(
+                f"the GPUs of this machine cannot be shared out among {takers} hosts: "
+                "nvidia-smi does not tell how many there are",
+                details=[facts.trouble] if facts.trouble is not None else [],
+                remedy=["Say how many each host gets: --gpus N"],
+            )
+        return
+    if sum(counts) > len(pool):
+        raise _too_few(hosts, counts, pool)
+
+
+def check_driver(hosts: Sequence[Host], local: LocalSettings, facts: GpuFacts, engine: EngineFacts, image: str) -> None:
+    """Without a driver nothing is pulled for a run that cannot be; the engine cannot be asked without an image."""
+    missing = _missing(facts, engine, "")
+    if missing:
+        raise _none(hosts, local, facts, missing, said=f"{image} is not here yet, so the engine was not asked")
+
+
+def check_engine(hosts: Sequence[Host], local: LocalSettings, facts: GpuFacts, engine: Engine, image: str) -> None:
+    """Have the engine try, with every GPU that the job asks for."""
+    shared = [each for each in share_out(hosts, local, facts) if each is not None]
+    if not shared:
+        return
+    ids = tuple(gpu for each in shared for gpu in each.ids)
+    every = any(each.every for each in shared)
+    together = GpuDevices(ids=ids, every=every, cdi=facts.cdi)
+    said = engine.probe(image, {JOB_LABEL: "gpu-probe"}, devices=together)
+    if said is None:
+        return
+    raise _none(hosts, local, facts, _missing(facts, engine.facts(), said), said=said)
+
+
+def _none(
+    hosts: Sequence[Host], local: LocalSettings, facts: GpuFacts, missing: Sequence[str], *, said: str
+) -> MachineNotReadyError:
+    return GpuUnavailableError(
+        f"{_demand(hosts, gpu_counts(hosts, local, facts.ids))}, and this engine gives none"
+        + (f": {' and '.join(missing)}" if missing else ""),
+        details=[said, *([facts.trouble] if facts.trouble is not None else [])],
+        remedy=[*_cures(missing), *_WAYS_ON],
+    )
+
+
+def _driver_says() -> tuple[dict[str, str] | None, str | None]:
+    """Numbers and UUIDs of the GPUs, or nothing and why."""
+    command = ["nvidia-smi", "--query-gpu=index,uuid", "--format=csv,noheader"]
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_PATIENCE, check=False)
+    except FileNotFoundError:
+        return None, None
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return None, f"nvidia-smi: {error}"
+    text = done.stdout.decode(errors="replace")
+    if done.returncode != 0:
+        said = " ".join((text or done.stderr.decode(errors="replace")).split())
+        return None, f"nvidia-smi: {said or f'exit code {done.returncode}'}"
+    lines = (line.partition(",") for line in text.splitlines())
+    found = {index.strip(): uuid.strip() for index, _, uuid in lines if index.strip().isdigit()}
+    return (found, None) if found else (None, f"nvidia-smi: {' '.join(text.split()) or 'no devices'}")
+
+
+def _check_ids(asked: Sequence[str], known: Sequence[str]) -> None:
+    """A number must be there; a UUID is the driver's to find, whole or of a part (MIG)."""
+    unknown = [each for each in asked if each.isdigit() and each not in known]
+    if not unknown:
+        return
+    one = len(unknown) == 1
+    raise GpuUnknownError(
+        f"there {'is' if one else 'are'} no GPU{'' if one else 's'} {', '.join(unknown)} on this machine",
+        details=[f"nvidia-smi knows {', '.join(known)}"],
+        remedy=["Correct Local.Gpus or --gpus; nvidia-smi --list-gpus shows them all."],
+    )
+
+
+def _busy(engine: Engine) -> Mapping[str, str]:
+    """Who uses which GPU now, by the labels of containers of ours."""
+    labels = [resource.labels for resource in engine.owned()]
+    return {gpu: each.get(JOB_LABEL, "") for each in labels for gpu in each.get(GPUS_LABEL, "").split(",") if gpu}
+
+
+def _demand(hosts: Sequence[Host], counts: Sequence[int]) -> str:
+    """Who asks for how many: by its type, where the type is what decides."""
+    host, count = max(zip(hosts, counts, strict=True), key=lambda pair: pair[1])
+    if count == EVERY:
+        return "the job asks for all GPUs"
+    gpus = f"{count} GPU{'s' * (count != 1)}"
+    if len(hosts) == 1:
+        return f"{host.instance_type} has {gpus}" if count == type_gpus(host) else f"the job asks for {gpus}"
+    total = sum(count for count in counts if count > 0)
+    kinds = ", ".join(
+        f"{kind} has {type_gpus(next(h for h in hosts if h.instance_type == kind))}"
+        for kind in dict.fromkeys(h.instance_type for h in hosts)
+        if "." in kind
+    )
+    return f"{len(hosts)} hosts ask for {total} GPU{'s' * (total != 1)}{f' ({kinds})' if kinds else ''}"
+
+
+def _too_few(hosts: Sequence[Host], counts: Sequence[int], pool: Sequence[str]) -> MachineNotReadyError:
+    takers = sum(count != 0 for count in counts)
+    each = len(pool) // takers
+    remedy = ["Run it on a machine with more GPUs,", _WAYS_ON[0]]
+    if each:
+        remedy.append(f"or with fewer for each host: --gpus {each}")
+    else:
+        remedy.append(f"or with fewer hosts, at most {len(pool)} (--instance-count), and --gpus N")
+    there = f"{len(pool)} GPU{'s' * (len(pool) != 1)}"
+    return GpuUnavailableError(
+        f"{_demand(hosts, counts)}, and there {'is' if len(pool) == 1 else 'are'} only {there}: "
+        + ", ".join(sorted(pool)),
+        remedy=remedy,
+    )
+
+
+def _missing(facts: GpuFacts, engine: EngineFacts, said: str) -> list[str]:
+    missing = []
+    if engine.local and not engine.desktop and facts.ids is None and not any(map(os.path.exists, _DRIVER)):
+        missing.append("no NVIDIA driver on this machine")
+    elif facts.trouble is not None:
+        missing.append("the NVIDIA driver does not work")
+    if any(words in said for words in _TOOLKIT):
+        missing.append("no NVIDIA container toolkit in the engine")
+    if _CDI in said:
+        missing.append("no CDI devices")
+    return missing
+
+
+def _cures(missing: Sequence[str]) -> list[str]:
+    cures = []
+    if any("driver" in each for each in missing):
+        cures.append("Install the NVIDIA driver, until nvidia-smi shows the GPUs;")
+    if any("toolkit" in each for each in missing):
+        cures.append("install nvidia-container-toolkit (nvidia-ctk runtime configure), and restart the engine;")
+    if any(_CDI in each for each in missing):
+        cures.append("describe the GPUs for the engine: nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml;")
+    return cures or ["Make docker run --gpus all work on this machine;"]

@@ -1,0 +1,48 @@
+"""The image of a job: its name, its facts, and whether this engine can run it."""
+
+from typing import Literal
+
+from smlocal.jobfile.job_file import JobFile
+from smlocal.engine.interface import Engine
+from smlocal.errors import ImageArchitectureError, ImageMissingError, ImagePullError
+from smlocal.job.reporter import Reporter
+from smlocal.plan.facts import EngineFacts, ImageFacts
+
+Pull = Literal["missing", "always", "never"]
+
+
+def image_name(job: JobFile) -> str:
+    """As the request gives it; empty in one that validation has not seen."""
+    specification = job.request.AlgorithmSpecification
+    return (specification.TrainingImage if specification is not None else None) or ""
+
+
+def see_image(engine: Engine, name: str, pull: Pull, reporter: Reporter) -> tuple[ImageFacts | None, str | None]:
+    """The image's facts after pulling by policy; instead of facts, why the registry refused."""
+    facts = engine.image(name)
+    if pull == "never" and facts is None:
+        raise ImageMissingError(
+            f"the image {name} is not here, and --pull never forbids to fetch it",
+            remedy=["Build or load it, or leave --pull never out.", "docker images lists what is here."],
+        )
+    if pull == "always" or facts is None:
+        from smlocal.engine.ecr import ecr_login
+
+        try:
+            engine.pull(name, ecr_login(name), reporter.progress)
+        except ImagePullError as error:
+            return None, error.sentence
+        facts = engine.image(name)
+    return facts, None
+
+
+def check_architecture(name: str, image: ImageFacts | None, engine: EngineFacts) -> None:
+    """An image of another processor would end with a riddle."""
+    if image is None or not image.architecture or not engine.architecture:
+        return
+    if image.architecture != engine.architecture:
+        raise ImageArchitectureError(
+            f"the image {name} is built for {image.operating_system}/{image.architecture}, "
+            f"the engine runs {engine.operating_system}/{engine.architecture}",
+            remedy=[f"Build it with --platform {engine.operating_system}/{engine.architecture}."],
+        )

@@ -1,0 +1,85 @@
+"""Whether this machine and its engine can give a container the limits it is to have; asked before a job is made."""
+
+import os
+import shutil
+from dataclasses import replace
+
+from smlocal.jobfile.job_file import JobFile
+from smlocal.contract.limits import Limits, read_size, read_ulimit
+from smlocal.contract.usage import readable
+from smlocal.engine.interface import JOB_LABEL, Engine
+from smlocal.errors import LimitUnusableError
+from smlocal.plan.facts import EngineFacts, MachineFacts
+
+_LEFT_OVER = 1 << 30
+"""Bytes of the disk that no volume takes: a full disk of this machine is nobody's production failure."""
+
+
+def see_limits(machine: MachineFacts, engine: Engine, *, home: str) -> MachineFacts:
+    """What of the machine and its engine decides about limits."""
+    return replace(machine, unlimited=engine.cannot_limit(), free_disk=_free(home))
+
+
+def volume_trouble(engine: EngineFacts) -> str | None:
+    """Why no volume of a certain size can be made here, where none can."""
+    if os.geteuid() != 0:
+        return "only root can make a disk of a certain size"
+    if not engine.local or engine.desktop or engine.rootless:
+        return "the engine runs in a machine of its own, or without root's rights"
+    if not os.path.exists("/dev/loop-control"):
+        return "this machine has no loop devices"
+    missing = [program for program in ("mkfs.ext4", "mount") if _program(program) is None]
+    return f"{missing[0]} is not installed" if missing else None
+
+
+def check_limits(job: JobFile, machine: MachineFacts) -> None:
+    """Hold the settings against the machine."""
+    local = job.local
+    memory = machine.memory_mib << 20
+    for name, size in (("Memory", read_size(local.Memory or "")), ("ShmSize", read_size(local.ShmSize or ""))):
+        if size is not None and size > memory:
+            raise _too_large(job, name, readable(size), readable(memory))
+    if local.Cpus is not None and local.Cpus > machine.cpus:
+        raise _too_large(job, "Cpus", f"{local.Cpus:g}", f"{machine.cpus} CPUs")
+
+
+def check_engine_limits(job: JobFile, engine: Engine, image: str) -> None:
+    """Have the engine try the ulimits: how far they may go is between the kernel and whoever started the engine."""
+    ulimits = {name: read_ulimit(limit) or (0, 0) for name, limit in (job.local.Ulimits or {}).items()}
+    if not ulimits:
+        return
+    said = engine.probe(image, {JOB_LABEL: "limit-probe"}, limits=Limits(ulimits=ulimits))
+    if said is None:
+        return
+    shown = ", ".join(f"{name}: {limit}" for name, limit in (job.local.Ulimits or {}).items())
+    raise LimitUnusableError(
+        f"this machine cannot give a container Local.Ulimits ({shown})",
+        details=[f"{job.document.where(('Local', 'Ulimits'))}   {shown}", said],
+        remedy=[
+            "Ask for no more than the engine itself has: prlimit --pid $(pidof dockerd)",
+            "or raise the engine's own limits (LimitNOFILE= and others of its service), and restart it.",
+        ],
+    )
+
+
+def _too_large(job: JobFile, name: str, asked: str, there: str) -> LimitUnusableError:
+    return LimitUnusableError(
+        f"Local.{name} asks for {asked}, and this machine has {there}",
+        details=[f"{job.document.where(('Local', name))}   {name}: {asked}"],
+        remedy=["Ask for less, or leave it out."],
+    )
+
+
+def _free(home: str) -> int | None:
+    while not os.path.isdir(home):
+        home = os.path.dirname(home)
+    try:
+        status = os.statvfs(home)
+    except OSError:
+        return None
+    return max(0, status.f_bavail * status.f_frsize - _LEFT_OVER)
+
+
+def _program(name: str) -> str | None:
+    # They lie where an ordinary user does not look.
+    return shutil.which(name, path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin")

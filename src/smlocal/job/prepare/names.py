@@ -1,0 +1,27 @@
+"""Job names are used once; `--replace` frees one that a finished job has."""
+
+from smlocal.errors import JobNotFinishedError, JobUnknownError, NotPackedError
+from smlocal.job.finish.describe import LOCAL
+from smlocal.store.jobs import Store, name_in_use
+
+
+def check_name(store: Store, name: str, *, replace: bool) -> None:
+    """Refuse a name that cannot be had, before anything is done for it."""
+    try:
+        record = store.get(name)
+    except JobUnknownError:
+        return
+    if not replace:
+        raise name_in_use(name)
+    if not record.status.terminal:
+        raise JobNotFinishedError(
+            f"The training job '{name}' is not finished: it is {record.status}.",
+            remedy=["--replace removes finished jobs only; choose another name with --name."],
+        )
+    kept = (store.document(name, LOCAL) or {}).get("Artifacts", {}).get("Kept")
+    if kept:
+        raise NotPackedError(
+            f"What the job '{name}' wrote has not been packed, and --replace would delete it.",
+            details=[kept],
+            remedy=[f"Pack it: smlocal pack {name} --output DIR", f"Or delete it: smlocal rm {name}"],
+        )

@@ -1,0 +1,109 @@
+"""The network of a job's own: a subnet that nobody has, what crashed jobs left in its way, and its making."""
+
+import os
+import stat
+from collections.abc import Sequence
+from contextlib import suppress
+from itertools import islice
+
+from smlocal.engine.interface import RUN_LABEL, Engine, Network, Resource, ResourceKind
+from smlocal.errors import EngineError, NetworkRangeError, SubnetInUseError
+from smlocal.job.labels import labels
+from smlocal.job.prepare.routes import routed
+from smlocal.plan.model import JobPlan
+from smlocal.plan.network import candidates, moved, overlaps
+from smlocal.store.lease import supervised
+
+FOLDER_LABEL = "smlocal.folder"
+"""On networks: the folder of the job, by which somebody else finds out whether it is still supervised."""
+_TRIES = 20
+"""Another job, or somebody by hand, may take a subnet between our look and our making."""
+_SHOWN = 5
+
+
+def free_subnet(networks: Sequence[Network], *, within: str, hosts: int, run_id: str, routes: bool = True) -> str:
+    """A subnet with room for the hosts that no network has and, with `routes`, no route of this machine."""
+    taken = [subnet for each in networks for subnet in each.subnets]
+    taken += routed() if routes else []
+    room = False
+    for subnet in candidates(within, hosts, seed=int(run_id, 16)):
+        room = True
+        if not overlaps(subnet, taken):
+            return subnet
+    if not room:
+        raise NetworkRangeError(
+            f"Local.NetworkRange {within} has no room for {hosts} hosts",
+            remedy=[f"Name a larger range: {hosts} hosts and three addresses that a network needs for itself."],
+        )
+    blocking = [f"{each.name}: {', '.join(each.subnets)}" for each in networks if overlaps(within, each.subnets)]
+    raise NetworkRangeError(
+        f"all of {within}, which the networks of jobs are taken from, is in use",
+        details=[*blocking[:_SHOWN], *([f"and {len(blocking) - _SHOWN} more"] if len(blocking) > _SHOWN else [])]
+        or ["by a route of this machine: ip route"],
+        remedy=[
+            "Name another range of private addresses: Local.NetworkRange, such as 10.99.0.0/16.",
+            "Remove what nobody uses: docker network prune",
+        ],
+    )
+
+
+def without_leftovers(engine: Engine, networks: Sequence[Network]) -> list[Network]:
+    """Remove the networks of jobs that crashed and left no container; return the others."""
+    orphans = [each for each in networks if FOLDER_LABEL in each.labels and not _is_alive(each.labels[FOLDER_LABEL])]
+    if not orphans:
+        return list(networks)
+    in_use = {resource.labels.get(RUN_LABEL) for resource in engine.owned() if resource.kind is ResourceKind.CONTAINER}
+    removed = set()
+    for each in orphans:
+        if each.labels.get(RUN_LABEL) in in_use:
+            continue
+        with suppress(EngineError):  # somebody else may use it after all: then it is only in the way
+            engine.remove(Resource(kind=ResourceKind.NETWORK, id=each.id))
+            removed.add(each.id)
+    return [each for each in networks if each.id not in removed]
+
+
+def _is_alive(folder: str) -> bool:
+    """True unless it is certain that nobody supervises the job in this folder."""
+    home = os.path.dirname(os.path.dirname(folder))
+    try:
+        # A home that is not here may be that of another machine, or of a container with a view of its own.
+        if not stat.S_ISDIR(os.stat(home).st_mode) or not os.access(home, os.R_OK | os.X_OK):
+            return True
+        os.stat(folder)
+    except FileNotFoundError:
+        return not os.path.isdir(home)
+    except OSError:
+        return True
+    return not os.access(folder, os.R_OK) or supervised(folder)
+
+
+def make_network(engine: Engine, plan: JobPlan) -> JobPlan:
+    """Make the job's network; the plan as it is then, on another subnet where its own was taken meanwhile."""
+    network = plan.network
+    if network is None:
+        return plan
+    marks = {**labels(plan), FOLDER_LABEL: plan.job_directory}
+    for attempt in range(_TRIES):
+        try:
+            engine.create_network(
+                network.name, marks, subnet=network.subnet, gateway=network.gateway, isolated=network.isolated
+            )
+        except SubnetInUseError:
+            if attempt == _TRIES - 1:
+                raise
+        else:
+            return plan
+        plan = moved(plan, _another(engine, plan, attempt))
+        network = plan.network or network
+    return plan
+
+
+def _another(engine: Engine, plan: JobPlan, attempt: int) -> str:
+    """A subnet that looks free; the engine may see more that is taken than it lists, so never the same twice."""
+    network = plan.network
+    assert network is not None  # noqa: S101  it has just been refused
+    taken = [subnet for each in engine.networks() for subnet in each.subnets]
+    begun = int(plan.run_id, 16) + attempt + 1
+    found = (s for s in candidates(network.within, len(network.addresses), seed=begun) if not overlaps(s, taken))
+    return next(islice(found, 1), network.subnet)

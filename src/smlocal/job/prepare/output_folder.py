@@ -1,0 +1,63 @@
+"""Where on this machine the artifacts of a job go."""
+
+import os
+
+from smlocal.jobfile.job_file import JobFile
+from smlocal.errors import OutputUnusableError
+from smlocal.sources.local_path import local_path
+from smlocal.sources.mapping import is_remote
+from smlocal.sources.mounts import mount_points
+
+DEFAULT_OUTPUT = "./smlocal-output"
+
+
+def output_folder(job: JobFile) -> str:
+    """The local folder for artifacts: the request's own path, else Local.Output, else one below the working folder."""
+    uri = job.request.OutputDataConfig.S3OutputPath
+    if uri.startswith(("s3://", "https://")):
+        uri = job.local.Output or os.path.abspath(DEFAULT_OUTPUT)
+    return folder_at(uri, job.document.directory)
+
+
+def free_bytes(folder: str) -> int | None:
+    """What still fits where a folder is or will be; None where that is not known."""
+    while not os.path.isdir(folder) and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+    try:
+        disk = os.statvfs(folder)
+    except OSError:
+        return None
+    return disk.f_bavail * disk.f_frsize
+
+
+def folder_at(uri: str, directory: str) -> str:
+    """The folder that a path or `file://` name means, seen from `directory`; `OutputUnusableError` if it is none."""
+    remedy = ["Choose another folder with --output or in OutputDataConfig.S3OutputPath."]
+    if is_remote(uri):
+        raise OutputUnusableError(f"the output path {uri} is no folder of this machine", remedy=remedy)
+    path = os.path.abspath(local_path(uri, directory))
+    existing = path
+    while not os.path.lexists(existing):
+        existing = os.path.dirname(existing)
+    if not os.path.isdir(existing):
+        what = "a file" if os.path.exists(existing) else "a link that leads nowhere"
+        raise OutputUnusableError(f"the output path {uri} cannot be a folder: {existing} is {what}", remedy=remedy)
+    kind = _no_disk(existing)
+    if kind is not None:
+        raise OutputUnusableError(
+            f"the output path {uri} cannot be written: {existing} is on a file system of the kernel's own ({kind})",
+            remedy=remedy,
+        )
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise OutputUnusableError(
+            f"the output path {uri} cannot be written: you may not write in {existing}", remedy=remedy
+        )
+    return path
+
+
+def _no_disk(folder: str) -> str | None:
+    """The kind of file system, of one like `/proc`: root may write there, and nothing can be made there."""
+    if not os.path.realpath(folder).startswith(("/proc", "/sys", "/dev")):
+        return None
+    device = os.stat(folder).st_dev
+    return next((mount.kind for mount in mount_points() if mount.device == device and not mount.holds_data), None)

@@ -1,0 +1,218 @@
+"""A job file as it was written: its data, and where each part of it stands."""
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from smlocal.errors import JobFileSyntaxError, RequestInvalidError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+Path = tuple[str | int, ...]
+
+_DEEPEST = 50
+_MOST_PARTS = 20_000
+_FLAGS = "command line"
+_ALIAS = "Look for an alias (*name) that repeats or contains itself."
+_TOO_LARGE = "Is this a job file? HyperParameters and Environment take at most 100 entries each, InputDataConfig 20."
+
+
+class Places(Protocol):
+    """Where the parts of a parsed text stand; only asked when something is wrong."""
+
+    def lines(self) -> "Mapping[Path, int]":
+        """Path to line, counted from 1; a key's line where there is a key."""
+
+    def texts(self) -> "Mapping[Path, str]":
+        """Path to the text of a number or another plain value, as it was written."""
+
+
+class Document:
+    """The data of a job file, with flags laid over it."""
+
+    def __init__(self, data: dict[str, Any], *, name: str, directory: str, places: Places | None = None) -> None:
+        """Keep the data; `directory` is what relative paths in it are relative to."""
+        self.data = data
+        self.name = name
+        self.directory = directory
+        self._places = places
+        self._lines: Mapping[Path, int] | None = None
+        self._texts: Mapping[Path, str] | None = None
+        self._overridden: list[Path] = []
+
+    def line(self, path: Path) -> int | None:
+        """The line this part stands on; None for what a flag gave and for what is not there."""
+        if self._from_flag(path) or self._places is None:
+            return None
+        if self._lines is None:
+            self._lines = self._places.lines()
+        return self._lines.get(path)
+
+    def written(self, path: Path) -> str | None:
+        """A plain value as the file has it, `010` and not 10; None for what a flag gave."""
+        if self._from_flag(path) or self._places is None:
+            return None
+        if self._texts is None:
+            self._texts = self._places.texts()
+        return self._texts.get(path)
+
+    def nearest_line(self, path: Path) -> int | None:
+        """The line of this part, or of the nearest part around it that is there; None for what a flag gave."""
+        lengths = () if self._from_flag(path) else range(len(path), -1, -1)
+        return next((line for length in lengths if (line := self.line(path[:length])) is not None), None)
+
+    def where(self, path: Path) -> str:
+        """`job.yaml:12`, to stand before a message."""
+        if self._from_flag(path):
+            return _FLAGS
+        line = self.nearest_line(path)
+        return self.name if line is None else f"{self.name}:{line}"
+
+    def blamed(self, paths: "Iterable[Path]") -> str:
+        """`job.yaml`, or the command line where all of it came from there, or both."""
+        flags = [self._from_flag(path) for path in paths]
+        if all(flags) or self.name == _FLAGS:
+            return f"the {_FLAGS}"
+        return f"{self.name} and the {_FLAGS}" if any(flags) else self.name
+
+    def set(self, path: Path, value: Any) -> None:
+        """Lay a value over the file's, making the maps on the way to it; a list grows by its next index."""
+        target: Any = self.data
+        for depth, step in enumerate(path):
+            last = depth == len(path) - 1
+            if isinstance(target, dict):
+                if last:
+                    target[step] = value
+                elif target.get(step) is None:
+                    target[step] = {}
+            elif isinstance(target, list) and isinstance(step, int) and step <= len(target):
+                if step == len(target):
+                    target.append({})
+                if last:
+                    target[step] = value
+            else:
+                raise RequestInvalidError(
+                    f"{dotted(path)} cannot be given: {dotted(path[:depth])} is neither a map nor a list",
+                    details=[self.where(path[:depth])],
+                )
+            if not last:
+                target = target[step]
+        self._overridden.append(path)
+
+    def _from_flag(self, path: Path) -> bool:
+        return any(path[: len(given)] == given for given in self._overridden)
+
+
+def dotted(path: Path) -> str:
+    """`InputDataConfig[0].ChannelName`."""
+    text = ""
+    for step in path:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
+    return text
+
+
+def spoken(path: Path) -> str:
+    """The same, with lists counted as the service counts them: `InputDataConfig.1.member.ChannelName`.
+
+    The service's own sentences stand in the same error, and one list must not be counted in two ways.
+    """
+    return ".".join(f"{step + 1}.member" if isinstance(step, int) else step for step in path)
+
+
+def load_document(text: str, *, name: str, directory: str) -> Document:
+    """Read YAML or JSON; whatever is wrong with it is a `JobFileSyntaxError` that shows the place."""
+    text = text.removeprefix("\ufeff")
+    if not text.strip():
+        raise JobFileSyntaxError(f"{name} is empty", remedy=["Write a CreateTrainingJob request in YAML or JSON."])
+    data, places = _parse(text, name)
+    if data is None:
+        raise JobFileSyntaxError(
+            f"{name} holds no request, only comments",
+            remedy=["Write a CreateTrainingJob request in YAML or JSON."],
+        )
+    if not isinstance(data, dict):
+        raise JobFileSyntaxError(
+            f"{name} holds {kind_of(data)} where a CreateTrainingJob request should be",
+            remedy=["Its top level must be a map, such as: TrainingJobName: my-job"],
+        )
+    plain = _Plain(data, name, places)
+    return Document(plain.map(data, ()), name=name, directory=directory, places=places)
+
+
+def _parse(text: str, name: str) -> tuple[Any, Places]:
+    if text.lstrip()[:1] == "{":
+        from smlocal.jobfile import json_reader
+
+        try:
+            return json_reader.parse(text, name)
+        except json_reader.NotJsonError as error:
+            if name.endswith(".json"):
+                raise error.refusal() from None
+    from smlocal.jobfile import yaml_reader  # 15 ms that a JSON job need not pay
+
+    return yaml_reader.parse(text, name)
+
+
+def kind_of(value: Any) -> str:
+    """What a reader of the file would call it."""
+    if value is None:
+        return "null"
+    kinds = {bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "a list", dict: "a map"}
+    return kinds.get(type(value), type(value).__name__)
+
+
+def _shares(root: Any) -> bool:
+    """True when some map or list stands in several places, which only an alias can do."""
+    seen: set[int] = set()
+    waiting = [root]
+    while waiting:
+        value = waiting.pop()
+        if not isinstance(value, dict | list):
+            continue
+        if id(value) in seen:
+            return True
+        seen.add(id(value))
+        waiting += value.values() if isinstance(value, dict) else value
+    return False
+
+
+class _Plain:
+    """A copy in which nothing is shared, nothing is endless and every key is a string."""
+
+    def __init__(self, root: Any, name: str, places: Places) -> None:
+        self.root = root
+        self.name = name
+        self.places = places
+        self.parts = 0
+
+    def value(self, value: Any, path: Path) -> Any:
+        self.parts += 1
+        # Aliases make a small file arbitrarily large or endless; both end here.
+        if len(path) > _DEEPEST or self.parts > _MOST_PARTS:
+            what = f"more than {_DEEPEST} levels deep" if len(path) > _DEEPEST else f"more than {_MOST_PARTS:,} parts"
+            raise JobFileSyntaxError(
+                f"{self.name} is too large to be a request: {what}",
+                details=[f"at {dotted(path[:3])}…"],
+                remedy=[_ALIAS if _shares(self.root) else _TOO_LARGE],
+            )
+        if isinstance(value, dict):
+            return self.map(value, path)
+        if isinstance(value, list):
+            return [self.value(item, (*path, index)) for index, item in enumerate(value)]
+        return value
+
+    def map(self, value: dict[Any, Any], path: Path) -> dict[str, Any]:
+        copy = {}
+        for key, item in value.items():
+            if not isinstance(key, str):
+                self._refuse_key(key, path)
+            copy[key] = self.value(item, (*path, key))
+        return copy
+
+    def _refuse_key(self, key: Any, path: Path) -> None:
+        lines = self.places.lines()
+        line = lines.get((*path, str(key)), lines.get(path, 1))
+        raise JobFileSyntaxError(
+            f"{self.name} has a key that is not a string",
+            details=[f"{self.name}:{line}   {dotted((*path, str(key)))} is {kind_of(key)}"],
+            remedy=[f'Quote it: "{key}"'],
+        )

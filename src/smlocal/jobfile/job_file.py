@@ -1,0 +1,92 @@
+"""From a job file to a valid request with its local settings, or to one error that says everything."""
+
+import re
+from dataclasses import field
+from typing import Any
+
+from smlocal.contract.coverage import lookup
+from smlocal.jobfile.document import Document
+from smlocal.contract.identity import is_region_name
+from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.contract.model.request import CreateTrainingJobRequest
+from smlocal.contract.validation.check import refusal, validate
+from smlocal.contract.validation.rules import broken_rules
+from smlocal.contract.validation.violation import Violation
+from smlocal.quick_dataclass import dataclass
+
+LOCAL = "Local"
+_LOCATION = re.compile(r"(s3|https)://[^/]|fs-.")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JobFile:
+    """What was asked for."""
+
+    request: CreateTrainingJobRequest
+    local: LocalSettings
+    raw: dict[str, Any] = field(repr=False)
+    """The request as it was given, without `Local` and without members that are null."""
+    document: Document = field(repr=False)
+
+
+def read_job(document: Document, *, strict: bool) -> JobFile:
+    """Validate a document; `strict` asks for what the service asks for. All that is wrong is told in one error."""
+    asked = {name: value for name, value in document.data.items() if name != LOCAL}
+    request, violations = validate(CreateTrainingJobRequest, asked, strict=strict, document=document)
+    raw = _given(asked)
+    local, in_local = _local(document, raw)
+    violations += in_local
+    violations += broken_rules(raw, strict=strict)
+    not_done = lookup.refused(raw)
+    if violations or request is None or local is None:
+        raise refusal(document, violations + [violation for _, violation in not_done])
+    if not_done:
+        raise lookup.refusal(document, not_done)
+    return JobFile(request=request, local=local, raw=raw, document=document)
+
+
+def _local(document: Document, request: dict[str, Any]) -> tuple[LocalSettings | None, list[Violation]]:
+    data = document.data.get(LOCAL)
+    if data is None:
+        return LocalSettings(), []
+    local, violations = validate(LocalSettings, data, strict=False, path=(LOCAL,), document=document)
+    if local is not None:
+        violations += [_no_location(key) for key in local.Sources if not _LOCATION.match(key)]
+        paths = {"Output": local.Output, "Code": local.Code}
+        violations += [_blank(name) for name, path in paths.items() if path is not None and not path.strip()]
+        if data.keys() & {"Endpoints", "NetworkRange"}:
+            from smlocal.jobfile.network_settings import network_violations  # few jobs say anything about it
+
+            violations += network_violations(local, path=(LOCAL,))
+        if local.Region is not None and not is_region_name(local.Region):
+            text = f"Local.Region: '{local.Region}' is no name of a region; write us-east-1"
+            violations.append(Violation(path=(LOCAL, "Region"), text=text))
+        if local.Faults:
+            from smlocal.jobfile.fault_settings import fault_violations  # few jobs have any
+
+            violations += fault_violations(local.Faults, request, path=(LOCAL, "Faults"))
+        if local.AllowCpu and local.Gpus not in ("auto", "none", 0):
+            text = "Local.Gpus asks for GPUs and Local.AllowCpu for a run without any: leave one of them out"
+            violations.append(Violation(path=(LOCAL, "Gpus"), text=text))
+    return local, violations
+
+
+def _blank(name: str) -> Violation:
+    return Violation(path=(LOCAL, name), text=f"Local.{name} is blank; write the path of a folder")
+
+
+def _no_location(key: str) -> Violation:
+    """A folder that could never be looked up, because no member of a request names it so."""
+    return Violation(
+        path=(LOCAL, "Sources", key),
+        text=f"Local.Sources: '{key}' is neither an s3:// prefix nor a file-system id; write s3://bucket/prefix",
+    )
+
+
+def _given(value: Any) -> Any:
+    """Without null members: an empty key says nothing, and the answer must not echo it."""
+    if isinstance(value, dict):
+        return {name: _given(item) for name, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [_given(item) for item in value]
+    return value

@@ -1,0 +1,147 @@
+"""Job files in JSON."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from smlocal.errors import JobFileSyntaxError
+
+if TYPE_CHECKING:
+    from smlocal.jobfile.document import Path
+
+_KEY = '"'
+_TOKENS = re.compile(r'\n|"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
+
+
+class NotJsonError(Exception):
+    """The text is not JSON; it may still be YAML."""
+
+    def __init__(self, name: str, line: int, column: int, problem: str, shown: str) -> None:
+        """Keep where and why."""
+        super().__init__(problem)
+        self.where = f"{name}:{line}:{column}"
+        self.name = name
+        self.shown = shown
+
+    def refusal(self) -> JobFileSyntaxError:
+        """The error to show when it was meant to be JSON."""
+        from smlocal.contract.secrets.masking import masked_text  # only after a mistake
+
+        return JobFileSyntaxError(
+            f"{self.name} is not JSON", details=[f"{self.where}   {self}", f"  {masked_text(self.shown)}"]
+        )
+
+
+class _RepeatedError(Exception):
+    def __init__(self, key: str) -> None:
+        self.key = key
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    data = dict(pairs)
+    if len(data) != len(pairs):
+        keys = [key for key, _ in pairs]
+        raise _RepeatedError(next(key for key in keys if keys.count(key) > 1))
+    return data
+
+
+class _HalfError(Exception):
+    pass
+
+
+def _refuse_halves(data: Any) -> None:
+    try:
+        json.dumps(data, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise _HalfError from None
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def parse(text: str, name: str) -> tuple[Any, "JsonPlaces"]:
+    """Data and places; `NotJsonError` when it is something else."""
+    places = JsonPlaces(text)
+    try:
+        data = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+        if "\\ud" in text.casefold():
+            _refuse_halves(data)
+    except _RepeatedError as error:
+        first, second = places.repeated(error.key)
+        raise JobFileSyntaxError(
+            f"{name} has the key {error.key} twice in one object",
+            details=[f"{name}:{second}   {error.key}", f"{name}:{first}   first here"],
+        ) from None
+    except json.JSONDecodeError as error:
+        shown = text.splitlines()[error.lineno - 1] if text.splitlines()[error.lineno - 1 :] else ""
+        raise NotJsonError(name, error.lineno, error.colno, error.msg, shown[:200]) from error
+    except (ValueError, RecursionError) as error:
+        problem = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise NotJsonError(name, 1, 1, problem, "") from error
+    except _HalfError:
+        raise JobFileSyntaxError(f"{name} holds half of a surrogate pair, which is no character") from None
+    return data, places
+
+
+class JsonPlaces:
+    """Finds lines by reading the tokens again; the text is known to be JSON."""
+
+    def __init__(self, text: str) -> None:
+        """Keep the text; reading waits until something is wrong."""
+        self._text = text
+
+    def _tokens(self) -> Iterator[tuple[str, int]]:
+        line = 1
+        for match in _TOKENS.finditer(self._text):
+            if match.group() == "\n":
+                line += 1
+            else:
+                yield match.group(), line
+
+    def _parts(self) -> Iterator[tuple["Path", int, str]]:
+        """Each key and each value with its line and text, in the order of the file; a repeated key comes twice."""
+        path: list[str | int] = []
+        awaits_key = False
+        for word, line in self._tokens():
+            in_list = bool(path) and isinstance(path[-1], int)
+            if word in "}]":
+                path.pop()
+                awaits_key = False
+            elif word == ",":
+                awaits_key = not in_list
+                if in_list:
+                    path[-1] = int(path[-1]) + 1
+            elif word == ":":
+                awaits_key = False
+            elif awaits_key:
+                path[-1] = json.loads(word)
+                yield tuple(path), line, _KEY
+            else:
+                yield tuple(path), line, word
+                if word in "{[":
+                    awaits_key = word == "{"
+                    path.append("" if awaits_key else 0)
+
+    def lines(self) -> dict["Path", int]:
+        """Path to line."""
+        found: dict[Path, int] = {}
+        for path, line, _ in self._parts():
+            found.setdefault(path, line)  # a value may stand on a later line than its key
+        return found
+
+    def texts(self) -> dict["Path", str]:
+        """Path to the text of a number or another plain value."""
+        return {path: word for path, _, word in self._parts() if word[:1] not in '{["'}
+
+    def repeated(self, key: str) -> tuple[int, int]:
+        """The lines of a key that stands twice in one object."""
+        seen: dict[Path, int] = {}
+        for path, line, word in self._parts():
+            if word is not _KEY:
+                continue
+            if path in seen and path[-1:] == (key,):
+                return seen[path], line
+            seen[path] = line
+        return 1, 1

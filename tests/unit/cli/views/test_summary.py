@@ -1,0 +1,49 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from smlocal.cli.views.summary import summary
+
+
+@pytest.fixture
+def failed(tmp_path: Path) -> dict[str, Any]:
+    log = tmp_path / "algo-1.log"
+    log.write_text("one\ntwo\n")
+    return {
+        "TrainingJobName": "bad",
+        "TrainingJobStatus": "Failed",
+        "SecondaryStatus": "Failed",
+        "FailureReason": "AlgorithmError: one\ntwo, exit code: 17",
+        "CreationTime": 1.0,
+        "LastModifiedTime": 2.0,
+        "Local": {
+            "Explanation": None,
+            "Hints": [],
+            "Hosts": [{"Name": "algo-1", "ExitCode": 17, "Signalled": False, "Log": str(log)}],
+            "Artifacts": {"Model": None, "Output": None, "Notes": []},
+            "Leftovers": [],
+            "Notes": [{"Id": "role", "Text": "no role", "Warning": False}],
+        },
+    }
+
+
+def test_what_to_do_comes_before_what_differs(failed: dict[str, Any]) -> None:
+    lines = summary(failed).splitlines()
+    assert lines[:2] == ["Failed: AlgorithmError: one", "  two, exit code: 17"]
+    more, differs = (next(i for i, line in enumerate(lines) if word in line) for word in ("smlocal logs", "no role"))
+    assert more < differs
+
+
+@pytest.mark.parametrize(("lines_shown", "repeated"), [(None, True), (2, False), (500, True)])
+def test_last_words_are_not_repeated_right_below_themselves(
+    lines_shown: int | None, repeated: bool, failed: dict[str, Any]
+) -> None:
+    assert ("Last lines of algo-1" in summary(failed, lines_shown=lines_shown)) == repeated
+
+
+def test_of_many_notes_on_artifacts_the_rest_is_a_word(failed: dict[str, Any]) -> None:
+    failed["Local"]["Artifacts"]["Notes"] = [f"w{number}: both wrote it" for number in range(9)]
+    text = summary(failed)
+    assert text.count("both wrote it") == 5
+    assert "and 4 more: smlocal describe bad shows them all" in text

@@ -1,0 +1,54 @@
+"""Staged faults: each at its time, and never more often than asked."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from smlocal.job.decide.events import Interrupted, PlatformFailed
+from smlocal.job.decide.faults import Faults
+from smlocal.plan.model import FaultPlan
+
+PLANS = st.lists(
+    st.builds(
+        FaultPlan,
+        interrupt=st.booleans(),
+        when=st.sampled_from(["Before", "During", "After"]),
+        after=st.integers(min_value=0, max_value=10),
+        times=st.integers(min_value=1, max_value=4),
+    ),
+    max_size=4,
+).map(tuple)
+
+
+@given(PLANS, st.lists(st.floats(min_value=0, max_value=12), max_size=12))
+def test_no_fault_strikes_more_often_than_asked(plans: tuple[FaultPlan, ...], lasting: list[float]) -> None:
+    faults = Faults(planned=plans)
+    now = 0.0
+    struck = {"interrupt": 0, "Before": 0, "During": 0, "After": 0}
+    for seconds in lasting:
+        struck["Before"] += faults.strikes("Before")
+        faults.training_began(now)
+        assert faults.due(now - 1) == []
+        end = now + seconds
+        due = faults.due(end)
+        struck["interrupt"] += sum(isinstance(event, Interrupted) for event in due)
+        struck["During"] += sum(isinstance(event, PlatformFailed) for event in due)
+        # What is left comes later, never now.
+        assert faults.wake_at is None or faults.wake_at > end
+        struck["After"] += faults.strikes("After")
+        now = end
+    for kind, count in struck.items():
+        asked = [plan for plan in plans if (kind == "interrupt" if plan.interrupt else kind == plan.when)]
+        assert count <= sum(plan.times for plan in asked)
+        at_once = [plan for plan in asked if kind in {"Before", "After"} or plan.after == 0]
+        assert count >= min(len(lasting), max((plan.times for plan in at_once), default=0))
+
+
+def test_a_fault_waits_for_its_second() -> None:
+    faults = Faults(planned=(FaultPlan(interrupt=True, when="During", after=3, times=1),))
+    assert Faults(planned=faults.planned).wake_at is None
+    faults.training_began(10.0)
+    assert faults.wake_at == 13.0
+    assert faults.due(12.9) == []
+    assert faults.due(13.0) == [Interrupted()]
+    faults.training_began(20.0)
+    assert faults.due(1000.0) == []

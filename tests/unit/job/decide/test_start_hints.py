@@ -1,0 +1,43 @@
+import pytest
+
+from smlocal.job.decide.start_hints import start_hints
+
+RUNC = "OCI runtime create failed: runc create failed: unable to start container process: "
+
+
+@pytest.mark.parametrize(
+    ("message", "word"),
+    [
+        ('exec: "train": executable file not found in $PATH: unknown', "PATH"),
+        ("executable file `train` not found in $PATH: No such file", "chmod +x"),
+        ('exec: "/t/train": permission denied: unknown', "not executable"),
+        ('exec: "/t/train": stat /t/train: no such file or directory: unknown', "no such program"),
+        ("exec /usr/local/bin/train: no such file or directory", "Windows"),
+        ("exec /usr/local/bin/train: exec format error", "#!"),
+        (
+            'error mounting "/m" to rootfs at "/etc/hosts": mount /m:/etc/hosts (via /proc/self/fd/6): not a directory',
+            "/etc/hosts is a file",
+        ),
+    ],
+)
+def test_a_start_that_failed_is_explained(message: str, word: str) -> None:
+    (hint,) = start_hints(RUNC + message, ["/opt/ml/model", "/checkpoints"])
+    assert word in hint
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "something else",
+        "unable to setup user: stat /dev/null: no such file or directory: unknown",
+        "error during container init: mkdir /proc/x: permission denied",
+    ],
+)
+def test_what_is_not_known_is_not_explained(message: str) -> None:
+    assert start_hints(RUNC + message) == []
+
+
+@pytest.mark.parametrize("target", ["/dev", "/usr/local/bin", "/etc/hosts"])
+def test_a_folder_of_the_job_in_a_place_of_the_system_is_named(target: str) -> None:
+    (hint,) = start_hints("something else", ["/opt/ml/model", target])
+    assert hint.startswith(f"A folder of the job is mounted at {target} and hides")
