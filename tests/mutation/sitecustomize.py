@@ -85,8 +85,8 @@ def report(word: str) -> None:
 
 def take_out_of_effect() -> None:
     from smlocal.cli import job_options
-    from smlocal.jobfile import job_file
     from smlocal.errors import SmlocalError
+    from smlocal.jobfile import job_file
 
     read, apply = job_file.read_job, job_options._apply
 

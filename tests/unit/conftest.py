@@ -9,11 +9,11 @@ from typing import Any, Literal, get_args, get_origin
 
 import pytest
 
-from smlocal.jobfile.document import Document
-from smlocal.jobfile.job_file import JobFile, read_job
 from smlocal.contract.model.constraints import Text, Whole
 from smlocal.contract.model.request import CreateTrainingJobRequest
 from smlocal.contract.model.structure import Structure, member_types, members
+from smlocal.jobfile.document import Document
+from smlocal.jobfile.job_file import JobFile, read_job
 
 RequestWith = Callable[..., dict[str, Any]]
 Read = Callable[..., JobFile]

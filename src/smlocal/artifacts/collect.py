@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Literal, Protocol
 
 from smlocal.artifacts.archive import Follower, write_archive
-from smlocal.artifacts.publish import publish
 from smlocal.artifacts.progress import Telling
+from smlocal.artifacts.publish import publish
 from smlocal.artifacts.tree import Clash, HostTree
 from smlocal.contract import paths
 from smlocal.quick_dataclass import dataclass

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from smlocal.channels.copy import copy_into
 from smlocal.channels.interface import Check, no_check
 from smlocal.contract.checkpoints import Restored, Stamp
-from smlocal.contract.outcome.failure_reason import client_error
 from smlocal.contract.listing import Listing
+from smlocal.contract.outcome.failure_reason import client_error
 from smlocal.errors import StagingError
 from smlocal.removal import remove_tree
 from smlocal.sources.progress import Meter, Progress

@@ -8,8 +8,8 @@ from errno import EACCES, EDQUOT, ENOENT, ENOSPC, EPERM
 
 from smlocal.channels.duplicate import Duplicator
 from smlocal.channels.interface import Check, Means, no_check
-from smlocal.contract.outcome.failure_reason import client_error
 from smlocal.contract.listing import Listing
+from smlocal.contract.outcome.failure_reason import client_error
 from smlocal.errors import StagingError
 from smlocal.removal import remove_tree
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from smlocal.channels.cache.tree import folders_of, make_folders, seal
 from smlocal.channels.selection import check_paths, distinct, identified
-from smlocal.contract.outcome.failure_reason import client_error
 from smlocal.contract.listing import Listing
+from smlocal.contract.outcome.failure_reason import client_error
 from smlocal.errors import StagingError
 from smlocal.removal import remove_tree
 from smlocal.sources.progress import Meter, Progress

@@ -7,8 +7,8 @@ from dataclasses import replace
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, TypeVar
 
-from smlocal.contract.outcome.failure_reason import client_error
 from smlocal.contract.listing import Listing
+from smlocal.contract.outcome.failure_reason import client_error
 from smlocal.errors import StagingError
 from smlocal.sources.s3.interface import S3Object
 

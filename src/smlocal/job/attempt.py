@@ -17,25 +17,25 @@ from smlocal.errors import (
     StagingError,
 )
 from smlocal.job import details
-from smlocal.job.finish.cleanup import clear_attempt
 from smlocal.job.context import Context
-from smlocal.job.host.delivery import Delivery
+from smlocal.job.control.signals import BrokenOffError
+from smlocal.job.control.stop_signals import send_signal
+from smlocal.job.decide.attempt_outcome import Story
 from smlocal.job.decide.events import Event, FeedBroken, HostExited, Interrupted, Poked, ThreadDied, defect
 from smlocal.job.decide.faults import Faults
-from smlocal.job.host.host_run import HostRun
-from smlocal.job.control.stop_signals import send_signal
-from smlocal.job.mirrored.mirrors import Mirrors
-from smlocal.job.decide.attempt_outcome import Story
-from smlocal.job.control.signals import BrokenOffError
-from smlocal.job.host.all_hosts import stage_hosts
-from smlocal.job.host.start import start_all
 from smlocal.job.decide.watch import Action, Kill, RecordInterruption, RecordStop, Terminate, Watch
+from smlocal.job.finish.cleanup import clear_attempt
+from smlocal.job.host.all_hosts import stage_hosts
+from smlocal.job.host.delivery import Delivery
+from smlocal.job.host.host_run import HostRun
+from smlocal.job.host.start import start_all
+from smlocal.job.mirrored.mirrors import Mirrors
 from smlocal.plan.model import HostPlan, JobPlan
 from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from smlocal.job.credentials import Desk
     from smlocal.job.control.history import Past
+    from smlocal.job.credentials import Desk
 
 _RUNTIME = "OCI runtime"
 
@@ -351,8 +351,8 @@ class Attempt:
     def _cannot_start(self, error: EngineError) -> None:
         """The runtime's refusal is the image's fault; any other trouble is the machine's, as it is on the service."""
         if _RUNTIME in error.sentence:
-            from smlocal.job.host.staging import mounts
             from smlocal.job.decide.start_hints import start_hints  # most containers start
+            from smlocal.job.host.staging import mounts
 
             self.story = replace(self.story, start_error=error.sentence)
             mounted = [mount.target for mount in mounts(self.plan, self.plan.hosts[0])]

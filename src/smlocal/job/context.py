@@ -7,11 +7,11 @@ from dataclasses import field
 
 from smlocal.contract.outcome.statuses import SecondaryStatus, StatusMessage, StopCause
 from smlocal.engine.interface import Engine
+from smlocal.job.control.requests import STOP, Ear
+from smlocal.job.control.signals import StopSignals
 from smlocal.job.decide.events import Events
 from smlocal.job.phases import Phases
 from smlocal.job.reporter import Reporter
-from smlocal.job.control.signals import StopSignals
-from smlocal.job.control.requests import STOP, Ear
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from smlocal.artifacts.collect import Artifacts
 from smlocal.channels.interface import Means
 from smlocal.contract.listing import Listing
-from smlocal.job.host.host_run import HostRun
 from smlocal.job.decide.attempt_outcome import Story
-from smlocal.readable import readable_bytes
+from smlocal.job.host.host_run import HostRun
 from smlocal.plan.model import JobPlan
+from smlocal.readable import readable_bytes
 
 if TYPE_CHECKING:
     from smlocal.artifacts.s3_publish import Published

@@ -8,36 +8,36 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from smlocal.artifacts.collect import Artifacts
-from smlocal.contract.outcome import failure_reason
 from smlocal.contract.metrics.values import definitions_of
+from smlocal.contract.outcome import failure_reason
 from smlocal.contract.outcome.statuses import Ending, SecondaryStatus, StatusMessage, TrainingJobStatus
 from smlocal.engine.interface import Engine
 from smlocal.errors import ArtifactError, EngineError, HomeUnusableError, MachineNotReadyError
 from smlocal.job import details
 from smlocal.job.attempt import Attempt
-from smlocal.job.mirrored.checkpoints import save_mirrored, with_checkpoints_of_now
+from smlocal.job.context import Context, new_token
+from smlocal.job.control.requests import Ear
+from smlocal.job.control.signals import StopSignals
+from smlocal.job.decide.attempt_outcome import ending
+from smlocal.job.decide.events import Events, defect
+from smlocal.job.decide.faults import FAULT, Faults
+from smlocal.job.decide.restarts import Restart, RestartPolicy
 from smlocal.job.finish.cleanup import clear_disk, clear_engine
 from smlocal.job.finish.collect import collect_artifacts, give_back
-from smlocal.job.context import Context, new_token
 from smlocal.job.finish.describe import JOB, LOCAL, PLAN, RECALL, REQUEST, describe_job
-from smlocal.job.decide.events import Events, defect
-from smlocal.job.host.failure_file import read_failure
-from smlocal.job.decide.faults import FAULT, Faults
+from smlocal.job.finish.disk_reserve import give_room, keep_room
 from smlocal.job.finish.job_folder import DESCRIBE, keep
+from smlocal.job.finish.local_block import local_block
+from smlocal.job.finish.replaced import REPLACED, drop_replaced, old_artifacts, replaced_artifacts
 from smlocal.job.finish.unpacked import keep as keep_unpacked
 from smlocal.job.finish.unpacked import kept_directory
-from smlocal.job.finish.local_block import local_block
+from smlocal.job.host.failure_file import read_failure
 from smlocal.job.logs.log_paths import log_path, logged_by
 from smlocal.job.metrics.watch import MetricsReport, MetricsWatch
-from smlocal.job.decide.attempt_outcome import ending
+from smlocal.job.mirrored.checkpoints import save_mirrored, with_checkpoints_of_now
 from smlocal.job.phases import Phases
 from smlocal.job.prepare.prepare import Prepared
-from smlocal.job.finish.replaced import REPLACED, drop_replaced, old_artifacts, replaced_artifacts
 from smlocal.job.reporter import Reporter
-from smlocal.job.finish.disk_reserve import give_room, keep_room
-from smlocal.job.decide.restarts import Restart, RestartPolicy
-from smlocal.job.control.signals import StopSignals
-from smlocal.job.control.requests import Ear
 from smlocal.plan.document import host_directory, plan_document
 from smlocal.plan.later_attempt import for_attempt
 from smlocal.plan.model import JobPlan

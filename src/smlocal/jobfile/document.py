@@ -1,29 +1,19 @@
 """A job file as it was written: its data, and where each part of it stands."""
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
+from smlocal.contract.validation.member_path import Path, dotted, kind_of
 from smlocal.errors import JobFileSyntaxError, RequestInvalidError
+from smlocal.jobfile.places import Places
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-Path = tuple[str | int, ...]
 
 _DEEPEST = 50
 _MOST_PARTS = 20_000
 _FLAGS = "command line"
 _ALIAS = "Look for an alias (*name) that repeats or contains itself."
 _TOO_LARGE = "Is this a job file? HyperParameters and Environment take at most 100 entries each, InputDataConfig 20."
-
-
-class Places(Protocol):
-    """Where the parts of a parsed text stand; only asked when something is wrong."""
-
-    def lines(self) -> "Mapping[Path, int]":
-        """Path to line, counted from 1; a key's line where there is a key."""
-
-    def texts(self) -> "Mapping[Path, str]":
-        """Path to the text of a number or another plain value, as it was written."""
 
 
 class Document:
@@ -102,22 +92,6 @@ class Document:
         return any(path[: len(given)] == given for given in self._overridden)
 
 
-def dotted(path: Path) -> str:
-    """`InputDataConfig[0].ChannelName`."""
-    text = ""
-    for step in path:
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
-    return text
-
-
-def spoken(path: Path) -> str:
-    """The same, with lists counted as the service counts them: `InputDataConfig.1.member.ChannelName`.
-
-    The service's own sentences stand in the same error, and one list must not be counted in two ways.
-    """
-    return ".".join(f"{step + 1}.member" if isinstance(step, int) else step for step in path)
-
-
 def load_document(text: str, *, name: str, directory: str) -> Document:
     """Read YAML or JSON; whatever is wrong with it is a `JobFileSyntaxError` that shows the place."""
     text = text.removeprefix("\ufeff")
@@ -150,14 +124,6 @@ def _parse(text: str, name: str) -> tuple[Any, Places]:
     from smlocal.jobfile import yaml_reader  # 15 ms that a JSON job need not pay
 
     return yaml_reader.parse(text, name)
-
-
-def kind_of(value: Any) -> str:
-    """What a reader of the file would call it."""
-    if value is None:
-        return "null"
-    kinds = {bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "a list", dict: "a map"}
-    return kinds.get(type(value), type(value).__name__)
 
 
 def _shares(root: Any) -> bool:

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from smlocal.contract.outcome.describe import DEFAULT_MAX_RUNTIME
-from smlocal.jobfile.document import Path, spoken
-from smlocal.jobfile.local_settings import Fault
+from smlocal.contract.validation.member_path import Path, spoken
 from smlocal.contract.validation.violation import Violation
+from smlocal.jobfile.local_settings import Fault
 
 
 def fault_violations(faults: Sequence[Fault], request: Mapping[str, Any], *, path: Path) -> list[Violation]:

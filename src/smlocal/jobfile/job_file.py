@@ -5,13 +5,14 @@ from dataclasses import field
 from typing import Any
 
 from smlocal.contract.coverage import lookup
-from smlocal.jobfile.document import Document
 from smlocal.contract.identity import is_region_name
-from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.contract.model.request import CreateTrainingJobRequest
-from smlocal.contract.validation.check import refusal, validate
+from smlocal.contract.validation.check import validate
 from smlocal.contract.validation.rules import broken_rules
 from smlocal.contract.validation.violation import Violation
+from smlocal.jobfile.document import Document
+from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.jobfile.refusal import invalid_request, unsupported_request
 from smlocal.quick_dataclass import dataclass
 
 LOCAL = "Local"
@@ -32,16 +33,16 @@ class JobFile:
 def read_job(document: Document, *, strict: bool) -> JobFile:
     """Validate a document; `strict` asks for what the service asks for. All that is wrong is told in one error."""
     asked = {name: value for name, value in document.data.items() if name != LOCAL}
-    request, violations = validate(CreateTrainingJobRequest, asked, strict=strict, document=document)
+    request, violations = validate(CreateTrainingJobRequest, asked, strict=strict, written=document.written)
     raw = _given(asked)
     local, in_local = _local(document, raw)
     violations += in_local
     violations += broken_rules(raw, strict=strict)
     not_done = lookup.refused(raw)
     if violations or request is None or local is None:
-        raise refusal(document, violations + [violation for _, violation in not_done])
+        raise invalid_request(document, violations + [violation for _, violation in not_done])
     if not_done:
-        raise lookup.refusal(document, not_done)
+        raise unsupported_request(document, not_done)
     return JobFile(request=request, local=local, raw=raw, document=document)
 
 
@@ -49,7 +50,7 @@ def _local(document: Document, request: dict[str, Any]) -> tuple[LocalSettings |
     data = document.data.get(LOCAL)
     if data is None:
         return LocalSettings(), []
-    local, violations = validate(LocalSettings, data, strict=False, path=(LOCAL,), document=document)
+    local, violations = validate(LocalSettings, data, strict=False, path=(LOCAL,), written=document.written)
     if local is not None:
         violations += [_no_location(key) for key in local.Sources if not _LOCATION.match(key)]
         paths = {"Output": local.Output, "Code": local.Code}

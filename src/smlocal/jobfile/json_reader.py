@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from smlocal.errors import JobFileSyntaxError
 
 if TYPE_CHECKING:
-    from smlocal.jobfile.document import Path
+    from smlocal.contract.validation.member_path import Path
 
 _KEY = '"'
 _TOKENS = re.compile(r'\n|"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network
 from urllib.parse import urlsplit
 
-from smlocal.jobfile.document import Path, spoken
-from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.contract.validation.member_path import Path, spoken
 from smlocal.contract.validation.violation import Violation
+from smlocal.jobfile.local_settings import LocalSettings
 
 _FEWEST_BITS = 30
 """Its own address, the gateway's, a host's, and the one for broadcasts."""

@@ -3,9 +3,9 @@
 from typing import Any
 
 from smlocal.contract.coverage.members import TABLE
-from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.contract.model.as_pydantic import pydantic_model
 from smlocal.contract.model.request import CreateTrainingJobRequest
+from smlocal.jobfile.local_settings import LocalSettings
 
 _Json = dict[str, Any]
 

@@ -13,7 +13,7 @@ import yaml
 from smlocal.errors import JobFileSyntaxError
 
 if TYPE_CHECKING:
-    from smlocal.jobfile.document import Path
+    from smlocal.contract.validation.member_path import Path
 
 _TAG = "tag:yaml.org,2002:"
 _NUMBER = "-+0123456789"

@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 from smlocal.contract import paths
-from smlocal.contract.outcome.describe import DEFAULT_MAX_RUNTIME
+from smlocal.contract.documents.channel_manifest import manifest
 from smlocal.contract.documents.environment import container_environment
 from smlocal.contract.identity import instance_hostname, training_job_arn
+from smlocal.contract.model.request import AlgorithmSpecification, CreateTrainingJobRequest
+from smlocal.contract.outcome.describe import DEFAULT_MAX_RUNTIME
 from smlocal.jobfile.job_file import JobFile
 from smlocal.jobfile.local_settings import LocalSettings
-from smlocal.contract.documents.channel_manifest import manifest
-from smlocal.contract.model.request import AlgorithmSpecification, CreateTrainingJobRequest
 from smlocal.plan.channels import manifests, pipes_of, trees_of
 from smlocal.plan.collectors import collectors_of
 from smlocal.plan.endpoints import endpoints_of

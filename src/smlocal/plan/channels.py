@@ -1,12 +1,12 @@
 """How each channel reaches each host: which of its objects, by which means."""
 
 from smlocal.contract import paths
+from smlocal.contract.documents.channel_manifest import manifest
 from smlocal.contract.documents.config_files import channels_of, effective_mode, is_for
 from smlocal.contract.documents.hosts import Host
-from smlocal.jobfile.local_settings import LocalSettings
-from smlocal.contract.documents.channel_manifest import manifest
 from smlocal.contract.model.request import Channel, CreateTrainingJobRequest
 from smlocal.contract.sharding import WHOLE, Shard
+from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.plan.facts import Facts
 from smlocal.plan.model import PipePlan, TreePlan
 from smlocal.plan.staging import choose_staging

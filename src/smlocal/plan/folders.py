@@ -2,8 +2,8 @@
 
 from smlocal.contract import paths
 from smlocal.contract.checkpoints import container_path, folder_key
-from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.contract.model.request import CreateTrainingJobRequest
+from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.plan.facts import Facts
 from smlocal.plan.model import CheckpointPlan, OutputPlan, TreePlan
 from smlocal.plan.staging import choose_staging

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
-from smlocal.contract.gpus import GpuDevices
 from smlocal.contract.documents.hosts import Host
+from smlocal.contract.gpus import GpuDevices
 from smlocal.contract.instance_types import LOCAL, LOCAL_GPU, instance_type
 from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.plan.facts import GpuFacts

@@ -6,8 +6,8 @@ from smlocal.contract import paths
 from smlocal.contract.checkpoints import container_path, is_own_mount
 from smlocal.contract.documents.config_files import config_files, is_for
 from smlocal.contract.documents.hosts import Host
-from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.contract.model.request import CreateTrainingJobRequest
+from smlocal.jobfile.local_settings import LocalSettings
 
 _MOUNTED = (paths.CONFIG, paths.DATA, paths.MODEL, paths.OUTPUT_DATA, paths.METRICS, paths.PROFILER)
 
@@ -36,7 +36,7 @@ def files_of(
 ) -> Mapping[str, bytes]:
     """Its configuration, and the manifests that it has: not those of channels of other instance groups."""
     absent = {paths.channel_manifest(c.ChannelName) for c in request.InputDataConfig or () if not is_for(c, host)}
-    written = config_files(request, host, hosts, local)
+    written = config_files(request, host, hosts, keys=local.ResourceConfigKeys, interface=local.NetworkInterface)
     return {
         **{f"{paths.CONFIG}/{name}": content for name, content in written.items()},
         **{path: content for path, content in manifests.items() if path not in absent},

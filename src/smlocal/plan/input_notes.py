@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from smlocal.contract.documents.config_files import effective_mode
-from smlocal.jobfile.job_file import JobFile
 from smlocal.contract.listing import Listing
+from smlocal.jobfile.job_file import JobFile
 from smlocal.plan.model import JobPlan, PipePlan, TreePlan
 from smlocal.plan.note_rule import NoteRule, inputs, some
 

@@ -3,8 +3,8 @@
 from smlocal.contract.documents.hosts import Host
 from smlocal.contract.instance_types import instance_type, is_this_machine
 from smlocal.contract.limits import Limits, read_size, read_ulimit
-from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.contract.model.request import ResourceConfig
+from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.plan.facts import Facts, MachineFacts
 from smlocal.plan.model import TreePlan
 

@@ -1,8 +1,8 @@
 """Notes on the regexes of MetricDefinitions."""
 
-from smlocal.jobfile.job_file import JobFile
 from smlocal.contract.metrics.regex import wanted_controls
 from smlocal.contract.metrics.values import definitions_of
+from smlocal.jobfile.job_file import JobFile
 from smlocal.plan.model import JobPlan
 from smlocal.plan.note_rule import NoteRule, some
 

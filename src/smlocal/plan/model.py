@@ -5,8 +5,8 @@ from dataclasses import field
 from typing import Any
 
 from smlocal.contract.checkpoints import is_own_mount
-from smlocal.contract.gpus import GpuDevices
 from smlocal.contract.documents.hosts import Host
+from smlocal.contract.gpus import GpuDevices
 from smlocal.contract.limits import Limits
 from smlocal.contract.listing import Listing
 from smlocal.contract.sharding import WHOLE, Shard

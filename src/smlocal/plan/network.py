@@ -4,13 +4,8 @@ An engine's DNS knows a container only once it is started; what stands in `/etc/
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from smlocal.quick_dataclass import dataclass
-
-if TYPE_CHECKING:
-    from smlocal.plan.model import JobPlan
 
 _USUAL_BITS = 24
 _NOT_HOSTS = 3
@@ -47,23 +42,6 @@ def plan_network(name: str, subnet: str, hosts: Sequence[str], *, within: str, i
         addresses={host: str(network[number]) for number, host in enumerate(hosts, start=2)},
         isolated=isolated,
     )
-
-
-def moved(plan: "JobPlan", subnet: str) -> "JobPlan":
-    """The same job on another subnet."""
-    old = plan.network
-    if old is None:
-        return plan
-    new = plan_network(old.name, subnet, list(old.addresses), within=old.within, isolated=old.isolated)
-    hosts = []
-    for host in plan.hosts:
-        # Local.Endpoints that are on this machine are reached at the gateway.
-        environment = {
-            name: value.replace(old.gateway, new.gateway) if name.startswith("AWS_ENDPOINT_URL_") else value
-            for name, value in host.environment.items()
-        }
-        hosts.append(replace(host, environment=environment))
-    return replace(plan, network=new, hosts=tuple(hosts))
 
 
 def candidates(within: str, hosts: int, *, seed: int) -> Iterator[str]:

@@ -5,8 +5,8 @@
 
 from smlocal.contract.documents.hosts import INTERFACE
 from smlocal.contract.instance_types import is_this_machine
-from smlocal.jobfile.job_file import JobFile
 from smlocal.contract.secrets.urls import without_passwords
+from smlocal.jobfile.job_file import JobFile
 from smlocal.plan.engine_notes import ENGINE_RULES
 from smlocal.plan.gpu_notes import GPU_RULES
 from smlocal.plan.image_notes import IMAGE_RULES

@@ -5,9 +5,9 @@ from itertools import chain
 from typing import Any
 
 from smlocal.contract.usage import MIB, ContainerUsage, Point, readable
-from smlocal.readable import readable_bytes
 from smlocal.job.usage.series import Series
 from smlocal.quick_dataclass import dataclass
+from smlocal.readable import readable_bytes
 from smlocal.report.curve import Curve, Line
 from smlocal.report.thinning import Place
 from smlocal.report.words import clean_span

@@ -19,8 +19,8 @@ import pytest
 from tests.integration.reasons import assert_reason
 from tests.integration.s3_servers import S3Server
 
-from smlocal.channels.download_channel import bring
 from smlocal.channels.cache.folder import Cache
+from smlocal.channels.download_channel import bring
 from smlocal.channels.interface import StagedChannel
 from smlocal.contract.listing import Listing
 from smlocal.errors import StagingError

@@ -8,19 +8,19 @@ from uuid import uuid4
 import pytest
 
 from smlocal.artifacts.checkpoints import SaveReport
-from smlocal.jobfile.document import Document
-from smlocal.jobfile.job_file import read_job
 from smlocal.engine.docker import DockerEngine, connect
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Mount
+from smlocal.job.finish.cleanup import clear_disk
 from smlocal.job.mirrored.checkpoints import (
     checkpoint_mounts,
     restore_checkpoints,
     save_folder,
     with_checkpoints_of_now,
 )
-from smlocal.job.finish.cleanup import clear_disk
 from smlocal.job.mirrored.folders import mirrored_folders
 from smlocal.job.prepare.prepare import look
+from smlocal.jobfile.document import Document
+from smlocal.jobfile.job_file import read_job
 from smlocal.plan.document import host_directory, plan_document
 from smlocal.plan.model import HostPlan, JobPlan
 

@@ -16,7 +16,7 @@ from smlocal.errors import EngineError, SubnetInUseError
 from smlocal.job.prepare.networks import FOLDER_LABEL, make_network, without_leftovers
 from smlocal.job.prepare.prepare import look
 from smlocal.plan.model import JobPlan
-from smlocal.plan.network import moved
+from smlocal.plan.other_subnet import on_subnet
 from smlocal.store.lease import Lease
 
 RunJob = Callable[..., Ran]
@@ -105,7 +105,7 @@ def planned(job_file: Callable[..., Path], tmp_path: Path) -> Callable[..., JobP
 
 def test_a_subnet_that_is_taken_meanwhile(take: Callable[..., str], planned: Callable[..., JobPlan]) -> None:
     engine: DockerEngine = connect()
-    plan = moved(planned("198.18.0.0/15"), taken := f"198.51.100.{8 * secrets.randbelow(32)}/29")
+    plan = on_subnet(planned("198.18.0.0/15"), taken := f"198.51.100.{8 * secrets.randbelow(32)}/29")
     take(taken)
     made = make_network(engine, plan)
     try:
@@ -116,7 +116,7 @@ def test_a_subnet_that_is_taken_meanwhile(take: Callable[..., str], planned: Cal
     finally:
         for each in engine.owned(plan.name):
             engine.remove(each)
-    plan = moved(planned("198.18.0.0/15"), taken)
+    plan = on_subnet(planned("198.18.0.0/15"), taken)
     with pytest.raises(SubnetInUseError):
         engine.create_network("networks-never", {}, subnet=taken, gateway=_first(taken))
     assert plan.network is not None

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 
 from smlocal.cli.main import cli
 from smlocal.errors import JobFinishedError
-from smlocal.job.finish.describe import LOCAL
 from smlocal.job.control.requests import ask_to_stop
+from smlocal.job.finish.describe import LOCAL
 from smlocal.store.home import home_directory
 from smlocal.store.jobs import Store
 

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.integration.s3_servers import REGION, S3Server, environment, free_port
 
-from smlocal.contract.listing import Listing
 from smlocal.contract.documents.channel_manifest import manifest
+from smlocal.contract.listing import Listing
 from smlocal.contract.sharding import Shard
 from smlocal.errors import CredentialsMissingError, S3UnreachableError, SourceEmptyError
 from smlocal.sources.s3.client import S3Client

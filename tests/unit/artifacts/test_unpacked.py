@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from smlocal.artifacts.archive import write_archive
 from smlocal.artifacts.fetch import fetch
-from smlocal.artifacts.unpacked import kept_tree, move, write_index
 from smlocal.artifacts.tree import HostTree
+from smlocal.artifacts.unpacked import kept_tree, move, write_index
 from smlocal.errors import ArtifactError
 
 

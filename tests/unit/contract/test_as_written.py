@@ -2,9 +2,9 @@
 
 import pytest
 
+from smlocal.errors import RequestInvalidError
 from smlocal.jobfile.document import load_document
 from smlocal.jobfile.job_file import read_job
-from smlocal.errors import RequestInvalidError
 
 REST = """
 AlgorithmSpecification: {TrainingImage: image, TrainingInputMode: File}

@@ -13,7 +13,7 @@ LOCAL_PATH = "CheckpointConfig.LocalPath"
 
 def files(job: Any) -> dict[str, bytes]:
     hosts = homogeneous(2, "ml.m5.large")
-    return config_files(job.request, hosts[0], hosts, job.local)
+    return config_files(job.request, hosts[0], hosts)
 
 
 def test_the_config_file_has_the_local_path_alone_and_as_spelled(request_with: Any, read: Any) -> None:

@@ -9,7 +9,7 @@ from smlocal.contract.documents.hosts import homogeneous
 
 def _channel(job: Any) -> Any:
     hosts = homogeneous(1, "ml.m5.large")
-    files = config_files(job.request, hosts[0], hosts, job.local)
+    files = config_files(job.request, hosts[0], hosts)
     return json.loads(files["inputdataconfig.json"])["train"]
 
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from smlocal.jobfile.document import Document
 from smlocal.contract.gpus import gpus_trouble, read_gpus
-from smlocal.jobfile.job_file import read_job
 from smlocal.errors import RequestInvalidError
+from smlocal.jobfile.document import Document
+from smlocal.jobfile.job_file import read_job
 
 REQUEST = {
     "AlgorithmSpecification": {"TrainingImage": "image", "TrainingInputMode": "File"},

@@ -4,8 +4,6 @@ from typing import Any
 
 import pytest
 
-from smlocal.jobfile.document import Document
-from smlocal.jobfile.job_file import read_job
 from smlocal.contract.limits import (
     cpus_trouble,
     memory_trouble,
@@ -15,6 +13,8 @@ from smlocal.contract.limits import (
     ulimits_trouble,
 )
 from smlocal.errors import RequestInvalidError
+from smlocal.jobfile.document import Document
+from smlocal.jobfile.job_file import read_job
 
 
 @pytest.mark.parametrize(

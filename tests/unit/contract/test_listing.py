@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from smlocal.contract.listing import Listing
 from smlocal.contract.documents.channel_manifest import manifest
+from smlocal.contract.listing import Listing
 from smlocal.contract.packed import PackedNames, packed
 from smlocal.contract.sharding import WHOLE, Shard
 

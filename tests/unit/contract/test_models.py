@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from smlocal.contract.coverage.members import TABLE
-from smlocal.jobfile.document import Document
-from smlocal.jobfile.job_file import read_job
-from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.contract.model.as_pydantic import pydantic_model
 from smlocal.contract.model.describe import DescribeTrainingJobResponse
 from smlocal.contract.model.request import Channel, CreateTrainingJobRequest, DataSource
 from smlocal.contract.validation.check import validate
 from smlocal.errors import SmlocalError
+from smlocal.jobfile.document import Document
+from smlocal.jobfile.job_file import read_job
+from smlocal.jobfile.local_settings import LocalSettings
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20)
 ANYTHING = st.recursive(

@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 from smlocal.contract.documents.config_files import config_files
-from smlocal.jobfile.document import Document
 from smlocal.contract.documents.hosts import homogeneous
+from smlocal.jobfile.document import Document
 from smlocal.jobfile.job_file import read_job
 
 THREE_CHANNELS = """{
@@ -38,6 +38,6 @@ def test_the_three_channels_of_the_developer_guide() -> None:
     }
     job = read_job(Document(request, name="job.yaml", directory="/work"), strict=False)
     hosts = homogeneous(1, "ml.m5.large")
-    written = config_files(job.request, hosts[0], hosts, job.local)["inputdataconfig.json"]
+    written = config_files(job.request, hosts[0], hosts)["inputdataconfig.json"]
     # Equal with the order of all keys, and without spaces.
     assert written == json.dumps(json.loads(THREE_CHANNELS), separators=(",", ":")).encode()

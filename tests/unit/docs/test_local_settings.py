@@ -1,8 +1,8 @@
 import json
 from collections.abc import Callable
 
-from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.contract.model.structure import members
+from smlocal.jobfile.local_settings import LocalSettings
 
 HEADING = "`Local`: settings of this machine"
 

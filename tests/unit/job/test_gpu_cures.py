@@ -2,11 +2,11 @@
 
 import pytest
 
-from smlocal.contract.gpus import GpuDevices
 from smlocal.contract.documents.hosts import homogeneous
-from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.contract.gpus import GpuDevices
 from smlocal.errors import GpuUnavailableError
 from smlocal.job.prepare.gpus import check_engine
+from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.plan.facts import EngineFacts, GpuFacts
 
 ELSEWHERE = EngineFacts(

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.jobfile.document import Document, load_document
 from smlocal.errors import JobFileSyntaxError, RequestInvalidError, SmlocalError
+from smlocal.jobfile.document import Document, load_document
 
 
 def load(text: str, name: str = "job.yaml") -> Document:

@@ -6,11 +6,11 @@ from botocore.exceptions import InvalidRegionError
 from botocore.utils import validate_region_name
 
 from smlocal.contract.coverage.members import TABLE, Support, Value
-from smlocal.jobfile.document import Document, load_document
 from smlocal.contract.identity import is_region_name
+from smlocal.errors import FieldRefusedError, RequestInvalidError
+from smlocal.jobfile.document import Document, load_document
 from smlocal.jobfile.job_file import JobFile, read_job
 from smlocal.jobfile.local_settings import LocalSettings
-from smlocal.errors import FieldRefusedError, RequestInvalidError
 
 TEXT = """\
 TrainingJobName: a

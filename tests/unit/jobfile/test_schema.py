@@ -1,8 +1,8 @@
 from typing import Any
 
 from smlocal.contract.coverage.members import TABLE
-from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.contract.model.structure import members
+from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.jobfile.schema import job_file_schema
 
 

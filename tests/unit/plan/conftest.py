@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from smlocal.contract.listing import Listing
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.job_file import JobFile, read_job
-from smlocal.contract.listing import Listing
 from smlocal.plan.build import build_plan
 from smlocal.plan.facts import EngineFacts, Facts, ImageFacts, MachineFacts
 from smlocal.plan.model import JobPlan

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.contract.gpus import GpuDevices
 from smlocal.contract.documents.hosts import heterogeneous, homogeneous
+from smlocal.contract.gpus import GpuDevices
 from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.plan.facts import GpuFacts, MachineFacts
 from smlocal.plan.gpus import EVERY, gpu_counts, share_out

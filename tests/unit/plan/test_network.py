@@ -7,7 +7,8 @@ from itertools import islice
 import pytest
 
 from smlocal.plan.model import JobPlan
-from smlocal.plan.network import candidates, moved, overlaps, plan_network
+from smlocal.plan.network import candidates, overlaps, plan_network
+from smlocal.plan.other_subnet import on_subnet
 
 Planner = Callable[..., JobPlan]
 
@@ -51,13 +52,13 @@ def test_a_job_moves_to_another_subnet_as_a_whole(plan: Planner) -> None:
         "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 2},
         "Environment": {"PEER": "198.18.7.1"},
     }
-    made = moved(plan(changes, {"Endpoints": {"s3": "http://localhost:9000"}}), "10.0.0.0/24")
+    made = on_subnet(plan(changes, {"Endpoints": {"s3": "http://localhost:9000"}}), "10.0.0.0/24")
     assert made.network is not None
     assert dict(made.network.addresses) == {"algo-1": "10.0.0.2", "algo-2": "10.0.0.3"}
     for host in made.hosts:
         assert host.environment["AWS_ENDPOINT_URL_S3"] == "http://10.0.0.1:9000"
         assert host.environment["PEER"] == "198.18.7.1"
-    assert moved(plan(), "10.0.0.0/24") == plan()
+    assert on_subnet(plan(), "10.0.0.0/24") == plan()
 
 
 def test_overlaps() -> None:

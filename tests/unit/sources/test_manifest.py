@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from smlocal.contract.listing import Listing
 from smlocal.contract.documents.channel_manifest import manifest
+from smlocal.contract.listing import Listing
 from smlocal.contract.packed import PackedNames
 from smlocal.errors import SourceEmptyError, SourceMissingError, SourceUnmappedError, SourceUnreadableError
 from smlocal.sources.channel import ChannelSource, list_channel

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.contract.listing import Listing
 from smlocal.contract.documents.channel_manifest import manifest
+from smlocal.contract.listing import Listing
 from smlocal.sources.inspection import LOOKED_AT
 from smlocal.sources.local import list_folder
 

@@ -55,7 +55,7 @@ class Filling:
 
     def salvage(self) -> None:
         """Keep what is whole of it, also of an earlier try that was killed."""
-        salvage(self._cache, self._work)
+        salvage(self._work, self._cache.blob)
 
     def clear(self) -> None:
         """Remove what is left of it."""
@@ -85,7 +85,7 @@ class Filling:
         new = os.path.join(self._new, blob)
         seal(new)
         self._link(new, f"{self._data}/{self._listing.paths[index]}")
-        store(self._cache, new, blob)
+        store(new, self._cache.blob(blob))
 
     def _link(self, source: str, place: str) -> None:
         try:

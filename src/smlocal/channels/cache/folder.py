@@ -108,7 +108,7 @@ class Cache:
             flock(file, LOCK_EX | LOCK_NB)  # refused while its process lives
             if _is_still(file, path):
                 folder = os.path.join(self.partial, name.removesuffix(_LOCK))
-                salvage(self, folder)
+                salvage(folder, self.blob)
                 self.discard(folder)
                 os.unlink(path)
 

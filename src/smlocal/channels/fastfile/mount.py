@@ -14,8 +14,8 @@ from typing import BinaryIO
 from smlocal.channels.fastfile.index import write_index
 from smlocal.channels.fastfile.unmount import unmount
 from smlocal.channels.fastfile.unread import Unread, read_unread
-from smlocal.contract.outcome.failure_reason import INTERNAL_ERROR
 from smlocal.contract.listing import Listing
+from smlocal.contract.outcome.failure_reason import INTERNAL_ERROR
 from smlocal.errors import StagingError
 from smlocal.quick_dataclass import dataclass
 from smlocal.threads import watched_thread

@@ -17,9 +17,9 @@ _COLUMN = 12
 @click.option("--service", is_flag=True, help="Exactly the service's answer, as JSON.")
 def command(*, name: str, as_json: bool, service: bool) -> None:
     """Show a job: status, reason, times and artifacts."""
+    from smlocal.job.control.orphans import see_to
     from smlocal.job.finish.describe import describe_job
     from smlocal.job.logs.job_logs import host_logs
-    from smlocal.job.control.orphans import see_to
     from smlocal.store.home import home_directory
     from smlocal.store.jobs import Store
     from smlocal.store.lease import supervised

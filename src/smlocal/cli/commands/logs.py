@@ -29,9 +29,9 @@ def command(*, name: str, host: str | None, follow: bool, timestamps: bool, raw:
 
     All of it, from the start, as the service's log would show it: a TAB is #011.
     """
-    from smlocal.job.logs.log_times import LogTimes, times_path
-    from smlocal.job.logs.job_logs import host_logs
     from smlocal.job.control.orphans import see_to
+    from smlocal.job.logs.job_logs import host_logs
+    from smlocal.job.logs.log_times import LogTimes, times_path
     from smlocal.store.home import home_directory
     from smlocal.store.jobs import Store
 

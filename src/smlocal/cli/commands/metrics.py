@@ -27,8 +27,8 @@ def command(*, name: str, as_json: bool, as_csv: bool) -> None:
     """Show the metrics of a job, finished or running."""
     if as_json and as_csv:
         raise click.UsageError("--json and --csv exclude each other.")
-    from smlocal.job.metrics.job_metrics import job_metrics
     from smlocal.job.control.orphans import see_to
+    from smlocal.job.metrics.job_metrics import job_metrics
     from smlocal.store.home import home_directory
     from smlocal.store.jobs import Store
 

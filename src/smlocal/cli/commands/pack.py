@@ -18,8 +18,8 @@ def command(*, name: str, output: str | None, as_json: bool) -> int:
     it is.
     """
     from smlocal.job.control.orphans import see_to
-    from smlocal.job.prepare.output_folder import folder_at
     from smlocal.job.finish.pack import pack_again
+    from smlocal.job.prepare.output_folder import folder_at
     from smlocal.store.home import home_directory
     from smlocal.store.jobs import Store
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from smlocal.cli.terminal.columns import from_here
 from smlocal.cli.job_options import job_options, read_job_options
+from smlocal.cli.terminal.columns import from_here
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

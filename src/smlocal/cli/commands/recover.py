@@ -26,8 +26,8 @@ def command(ctx: click.Context) -> int:
     Any command that touches such a job does this by itself, in the background.
     """
     from smlocal.cli.terminal.errors import show_error
-    from smlocal.job.finish.document_copies import complete_copies
     from smlocal.job.control.orphans import orphans
+    from smlocal.job.finish.document_copies import complete_copies
     from smlocal.store.home import home_directory
     from smlocal.store.jobs import Store
 

@@ -7,10 +7,10 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from smlocal.cli.terminal.colour import BOLD, FAINT, GREEN, RED, YELLOW, paint
-from smlocal.cli.views.host_prefix import host_lines
 from smlocal.cli.terminal.live_lines import LiveLines
-from smlocal.cli.terminal.output import Sink
 from smlocal.cli.terminal.messages import Talk
+from smlocal.cli.terminal.output import Sink
+from smlocal.cli.views.host_prefix import host_lines
 from smlocal.contract.outcome.statuses import StopCause
 from smlocal.engine.interface import Written
 from smlocal.plan.model import JobPlan

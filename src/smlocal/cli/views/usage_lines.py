@@ -6,8 +6,8 @@ from typing import Any
 
 from smlocal.cli.views.sparkline import sparkline
 from smlocal.contract.usage import MIB, Point, Verdict, readable
-from smlocal.readable import readable_bytes
 from smlocal.job.usage.series import read_series
+from smlocal.readable import readable_bytes
 
 _HOSTS = 4
 _WIDTH = 16

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from smlocal.contract.coverage.members import TABLE, UNECHOED, Row, Support
-from smlocal.jobfile.document import Document, Path, spoken
+from smlocal.contract.validation.member_path import Path, spoken
 from smlocal.contract.validation.violation import Violation
-from smlocal.errors import FieldRefusedError
 
 
 def members(request: dict[str, Any]) -> Iterator[tuple[str, Path, Any]]:
@@ -44,34 +43,6 @@ def refused(request: dict[str, Any]) -> list[tuple[str, Violation]]:
             said = f"{spoken(path)}: {word}" if special is not None else spoken(path)
             found.append((name, Violation(path=path, text=f"{said} is refused: {(special or row).note}")))
     return found
-
-
-def refusal(document: Document, found: list[tuple[str, Violation]]) -> FieldRefusedError:
-    """One error for everything that is refused."""
-    from smlocal.contract.validation.wording import one_line  # only after a mistake
-
-    names = list(dict.fromkeys(name for name, _ in found))
-    places = [(document.where(violation.path), one_line(violation.text)) for _, violation in found]
-    width = max(len(where) for where, _ in places)
-    who = document.blamed(violation.path for _, violation in found)
-    return FieldRefusedError(
-        f"{who} asks for what smlocal does not do: {', '.join(names)}",
-        details=[f"{where:<{width}}   {text}" for where, text in places],
-        remedy=[*_remedies(names), "smlocal coverage says what becomes of every member."],
-    )
-
-
-def _remedies(names: list[str]) -> Iterator[str]:
-    """For a value: which others are possible; a member as a whole can only be left out."""
-    whole = [name for name in names if not TABLE[name].values]
-    for name in names:
-        possible = [word for word, value in TABLE[name].values.items() if value.support is not Support.REFUSED]
-        if possible:
-            yield f"Use {' or '.join(possible)} for {name}."
-        elif name not in whole:
-            whole.append(name)
-    if whole:
-        yield f"Leave {'it' if names == whole[:1] else ', '.join(whole)} out to run the job here."
 
 
 def recorded_members(request: dict[str, Any]) -> tuple[str, ...]:

@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from smlocal.contract import paths
-from smlocal.contract.documents.hosts import Host, resource_config
-from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.contract.documents.hosts import INTERFACE, Host, ResourceConfigKeys, resource_config
 from smlocal.contract.model.request import Channel, CreateTrainingJobRequest, FileSystemDataSource
 
 _INTERNAL_SPELLING = {
@@ -27,10 +26,14 @@ _INTERNAL_SPELLING = {
 
 
 def config_files(
-    request: CreateTrainingJobRequest, host: Host, hosts: Sequence[Host], local: LocalSettings
+    request: CreateTrainingJobRequest,
+    host: Host,
+    hosts: Sequence[Host],
+    *,
+    keys: ResourceConfigKeys = "newest",
+    interface: str = INTERFACE,
 ) -> dict[str, bytes]:
-    """Every config file of one host, by name."""
-    keys, interface = local.ResourceConfigKeys, local.NetworkInterface
+    """Every config file of one host, by name; `keys` and `interface` are for its `resourceconfig.json`."""
     documents: dict[str, Any] = {
         "hyperparameters.json": request.HyperParameters or {},
         "inputdataconfig.json": input_data_config(request, host),

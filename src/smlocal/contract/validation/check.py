@@ -2,25 +2,23 @@
 
 from typing import Any, TypeVar, get_args
 
-from smlocal.jobfile.document import Document, Path
 from smlocal.contract.model.constraints import split
 from smlocal.contract.model.structure import Structure, member_types
-from smlocal.contract.validation.walk import violations
+from smlocal.contract.validation.member_path import Path
 from smlocal.contract.validation.violation import Violation
-from smlocal.errors import RequestInvalidError
+from smlocal.contract.validation.walk import Written, not_known, violations
 
 Model = TypeVar("Model", bound=Structure)
 
 
 def validate(
-    model: type[Model], data: Any, *, strict: bool, path: Path = (), document: Document | None = None
+    model: type[Model], data: Any, *, strict: bool, path: Path = (), written: Written = not_known
 ) -> tuple[Model | None, list[Violation]]:
     """The data as a model, or everything that is wrong with it; a `path` says that it is a block of our own.
 
-    The `document` it is from knows how numbers were written.
+    `written` says how a number was written, where that is known.
     """
-    known = {} if document is None else {"written": document.written}
-    found = violations(model, data, strict=strict, path=path, **known)
+    found = violations(model, data, strict=strict, path=path, written=written)
     return (None, found) if found else (_made(model, data), [])
 
 
@@ -35,25 +33,6 @@ def _made(annotation: Any, value: Any) -> Any:
     if isinstance(value, list):
         return [_made(get_args(kind)[0], item) for item in value]
     return dict(value) if isinstance(value, dict) else value
-
-
-def refusal(document: Document, violations: list[Violation]) -> RequestInvalidError:
-    """One error for all of them, in the order of the file."""
-    from smlocal.contract.validation.wording import one_line  # only after a mistake
-
-    described = [(document.where(violation.path), violation) for violation in violations]
-    width = max(len(where) for where, _ in described)
-    described.sort(key=lambda one: document.nearest_line(one[1].path) or 0)
-    service = list(dict.fromkeys(violation.service for _, violation in described if violation.service))
-    number = len(described)
-    message = ""
-    if service:
-        message = f"{len(service)} validation error{'s' if len(service) > 1 else ''} detected: {'; '.join(service)}"
-    return RequestInvalidError(
-        f"{number} problem{'s' if number > 1 else ''} in {document.blamed(violation.path for violation in violations)}",
-        details=[f"{where:<{width}}   {one_line(violation.text)}" for where, violation in described],
-        service_message=message,
-    )
 
 
 def missing(path: Path) -> Violation:

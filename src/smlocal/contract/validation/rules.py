@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from smlocal.jobfile.document import Path, spoken
 from smlocal.contract.metrics.regex import regex_trouble
 from smlocal.contract.validation.check import missing
+from smlocal.contract.validation.member_path import Path, spoken
 from smlocal.contract.validation.violation import Violation
 
 _Found = Iterator[Violation]

@@ -1,6 +1,6 @@
 """One thing that is wrong with a request."""
 
-from smlocal.jobfile.document import Path
+from smlocal.contract.validation.member_path import Path
 from smlocal.quick_dataclass import dataclass
 
 

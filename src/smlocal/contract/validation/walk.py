@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Literal, get_args, get_origin
 
-from smlocal.jobfile.document import Path, dotted, kind_of, spoken
 from smlocal.contract.model.constraints import Checked, Items, OrHere, Text, Whole, split
 from smlocal.contract.model.structure import Structure, member_types, members
-from smlocal.contract.validation.suggestions import closest
 from smlocal.contract.secrets.urls import HIDDEN
+from smlocal.contract.validation.member_path import Path, dotted, kind_of, spoken
+from smlocal.contract.validation.suggestions import closest
+from smlocal.contract.validation.violation import Violation
 from smlocal.contract.validation.wording import (
     NOT_NULL,
     Broken,
@@ -25,7 +26,6 @@ from smlocal.contract.validation.wording import (
     sentence,
     short_sentence,
 )
-from smlocal.contract.validation.violation import Violation
 from smlocal.quick_dataclass import dataclass
 
 _KEY = "the key"
@@ -33,8 +33,8 @@ Written = Callable[[Path], str | None]
 """A plain value as its file has it, `010` and not 10, where there is a file."""
 
 
-def _unwritten(_: Path) -> None:
-    return None
+def not_known(_: Path) -> None:
+    """For data that no file has, such as values of flags."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,7 +46,7 @@ class _Place:
     strict: bool = False
     ours: bool = False
     """True in the `Local` block, which the service does not know."""
-    written: Written = _unwritten
+    written: Written = not_known
 
     def member(self, name: str) -> "_Place":
         spoken = name if self.ours else member_name(name)
@@ -61,7 +61,7 @@ class _Place:
 
 
 def violations(
-    model: type[Structure], data: Any, *, strict: bool, path: Path = (), written: Written = _unwritten
+    model: type[Structure], data: Any, *, strict: bool, path: Path = (), written: Written = not_known
 ) -> list[Violation]:
     """Everything that is wrong with data that the model refuses; a `path` says that it is a block of our own."""
     place = _Place(path=path, service=dotted(path), strict=strict, ours=bool(path), written=written)

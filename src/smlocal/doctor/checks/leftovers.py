@@ -6,8 +6,8 @@ from smlocal.doctor.interface import Finding, fine, warning
 from smlocal.doctor.look import Look
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Resource, ResourceKind
 from smlocal.errors import JobUnknownError
-from smlocal.job.finish.engine_leftovers import clear_this_engine
 from smlocal.job.control.orphans import orphans
+from smlocal.job.finish.engine_leftovers import clear_this_engine
 from smlocal.store.jobs import Store
 from smlocal.store.records import LeftOnEngine
 

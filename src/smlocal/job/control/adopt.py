@@ -10,21 +10,21 @@ from smlocal.contract.outcome import failure_reason
 from smlocal.contract.outcome.statuses import Ending, SecondaryStatus, StatusMessage, TrainingJobStatus
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError, MachineNotReadyError
+from smlocal.job.control.ended_hosts import ended_hosts
+from smlocal.job.control.found_containers import Found, find
+from smlocal.job.control.history import Past, read_past
+from smlocal.job.control.signals import StopSignals
+from smlocal.job.decide.attempt_outcome import Story
+from smlocal.job.decide.events import Events, HostExited
 from smlocal.job.finish.cleanup import clear_disk, clear_engine
 from smlocal.job.finish.collect import give_back
-from smlocal.job.finish.document_copies import keep_copies
 from smlocal.job.finish.describe import DECISION, JOB, LOCAL, NOT_ADOPTED, RECALL
-from smlocal.job.control.ended_hosts import ended_hosts
-from smlocal.job.decide.events import Events, HostExited
-from smlocal.job.control.found_containers import Found, find
-from smlocal.job.finish.unpacked import keep
-from smlocal.job.decide.attempt_outcome import Story
-from smlocal.job.control.history import Past, read_past
-from smlocal.job.prepare.prepare import plan_again
-from smlocal.job.finish.replaced import drop_replaced
-from smlocal.job.reporter import Silent
 from smlocal.job.finish.disk_reserve import give_room
-from smlocal.job.control.signals import StopSignals
+from smlocal.job.finish.document_copies import keep_copies
+from smlocal.job.finish.replaced import drop_replaced
+from smlocal.job.finish.unpacked import keep
+from smlocal.job.prepare.prepare import plan_again
+from smlocal.job.reporter import Silent
 from smlocal.job.supervisor import Supervisor, end_job, make_context, remember_left
 from smlocal.plan.model import JobPlan
 from smlocal.plan.recall import recall

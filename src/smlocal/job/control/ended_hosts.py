@@ -1,8 +1,8 @@
 """The hosts of a job whose containers have ended, for what is still to be done with them."""
 
 from smlocal.engine.interface import Engine, ResourceKind
-from smlocal.job.host.delivery import Delivery
 from smlocal.job.decide.events import Events
+from smlocal.job.host.delivery import Delivery
 from smlocal.job.host.host_run import HOST_LABEL, HostRun
 from smlocal.job.labels import owned_by
 from smlocal.job.reporter import Silent

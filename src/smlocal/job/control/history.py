@@ -5,10 +5,10 @@ from dataclasses import field
 from typing import Any
 
 from smlocal.contract.outcome.statuses import StopCause
-from smlocal.job.decide.faults import FAULT
+from smlocal.job.control.requests import INTERRUPT, STOP
 from smlocal.job.control.stop_signals import SIGNAL
 from smlocal.job.decide.attempt_outcome import Story
-from smlocal.job.control.requests import INTERRUPT, STOP
+from smlocal.job.decide.faults import FAULT
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.records import Event
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from smlocal.errors import JobNotAdoptedError
-from smlocal.job.finish.describe import NOT_ADOPTED
 from smlocal.job.control.detach import leave_behind
+from smlocal.job.finish.describe import NOT_ADOPTED
 from smlocal.store.jobs import Store
 from smlocal.store.lease import supervised
 

@@ -7,8 +7,8 @@ from contextlib import suppress
 
 from smlocal.contract.outcome.statuses import SecondaryStatus, StatusMessage, StopCause
 from smlocal.errors import JobNotInterruptibleError
-from smlocal.job.decide.events import Event, Interrupted, StopAsked
 from smlocal.job.control.signals import POKE
+from smlocal.job.decide.events import Event, Interrupted, StopAsked
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
 from smlocal.store.lease import supervised

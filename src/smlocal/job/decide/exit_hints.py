@@ -3,9 +3,9 @@
 import os
 from contextlib import suppress
 
+from smlocal.job.decide.attempt_outcome import HostEnd
 from smlocal.job.decide.hints import HostExit, exit_hints, is_full
 from smlocal.job.host.host_run import HostRun
-from smlocal.job.decide.attempt_outcome import HostEnd
 from smlocal.job.host.staging import mounts
 from smlocal.plan.document import host_directory
 

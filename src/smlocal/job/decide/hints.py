@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable
 
 from smlocal.job.decide.attempt_outcome import KILLED
-from smlocal.readable import readable_bytes
 from smlocal.job.decide.start_hints import NO_INTERPRETER, WRONG_FORMAT, hidden_by
 from smlocal.quick_dataclass import dataclass
+from smlocal.readable import readable_bytes
 
 _BUS_ERROR = 135
 _MAY_NOT_EXECUTE = 126

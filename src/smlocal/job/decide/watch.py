@@ -6,6 +6,7 @@ from typing import assert_never
 
 from smlocal.contract.outcome import failure_reason
 from smlocal.contract.outcome.statuses import StopCause
+from smlocal.job.decide.attempt_outcome import HostEnd, Story
 from smlocal.job.decide.events import (
     Event,
     FeedBroken,
@@ -17,7 +18,6 @@ from smlocal.job.decide.events import (
     StopAsked,
     ThreadDied,
 )
-from smlocal.job.decide.attempt_outcome import HostEnd, Story
 from smlocal.plan.model import StopPlan
 from smlocal.quick_dataclass import dataclass
 

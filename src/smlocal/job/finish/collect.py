@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Literal, cast
 from smlocal.artifacts.collect import Artifacts, collect
 from smlocal.artifacts.fetch import host_tree
 from smlocal.artifacts.handback import hand_back
-from smlocal.artifacts.unpacked import write_index
 from smlocal.artifacts.tree import HostTree
+from smlocal.artifacts.unpacked import write_index
 from smlocal.contract import paths
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError, MachineNotReadyError
-from smlocal.job.host.host_run import HostRun
-from smlocal.job.finish.unpacked import spool
 from smlocal.job.finish.publish import publishing
+from smlocal.job.finish.unpacked import spool
+from smlocal.job.host.host_run import HostRun
 from smlocal.plan.document import host_directory
 from smlocal.plan.model import JobPlan
 

@@ -7,10 +7,10 @@ from contextlib import suppress
 
 from smlocal.engine.interface import Engine, ResourceKind
 from smlocal.errors import EngineError, JobLeftoversError, JobUnknownError, MachineNotReadyError
+from smlocal.job.control.ended_hosts import ended_hosts
 from smlocal.job.finish.cleanup import clear_disk, clear_engine
 from smlocal.job.finish.collect import give_back
 from smlocal.job.finish.describe import RECALL
-from smlocal.job.control.ended_hosts import ended_hosts
 from smlocal.job.labels import owned_by
 from smlocal.plan.recall import recall
 from smlocal.store.jobs import Store

@@ -1,21 +1,47 @@
 """The `Local` block of a finished job: what is only known on this machine."""
 
 import os.path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from smlocal.contract.outcome.statuses import Ending
 from smlocal.job.finish.describe import DECISION, FINAL_METRICS
-from smlocal.job.finish.unpacked import kept_directory
 from smlocal.job.finish.publish import UNSENT, published_document, unsent_document
+from smlocal.job.finish.unpacked import kept_directory
 from smlocal.job.usage.path import series_directory
 from smlocal.plan.document import note_documents
 
 if TYPE_CHECKING:
     from smlocal.artifacts.collect import Artifacts
-    from smlocal.job.supervisor import Supervisor
+    from smlocal.artifacts.s3_publish import Published
+    from smlocal.job.attempt import Attempt
+    from smlocal.job.context import Context
+    from smlocal.job.credentials import Desk
+    from smlocal.job.decide.restarts import RestartPolicy
+    from smlocal.job.metrics.watch import MetricsReport
+    from smlocal.plan.model import JobPlan
 
 
-def local_block(job: "Supervisor", ended: Ending, reason: str | None) -> dict[str, Any]:
+class EndedJob(Protocol):
+    """What the block needs to know of a job; its supervisor knows it."""
+
+    context: "Context"
+    plan: "JobPlan"
+    attempt: "Attempt"
+    """The last one."""
+    number: int
+    """Attempts so far."""
+    policy: "RestartPolicy"
+    artifacts: "Artifacts | None"
+    unpacked: bool
+    published: "Published | None"
+    unsent: tuple[tuple[str, str], ...]
+    measured: "MetricsReport"
+    desk: "Desk | None"
+    notes: list[str]
+    leftovers: list[str]
+
+
+def local_block(job: EndedJob, ended: Ending, reason: str | None) -> dict[str, Any]:
     """Everything a machine may want to know beside the service's answer."""
     artifacts, attempt, plan = job.artifacts, job.attempt, job.plan
     return {
@@ -57,7 +83,7 @@ def local_block(job: "Supervisor", ended: Ending, reason: str | None) -> dict[st
     }
 
 
-def _usage(job: "Supervisor") -> dict[str, Any] | None:
+def _usage(job: EndedJob) -> dict[str, Any] | None:
     plan = job.plan
     if not os.path.isdir(series_directory(plan.job_directory)):
         return None
@@ -80,7 +106,7 @@ def _notes(artifacts: "Artifacts | None") -> list[str]:
     return [] if artifacts is None else [*artifacts.notes, *map(str, artifacts.clashes)]
 
 
-def _host(job: "Supervisor", name: str) -> dict[str, Any]:
+def _host(job: EndedJob, name: str) -> dict[str, Any]:
     run = job.attempt.runs[name]
     end = next((end for end in job.attempt.story.ends if end.host == name), None)
     return {

@@ -2,8 +2,8 @@
 
 import os
 
-from smlocal.artifacts.unpacked import INDEX, kept_tree, move
 from smlocal.artifacts.tree import HostTree
+from smlocal.artifacts.unpacked import INDEX, kept_tree, move
 from smlocal.contract import paths
 from smlocal.errors import ArtifactError
 from smlocal.plan.document import host_directory

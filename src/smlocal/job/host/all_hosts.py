@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from smlocal.job.mirrored.checkpoints import drop_fetched
-from smlocal.job.host.host_run import HostRun
 from smlocal.job.control.signals import StopSignals
+from smlocal.job.host.host_run import HostRun
+from smlocal.job.mirrored.checkpoints import drop_fetched
 
 _AT_ONCE = 8
 """The engine makes no more containers in a second for having more asked of it, and a disk copies no faster."""

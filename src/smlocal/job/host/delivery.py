@@ -49,8 +49,8 @@ class Delivery:
         if not listing.remote:
             return listing
         if id(listing) not in self._local:
-            from smlocal.channels.download_channel import bring
             from smlocal.channels.cache.folder import Cache
+            from smlocal.channels.download_channel import bring
 
             cache = Cache(home=self.home, limit=self.plan.cache_bytes) if self.plan.cache_bytes else None
             staged = f"{self.plan.job_directory}/staged"

@@ -13,13 +13,13 @@ from smlocal.channels.overlay import is_overlay_refusal
 from smlocal.contract import paths
 from smlocal.engine.interface import ContainerSpec, Engine, Mount, Output, Resource, ResourceKind
 from smlocal.errors import EngineError, EngineLostError, SmlocalError
-from smlocal.job.host.delivery import Delivery
 from smlocal.job.decide.events import Event, Events, HostExited, HostLost, ThreadDied
+from smlocal.job.host.delivery import Delivery
+from smlocal.job.host.staging import build_tree, mounts, stage_trees, trees
 from smlocal.job.labels import GPUS_LABEL, labels
 from smlocal.job.logs.log_file import LogFile, rewrite_log
 from smlocal.job.logs.log_paths import log_path
 from smlocal.job.reporter import Reporter
-from smlocal.job.host.staging import build_tree, mounts, stage_trees, trees
 from smlocal.job.usage.path import series_path
 from smlocal.job.usage.watch import UsageWatch
 from smlocal.plan.model import HostPlan, JobPlan

@@ -15,8 +15,8 @@ from itertools import chain
 
 from smlocal.artifacts.tar_header import END, header, padding
 from smlocal.channels.interface import Check, Copying, Means, StagedChannel, unbroken
-from smlocal.contract.outcome.failure_reason import client_error
 from smlocal.contract.listing import Listing
+from smlocal.contract.outcome.failure_reason import client_error
 from smlocal.engine.interface import ContainerSpec, Engine, Mount, Resource, ResourceKind
 from smlocal.errors import StagingError
 from smlocal.job.host.delivery import Delivery

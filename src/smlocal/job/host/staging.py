@@ -10,9 +10,9 @@ from smlocal.contract import paths
 from smlocal.contract.outcome.failure_reason import client_error
 from smlocal.engine.interface import Engine, Mount
 from smlocal.errors import StagingError
+from smlocal.job.host.delivery import Delivery
 from smlocal.job.mirrored.checkpoints import checkpoint_mounts, fetch_checkpoints, restore_checkpoints
 from smlocal.job.mirrored.collectors import collector_mounts, make_collectors
-from smlocal.job.host.delivery import Delivery
 from smlocal.plan.document import host_directory
 from smlocal.plan.model import HostPlan, JobPlan, TreePlan
 from smlocal.plan.staging import Staging

@@ -22,7 +22,7 @@ def start_all(runs: Sequence[HostRun]) -> tuple[list[HostRun], Exception | None]
 
 def _use_the_time() -> None:
     """Import what is needed once the containers have ended: the engine needs a sixth of a second to start one."""
-    for module in ("artifacts.archive", "artifacts.fetch", "job.failure_file"):
+    for module in ("artifacts.archive", "artifacts.fetch", "job.host.failure_file"):
         import_module(f"smlocal.{module}")
 
 

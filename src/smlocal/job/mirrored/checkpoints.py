@@ -10,8 +10,8 @@ from smlocal.artifacts.fetch import host_tree
 from smlocal.artifacts.tree import HostTree
 from smlocal.channels.interface import Copying, unbroken
 from smlocal.contract import paths
-from smlocal.contract.listing import Listing
 from smlocal.contract.documents.channel_manifest import manifest
+from smlocal.contract.listing import Listing
 from smlocal.engine.interface import Engine, Mount
 from smlocal.errors import ArtifactError, MachineNotReadyError
 from smlocal.plan.document import checkpoint_directory, host_directory

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 from smlocal.contract import paths
 from smlocal.contract.checkpoints import container_path, overlap, unusable
-from smlocal.contract.coverage.lookup import refusal
-from smlocal.jobfile.job_file import JobFile
 from smlocal.contract.validation.violation import Violation
 from smlocal.engine.interface import Mount
 from smlocal.errors import FieldRefusedError
+from smlocal.jobfile.job_file import JobFile
+from smlocal.jobfile.refusal import unsupported_request
 from smlocal.plan.collectors import CollectorPlan
 from smlocal.plan.document import collector_directory
 from smlocal.plan.model import HostPlan, JobPlan
@@ -67,7 +67,8 @@ def _keep_apart(job: JobFile, taken: Sequence[_Taken]) -> None:
 
 def _refused(job: JobFile, member: str, path: str | None, why: str) -> FieldRefusedError:
     text = f"{member}.LocalPath: {path} is refused: {why}"
-    return refusal(job.document, [(f"{member}.LocalPath", Violation(path=(member, "LocalPath"), text=text))])
+    violation = Violation(path=(member, "LocalPath"), text=text)
+    return unsupported_request(job.document, [(f"{member}.LocalPath", violation)])
 
 
 def _folder(uri: str, job: JobFile) -> str | None:

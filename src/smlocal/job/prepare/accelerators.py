@@ -1,8 +1,8 @@
 """The GPUs and Neuron devices of a job that needs some: it never silently becomes a CPU run."""
 
-from smlocal.jobfile.job_file import JobFile
 from smlocal.engine.interface import Engine
 from smlocal.job.prepare.image import image_name
+from smlocal.jobfile.job_file import JobFile
 from smlocal.plan.facts import EngineFacts, GpuFacts
 from smlocal.plan.gpus import wants_gpus
 from smlocal.plan.hosts import hosts_of

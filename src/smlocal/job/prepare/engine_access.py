@@ -1,9 +1,9 @@
 """What of this machine the containers of an engine can reach: its folders, its FIFOs, its FUSE."""
 
 from smlocal.contract.documents.config_files import effective_mode
-from smlocal.jobfile.job_file import JobFile
 from smlocal.errors import EngineRemoteError, PipeUnreachableError
 from smlocal.job.prepare.inputs import Inputs
+from smlocal.jobfile.job_file import JobFile
 from smlocal.plan.facts import EngineFacts
 
 

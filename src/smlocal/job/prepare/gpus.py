@@ -5,12 +5,12 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from smlocal.contract.gpus import GpuDevices
 from smlocal.contract.documents.hosts import Host
-from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.contract.gpus import GpuDevices
 from smlocal.engine.interface import JOB_LABEL, Engine
 from smlocal.errors import GpuUnavailableError, GpuUnknownError, MachineNotReadyError
 from smlocal.job.labels import GPUS_LABEL
+from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.plan.facts import EngineFacts, GpuFacts
 from smlocal.plan.gpus import EVERY, gpu_counts, gpu_pool, share_out, type_gpus
 

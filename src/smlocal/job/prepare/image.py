@@ -2,10 +2,10 @@
 
 from typing import Literal
 
-from smlocal.jobfile.job_file import JobFile
 from smlocal.engine.interface import Engine
 from smlocal.errors import ImageArchitectureError, ImageMissingError, ImagePullError
 from smlocal.job.reporter import Reporter
+from smlocal.jobfile.job_file import JobFile
 from smlocal.plan.facts import EngineFacts, ImageFacts
 
 Pull = Literal["missing", "always", "never"]

@@ -6,13 +6,13 @@ from functools import cache
 
 from smlocal.contract.checkpoints import unusable
 from smlocal.contract.documents.config_files import effective_mode
-from smlocal.contract.coverage.lookup import refusal
-from smlocal.jobfile.document import Path
-from smlocal.jobfile.job_file import JobFile
 from smlocal.contract.listing import Listing
 from smlocal.contract.model.request import Channel
+from smlocal.contract.validation.member_path import Path
 from smlocal.contract.validation.violation import Violation
 from smlocal.job.mirrored.collectors import see_collectors
+from smlocal.jobfile.job_file import JobFile
+from smlocal.jobfile.refusal import unsupported_request
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources.local_path import local_path
 from smlocal.sources.s3.interface import ObjectStore
@@ -136,7 +136,7 @@ def _checkpoints(job: JobFile, *, strict: bool, region: str, store: Callable[[],
     if why is not None:
         member, at = "CheckpointConfig.LocalPath", ("CheckpointConfig", "LocalPath")
         text = f"{member}: {config.LocalPath} is refused: {why}"
-        raise refusal(job.document, [(member, Violation(path=at, text=text))])
+        raise unsupported_request(job.document, [(member, Violation(path=at, text=text))])
     from smlocal.sources.checkpoints import InS3, list_checkpoints
     from smlocal.sources.refusals import Caller
 

@@ -4,11 +4,11 @@ import os
 import shutil
 from dataclasses import replace
 
-from smlocal.jobfile.job_file import JobFile
 from smlocal.contract.limits import Limits, read_size, read_ulimit
 from smlocal.contract.usage import readable
 from smlocal.engine.interface import JOB_LABEL, Engine
 from smlocal.errors import LimitUnusableError
+from smlocal.jobfile.job_file import JobFile
 from smlocal.plan.facts import EngineFacts, MachineFacts
 
 _LEFT_OVER = 1 << 30

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from smlocal.jobfile.job_file import JobFile
 from smlocal.engine.interface import Engine
 from smlocal.errors import TooManyHostsError
+from smlocal.jobfile.job_file import JobFile
 from smlocal.plan.facts import EngineFacts
 from smlocal.plan.hosts import host_count
 from smlocal.quick_dataclass import dataclass

@@ -11,7 +11,8 @@ from smlocal.errors import EngineError, NetworkRangeError, SubnetInUseError
 from smlocal.job.labels import labels
 from smlocal.job.prepare.routes import routed
 from smlocal.plan.model import JobPlan
-from smlocal.plan.network import candidates, moved, overlaps
+from smlocal.plan.network import candidates, overlaps
+from smlocal.plan.other_subnet import on_subnet
 from smlocal.store.lease import supervised
 
 FOLDER_LABEL = "smlocal.folder"
@@ -94,7 +95,7 @@ def make_network(engine: Engine, plan: JobPlan) -> JobPlan:
                 raise
         else:
             return plan
-        plan = moved(plan, _another(engine, plan, attempt))
+        plan = on_subnet(plan, _another(engine, plan, attempt))
         network = plan.network or network
     return plan
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from smlocal.contract.documents.hosts import Host
-from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.engine.interface import JOB_LABEL, Engine
 from smlocal.errors import MachineNotReadyError, NeuronUnavailableError
+from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.plan.facts import EngineFacts
 from smlocal.plan.neuron import neuron_devices, type_neuron
 

@@ -2,8 +2,8 @@
 
 import os
 
-from smlocal.jobfile.job_file import JobFile
 from smlocal.errors import OutputUnusableError
+from smlocal.jobfile.job_file import JobFile
 from smlocal.sources.local_path import local_path
 from smlocal.sources.mapping import is_remote
 from smlocal.sources.mounts import mount_points

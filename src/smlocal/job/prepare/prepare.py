@@ -6,8 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from smlocal.contract import identity
-from smlocal.jobfile.document import Document
-from smlocal.jobfile.job_file import JobFile, read_job
 from smlocal.contract.s3_uri import s3_form
 from smlocal.engine.interface import Engine
 from smlocal.errors import RegionNameError, RequestInvalidError
@@ -16,11 +14,13 @@ from smlocal.job.prepare.engine_access import check_folders, check_pipes, no_fus
 from smlocal.job.prepare.image import check_architecture, image_name, see_image
 from smlocal.job.prepare.inputs import Inputs, see_inputs
 from smlocal.job.prepare.machine import machine_facts
-from smlocal.job.prepare.output_folder import free_bytes, output_folder
 from smlocal.job.prepare.network_choice import check_host_count, see_place
+from smlocal.job.prepare.output_folder import free_bytes, output_folder
 from smlocal.job.prepare.profile_region import profile_region
-from smlocal.job.reporter import Reporter
 from smlocal.job.prepare.reserved_files import with_reserved_files
+from smlocal.job.reporter import Reporter
+from smlocal.jobfile.document import Document
+from smlocal.jobfile.job_file import JobFile, read_job
 from smlocal.plan.build import build_plan
 from smlocal.plan.facts import EngineFacts, Facts, GpuFacts, ImageFacts
 from smlocal.plan.limits import wants_limits

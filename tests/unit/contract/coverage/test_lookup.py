@@ -8,9 +8,9 @@ import pytest
 
 from smlocal.contract.coverage import lookup
 from smlocal.contract.coverage.members import TABLE, Support, Value
+from smlocal.errors import FieldRefusedError
 from smlocal.jobfile.document import load_document
 from smlocal.jobfile.job_file import read_job
-from smlocal.errors import FieldRefusedError
 
 ROOT = Path(__file__).resolve().parents[4]
 Request = Callable[..., dict[str, Any]]

@@ -1,7 +1,7 @@
 import os
 
-from smlocal.contract.listing import Listing
 from smlocal.contract.documents.channel_manifest import manifest
+from smlocal.contract.listing import Listing
 
 
 def listing(*paths: str, bucket_uri: str = "s3://bucket/", prefix: str = "a/b", key_base: str = "a/b/") -> Listing:

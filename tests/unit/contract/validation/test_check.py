@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from smlocal.errors import RequestInvalidError
 from smlocal.jobfile.document import load_document
 from smlocal.jobfile.job_file import read_job
-from smlocal.errors import RequestInvalidError
 
 AT = "at '{}' failed to satisfy constraint: Member must"
 S3_PATTERN = "satisfy regular expression pattern: (https|s3)://([^/]+)/?(.*)"

@@ -3,8 +3,8 @@
 from typing import Any
 
 from smlocal.contract.outcome.statuses import StopCause
-from smlocal.job.decide.attempt_outcome import Story
 from smlocal.job.control.history import Past, read_past
+from smlocal.job.decide.attempt_outcome import Story
 from smlocal.store.records import Event
 
 

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smlocal.contract.outcome.statuses import StopCause, TrainingJobStatus
+from smlocal.job.decide.attempt_outcome import Story, ending
 from smlocal.job.decide.events import (
     Event,
     HostExited,
@@ -14,7 +15,6 @@ from smlocal.job.decide.events import (
     StopAsked,
     ThreadDied,
 )
-from smlocal.job.decide.attempt_outcome import Story, ending
 from smlocal.job.decide.watch import Action, Kill, RecordInterruption, RecordStop, Terminate, Watch
 from smlocal.plan.model import StopPlan
 

@@ -9,8 +9,8 @@ import pytest
 from smlocal.contract.outcome.statuses import COMPLETED
 from smlocal.errors import NotPackedError
 from smlocal.job.finish.describe import LOCAL
-from smlocal.job.prepare.names import check_name
 from smlocal.job.finish.replaced import REPLACED, drop_replaced, old_artifacts
+from smlocal.job.prepare.names import check_name
 from smlocal.job.supervisor import end_job
 from smlocal.store.jobs import Store
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from smlocal.jobfile.document import Document
-from smlocal.jobfile.job_file import JobFile, read_job
 from smlocal.errors import TooManyHostsError
 from smlocal.job.prepare.network_choice import check_host_count
+from smlocal.jobfile.document import Document
+from smlocal.jobfile.job_file import JobFile, read_job
 
 
 def job(resources: dict[str, Any]) -> JobFile:

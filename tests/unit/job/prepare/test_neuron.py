@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from smlocal.contract.documents.hosts import homogeneous
-from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.errors import NeuronUnavailableError
 from smlocal.job.prepare.neuron import check_neuron_count, check_neuron_engine, count_neuron
+from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.plan.facts import EngineFacts
 
 LOCAL = LocalSettings()

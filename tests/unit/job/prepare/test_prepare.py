@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from smlocal.jobfile.document import Document
-from smlocal.jobfile.job_file import JobFile, read_job
 from smlocal.errors import PipeUnreachableError
 from smlocal.job.prepare.engine_access import check_pipes
+from smlocal.jobfile.document import Document
+from smlocal.jobfile.job_file import JobFile, read_job
 from smlocal.plan.facts import EngineFacts
 
 HERE = EngineFacts(
