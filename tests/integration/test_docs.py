@@ -20,7 +20,7 @@ _TREE = "smlocal run job.yaml --name my-tree"
 _TO_S3 = "sed -i 's|S3OutputPath: ./out|S3OutputPath: s3://my-bucket/models|' job.yaml"
 _ROLE = "echo 'RoleArn: arn:aws:iam::123456789012:role/trainer' >>job.yaml"
 _BEFORE = {
-    "docs/cache.md": """
+    "docs/data.md": """
         for folder in train validation; do
             sed -i "s|S3Uri: .*|S3Uri: s3://my-bucket/$folder/|" job.yaml
             smlocal run job.yaml
@@ -32,7 +32,6 @@ _BEFORE = {
         sed -i "s|^  TrainingInputMode.*|&\\n  $defined|" job.yaml
         {_TREE}""",
     "docs/publish.md": f"{_TO_S3}; smlocal run job.yaml --name my-job",
-    "docs/report.md": _TREE,
     "docs/result.md": f"""
         {_TREE}
         smlocal run --name two --image my-image --instance-count 2 --output ./out

@@ -20,7 +20,7 @@ def anchors(text: str) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_links_lead_somewhere(page: Path) -> None:
     broken = []
     for link in LINK.findall(prose(page)):
@@ -33,6 +33,15 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert broken == []
 
 
-def test_every_page_is_reached_from_the_readme() -> None:
-    linked = set(LINK.findall(prose(PAGES[0])))
-    assert {page.relative_to(ROOT).as_posix() for page in PAGES[1:]} <= linked
+def linked(page: Path) -> set[Path]:
+    links = (link.partition("#")[0] for link in LINK.findall(prose(page)) if "://" not in link)
+    return {(page.parent / path).resolve() for path in links if path}
+
+
+def test_every_page_is_in_the_table_of_contents() -> None:
+    contents = ROOT / "docs" / "README.md"
+    assert set(PAGES) - {contents} <= linked(contents)
+
+
+def test_the_readme_leads_to_the_table_of_contents() -> None:
+    assert ROOT / "docs" / "README.md" in linked(ROOT / "README.md")
