@@ -175,6 +175,18 @@ class EngineUnreachableError(MachineNotReadyError):
     id = "engine-unreachable"
 
 
+class EngineContextError(EngineUnreachableError):
+    """A Docker context does not exist or cannot be read."""
+
+    id = "engine-context"
+
+
+class EngineTlsError(EngineUnreachableError):
+    """The TLS files for the engine are missing or invalid."""
+
+    id = "engine-tls"
+
+
 class EngineForbiddenError(MachineNotReadyError):
     """The engine's socket is there but this user may not use it."""
 

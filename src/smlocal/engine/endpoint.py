@@ -1,25 +1,20 @@
 """Where the engine is: the environment, then Docker's contexts, then the usual socket; and how to connect to it."""
 
-import json
 import os
 import socket
-from typing import Any
+from typing import TYPE_CHECKING
 
+from smlocal.engine.docker_config import docker_config
 from smlocal.errors import EngineRemoteError, EngineUnreachableError
 from smlocal.quick_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from ssl import SSLContext  # 20 ms that only engines behind TLS pay
 
 DEFAULT_ADDRESS = "unix:///var/run/docker.sock"
 CONNECT_SECONDS = 15.0
 _KEEPING_ALIVE = {"TCP_KEEPIDLE": 15, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 30_000}
 """Half a minute without a sign of life ends a connection; the last is in milliseconds."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Tls:
-    """Certificates for an engine behind TLS: a folder with ca.pem, cert.pem and key.pem, each of them optional."""
-
-    folder: str
-    verify: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,7 +26,7 @@ class Endpoint:
     """Of the unix socket; empty for a network address."""
     host: str = ""
     port: int = 0
-    tls: Tls | None = None
+    tls: "SSLContext | None" = None
     command: tuple[str, ...] = ()
     """What is run to reach an engine behind ssh."""
 
@@ -64,7 +59,7 @@ class Endpoint:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             _keep_alive(connection)
             if self.tls is not None:
-                connection = _wrap(connection, self.host, self.tls)
+                connection = self.tls.wrap_socket(connection, server_hostname=self.host)
             connection.settimeout(None)
         except BaseException:
             connection.close()
@@ -84,21 +79,30 @@ def find_endpoint() -> Endpoint:
     """Look where the docker command looks, in its order."""
     host = os.environ.get("DOCKER_HOST", "").strip()
     if host:
-        tls = Tls(folder=os.environ.get("DOCKER_CERT_PATH") or docker_folder())
-        return parse_address(host, tls if os.environ.get("DOCKER_TLS_VERIFY") else None)
-    context = os.environ.get("DOCKER_CONTEXT") or docker_config().get("currentContext") or "default"
+        return _from_environment(host)
+    context = str(os.environ.get("DOCKER_CONTEXT") or docker_config().get("currentContext") or "default")
     if context == "default":
         return parse_address(_default_address(), None)
-    return _from_context(str(context))
+    from smlocal.engine.contexts import read_context  # imports the docker SDK, which takes a third of a no-op job
+
+    return parse_address(*read_context(context))
 
 
 def endpoint_at(address: str) -> Endpoint:
-    """The engine at an address that `find_endpoint` has once given, also where it gives another one now."""
+    """The engine at an address that `find_endpoint` returned earlier, also if it returns another one now."""
+    if address.startswith("unix://"):
+        return parse_address(address, None)
     found = find_endpoint()
-    if found.address == address:
-        return found
-    tls = Tls(folder=os.environ.get("DOCKER_CERT_PATH") or docker_folder())
-    return parse_address(address, tls if os.environ.get("DOCKER_TLS_VERIFY") else None)
+    return found if found.address == address else _from_environment(address)
+
+
+def _from_environment(address: str) -> Endpoint:
+    local = address.startswith(("unix://", "ssh://"))
+    if local or not (os.environ.get("DOCKER_TLS_VERIFY") or os.environ.get("DOCKER_CERT_PATH")):
+        return parse_address(address, None)
+    from smlocal.engine.contexts import environment_tls  # as above
+
+    return parse_address(address, environment_tls())
 
 
 def _default_address() -> str:
@@ -110,8 +114,8 @@ def _default_address() -> str:
     return next((f"unix://{path}" for path in others if os.path.exists(path)), DEFAULT_ADDRESS)
 
 
-def parse_address(address: str, tls: Tls | None) -> Endpoint:
-    """Take an address apart; what cannot be served gets an error that says why."""
+def parse_address(address: str, tls: "SSLContext | None") -> Endpoint:
+    """Take an address apart; an unsupported one gets an error that says why."""
     scheme, separator, rest = address.partition("://")
     if not separator:
         scheme, rest = "tcp", address  # `DOCKER_HOST=host:2375` is tcp for the docker command too
@@ -119,8 +123,10 @@ def parse_address(address: str, tls: Tls | None) -> Endpoint:
         return Endpoint(address=address, path=rest if rest.startswith("/") else "/" + rest)
     if scheme in {"tcp", "http", "https"}:
         if scheme == "https" and tls is None:
-            tls = Tls(folder=docker_folder())
-        return _network(address, rest.partition("/")[0], tls)
+            from ssl import create_default_context
+
+            tls = create_default_context()
+        return _network(address, rest, tls)
     if scheme == "ssh":
         from smlocal.engine.ssh import ssh_command
 
@@ -132,72 +138,16 @@ def parse_address(address: str, tls: Tls | None) -> Endpoint:
     )
 
 
-def docker_folder() -> str:
-    """Return the folder of the docker command's own configuration."""
-    return os.environ.get("DOCKER_CONFIG") or os.path.expanduser("~/.docker")
+def _network(address: str, authority: str, tls: "SSLContext | None") -> Endpoint:
+    from urllib.parse import urlsplit  # most engines are here
 
-
-def docker_config() -> dict[str, Any]:
-    """Read the docker command's config.json; a missing or unreadable one is empty, as for that command."""
-    path = f"{docker_folder()}/config.json"
     try:
-        with open(path, "rb") as file:
-            document = json.load(file)
-    except OSError:
-        return {}
+        parts = urlsplit(f"//{authority}")
+        port = parts.port or (2376 if tls else 2375)
     except ValueError as error:
         raise EngineUnreachableError(
-            f"{path} is not JSON, so the engine it names cannot be found",
+            f"{address} is not a valid engine address",
             details=(str(error),),
-            remedy=("Mend the file, or set DOCKER_HOST to the engine's socket.",),
-        ) from error
-    return document if isinstance(document, dict) else {}
-
-
-def _from_context(name: str) -> Endpoint:
-    import hashlib  # only contexts need it
-
-    digest = hashlib.sha256(name.encode()).hexdigest()
-    folder = f"{docker_folder()}/contexts"
-    try:
-        with open(f"{folder}/meta/{digest}/meta.json", "rb") as file:
-            docker = json.load(file)["Endpoints"]["docker"]
-        address = str(docker["Host"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise EngineUnreachableError(
-            f'the Docker context "{name}" is not known',
-            remedy=("See docker context ls; choose one with docker context use NAME, or set DOCKER_HOST.",),
-        ) from error
-    certificates = f"{folder}/tls/{digest}/docker"
-    tls = Tls(folder=certificates, verify=not docker.get("SkipTLSVerify", False))
-    return parse_address(address, tls if os.path.isdir(certificates) else None)
-
-
-def _network(address: str, authority: str, tls: Tls | None) -> Endpoint:
-    host, port = authority, ""
-    if authority.startswith("["):
-        host, _, port = authority[1:].partition("]")
-        port = port.removeprefix(":")
-    elif ":" in authority:
-        host, _, port = authority.rpartition(":")
-    if port and not port.isdecimal():
-        raise EngineUnreachableError(
-            f"{address} is not an engine's address: {port!r} is no port",
             remedy=("Write DOCKER_HOST as unix:///path or tcp://host:port.",),
-        )
-    number = int(port) if port else (2376 if tls else 2375)
-    return Endpoint(address=address, host=host or "localhost", port=number, tls=tls)
-
-
-def _wrap(connection: socket.socket, host: str, tls: Tls) -> socket.socket:
-    import ssl  # 20 ms that only engines behind TLS pay
-
-    authority = f"{tls.folder}/ca.pem"
-    context = ssl.create_default_context(cafile=authority if os.path.exists(authority) else None)
-    if not tls.verify:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    certificate = f"{tls.folder}/cert.pem"
-    if os.path.exists(certificate):
-        context.load_cert_chain(certificate, f"{tls.folder}/key.pem")
-    return context.wrap_socket(connection, server_hostname=host)
+        ) from error
+    return Endpoint(address=address, host=parts.hostname or "localhost", port=port, tls=tls)

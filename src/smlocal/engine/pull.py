@@ -1,9 +1,12 @@
 """Bringing an image here, and telling a registry's no from a registry that cannot be reached."""
 
-import base64
 import json
 from collections.abc import Callable
 from typing import Any
+
+from docker.auth import encode_header, resolve_repository_name
+from docker.errors import InvalidRepository
+from docker.utils import parse_repository_tag
 
 from smlocal.engine.client import Client
 from smlocal.engine.interface import RegistryLogin
@@ -50,8 +53,11 @@ _REFUSED = (
 def pull(client: Client, name: str, login: RegistryLogin | None, progress: Callable[[str], None]) -> None:
     """Have the engine pull `name`, with `login` or with what the docker command has saved for its registry."""
     repository, tag = split_reference(name)
-    login = login or saved_login(registry_host(repository))
-    headers = {"X-Registry-Auth": _authorization(login)} if login else {}
+    if login is None:
+        shown = saved_login(registry_host(repository), progress)
+    else:
+        shown = {"username": login.username, "password": login.password, "serveraddress": login.server}
+    headers = {"X-Registry-Auth": encode_header(shown).decode()} if shown else {}
     parameters = {"fromImage": repository, "tag": tag}
     try:
         path = "/images/create"
@@ -66,16 +72,16 @@ def pull(client: Client, name: str, login: RegistryLogin | None, progress: Calla
 
 def split_reference(name: str) -> tuple[str, str]:
     """Take an image's name apart into repository and tag or digest; no tag means `latest`, never all of them."""
-    rest, _, digest = name.partition("@")
-    front, colon, last = rest.rpartition(":")
-    repository, tag = (front, last) if colon and "/" not in last else (rest, "")
-    return repository, digest or tag or "latest"
+    repository, tag = parse_repository_tag(name)
+    return parse_repository_tag(repository)[0], tag or "latest"  # a tag before a digest has no effect
 
 
 def registry_host(repository: str) -> str:
     """Return the registry a repository lives in, `docker.io` when its name does not say."""
-    first, slash, _ = repository.partition("/")
-    return first if slash and ("." in first or ":" in first or first == "localhost") else "docker.io"
+    try:
+        return str(resolve_repository_name(repository)[0])
+    except InvalidRepository as error:
+        raise ImagePullError(str(error)) from error
 
 
 def classified(name: str, error: EngineError) -> EngineError | RegistryUnreachableError:
@@ -112,10 +118,3 @@ def _report(line: bytes, progress: Callable[[str], None]) -> None:
     if (status := event.get("status")) and not event.get("progress"):
         layer = event.get("id")
         progress(f"{layer}: {status}" if layer else str(status))
-
-
-def _authorization(login: RegistryLogin) -> str:
-    document = {"username": login.username, "password": login.password, "serveraddress": login.server}
-    if login.username == "<token>":  # how Docker's credential helpers say that the secret is an identity token
-        document = {"identitytoken": login.password, "serveraddress": login.server}
-    return base64.urlsafe_b64encode(json.dumps(document).encode()).decode()

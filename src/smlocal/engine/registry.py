@@ -1,54 +1,60 @@
-"""Registry logins that the docker command has saved: in its config.json, or with a credential helper."""
+"""Registry logins that the docker command has saved in its config.json or with a credential helper."""
 
-import base64
-import binascii
-import json
-from typing import Any
+import subprocess
+import warnings
+from collections.abc import Callable
 
-from smlocal.engine.endpoint import docker_config
-from smlocal.engine.interface import RegistryLogin
+from docker.auth import INDEX_NAME, INDEX_URL, AuthConfig
+from docker.credentials import Store, StoreError
+from docker.credentials.errors import process_store_error
+from docker.errors import DockerException
 
-_HUB = "https://index.docker.io/v1/"
-_HELPER_SECONDS = 60
+from smlocal.engine.docker_config import docker_config
+from smlocal.errors import SmlocalError
 
-
-def saved_login(host: str) -> RegistryLogin | None:
-    """Return what is saved for a registry; nothing, or nothing usable, means an anonymous pull."""
-    config = docker_config()
-    server = _HUB if host == "docker.io" else host
-    helper = (config.get("credHelpers") or {}).get(server) or config.get("credsStore")
-    return (_ask(str(helper), server) if helper else None) or _from_file(config.get("auths") or {}, host, server)
+_HELPER_SECONDS = 60.0
+"""A helper may ask for a passphrase."""
 
 
-def _from_file(logins: dict[str, Any], host: str, server: str) -> RegistryLogin | None:
-    for key, entry in logins.items():
-        bare = key.removeprefix("https://").removeprefix("http://").partition("/")[0]
-        if (key != server and bare != host) or not isinstance(entry, dict):
-            continue
-        if token := entry.get("identitytoken"):
-            return RegistryLogin(username="<token>", password=token, server=server)
+class _LimitedStore(Store):  # type: ignore[misc]  # published without types
+    """The SDK waits for a credential helper without a limit."""
+
+    def _execute(self, subcmd: str, data_input: bytes) -> bytes:
+        if self.exe is None:
+            raise StoreError(f"{self.program} is not installed")
+        command = [self.exe, subcmd]
         try:
-            username, colon, password = base64.b64decode(entry.get("auth") or "").decode().partition(":")
-        except (binascii.Error, UnicodeDecodeError):
-            continue
-        if colon:
-            return RegistryLogin(username=username, password=password.rstrip("\0"), server=server)
-    return None
+            done = subprocess.run(command, input=data_input, capture_output=True, timeout=_HELPER_SECONDS, check=True)
+        except subprocess.CalledProcessError as error:
+            raise process_store_error(error, self.program) from error
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise StoreError(f"{self.program}: {error}") from error
+        return done.stdout
 
 
-def _ask(helper: str, server: str) -> RegistryLogin | None:
-    import subprocess  # only users of a helper pay for it
+class _Logins(AuthConfig):  # type: ignore[misc]  # as above
+    def _get_store_instance(self, name: str) -> Store:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a missing helper is reported below
+            return _LimitedStore(name)
 
+
+def saved_login(host: str, report: Callable[[str], None]) -> dict[str, str] | None:
+    """Return the login for a registry, with the keys that the engine knows; None: pull without one.
+
+    As with the docker command, a login that cannot be read does not stop the pull: the registry says whether it needs
+    one. But it is reported.
+    """
     try:
-        answer = subprocess.run(
-            [f"docker-credential-{helper}", "get"],
-            input=server.encode(),
-            capture_output=True,
-            timeout=_HELPER_SECONDS,
-            check=True,
-        )
-        document = json.loads(answer.stdout)
-        return RegistryLogin(username=document["Username"], password=document["Secret"], server=server)
-    except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError):
-        # A helper that is absent or has nothing saved: the registry will say whether it needed a login.
+        config = docker_config()
+        if not config.keys() & {"auths", "credsStore", "credHelpers"}:
+            return None
+        login = _Logins.load_config(None, config).resolve_authconfig(host)
+    except (SmlocalError, DockerException, ValueError, LookupError, TypeError, AttributeError) as error:
+        report(f"pulling without a login for {host}, as the saved one cannot be read: {error.__cause__ or error}")
         return None
+    if not login:
+        return None
+    server = INDEX_URL if host == INDEX_NAME else host
+    # The SDK writes keys in two ways, and leaves the server of an identity token out.
+    return {"serveraddress": server} | {key.lower(): value for key, value in login.items() if value}
