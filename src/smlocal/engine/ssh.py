@@ -55,6 +55,6 @@ def connect_by_ssh(command: tuple[str, ...]) -> socket.socket:
 
 def _no_address(address: str) -> EngineUnreachableError:
     return EngineUnreachableError(
-        f"{address} is not an engine's address",
+        f"{address} is not a valid engine address",
         remedy=("Write it as ssh://user@host, or ssh://user@host:port.",),
     )

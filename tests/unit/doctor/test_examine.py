@@ -42,7 +42,7 @@ def dead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Look]
     [
         ("unix:///nowhere/none.sock", "no Docker engine answers at unix:///nowhere/none.sock"),
         ("npipe:////./pipe/docker", "is a Windows pipe"),
-        ("tcp://here:port", "is no port"),
+        ("tcp://here:port", "tcp://here:port is not a valid engine address"),
     ],
 )
 def test_without_an_engine_the_rest_is_still_looked_at(dead: Callable[..., Look], address: str, says: str) -> None:

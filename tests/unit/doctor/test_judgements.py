@@ -1,5 +1,6 @@
 """What each check makes of what it saw: one good case and one bad at least."""
 
+import ssl
 import time
 from dataclasses import replace
 from typing import Any
@@ -27,7 +28,7 @@ from smlocal.doctor.checks import (
 )
 from smlocal.doctor.interface import Finding
 from smlocal.doctor.trial import Trial
-from smlocal.engine.endpoint import Tls, parse_address
+from smlocal.engine.endpoint import parse_address
 from smlocal.engine.inspection import EngineDetails, engine_details
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Resource, ResourceKind
 from smlocal.sources.s3.profile import Profile
@@ -76,7 +77,7 @@ ELSEWHERE = LeftOnEngine(run_id="cc", name="job-cc", engine="tcp://far:2375")
         (socket.judge("/run/d.sock", mode=0o140660, usable=False), "problem", "this user may not write to /run/d.sock"),
         (socket.judge("/run/d.sock", mode=0o140666, usable=True), "warning", "everybody on this machine may use"),
         (socket.judge_network(parse_address("tcp://far:2375", None)), "warning", "is not behind TLS"),
-        (socket.judge_network(parse_address("tcp://far", Tls(folder="/tls"))), "ok", "tcp://far"),
+        (socket.judge_network(parse_address("tcp://far", ssl.create_default_context())), "ok", "tcp://far"),
         (socket.judge_network(parse_address("tcp://127.0.0.1:2375", None)), "ok", "over the network"),
         (socket.judge_network(parse_address("ssh://me@far", None)), "ok", "ssh://me@far, by ssh"),
         (container.judge(TRIED, DETAILS), "ok", "containers and volumes are made"),

@@ -2,8 +2,6 @@
 
 import os
 import socket
-import ssl
-import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,7 +11,7 @@ import pytest
 from smlocal.contract.gpus import GpuDevices
 from smlocal.engine.client import Client
 from smlocal.engine.docker import DockerEngine
-from smlocal.engine.endpoint import Endpoint, Tls
+from smlocal.engine.endpoint import Endpoint
 from smlocal.engine.timeouts import Timeouts
 from smlocal.errors import EngineError, EngineLostError, EngineUnreachableError
 
@@ -189,54 +187,6 @@ def test_a_wait_that_ends_with_an_error_of_the_engine(serve: Serve) -> None:
     ended = answer(200, b'{"StatusCode": 125, "Error": {"Message": "lost track of it"}}')
     with pytest.raises(EngineError, match="lost track of it"):
         DockerEngine(at(serve(PING, running, ended))).wait("x")
-
-
-@pytest.fixture
-def certificates(tmp_path: Path) -> Path:
-    subprocess.run(
-        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost"
-        " -addext subjectAltName=DNS:localhost -keyout key.pem -out cert.pem",
-        shell=True,
-        cwd=tmp_path,
-        check=True,
-        capture_output=True,
-    )
-    (tmp_path / "ca.pem").write_bytes((tmp_path / "cert.pem").read_bytes())
-    return tmp_path
-
-
-@pytest.mark.parametrize(
-    ("authority", "verify", "works"), [(True, True, True), (False, False, True), (False, True, False)]
-)
-def test_an_engine_behind_tls(certificates: Path, *, authority: bool, verify: bool, works: bool) -> None:
-    if not authority:
-        (certificates / "ca.pem").unlink()
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificates / "cert.pem", certificates / "key.pem")
-    if works:
-        context.verify_mode = ssl.CERT_REQUIRED
-        context.load_verify_locations(certificates / "cert.pem")
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-
-        def work() -> None:
-            try:
-                with context.wrap_socket(listener.accept()[0], server_side=True) as connection:
-                    connection.recv(65536)
-                    connection.sendall(PING)
-            except OSError:
-                assert not works
-
-        server = threading.Thread(target=work)
-        server.start()
-        tls = Tls(folder=str(certificates), verify=verify)
-        address = Endpoint(address="tcp://localhost", host="localhost", port=listener.getsockname()[1], tls=tls)
-        if works:
-            assert Client(address).greet()["api-version"] == "1.41"
-        else:
-            with pytest.raises(EngineUnreachableError) as caught:
-                Client(address).greet()
-            assert "CERTIFICATE_VERIFY_FAILED" in caught.value.details[0]
-        server.join()
 
 
 def test_nothing_listens_on_the_network() -> None:

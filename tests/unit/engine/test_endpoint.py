@@ -1,31 +1,12 @@
-import hashlib
-import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from smlocal.engine.endpoint import Endpoint, Tls, endpoint_at, find_endpoint, parse_address
+from smlocal.engine.endpoint import Endpoint, find_endpoint, parse_address
 from smlocal.errors import EngineRemoteError, EngineUnreachableError
 
-
-@pytest.fixture(autouse=True)
-def docker_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in ("DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path))
-    return tmp_path
-
-
-def make_context(home: Path, name: str, host: str, *, skip_verify: bool = False, tls: bool = False) -> Path:
-    digest = hashlib.sha256(name.encode()).hexdigest()
-    folder = home / "contexts" / "meta" / digest
-    folder.mkdir(parents=True)
-    endpoint = {"Host": host, "SkipTLSVerify": skip_verify}
-    (folder / "meta.json").write_text(json.dumps({"Name": name, "Metadata": {}, "Endpoints": {"docker": endpoint}}))
-    certificates = home / "contexts" / "tls" / digest / "docker"
-    if tls:
-        certificates.mkdir(parents=True)
-    return certificates
+pytestmark = pytest.mark.usefixtures("docker_home")
 
 
 def test_the_usual_socket() -> None:
@@ -47,18 +28,11 @@ def test_an_engine_of_the_users_own_where_the_usual_one_is_missing(
     assert find_endpoint().path == f"{tmp_path}/usual.sock"
 
 
-def test_the_configuration_in_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("DOCKER_CONFIG")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    make_context(tmp_path / ".docker", "mine", "unix:///run/mine.sock")
-    (tmp_path / ".docker" / "config.json").write_text('{"currentContext": "mine"}')
-    assert find_endpoint().path == "/run/mine.sock"
-
-
-def test_the_order_of_what_says_where(docker_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    make_context(docker_home, "current", "unix:///run/current.sock")
-    make_context(docker_home, "named", "unix:///run/named.sock")
-    (docker_home / "config.json").write_text('{"currentContext": "current"}')
+def test_the_order_of_what_says_where(run_docker: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("current", "named"):
+        run_docker("context", "create", name, "--docker", f"host=unix:///run/{name}.sock")
+    assert find_endpoint().path == "/var/run/docker.sock"
+    run_docker("context", "use", "current")
     assert find_endpoint().path == "/run/current.sock"
     monkeypatch.setenv("DOCKER_CONTEXT", "named")
     assert find_endpoint().path == "/run/named.sock"
@@ -68,22 +42,17 @@ def test_the_order_of_what_says_where(docker_home: Path, monkeypatch: pytest.Mon
     assert find_endpoint().path == "/run/host.sock"
 
 
-def test_a_context_with_certificates(docker_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = make_context(docker_home, "far", "tcp://far:1234", tls=True, skip_verify=True)
-    monkeypatch.setenv("DOCKER_CONTEXT", "far")
-    assert find_endpoint() == Endpoint(
-        address="tcp://far:1234", host="far", port=1234, tls=Tls(folder=str(folder), verify=False)
-    )
-
-
-def test_tls_by_the_environment(docker_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_usual_port(monkeypatch: pytest.MonkeyPatch, certificates: Path) -> None:
     monkeypatch.setenv("DOCKER_HOST", "tcp://far")
     assert find_endpoint() == Endpoint(address="tcp://far", host="far", port=2375)
     monkeypatch.setenv("DOCKER_TLS_VERIFY", "1")
-    assert find_endpoint() == Endpoint(address="tcp://far", host="far", port=2376, tls=Tls(folder=str(docker_home)))
-    monkeypatch.setenv("DOCKER_CERT_PATH", "/certs")
-    assert find_endpoint().tls == Tls(folder="/certs")
+    monkeypatch.setenv("DOCKER_CERT_PATH", str(certificates))
+    assert find_endpoint().port == 2376
     assert not find_endpoint().local
+    monkeypatch.setenv("DOCKER_HOST", "https://far")
+    monkeypatch.delenv("DOCKER_TLS_VERIFY")
+    monkeypatch.delenv("DOCKER_CERT_PATH")
+    assert find_endpoint().port == 2376
 
 
 @pytest.mark.parametrize(
@@ -127,19 +96,15 @@ def test_ssh_is_run_as_the_docker_command_does(address: str, before: list[str], 
 
 @pytest.mark.parametrize("address", ["ssh://", "ssh://me:secret@far", "ssh://far:port", "ssh://far?x=1"])
 def test_an_ssh_address_that_is_none(address: str) -> None:
-    with pytest.raises(EngineUnreachableError, match="is not an engine's address"):
+    with pytest.raises(EngineUnreachableError, match="is not a valid engine address"):
         parse_address(address, None)
 
 
-def test_an_unknown_context_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DOCKER_CONTEXT", "gone")
-    with pytest.raises(EngineUnreachableError, match='the Docker context "gone" is not known'):
-        find_endpoint()
-
-
-def test_a_port_that_is_none() -> None:
-    with pytest.raises(EngineUnreachableError, match="'docker' is no port"):
-        parse_address("tcp://h:docker", None)
+@pytest.mark.parametrize("address", ["tcp://h:docker", "tcp://h:70000", "tcp://[::1"])
+def test_a_network_address_that_is_none(address: str) -> None:
+    with pytest.raises(EngineUnreachableError, match="is not a valid engine address") as caught:
+        parse_address(address, None)
+    assert caught.value.details
 
 
 def test_a_configuration_that_is_not_json(docker_home: Path) -> None:
@@ -151,14 +116,3 @@ def test_a_configuration_that_is_not_json(docker_home: Path) -> None:
 def test_a_configuration_that_cannot_be_read_is_none(docker_home: Path) -> None:
     (docker_home / "config.json").mkdir()
     assert find_endpoint().path == "/var/run/docker.sock"
-
-
-def test_the_engine_of_a_job_whatever_is_chosen_now(docker_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    make_context(docker_home, "far", "tcp://far:2376", tls=True)
-    monkeypatch.setenv("DOCKER_CONTEXT", "far")
-    chosen = find_endpoint()
-    assert endpoint_at("tcp://far:2376") == chosen
-    assert chosen.tls is not None
-    assert endpoint_at("unix:///run/other.sock") == Endpoint(address="unix:///run/other.sock", path="/run/other.sock")
-    monkeypatch.setenv("DOCKER_TLS_VERIFY", "1")
-    assert endpoint_at("tcp://near:2376").tls == Tls(folder=str(docker_home))

@@ -1,11 +1,6 @@
-import base64
-import json
-from pathlib import Path
-
 import pytest
 
 from smlocal.engine.pull import classified, registry_host, split_reference
-from smlocal.engine.registry import saved_login
 from smlocal.errors import EngineError, ImagePullError, RegistryUnreachableError
 
 
@@ -19,6 +14,7 @@ from smlocal.errors import EngineError, ImagePullError, RegistryUnreachableError
         ("reg:5000/img", ("reg:5000/img", "latest"), "reg:5000"),
         ("reg:5000/img:1", ("reg:5000/img", "1"), "reg:5000"),
         ("reg.io/a/b@sha256:00", ("reg.io/a/b", "sha256:00"), "reg.io"),
+        ("index.docker.io/team/img", ("index.docker.io/team/img", "latest"), "docker.io"),
         ("reg:5000/b:1@sha256:00", ("reg:5000/b", "sha256:00"), "reg:5000"),
     ],
 )
@@ -54,39 +50,6 @@ def test_a_refusal_is_told_from_a_registry_out_of_reach(message: str, status: in
     assert message in (error.sentence, *error.details)
 
 
-@pytest.fixture
-def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path))
-    return tmp_path / "config.json"
-
-
-def packed(text: str) -> str:
-    return base64.b64encode(text.encode()).decode()
-
-
-def test_no_login_is_saved(config: Path) -> None:
-    assert saved_login("reg.io") is None
-    config.write_text(json.dumps({"auths": {"other.io": {"auth": packed("a:b")}, "reg.io": None}}))
-    assert saved_login("reg.io") is None
-    config.write_text(json.dumps({"auths": {"reg.io": {"auth": "not base 64 at all"}}}))
-    assert saved_login("reg.io") is None
-
-
-@pytest.mark.parametrize("key", ["reg.io", "https://reg.io", "https://reg.io/v2/"])
-def test_a_saved_login(config: Path, key: str) -> None:
-    config.write_text(json.dumps({"auths": {key: {"auth": packed("me:se:cret")}}}))
-    login = saved_login("reg.io")
-    assert login is not None
-    assert (login.username, login.password, login.server) == ("me", "se:cret", "reg.io")
-
-
-def test_the_hub_has_a_name_of_its_own_and_tokens(config: Path) -> None:
-    config.write_text(json.dumps({"auths": {"https://index.docker.io/v1/": {"identitytoken": "t"}}}))
-    login = saved_login("docker.io")
-    assert login is not None
-    assert (login.username, login.password, login.server) == ("<token>", "t", "https://index.docker.io/v1/")
-
-
-def test_a_helper_that_is_not_there_is_no_login(config: Path) -> None:
-    config.write_text(json.dumps({"credsStore": "smlocal-never-made"}))
-    assert saved_login("reg.io") is None
+def test_a_name_with_a_registry_that_cannot_be_one_is_refused() -> None:
+    with pytest.raises(ImagePullError, match="Invalid index name"):
+        registry_host("-reg.io/img")
