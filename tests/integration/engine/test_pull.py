@@ -181,6 +181,16 @@ def test_a_login_from_a_credential_helper_is_used(
     assert engine.image(published) is not None
 
 
+def test_a_credential_helper_that_fails_is_told_and_the_pull_goes_on_without(
+    engine: DockerEngine, published: str, tmp_path: Path
+) -> None:
+    (tmp_path / "config.json").write_text('{"credsStore": "smlocal-never-made"}')
+    lines: list[str] = []
+    engine.pull(published, None, lines.append)
+    assert engine.image(published) is not None
+    assert "docker-credential-smlocal-never-made is not installed" in lines[0]
+
+
 def test_a_registry_that_is_down_is_not_a_refusal(engine: DockerEngine, registry: Registry) -> None:
     registry.status = 503
     with pytest.raises(RegistryUnreachableError) as caught:

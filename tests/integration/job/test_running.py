@@ -33,6 +33,22 @@ def test_flags_alone_describe_a_job(tmp_path: Path, smlocal_run: Run, image: Cal
     assert smlocal_run("logs", "flags").stdout == done.stdout
 
 
+def test_a_job_on_the_local_socket_imports_no_library_of_docker_or_aws(
+    tmp_path: Path, smlocal_run: Run, image: Callable[[str], str]
+) -> None:
+    # A user who is logged in, as most are: the login is only read for a pull.
+    (tmp_path / "config.json").write_text('{"auths": {"reg.io": {"auth": "YTpi"}}, "currentContext": "default"}')
+    done = smlocal_run(
+        *("run", "--image", image("sh"), "--env", "SCRIPT=true", "--output", "./out"),
+        cwd=tmp_path,
+        env={"PYTHONPROFILEIMPORTTIME": "1", "DOCKER_CONFIG": str(tmp_path)},
+    )
+    assert done.returncode == 0, done.stderr
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if "|" in line}
+    assert "smlocal.engine.docker" in imported
+    assert not imported & {"docker", "requests", "urllib3", "boto3", "botocore", "ssl", "smlocal.engine.pull"}
+
+
 def test_flags_override_the_file(tmp_path: Path, smlocal_run: Run, image: Callable[[str], str]) -> None:
     request = {
         "AlgorithmSpecification": {"TrainingImage": "smlocal-not-this-one", "TrainingInputMode": "File"},
