@@ -1,135 +1,60 @@
-"""The whole page: one file that needs nothing from anywhere, no script among it."""
+"""A report as one HTML file, made from the templates beside this module: no script, nothing from elsewhere."""
 
 import json
-from collections.abc import Iterator, Sequence
+from functools import cache, partial
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from smlocal.readable import readable_bytes
-from smlocal.report.contents import Contents
-from smlocal.report.curve import Curve, figure_of
-from smlocal.report.facts import Facts
-from smlocal.report.log_tail import LogTail
-from smlocal.report.markup import escaped, items, section
-from smlocal.report.outcome import in_short, outcome
-from smlocal.report.style import STYLE
-from smlocal.report.timeline import timeline
-from smlocal.report.usage_curves import HostCurves
-from smlocal.report.words import counted, moment
+from smlocal.report.formatting import counted, duration, utc
+from smlocal.report.job_report import JobReport
+from smlocal.report.timeline import build_timeline
 
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
-
-_NOTES = 20
+_CONTROL_PICTURES = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
+"""HTML allows no control characters. Unicode has a picture for each of these."""
+_REPLACEMENTS = _CONTROL_PICTURES | dict.fromkeys(range(0x80, 0xA0), 0xFFFD)
 
 
-def page(facts: Facts) -> str:
-    """HTML, with everything in it."""
-    answer = facts.answer
-    body = "\n".join(part for part in _sections(facts) if part)
-    title = f"{answer['TrainingJobName']}: {in_short(facts)}"
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{escaped(title)}</title>
-<link rel="icon" href="data:,">
-<style>{STYLE}</style>
-</head>
-<body>
-<main>
-<header>
-{outcome(facts)}
-</header>
-{body}
-</main>
-<footer>Made by smlocal on {moment(facts.made)}. All times are UTC.</footer>
-</body>
-</html>
-"""
+def render_report(report: JobReport) -> str:
+    """The page of a job."""
+    answer = report.answer
+    seconds = answer["Local"].get("Seconds", {})
+    timeline = build_timeline(answer["SecondaryStatusTransitions"], seconds, report.time)
+    return render("report.html", report=report, headline=_headline(report), timeline=timeline)
 
 
-def _sections(facts: Facts) -> Iterator[str]:
-    answer = facts.answer
-    local = answer["Local"]
-    transitions = answer["SecondaryStatusTransitions"]
-    yield section("Timeline", timeline(transitions, local.get("Seconds", {}), facts.made))
-    yield section("Metrics", *_metrics(facts))
-    yield section("Usage", items(facts.advice), *(_usage(host, alone=len(facts.usage) == 1) for host in facts.usage))
-    yield section(
-        "Artifacts",
-        *(_artifact(artifact) for artifact in facts.artifacts),
-        _some((local.get("Artifacts") or {}).get("Notes", ())),
+def render(template: str, **context: Any) -> str:
+    """Fill a template. Everything from outside is escaped, and valid in HTML and UTF-8."""
+    text = _environment().get_template(template).render(context)
+    # File names may have bytes that are not UTF-8, which could not be written to a file.
+    return text.translate(_REPLACEMENTS).encode(errors="backslashreplace").decode()
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("smlocal.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
-    yield section("Log" if len(facts.logs) == 1 else "Logs", *(_log(tail) for tail in facts.logs))
-    yield section("Not as on the service", _notes(facts))
-    yield section("Request", f"<pre>{escaped(json.dumps(facts.request, indent=2, ensure_ascii=False))}</pre>")
+    environment.filters |= {
+        "utc": utc,
+        "duration": duration,
+        "bytes": readable_bytes,
+        "counted": counted,
+        "pretty_json": partial(json.dumps, indent=2, ensure_ascii=False),
+    }
+    return environment
 
 
-def _some(notes: Sequence[str]) -> str:
-    """Hosts that wrote the same thousand files make a thousand notes."""
-    more = len(notes) - _NOTES
-    return items([*notes[:_NOTES], f"And {more:,} more: smlocal describe has them."] if more > 0 else notes)
-
-
-def _metrics(facts: Facts) -> Iterator[str]:
-    metrics = facts.metrics
-    yield _curves(metrics.curves)
-    if metrics.without:
-        yield f"<p>No line held a value of {escaped(', '.join(metrics.without))}.</p>"
-    yield items(metrics.notes)
-
-
-def _curves(curves: tuple[Curve, ...], kind: str = "curves") -> str:
-    return f'<div class="{kind}">{"".join(map(figure_of, curves))}</div>' if curves else ""
-
-
-def _usage(host: HostCurves, *, alone: bool) -> str:
-    head = "" if alone else f"<h3>{escaped(host.name)}</h3>"
-    if host.curves:
-        return head + _curves(host.curves, "curves two")
-    figures = host.figures
-    said = f"Memory peak {figures['MemoryPeakMiB']:g} MiB, CPU peak {figures['CpuPeak']:.1f} cores."
-    return f"{head}<p>{escaped(said)}</p>"
-
-
-def _artifact(artifact: Contents) -> str:
-    parent, _, name = artifact.path.rpartition("/")
-    head = f'<h3>{escaped(name)} <span class="size">{readable_bytes(artifact.size)}</span></h3>'
-    where = f'<p class="where">{escaped(parent)}</p>'
-    rows = "".join(
-        f'<tr><td class="number">{"" if member.size is None else readable_bytes(member.size)}</td>'
-        f"<td>{escaped(member.path)}</td></tr>"
-        for member in artifact.members
-    )
-    table = f'<table class="members"><tbody>{rows}</tbody></table>' if rows else ""
-    return head + where + table + "".join(f"<p>{escaped(words)}</p>" for words in _about(artifact))
-
-
-def _about(artifact: Contents) -> Iterator[str]:
-    more = artifact.count - len(artifact.members)
-    if artifact.trouble:
-        yield artifact.trouble
-    elif not artifact.complete:
-        yield (
-            f"And {more:,} more that were counted; the rest was not looked at."
-            if more
-            else "The rest was not looked at."
-        )
-    elif more:
-        yield f"And {more:,} more."
-
-
-def _log(tail: LogTail) -> str:
-    lines = tail.lines
-    said = "It is empty." if not lines else "all of it" if tail.whole else f"the last {counted(len(lines), 'line')}"
-    head = f'<h3>{escaped(tail.host)} <span class="size">{said}</span></h3><p class="where">{escaped(tail.path)}</p>'
-    return head + (f'<pre class="log">{escaped(chr(10).join(lines))}</pre>' if lines else "")
-
-
-def _notes(facts: Facts) -> str:
-    ordered = sorted(facts.notes, key=lambda note: not note.get("Warning"))
-    points = "".join(
-        f"<li>{'<b>Warning:</b> ' if note.get('Warning') else ''}{escaped(note['Text'])}</li>" for note in ordered
-    )
-    return f'<ul class="notes">{points}</ul>' if points else ""
+def _headline(report: JobReport) -> str:
+    """`Completed in 2.6 s`."""
+    status, created = report.answer["TrainingJobStatus"], report.answer["CreationTime"]
+    if report.running:
+        return f"{status}, {duration(report.time - created)} so far"
+    seconds = duration(report.answer["LastModifiedTime"] - created)
+    return f"{status} {'in' if status == 'Completed' else 'after'} {seconds}"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-HEAVY = {"docker", "boto3", "botocore", "requests", "urllib3", "pydantic", "yaml", "rich", "isal"}
+HEAVY = {"docker", "boto3", "botocore", "requests", "urllib3", "pydantic", "yaml", "rich", "isal", "jinja2"}
 
 
 def imported(home: Path, *arguments: str) -> set[str]:
@@ -62,7 +62,6 @@ def home(tmp_path: Path) -> Path:
         ("describe", "done", "--json"),
         ("logs", "done"),
         ("metrics", "done"),
-        ("report", "done", "--html", "-"),
     ],
     ids=" ".join,
 )
@@ -70,3 +69,7 @@ def test_looking_at_jobs_imports_nothing_heavy(arguments: tuple[str, ...], home:
     modules = imported(home, *arguments)
     assert "sqlite3" in modules
     assert not modules & HEAVY
+
+
+def test_only_a_report_imports_templates(home: Path) -> None:
+    assert imported(home, "report", "done", "--html", "-") & HEAVY == {"jinja2"}

@@ -5,17 +5,18 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
+from jinja2 import UndefinedError
 
 from smlocal.contract.usage import Point
-from smlocal.report.gather import gather
-from smlocal.report.page import page
+from smlocal.report.job_report import read_job_report
+from smlocal.report.page import render, render_report
 from smlocal.store.jobs import Store
 
 HOSTILE = "</pre><script>alert(1)</script><img src=x onerror=alert(1)>\"'&amp;"
 VOID = {"meta", "link", "br"}
 KNOWN = {
     *("html", "head", "title", "style", "body", "main", "header", "section", "footer", "h1", "h2", "h3", "p", "pre"),
-    *("ul", "li", "dl", "div", "dt", "dd", "table", "tbody", "tr", "td", "figure", "figcaption", "span", "b"),
+    *("ul", "li", "dl", "div", "dt", "dd", "table", "tbody", "tr", "td", "figure", "figcaption", "span", "b", "code"),
     *("svg", "path", "rect", "polyline", *VOID),
 }
 REQUEST = {
@@ -79,7 +80,7 @@ def read(text: str) -> Reader:
 @pytest.fixture
 def shown(store: Store, began: float) -> Callable[..., Reader]:
     def show(name: str = "my-tree", after: float = 100.0) -> Reader:
-        return read(page(gather(store, name, began + after)))
+        return read(render_report(read_job_report(store, name, began + after)))
 
     return show
 
@@ -114,10 +115,10 @@ def test_everything_that_is_known_is_there_in_its_order(
     job.end(9.0)
     reader = shown()
     assert reader.headings == [
-        *("Timeline", "Metrics", "Usage", "Artifacts", "Log", "Not as on the service", "Request")
+        *("Timeline", "Metrics", "Usage", "Artifacts", "Log", "Differences from the service", "Request")
     ]
     for words in (
-        *("algo-1 exit 0", "loss", "0.25", "2 values, 0.25 to 0.5", "No line held a value of never."),
+        *("algo-1 exit 0", "loss", "0.25", "2 values, 0.25 to 0.5", "No values found for never."),
         *("peak 768 MiB", "of 8 GiB in ml.m5.large", "weights/a.bin", "2.9 KiB", "a socket was left out"),
         *("epoch 1#011loss=0.5", "RoleArn is recorded", '"TrainingImage": "tree:latest"'),
     ):
@@ -144,7 +145,7 @@ def test_a_job_that_still_runs_says_so_first(
     reader = shown(after=41.5)
     assert "InProgress, 41.5 s so far" in reader.text
     assert reader.text.index("still running when this page was made") < reader.text.index("Timeline")
-    assert reader.headings == ["Timeline", "Metrics", "Usage", "Log", "Not as on the service", "Request"]
+    assert reader.headings == ["Timeline", "Metrics", "Usage", "Log", "Differences from the service", "Request"]
     assert "41.0 s so far" in reader.text  # of training
     assert "half a line" in reader.text
 
@@ -183,8 +184,8 @@ def test_nothing_that_a_job_holds_becomes_markup(
         job.log(host, HOSTILE.encode() + b"\n\x00\x1b[31m\xff")
         job.used(host, [point(1.5), point(2.5)])
     job.values((0, host, 3.0 + index, float(index)) for index in range(9) for host in (0, 1))
-    job.end(9.0, f"{HOSTILE}\x00")
-    text = page(gather(store, "my-tree", 1e9))
+    job.end(9.0, f"{HOSTILE}\x00\x85")
+    text = render_report(read_job_report(store, "my-tree", 1e9))
     reader = read(text)
     assert "script" not in reader.seen
     assert reader.text.count(HOSTILE) >= 15
@@ -218,18 +219,24 @@ def test_a_series_of_any_length_makes_a_page_of_bounded_size(
     job.log("algo-1", b"x" * 50 + b"\n" + b"y" * 3_000_000 + b"\n")
     job.used("algo-1", [point(1.5 + index) for index in range(3000)])
     job.end(60.0)
-    text = page(gather(store, "my-tree", began))
+    text = render_report(read_job_report(store, "my-tree", began))
     assert len(text) < 200_000
     assert "50,000 values, 0 to 976" in text
 
 
 def test_the_page_is_for_phones_and_paper_and_either_light(tell: Callable[..., Any], store: Store) -> None:
     tell().end(2.6)
-    text = page(gather(store, "my-tree", 1e9))
+    text = render_report(read_job_report(store, "my-tree", 1e9))
     assert '<meta name="viewport" content="width=device-width, initial-scale=1">' in text
     for rule in ("@media print", "prefers-color-scheme: dark"):
         assert rule in text
     assert "default-src 'none'" in text  # the browser would refuse what were not in the file
+
+
+def test_a_template_that_uses_what_is_missing_is_an_error(tell: Callable[..., Any], store: Store) -> None:
+    tell().end(2.6)
+    with pytest.raises(UndefinedError, match="headline"):
+        render("report.html", report=read_job_report(store, "my-tree", 1e9))
 
 
 def test_of_many_notes_on_artifacts_some_are_shown(tell: Callable[..., Any], shown: Callable[..., Reader]) -> None:
@@ -241,7 +248,11 @@ def test_of_many_notes_on_artifacts_some_are_shown(tell: Callable[..., Any], sho
 
 def test_a_phase_is_as_long_as_the_run_said(tell: Callable[..., Any], store: Store) -> None:
     tell(local={"Seconds": {"Uploading": 0.05}}).end(10.0)
-    text = page(gather(store, "my-tree", 1e9))
+    text = render_report(read_job_report(store, "my-tree", 1e9))
     # Training lasted from 0.5 to 9.9 of 10 seconds; the bars are of 1000.
-    assert '<rect class="bar" x="50.0" y="1" width="940.0" height="8"/></svg><span class="seconds">9.4 s</span>' in text
-    assert '<rect class="bar" x="990.0" y="1" width="5.0" height="8"/></svg><span class="seconds">0.1 s</span>' in text
+    assert (
+        '<rect class="bar" x="50.0" y="1" width="940.0" height="8"/></svg>\n<span class="seconds">9.4 s</span>' in text
+    )
+    assert (
+        '<rect class="bar" x="990.0" y="1" width="5.0" height="8"/></svg>\n<span class="seconds">0.1 s</span>' in text
+    )

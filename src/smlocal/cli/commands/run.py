@@ -38,7 +38,7 @@ def command(*, replace: bool, as_json: bool, report: str | None, detach: bool, q
     """
     job, name = read_job_options(given)
     if report is not None:
-        from smlocal.report.writing import check_report_path
+        from smlocal.report.report_file import check_report_path
 
         report = os.path.abspath(report)
         check_report_path(report)
@@ -87,7 +87,7 @@ def command(*, replace: bool, as_json: bool, report: str | None, detach: bool, q
 def _report(path: str | None, store: "Store", prepared: "Prepared") -> "SmlocalError | None":
     if path is None:
         return None
-    from smlocal.report.result_file import write_result
+    from smlocal.report.report_file import write_result
 
     return write_result(path, store, prepared.plan)
 

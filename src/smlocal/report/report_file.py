@@ -1,14 +1,18 @@
-"""A report appears whole or not at all; what is no regular file, such as /dev/stderr, is written to as it is."""
+"""Reports in files of the user's choice: written completely or not at all."""
 
+import json
 import os
 import stat
 from contextlib import suppress
 
-from smlocal.errors import OutputUnusableError
+from smlocal.errors import JobUnknownError, OutputUnusableError, SmlocalError
+from smlocal.job.finish.describe import describe_job
+from smlocal.plan.model import JobPlan
+from smlocal.store.jobs import Store
 
 
 def check_report_path(path: str) -> None:
-    """Say before the job runs that its report could not be written."""
+    """Raise `OutputUnusableError` if a report could not be written; called before the job runs."""
     folder = os.path.dirname(os.path.realpath(path))
     if os.path.isdir(path):
         raise OutputUnusableError(f"the report {path} cannot be written: it is a folder", remedy=["Name a file in it."])
@@ -17,7 +21,7 @@ def check_report_path(path: str) -> None:
             f"the report {path} cannot be written: there is no folder {os.path.dirname(path) or folder}",
             remedy=["Make the folder first."],
         )
-    if not os.access(folder, os.W_OK | os.X_OK) and not _odd(path):
+    if not os.access(folder, os.W_OK | os.X_OK) and not _special(path):
         raise OutputUnusableError(
             f"the report {path} cannot be written: no right to write to {os.path.dirname(path) or folder}",
             remedy=["Choose another file."],
@@ -25,17 +29,29 @@ def check_report_path(path: str) -> None:
 
 
 def write_report(path: str, text: str) -> None:
-    """Write it; `OutputUnusableError` when that cannot be done."""
+    """Write a report, or raise `OutputUnusableError`."""
     check_report_path(path)
     data = text.encode()
     try:
-        if _odd(path):
+        if _special(path):
             with open(path, "wb") as file:
                 file.write(data)
         else:
             _replace(os.path.realpath(path), data)
     except OSError as error:
         raise OutputUnusableError(f"the report {path} cannot be written: {error.strerror or error}") from error
+
+
+def write_result(path: str, store: Store, plan: JobPlan) -> SmlocalError | None:
+    """Write the describe answer of a run, if it made a job. An error is returned, to be shown after the summary."""
+    try:
+        # Another job may have the name: this run did not make one then.
+        with suppress(JobUnknownError):
+            if store.get(plan.name).run_id == plan.run_id:
+                write_report(path, f"{json.dumps(describe_job(store, plan.name), indent=2)}\n")
+    except SmlocalError as error:
+        return error
+    return None
 
 
 def _replace(path: str, data: bytes) -> None:
@@ -53,8 +69,8 @@ def _replace(path: str, data: bytes) -> None:
         raise
 
 
-def _odd(path: str) -> bool:
-    """A terminal, a pipe, a device: a rename would put a file in its place."""
+def _special(path: str) -> bool:
+    """True for a terminal, a pipe or a device, such as /dev/stderr: a rename would replace it by a file."""
     try:
         return not stat.S_ISREG(os.stat(path).st_mode)
     except OSError:

@@ -6,7 +6,7 @@ import pytest
 
 from smlocal.contract.usage import ContainerUsage, Point
 from smlocal.job.usage.series import Series
-from smlocal.report.usage_curves import host_curves
+from smlocal.report.usage_charts import host_charts
 
 FIGURES: dict[str, Any] = {
     "Name": "algo-1",
@@ -34,9 +34,9 @@ def series(point: Callable[..., Point], began: float) -> Series:
 
 
 def test_what_is_measured_is_drawn_and_nothing_else(series: Series, began: float) -> None:
-    curves = host_curves(FIGURES, series, began).curves
-    assert [curve.title for curve in curves] == ["Memory", "CPU", "Network"]
-    memory, cpu, network = curves
+    charts = host_charts(FIGURES, series, began).charts
+    assert [chart.title for chart in charts] == ["Memory", "CPU", "Network"]
+    memory, cpu, network = charts
     assert (memory.value, memory.detail) == ("peak 300 MiB", "of 8 GiB in ml.m5.large")
     assert (cpu.value, cpu.detail) == ("peak 1.5 cores", "of 2 in ml.m5.large, mean 0.75")
     assert memory.limit is None  # far away
@@ -46,25 +46,25 @@ def test_what_is_measured_is_drawn_and_nothing_else(series: Series, began: float
 
 
 def test_traffic_is_bytes_a_second_and_begins_anew_with_each_container(series: Series, began: float) -> None:
-    network = host_curves(FIGURES, series, began).curves[2]
+    network = host_charts(FIGURES, series, began).charts[2]
     assert network.lines[0].points == [
         (began + 1, 1000.0),
         (began + 3, 2000.0),
         (began + 11, 500.0),
         (began + 12, 2000.0),
     ]
-    assert network.y_words == ("0", "2.0 KiB/s")
+    assert network.y_labels == ("0", "2.0 KiB/s")
 
 
 def test_gpus(series: Series, began: float) -> None:
     container = series.containers[0]
     points = tuple(replace(point, gpu_percent=50, gpu_memory=1 << 30) for point in container.points)
     figures = FIGURES | {"GpuPeakPercent": 50, "GpuMeanPercent": 49.6, "GpuMemoryPeakMiB": 1024.0}
-    curves = host_curves(figures, Series(containers=(replace(container, points=points),)), began).curves
-    gpu, memory = curves[-2:]
+    charts = host_charts(figures, Series(containers=(replace(container, points=points),)), began).charts
+    gpu, memory = charts[-2:]
     assert (gpu.value, gpu.detail, gpu.y_range) == ("peak 50 %", "mean 50 %", (0.0, 100.0))
     assert memory.value == "peak 1 GiB"
 
 
 def test_without_a_series_there_are_only_figures(began: float) -> None:
-    assert host_curves(FIGURES, Series(), began).curves == ()
+    assert host_charts(FIGURES, Series(), began).charts == ()

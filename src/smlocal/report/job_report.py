@@ -1,0 +1,96 @@
+"""All data that a report shows, read from the store. What is missing, as for older jobs, is left out."""
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from smlocal.contract.secrets.masking import masked_request, with_strings
+from smlocal.contract.secrets.urls import HIDDEN
+from smlocal.job.finish.describe import PLAN, REQUEST, describe_job
+from smlocal.job.logs.job_logs import host_logs
+from smlocal.job.metrics.job_metrics import job_metrics
+from smlocal.job.usage.block import Measured, usage_block
+from smlocal.job.usage.series import Series, read_series
+from smlocal.report.artifact_contents import ArtifactContents, read_contents
+from smlocal.report.log_tail import LogTail, read_log_tail
+from smlocal.report.metric_charts import MetricCharts, metric_charts
+from smlocal.report.usage_charts import HostCharts, host_charts
+from smlocal.store.jobs import Store
+
+_WITHHELD = "(withheld)"
+"""In place of secrets: not every font has the sign that terminals show."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JobReport:
+    """One job at one moment."""
+
+    time: float
+    """When the job was read."""
+    answer: Mapping[str, Any]
+    """As `describe --json`."""
+    request: Mapping[str, Any]
+    """Without secrets: reports are sent to others."""
+    notes: tuple[Mapping[str, Any], ...]
+    """Differences from the service, warnings first."""
+    logs: tuple[LogTail, ...]
+    metrics: MetricCharts
+    usage: tuple[HostCharts, ...]
+    usage_notes: tuple[str, ...]
+    """Advice on instance types, and what could not be measured."""
+    artifacts: tuple[ArtifactContents, ...]
+
+    @property
+    def running(self) -> bool:
+        """True until the job has ended."""
+        return self.answer["TrainingJobStatus"] in {"InProgress", "Stopping"}
+
+
+def read_job_report(store: Store, name: str, time: float) -> JobReport:
+    """Read a job, ended or running. `JobUnknownError` if there is none of this name."""
+    answer = describe_job(store, name)
+    plan: Mapping[str, Any] = store.document(name, PLAN)
+    local = answer["Local"]
+    starts = [t["StartTime"] for t in answer["SecondaryStatusTransitions"] if t["Status"] == "Training"]
+    began = float(min(starts, default=answer["CreationTime"]))
+    usage = local.get("Usage") or _usage_so_far(store, name, plan)
+    notes = local.get("Notes", plan.get("Notes", ()))
+    tails = [read_log_tail(host, path) for host, path in host_logs(store, name)]
+    artifacts = local.get("Artifacts") or {}
+    request = masked_request(store.document(name, REQUEST))
+    return JobReport(
+        time=time,
+        answer=answer,
+        request=with_strings(request, lambda _, text: text.replace(HIDDEN, _WITHHELD)),
+        notes=tuple(sorted(notes, key=lambda note: not note.get("Warning"))),
+        logs=tuple(tail for tail in tails if tail is not None),
+        metrics=metric_charts(job_metrics(store, name), began),
+        usage=tuple(_host(figures, began) for figures in usage.get("Hosts", ())),
+        usage_notes=(*(s for advice in usage.get("Advice", ()) for s in advice["Sentences"]), *usage.get("Notes", ())),
+        artifacts=tuple(
+            read_contents(artifacts[kind], artifacts.get(f"{kind}Bytes", 0))
+            for kind in ("Model", "Output")
+            if artifacts.get(kind)
+        ),
+    )
+
+
+def _usage_so_far(store: Store, name: str, plan: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The usage of a running job, which has no result yet."""
+    if store.get(name).status.terminal:
+        return {}
+    hosts = [
+        Measured(name=host["Name"], instance_type=host["InstanceType"])
+        for host in plan["Hosts"]
+        if host.get("InstanceType")
+    ]
+    return usage_block(store.directory(name), hosts, machine_cpus=os.cpu_count() or 1) or {}
+
+
+def _host(figures: Mapping[str, Any], began: float) -> HostCharts:
+    series = Series()
+    with suppress(OSError):
+        series = read_series(figures["Series"])
+    return host_charts(figures, series, began)
