@@ -24,6 +24,7 @@ from urllib.parse import quote
 
 import pytest
 from tests.forked import run_smlocal
+from tests.integration.needs_root import NEEDS_ROOT
 from tests.integration.podman_differs import DIFFERS_ON_PODMAN, MOSTLY_OF_NONE, NOT_OF_AN_ENGINE
 from tests.integration.s3_servers import S3Server, S3Servers
 
@@ -70,6 +71,15 @@ def gateway(docker: Callable[..., str] = run_docker) -> str:
     return str(config.get("Gateway") or ip_network(config["Subnet"])[1])
 
 
+def touch_inside(path: Path) -> None:
+    """Make a file in a folder of a job whose container runs: it is root's then, whoever runs the job."""
+    try:
+        path.touch()
+    except PermissionError:
+        touch = ("--entrypoint", "touch", build_image(IMAGES / "sh"), f"/there/{path.name}")
+        run_docker("run", "--rm", "--volume", f"{path.parent}:/there", *touch)
+
+
 class _Engine(HTTPConnection):
     """The engine itself: three starts of its client at the end of each test were a minute of the whole suite."""
 
@@ -98,10 +108,15 @@ class _Engine(HTTPConnection):
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With DOCKER_HOST at a Podman, leave out what differs there, and what has nothing to do with it.
+    """Without root, skip what needs it. On a Podman, leave out what differs there, and what has nothing to do with it.
 
     SMLOCAL_PART=2/3 leaves out more: what is not in the second of three parts, in which files are as chance has it.
     """
+    if os.geteuid() != 0:
+        for item in items:
+            path = item.nodeid.removeprefix("tests/integration/")
+            for why in (why for begin, why in NEEDS_ROOT.items() if path.startswith(begin)):
+                item.add_marker(pytest.mark.skip(reason=why))
     if "DOCKER_HOST" not in os.environ:
         return
     with closing(_Engine("engine")) as engine:
@@ -289,6 +304,8 @@ def assert_nothing_left() -> Callable[[str], None]:
 
 @pytest.fixture
 def own_engine() -> Iterator[OwnEngine]:
+    if os.geteuid() != 0:
+        pytest.skip("only root can start a dockerd")
     # A short path: a socket's may have 107 characters.
     engine = OwnEngine(folder=Path(tempfile.mkdtemp(prefix="smlocal-engine-")))
     try:

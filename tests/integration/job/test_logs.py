@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.integration.conftest import touch_inside
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z ")
@@ -148,7 +149,7 @@ def test_each_line_is_whole_after_a_takeover(
     pid = re.search(r"process (\d+)", smlocal_run("describe", "logs-takeover").stdout)
     assert pid is not None
     os.kill(int(pid[1]), signal.SIGKILL)
-    (smlocal_home / "jobs" / "logs-takeover" / "hosts" / "algo-1" / "output" / "go").touch()
+    touch_inside(smlocal_home / "jobs" / "logs-takeover" / "hosts" / "algo-1" / "output" / "go")
     smlocal_run("wait", "logs-takeover", check=True)
     assert log.read_bytes() == b"short\n" + b"x" * 30_000 + b"y" * 30_000 + b"\nafter\n"
 
@@ -175,7 +176,7 @@ def test_the_times_of_an_adopted_job_are_the_engines(
     pid = re.search(r"process (\d+)", smlocal_run("describe", "logs-adopted").stdout)
     assert pid is not None
     os.kill(int(pid[1]), signal.SIGKILL)
-    (folder / "hosts" / "algo-1" / "output" / "go").touch()
+    touch_inside(folder / "hosts" / "algo-1" / "output" / "go")
     followed = smlocal_run("logs", "--follow", "--timestamps", "logs-adopted").stdout.splitlines()
     assert [STAMP.sub("", line) for line in followed] == ["a#011b", "after", "end"]
     first, after, _ = (STAMP.match(line) for line in followed)

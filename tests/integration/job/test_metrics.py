@@ -12,6 +12,7 @@ import pytest
 from botocore.loaders import Loader
 from botocore.model import ServiceModel
 from botocore.validate import ParamValidator
+from tests.integration.conftest import touch_inside
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 Write = Callable[..., Path]
@@ -124,7 +125,7 @@ def test_a_detached_job_shows_its_values_while_it_runs(
     smlocal_run("run", "--detach", path, cwd=path.parent, check=True)
     wait_until(lambda: "loss,10.0," in smlocal_run("metrics", "metrics-detached", "--csv").stdout)
     assert "FinalMetricDataList" not in smlocal_run("describe", "metrics-detached", "--service").stdout
-    (smlocal_home / "jobs" / "metrics-detached" / "hosts" / "algo-1" / "output" / "go").touch()
+    touch_inside(smlocal_home / "jobs" / "metrics-detached" / "hosts" / "algo-1" / "output" / "go")
     smlocal_run("wait", "metrics-detached", check=True)
     answer = json.loads(smlocal_run("describe", "metrics-detached", "--json").stdout)
     assert final(answer) == {"loss": 20.0}
@@ -139,7 +140,7 @@ def test_an_adopted_job_has_every_value_once(
     wait_until(lambda: "loss,10.0," in smlocal_run("metrics", "metrics-adopted", "--csv").stdout)
     described = json.loads(smlocal_run("describe", "metrics-adopted", "--json").stdout)
     os.kill(described["Local"]["SupervisorPid"], signal.SIGKILL)
-    (smlocal_home / "jobs" / "metrics-adopted" / "hosts" / "algo-1" / "output" / "go").touch()
+    touch_inside(smlocal_home / "jobs" / "metrics-adopted" / "hosts" / "algo-1" / "output" / "go")
     smlocal_run("wait", "metrics-adopted", check=True)
     answer = json.loads(smlocal_run("describe", "metrics-adopted", "--json").stdout)
     assert final(answer) == {"loss": 20.0}

@@ -20,11 +20,12 @@ echo last >$AT/deep/last
 until_told over
 echo late >$AT/late
 """
+from tests.integration.conftest import touch_inside
 
 
 def tell(home: Path, job: str, word: str, host: str = "algo-1") -> None:
     """Make the file that a container waits for."""
-    (home / "jobs" / job / "hosts" / host / "output" / word).touch()
+    touch_inside(home / "jobs" / job / "hosts" / host / "output" / word)
 
 
 def files_in(folder: Path) -> dict[str, int]:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from tests.integration.conftest import touch_inside
 from tests.integration.job.conftest import Background, Ran
 from tests.integration.reasons import assert_failed
 from tests.integration.s3_servers import S3Server, S3Servers
@@ -30,7 +31,7 @@ until_told over; echo late >late; rm large
 
 def tell(job: Background, word: str, host: str = "algo-1") -> None:
     """Make the file that a container waits for."""
-    (job.home / "jobs" / job.name / "hosts" / host / "output" / word).touch()
+    touch_inside(job.home / "jobs" / job.name / "hosts" / host / "output" / word)
 
 
 def objects(s3: S3Server, bucket: str) -> dict[str, str]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
+from tests.integration.conftest import touch_inside
 
 
 def command_lines() -> Iterator[tuple[str, bytes]]:
@@ -53,7 +54,7 @@ def test_no_command_line_and_no_open_file_has_it(
     over = smlocal_home / "jobs" / "held" / "hosts" / "algo-1" / "output" / "data" / "over"
     wait_until(lambda: secret in smlocal_run("logs", "held").stdout)
     shown += [name for name, line in command_lines() if secret.encode() in line]
-    over.touch()
+    touch_inside(over)
     assert smlocal_run("wait", "held", "--timeout", "60").returncode == 0
     assert shown == []
     assert smlocal_run("logs", "held").stdout == f"{secret} {secret}\n"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.integration.conftest import touch_inside
 from tests.integration.job.conftest import channel
 
 from smlocal.engine.docker import connect
@@ -104,7 +105,7 @@ def test_a_job_that_is_taken_up_is_measured_on(
     before = points(smlocal_home, "usage-adopted")
     smlocal_run("describe", "usage-adopted")  # whoever names an orphan has it taken up
     wait_until(lambda: points(smlocal_home, "usage-adopted") > before)
-    (smlocal_home / "jobs" / "usage-adopted" / "hosts" / "algo-1" / "model" / "end").touch()
+    touch_inside(smlocal_home / "jobs" / "usage-adopted" / "hosts" / "algo-1" / "model" / "end")
     assert smlocal_run("wait", "usage-adopted").returncode == 0
     assert_nothing_left("usage-adopted")
     used = json.loads(smlocal_run("describe", "usage-adopted", "--json").stdout)["Local"]["Usage"]

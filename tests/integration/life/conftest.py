@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from tests.forked import run_smlocal
+from tests.integration.conftest import touch_inside
 from tests.integration.life.engine_relay import EngineRelay
 
 from smlocal.store.jobs import Store
@@ -99,7 +100,7 @@ class Life:
 
     def let_go(self, name: str) -> None:
         """Make the file that a container waits for."""
-        (self.home / "jobs" / name / "hosts" / "algo-1" / "output" / "go").touch()
+        touch_inside(self.home / "jobs" / name / "hosts" / "algo-1" / "output" / "go")
 
     def job(self, name: str) -> JobRecord:
         return self.store.get(name)

@@ -1,0 +1,51 @@
+"""What is skipped when a user of the docker group runs the tests, and why; everything else in this folder passes.
+
+Keys are test ids below `tests/integration/`, or what some of them begin with.
+"""
+
+from smlocal.channels.fastfile.availability import fuse_trouble
+
+_BECOMES = "only root can become somebody else"
+_MOUNTS = "only root may mount"
+_OWN = "inside, files that smlocal brings for a user are this user's; the test expects root's"
+_SCRIPT = "the script of a plan copies to and removes folders that are root's by then"
+_PORT = "only root may listen at port 80: containers find their credentials by another variable"
+_GONE = "the container through which folders are given back to the user is taken away"
+_ROOTS = "folders of a running job and volumes are root's, and the test looks into them"
+
+NEEDS_ROOT = {
+    "artifacts/test_ordinary_user.py": _BECOMES,
+    "channels/test_fastfile_faults.py::test_somebody_who_is_not_root_mounts_and_unmounts": _BECOMES,
+    "channels/test_file_mode.py::test_removing_the_volumes_leaves_nothing": _ROOTS,
+    "doctor/test_doctor.py::test_a_full_disk": _MOUNTS,
+    "failures/test_data.py::test_data_that_goes_during_training_ends_nothing": _GONE,
+    "failures/test_data.py::test_the_whole_folder_goes_before_the_engine_mounts_it": _GONE,
+    "failures/test_engine.py::test_the_engine_cannot_start_the_container": _GONE,
+    "failures/test_engine.py::test_the_engine_is_lost_before_the_container_runs": _GONE,
+    "failures/test_engine.py::test_the_engine_is_lost_while_the_container_runs": _GONE,
+    "job/test_checkpoints.py::test_restored_changed_and_saved": _OWN,
+    "job/test_credentials.py::test_keys_are_written_nowhere": _PORT,
+    "job/test_credentials.py::test_they_are_renewed_and_an_end_of_that_is_told": _PORT,
+    "job/test_credentials.py::test_they_come_back_after_a_crash": _PORT,
+    "job/test_credentials.py::test_two_jobs_at_once_get_their_own_and_nobody_else_any": _PORT,
+    "job/test_hints.py::test_a_full_volume": _MOUNTS,
+    "job/test_s3_jobs.py::test_file_mode": _OWN,
+    "job/test_script.py::test_mirrored_folders_by_hand": _SCRIPT,
+    "job/test_script.py::test_script_and_run_agree": _SCRIPT,
+    "life/test_crash.py::test_killed_at_a_phase_boundary": _ROOTS,
+}
+"""With why."""
+
+if trouble := fuse_trouble():
+    NEEDS_ROOT |= dict.fromkeys(
+        (
+            "channels/test_fastfile.py",
+            "channels/test_fastfile_faults.py",
+            "job/test_s3_jobs.py::test_a_fast_file_server_that_dies_fails_the_job",
+            "job/test_s3_jobs.py::test_a_supervisor_that_dies_leaves_no_mount",
+            "job/test_s3_jobs.py::test_fast_file",
+            "job/test_toolkit.py::test_the_script_reads_its_channel[FastFile-s3]",
+            "job/test_unread_objects.py",
+        ),
+        trouble,
+    )
