@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tests.integration.conftest import touch_inside
+
 Wait = Callable[[Callable[[], bool]], None]
 Clean = Callable[[str], None]
 
@@ -20,7 +22,6 @@ echo last >$AT/deep/last
 until_told over
 echo late >$AT/late
 """
-from tests.integration.conftest import touch_inside
 
 
 def tell(home: Path, job: str, word: str, host: str = "algo-1") -> None:

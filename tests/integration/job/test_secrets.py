@@ -7,8 +7,9 @@ import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 from tests.integration.conftest import touch_inside
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def command_lines() -> Iterator[tuple[str, bytes]]:
@@ -44,27 +45,27 @@ def test_no_command_line_and_no_open_file_has_it(
     work = 'echo "$API_TOKEN $FROM_FILE_TOKEN"; until [ -e /opt/ml/output/data/over ]; do sleep 0.1; done'
     flags = ("-e", "API_TOKEN", "--env-file", "secrets", "-e", f"SCRIPT={work}", "-o", "out", "--max-run", "100")
     started = smlocal_run(
-        *("run", "-d", "--image", image("sh"), "--name", "held", *flags),
+        *("run", "-d", "--image", image("sh"), "--name", "secret-held", *flags),
         cwd=tmp_path,
         env={"API_TOKEN": secret},
         check=True,
     )
     assert secret not in started.stdout + started.stderr
     shown = [name for name, line in command_lines() if secret.encode() in line]
-    over = smlocal_home / "jobs" / "held" / "hosts" / "algo-1" / "output" / "data" / "over"
-    wait_until(lambda: secret in smlocal_run("logs", "held").stdout)
+    over = smlocal_home / "jobs" / "secret-held" / "hosts" / "algo-1" / "output" / "data" / "over"
+    wait_until(lambda: secret in smlocal_run("logs", "secret-held").stdout)
     shown += [name for name, line in command_lines() if secret.encode() in line]
     touch_inside(over)
-    assert smlocal_run("wait", "held", "--timeout", "60").returncode == 0
+    assert smlocal_run("wait", "secret-held", "--timeout", "60").returncode == 0
     assert shown == []
-    assert smlocal_run("logs", "held").stdout == f"{secret} {secret}\n"
+    assert smlocal_run("logs", "secret-held").stdout == f"{secret} {secret}\n"
 
     assert not [file for file in open_to_others(smlocal_home) if secret.encode() in file.read_bytes()]
     for name in ("request.json", "plan.json", "describe.json"):
-        assert stat.S_IMODE((smlocal_home / "jobs" / "held" / name).stat().st_mode) == 0o600
+        assert stat.S_IMODE((smlocal_home / "jobs" / "secret-held" / name).stat().st_mode) == 0o600
     # The service's answer has what was asked for; what is meant for people has not.
-    answer = json.loads(smlocal_run("describe", "held", "--service").stdout)
+    answer = json.loads(smlocal_run("describe", "secret-held", "--service").stdout)
     assert answer["Environment"]["API_TOKEN"] == secret
-    assert secret not in smlocal_run("describe", "held").stdout
-    page = smlocal_run("report", "held", "--html", "-").stdout
+    assert secret not in smlocal_run("describe", "secret-held").stdout
+    page = smlocal_run("report", "secret-held", "--html", "-").stdout
     assert "API_TOKEN&quot;: &quot;(withheld)" in page or '"API_TOKEN": "(withheld)"' in page
