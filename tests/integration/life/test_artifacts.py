@@ -140,6 +140,7 @@ def test_the_old_model_stays_until_the_new_one_is_packed(life: Any) -> None:
     model = Path(run(life, "replaced-later", WRITES, "first")["Local"]["Artifacts"]["Model"])
     (life.folder / "full").mkdir()
     begin(life, "replaced-later", TRAINS, "second", "--replace", OutputDataConfig={"S3OutputPath": "./full"})
+    life.until_logged("replaced-later", "ready\n")
     shutil.rmtree(life.folder / "full")
     (life.folder / "full").write_text("a file where the folder should be")
     life.let_go("replaced-later")
