@@ -105,3 +105,19 @@ def test_a_progress_bar_moves_and_lines_of_the_other_stream_are_whole(
     assert code == 0
     wipe = "\r\x1b[K"
     assert shown == f"\r10%{wipe}loss=0.5\r\n10%\r20%{wipe}done\r\n20%\r\n"
+
+
+def test_a_failure_file_does_not_command_the_terminal(
+    tmp_path: Path, smlocal_home: Path, image: Callable[[str], str]
+) -> None:
+    script = (
+        r"printf '\033[32mgreen\033[0m\n'; "
+        r"printf 'bad\033]0;title\007 \033[2J\302\2331mrow\n' >/opt/ml/output/failure; exit 1"
+    )
+    command = [sys.executable, "-m", "smlocal", "run", "--image", image("sh"), "--name", "hostile"]
+    code, shown = session([*command, "-e", f"SCRIPT={script}"], tmp_path, smlocal_home, [])
+    assert code == 1
+    # What a container prints is shown as it is; what smlocal tells of the failure is not obeyed.
+    assert "\x1b[32mgreen\x1b[0m" in shown
+    assert r"AlgorithmError: bad\x1b]0;title\x07 \x1b[2J\x9b1mrow" in shown
+    assert not any(raw in shown for raw in ("\x1b]0;", "\x07", "\x1b[2J", "\x9b"))

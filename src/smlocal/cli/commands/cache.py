@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from smlocal.cli.terminal.columns import shortened, width_of
+from smlocal.cli.terminal.printable import printable
 
 if TYPE_CHECKING:
     from smlocal.channels.cache.summary import Contents, Download
@@ -66,7 +67,7 @@ def remove(*, patterns: tuple[str, ...], everything: bool) -> None:
     if bool(patterns) is everything:
         raise click.UsageError("Say what to remove: an s3:// prefix, or --all.")
     for gone in remove_downloads(home_directory(), None if everything else patterns):
-        click.echo(f"removed {gone.uri or gone.name} ({readable_bytes(gone.bytes)})", err=True)
+        click.echo(f"removed {printable(gone.uri or gone.name)} ({readable_bytes(gone.bytes)})", err=True)
 
 
 def _row(download: "Download") -> tuple[str, ...]:
@@ -76,7 +77,7 @@ def _row(download: "Download") -> tuple[str, ...]:
     if not download.uri:
         return ("(damaged)", "", "", "", ", ".join(download.jobs))
     return (
-        download.uri,
+        printable(download.uri),
         f"{download.objects}",
         readable_bytes(download.bytes),
         clock(min(download.last_used, time.time())),

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from smlocal.cli.terminal.printable import printable
 from smlocal.cli.views.times import clock
 from smlocal.contract.secrets.urls import without_passwords
 
@@ -35,7 +36,7 @@ def command(*, name: str, as_json: bool, service: bool) -> None:
         click.echo(json.dumps(answer, indent=2))
         return
     for line in _lines(answer, logs, alive=alive):
-        click.echo(line.rstrip())
+        click.echo(printable(line.rstrip()))
 
 
 def _lines(answer: Mapping[str, Any], logs: list[tuple[str, str]], *, alive: bool) -> Iterator[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from smlocal.cli.terminal.columns import width_of, wrapped
+from smlocal.cli.terminal.printable import printable
 from smlocal.contract.secrets.urls import without_passwords
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _show(name: str, finding: "Finding") -> None:
     width = width_of(sys.stdout)
     for number, text in enumerate((finding.sentence, *finding.remedy)):
         head = f"{_MARKS[finding.severity]} {name:<{_NAME}}" if number == 0 else " " * _INDENT
-        click.echo(head + "\n".join(wrapped(" ".join(text.split("\n")), indent=_INDENT, width=width)))
+        click.echo(head + "\n".join(wrapped(printable(" ".join(text.split("\n"))), indent=_INDENT, width=width)))
 
 
 def _conclude(findings: "dict[str, Finding]") -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from smlocal.cli.terminal.columns import shortened, width_of
+from smlocal.cli.terminal.printable import printable
 
 if TYPE_CHECKING:
     from smlocal.store.records import JobRecord
@@ -77,7 +78,7 @@ def _row(record: "JobRecord", now: float, *, gone: bool) -> tuple[str, ...]:
         )
     else:
         reason = f"{record.secondary_status}, supervisor gone" if gone else record.secondary_status
-    reason = " ".join(reason.split())
+    reason = printable(" ".join(reason.split()))
     # Whole seconds and at least one, as TrainingTimeInSeconds counts.
     trained = "" if record.started is None else f"{max(1, int((record.ended or now) - record.started))} s"
     return (

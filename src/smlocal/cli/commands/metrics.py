@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from smlocal.cli.terminal.columns import shortened, width_of
+from smlocal.cli.terminal.printable import printable
 from smlocal.cli.views.sparkline import sparkline
 
 if TYPE_CHECKING:
@@ -50,11 +51,11 @@ def _show(name: str, found: "JobMetrics") -> None:
     for line in _table([_HEAD, *map(_row, found.summaries())], width_of(sys.stdout)):
         click.echo(line)
     for note in found.notes:
-        click.echo(f"Note   {note}")
+        click.echo(f"Note   {printable(note)}")
 
 
 def _row(summary: "MetricSummary") -> tuple[str, ...]:
-    name = shortened(summary.name, _LONGEST_NAME)
+    name = shortened(printable(summary.name), _LONGEST_NAME)
     if summary.last is None:
         return (name, "none", "", "", "0", "")
     numbers = (summary.last.value, summary.lowest, summary.highest)

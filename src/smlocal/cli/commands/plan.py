@@ -7,6 +7,7 @@ import click
 
 from smlocal.cli.job_options import job_options, read_job_options
 from smlocal.cli.terminal.columns import from_here
+from smlocal.cli.terminal.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,15 +55,15 @@ def command(*, as_json: bool, script: bool, texts: tuple[str, ...], **given: Any
         click.echo(shell_script(plan), nl=False)
     else:
         for line in _lines(plan):
-            click.echo(line.rstrip())
+            click.echo(printable(line.rstrip()))
         if tried:
             from smlocal.cli.views.tried_lines import shown_lines
 
             for head, text in shown_lines(tried):
-                click.echo(_row(head, text).rstrip())
+                click.echo(printable(_row(head, text).rstrip()))
         click.echo("\nBy hand, as a script for sh (smlocal plan --script prints only this)\n")
         # Not indented: it has texts of several lines in it, and is there to be pasted.
-        click.echo(shell_script(plan), nl=False)
+        click.echo(printable(shell_script(plan)), nl=False)
 
 
 def _tried(plan: "JobPlan", texts: tuple[str, ...]) -> list[dict[str, Any]]:

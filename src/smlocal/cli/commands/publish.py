@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from smlocal.cli.terminal.printable import printable
+
 if TYPE_CHECKING:
     from smlocal.job.finish.publish import Publishable, Published
 
@@ -57,9 +59,9 @@ def _say(job: "Publishable", published: "Published", *, as_json: bool) -> None:
     from smlocal.readable import readable_bytes
 
     for each in published.objects:
-        click.echo(f"{each.uri}  {readable_bytes(each.bytes)}")
+        click.echo(f"{printable(each.uri)}  {readable_bytes(each.bytes)}")
     for note in published.notes:
-        click.echo(f"note: {note}", err=True)
+        click.echo(f"note: {printable(note)}", err=True)
 
 
 def _failed(job: "Publishable", published: "Published") -> Exception:
@@ -94,6 +96,7 @@ class _Line:
 
         if not text:
             return
+        text = printable(text)
         if self._width is not None:
             sys.stderr.write(f"\r\033[K{shortened(text, self._width - 1)}")
             sys.stderr.flush()

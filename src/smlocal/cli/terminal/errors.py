@@ -5,6 +5,7 @@ import traceback
 
 from smlocal.cli.terminal.colour import RED, paint
 from smlocal.cli.terminal.columns import width_of, wrapped
+from smlocal.cli.terminal.printable import printable
 from smlocal.contract.secrets.urls import without_passwords
 from smlocal.errors import SmlocalError
 
@@ -18,7 +19,7 @@ def show_error(error: SmlocalError, *, debug: bool, as_json: bool) -> None:
         [without_passwords(line) for line in error.details],
         [without_passwords(line) for line in error.remedy],
     )
-    head, *more = sentence.splitlines() or [""]
+    head, *more = printable(sentence).splitlines() or [""]
     mark = f"[{error.id}]"
     width = width_of(sys.stderr)
     if width is not None and len(head) + 9 + len(mark) > width:
@@ -29,11 +30,11 @@ def show_error(error: SmlocalError, *, debug: bool, as_json: bool) -> None:
     else:
         room = max(2, _WIDTH - len(head) - 7)
     lines = [f"{paint('error:', RED)} {head}{' ' * max(2, room)}{mark}"]
-    for line in (*more, *details, *remedy):
+    for line in (*more, *map(printable, (*details, *remedy))):
         hanging = 2 + len(line) - len(line.lstrip())
         lines.append(f"{' ' * hanging}" + "\n".join(wrapped(line.lstrip(), indent=hanging, width=width)))
     if debug:
-        lines.append(without_passwords("".join(traceback.format_exception(error))))
+        lines.append(printable(without_passwords("".join(traceback.format_exception(error)))))
     print(*lines, sep="\n", file=sys.stderr)  # noqa: T201 - this is the face
     if as_json:
         import json

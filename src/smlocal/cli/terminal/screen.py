@@ -10,6 +10,7 @@ from smlocal.cli.terminal.colour import BOLD, FAINT, GREEN, RED, YELLOW, paint
 from smlocal.cli.terminal.live_lines import LiveLines
 from smlocal.cli.terminal.messages import Talk
 from smlocal.cli.terminal.output import Sink
+from smlocal.cli.terminal.printable import printable
 from smlocal.cli.views.host_prefix import host_lines
 from smlocal.contract.outcome.statuses import StopCause
 from smlocal.engine.interface import Written
@@ -60,17 +61,18 @@ class Screen:
         self._several = len(plan.hosts) > 1
         modes = {channel["TrainingInputMode"] for channel in _channel_modes(plan)} or {"no channels"}
         size = f"{len(plan.hosts)} × {plan.hosts[0].host.instance_type}"
-        self._talk.say(f"{paint(plan.name, BOLD)}   {plan.image} · {size} · {', '.join(sorted(modes))}")
+        self._talk.say(f"{paint(plan.name, BOLD)}   {printable(plan.image)} · {size} · {', '.join(sorted(modes))}")
         for note in plan.notes:
             if note.warning:
                 self.warning(note.text)
 
     def progress(self, text: str) -> None:
         """A line of something slow, such as a pull."""
-        self._talk.say(f"  {paint(text, FAINT)}")
+        self._talk.say(f"  {paint(printable(text), FAINT)}")
 
     def working(self, text: str) -> None:
         """One line that changes on a terminal, elsewhere one every ten seconds."""
+        text = printable(text)
         if self._talk.terminal is not None:
             self._talk.draw(f"  {text}")
         elif time.monotonic() - self._last_word >= _SECONDS_BETWEEN_LINES:
@@ -86,7 +88,7 @@ class Screen:
         """One line a phase."""
         self._end_countdown()
         mark = paint("✔", GREEN) if good else paint("✗", RED)
-        self._talk.say(f"{mark} {phase:<{_NAME_WIDTH}}{seconds:6.1f} s   {detail}".rstrip())
+        self._talk.say(f"{mark} {phase:<{_NAME_WIDTH}}{seconds:6.1f} s   {printable(detail)}".rstrip())
 
     def output(self, host: str, written: Written) -> None:
         """Whole lines, with the host's name in front for several; a terminal shows the line of a single host grow."""
@@ -117,7 +119,7 @@ class Screen:
 
     def warning(self, text: str) -> None:
         """A line that stands out."""
-        self._talk.say(f"{paint('!', YELLOW)} {text}")
+        self._talk.say(f"{paint('!', YELLOW)} {printable(text)}")
 
     def _end_countdown(self) -> None:
         if self._countdown is not None:

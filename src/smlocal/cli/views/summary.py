@@ -7,6 +7,7 @@ from typing import Any
 
 from smlocal.cli.terminal.colour import BOLD, GREEN, RED, YELLOW, paint
 from smlocal.cli.terminal.columns import from_here
+from smlocal.cli.terminal.printable import printable, without_colours
 from smlocal.readable import readable_bytes
 
 _COLOURS = {"Completed": GREEN, "Failed": RED, "Stopped": YELLOW}
@@ -31,7 +32,7 @@ def _lines(answer: Mapping[str, Any], *, again: bool) -> Iterator[str]:
     head = paint(status, _COLOURS.get(status, BOLD))
     failed = status == "Failed"
     if failed:
-        first, *more = answer["FailureReason"].splitlines() or [""]
+        first, *more = printable(answer["FailureReason"]).splitlines() or [""]
         yield f"{head}: {first}"
         yield from (f"  {line}".rstrip() for line in more)
     else:
@@ -55,7 +56,7 @@ def _lines(answer: Mapping[str, Any], *, again: bool) -> Iterator[str]:
 
 
 def _item(name: str, text: str) -> str:
-    return f"  {name:<9} " + f"\n{'':<12}".join(text.splitlines())
+    return f"  {name:<9} " + f"\n{'':<12}".join(printable(text).splitlines())
 
 
 def _last_words(local: Mapping[str, Any]) -> Iterator[str]:
@@ -65,7 +66,8 @@ def _last_words(local: Mapping[str, Any]) -> Iterator[str]:
         try:
             with open(host["Log"], "rb") as log:
                 log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL))
-                lines = log.read().decode("utf-8", errors="replace").splitlines()[-_LAST_LINES:]
+                text = without_colours(log.read().decode("utf-8", errors="replace"))
+                lines = [printable(line) for line in text.splitlines()[-_LAST_LINES:]]
         except OSError:
             continue
         if lines:

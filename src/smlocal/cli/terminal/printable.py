@@ -1,0 +1,21 @@
+"""Text of others (failure files, logs, engines, object keys) for a terminal, which must not obey what is in it."""
+
+import re
+
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""All control characters but TAB and newline."""
+_COLOURS = re.compile(r"\x1b\[[0-9;:]*m")
+
+
+def printable(text: str) -> str:
+    r"""Write control characters as escapes: `\x1b`, `\r`. Documents (`--json`) and the store keep the true text."""
+    return _CONTROLS.sub(_escape, text.replace("\r\n", "\n"))
+
+
+def without_colours(text: str) -> str:
+    """Remove the sequences that only colour text."""
+    return _COLOURS.sub("", text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    return found[0].encode("unicode_escape").decode()
