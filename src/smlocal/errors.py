@@ -313,6 +313,24 @@ class HomeUnusableError(MachineNotReadyError):
     id = "home-unusable"
 
 
+class WorkingDirectoryError(MachineNotReadyError):
+    """The folder that the command was called in has been deleted."""
+
+    id = "working-directory"
+
+
+class StandardOutputError(SmlocalError):
+    """Standard output cannot be written, for another reason than that its reader is gone."""
+
+    id = "standard-output"
+
+
+class JobUnrecordedError(SmlocalError):
+    """A job was made and has ended, and its end cannot be written down."""
+
+    id = "job-unrecorded"
+
+
 class EngineError(SmlocalError):
     """The engine answered a request with an error of its own."""
 

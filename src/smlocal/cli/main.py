@@ -7,7 +7,8 @@ from importlib import import_module
 import click
 
 from smlocal.cli.terminal.errors import show_error
-from smlocal.errors import SmlocalError, UsageRefusedError
+from smlocal.cli.terminal.standard_streams import ReaderGoneError, give_up_output
+from smlocal.errors import SmlocalError, StandardOutputError, UsageRefusedError, WorkingDirectoryError
 
 _COMMANDS = (
     *("run", "plan", "jobs", "describe", "logs", "metrics", "report", "wait", "stop", "interrupt", "publish", "pack"),
@@ -15,7 +16,6 @@ _COMMANDS = (
 )
 _INTERRUPTED = 130
 _WRONG_USAGE = 2
-_READER_GONE = 1
 
 
 class Commands(click.Group):
@@ -74,10 +74,20 @@ def run_command_line(arguments: list[str] | None = None) -> int:
     debug, as_json = "--debug" in words, "--json" in words
     try:
         return _run(arguments)
+    except StandardOutputError as error:
+        give_up_output()
+        show_error(error, debug=debug, as_json=False)
+        return error.exit_code
     except SmlocalError as error:
         show_error(error, debug=debug, as_json=as_json)
         return error.exit_code
     except Exception as error:
+        if isinstance(error, FileNotFoundError) and not _folder_exists():
+            gone = WorkingDirectoryError(
+                "the current folder does not exist any more", remedy=["Go to a folder that exists, and try again."]
+            )
+            show_error(gone, debug=debug, as_json=as_json)
+            return gone.exit_code
         if debug:
             raise
         defect = SmlocalError(
@@ -99,11 +109,18 @@ def _run(arguments: list[str] | None) -> int:
         raise _refused(error, sys.argv[1:] if arguments is None else arguments) from error
     except (click.Abort, KeyboardInterrupt):
         return _INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read our output has had enough; nothing may be written at interpreter shutdown either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _READER_GONE
+    except ReaderGoneError:  # as `head` is after its lines: no error
+        give_up_output()
+        return 0
     return code if isinstance(code, int) else 0
+
+
+def _folder_exists() -> bool:
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _refused(error: click.ClickException, words: list[str]) -> UsageRefusedError:

@@ -12,7 +12,7 @@ from smlocal.contract.metrics.values import definitions_of
 from smlocal.contract.outcome import failure_reason
 from smlocal.contract.outcome.statuses import Ending, SecondaryStatus, StatusMessage, TrainingJobStatus
 from smlocal.engine.interface import Engine
-from smlocal.errors import ArtifactError, EngineError, HomeUnusableError, MachineNotReadyError
+from smlocal.errors import ArtifactError, EngineError, HomeUnusableError, JobUnrecordedError, MachineNotReadyError
 from smlocal.job import details
 from smlocal.job.attempt import Attempt
 from smlocal.job.context import Context, new_token
@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from smlocal.job.credentials import Desk
 
 DISK_FULL = failure_reason.client_error("Artifact upload failed:Insufficient disk space")
+DISK_FULL_BEFORE = failure_reason.client_error("Data download failed:Insufficient disk space")
+"""Before a container has run."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -189,7 +191,8 @@ class Supervisor:
         except HomeUnusableError as error:
             # The disk that holds the job is full: the containers' doing, as on an instance's volume.
             self.attempt.explanation = "; ".join([error.sentence, *error.details])
-            self.attempt.story = replace(self.attempt.story, failure_reason=DISK_FULL)
+            reason = DISK_FULL if self.attempt.ran else DISK_FULL_BEFORE
+            self.attempt.story = replace(self.attempt.story, failure_reason=reason)
         except (EngineError, MachineNotReadyError) as error:
             self.attempt.engine_failed(error)
         except Exception as error:
@@ -325,10 +328,17 @@ class Supervisor:
         with suppress(HomeUnusableError):
             self._drop_replaced(ended)
         self.context.phases.leave(good=ended.status is not TrainingJobStatus.FAILED)
-        self._keep_decision(ended, reason)
-        if self.left_on_engine:
-            remember_left(self.context.store, self.plan)
-        end_job(self.context.store, self.plan.name, ended, reason)
+        try:
+            self._keep_decision(ended, reason)
+            if self.left_on_engine:
+                remember_left(self.context.store, self.plan)
+            end_job(self.context.store, self.plan.name, ended, reason)
+        except HomeUnusableError as error:
+            raise JobUnrecordedError(
+                f"the job '{self.plan.name}' has ended, and that cannot be written down",
+                details=[f"{ended.status}{f': {reason}' if reason else ''}", error.sentence, *error.details],
+                remedy=[f"Free some space there, then: smlocal describe {self.plan.name}"],
+            ) from error
 
     def _keep_decision(self, ended: Ending, reason: str | None) -> None:
         """A supervisor that dies while it cleans up leaves nothing to decide to the next."""

@@ -1,4 +1,4 @@
-"""Somebody who reads nothing keeps nobody from stopping the job."""
+"""Standard output that nobody reads, or that cannot be written: the job, and its exit code, are not affected."""
 
 import json
 import os
@@ -79,3 +79,98 @@ def test_a_signal_stops_it(
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 130
     assert json.loads(smlocal_run("describe", "flood", "--json").stdout)["SecondaryStatus"] == "Stopped"
+
+
+@pytest.mark.parametrize(("script", "code"), [("true", 1), ("exit 3", 1), ("sleep 600", 4)])
+def test_an_answer_that_cannot_be_written(
+    script: str, code: int, tmp_path: Path, smlocal_home: Path, smlocal_run: Run, image: Callable[[str], str]
+) -> None:
+    job = ("--image", image("sh"), "--name", "no-room", "-e", f"SCRIPT={script}", "--max-run", "3", "--json")
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "smlocal", "run", *job],
+            cwd=tmp_path,
+            env={**os.environ, "SMLOCAL_HOME": str(smlocal_home)},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == code, done.stderr
+    assert "standard output cannot be written: No space left on device" in done.stderr
+    assert done.stderr.count("error: ") == 1
+    assert "Traceback" not in done.stderr
+    status = json.loads(smlocal_run("describe", "no-room", "--json").stdout)["TrainingJobStatus"]
+    assert status == {"true": "Completed", "exit 3": "Failed", "sleep 600": "Stopped"}[script]
+
+
+@pytest.mark.parametrize(("script", "code"), [("true", 0), ("exit 3", 1)])
+def test_an_answer_that_nobody_reads_changes_no_exit_code(
+    script: str, code: int, tmp_path: Path, smlocal_home: Path, image: Callable[[str], str]
+) -> None:
+    job = ("--image", image("sh"), "--name", "no-reader", "-e", f"SCRIPT={script}", "--json", "--quiet")
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "smlocal", "run", *job],
+            cwd=tmp_path,
+            env={**os.environ, "SMLOCAL_HOME": str(smlocal_home)},
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    finally:
+        os.close(writing)
+    assert (done.returncode, done.stderr) == (code, b"")
+
+
+def test_output_that_cannot_be_written_is_in_the_log(
+    tmp_path: Path, smlocal_home: Path, smlocal_run: Run, image: Callable[[str], str]
+) -> None:
+    job = ("--image", image("sh"), "--name", "no-room-output", "-e", "SCRIPT=echo here")
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "smlocal", "run", *job],
+            cwd=tmp_path,
+            env={**os.environ, "SMLOCAL_HOME": str(smlocal_home)},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 0, done.stderr
+    assert "the output cannot be written (No space left on device)" in done.stderr
+    assert smlocal_run("logs", "no-room-output").stdout == "here\n"
+
+
+def test_a_detached_job_with_json_is_one_document(
+    tmp_path: Path, smlocal_run: Run, image: Callable[[str], str]
+) -> None:
+    job = ("--image", image("sh"), "--name", "detached-json", "--output", tmp_path / "out", "-e", "SCRIPT=sleep 1")
+    answer = json.loads(smlocal_run("run", *job, "--detach", "--json", check=True).stdout)
+    assert answer["TrainingJobName"] == "detached-json"
+    assert answer["TrainingJobStatus"] == "InProgress"
+    assert smlocal_run("wait", "detached-json").returncode == 0
+
+
+def test_the_folder_may_be_deleted_while_the_job_runs(
+    tmp_path: Path, smlocal_home: Path, image: Callable[[str], str]
+) -> None:
+    (tmp_path / "gone").mkdir()
+    script = "echo m >/opt/ml/model/m; sleep 2"
+    job = ("--image", image("sh"), "--name", "folder-gone", "--output", tmp_path / "out", "-e", f"SCRIPT={script}")
+    with subprocess.Popen(
+        [sys.executable, "-m", "smlocal", "run", *job],
+        cwd=tmp_path / "gone",
+        env={**os.environ, "SMLOCAL_HOME": str(smlocal_home)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        said = process.stderr.readline()
+        (tmp_path / "gone").rmdir()
+        said += process.stderr.read()
+    assert process.returncode == 0, said
+    assert "Completed" in said

@@ -3,7 +3,9 @@
 import json
 import os
 import shutil
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ Fails = Callable[..., dict[str, Any]]
 
 HOSTS = {"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 2}}
 """More than one get a network first: a request to the engine between listing the data and bringing it."""
+A_CONTAINER = r"POST \S*/containers/create\S*algo-1"
 A_NETWORK = r"POST \S*/networks/create"
 AN_ATTACHMENT = r"POST \S*/attach"
 """The last request before Docker mounts what a container sees, at the start; and the one at which Podman does."""
@@ -38,6 +41,59 @@ def test_the_disk_is_full_while_data_is_copied(fails: Fails, data: Path, small_d
     answer = fails("staging-full", "true", more=channel("copy"), env=home)
     assert "No space left on device" in answer["Local"]["Explanation"]
     assert not (small_disk / "home" / "jobs" / "staging-full" / "staged").exists()
+
+
+def fill(disk: Path) -> None:
+    """As another program does that writes until nothing more goes."""
+    with suppress(OSError), (disk / "other").open("ab", buffering=0) as other:
+        while other.write(bytes(512)):
+            pass
+
+
+def test_another_program_fills_the_home(fails: Fails, small_disk: Path, relay: Any) -> None:
+    relay.before(A_CONTAINER, lambda: fill(small_disk))
+    home = {"SMLOCAL_HOME": str(small_disk / "home"), "DOCKER_HOST": relay.address}
+    answer = fails("home-full", "true", env=home)
+    assert "on a full disk" in answer["Local"]["Explanation"]
+
+
+def test_a_home_that_stays_full_keeps_no_record_but_the_job_has_failed(
+    small_disk: Path,
+    relay: Any,
+    smlocal_run: Callable[..., Any],
+    image: Callable[[str], str],
+    tmp_path: Path,
+    wait_until: Callable[[Callable[[], bool]], None],
+    assert_nothing_left: Callable[[str], None],
+) -> None:
+    over = threading.Event()
+
+    def fill_on() -> None:
+        while not over.is_set():
+            fill(small_disk)
+
+    filler = threading.Thread(target=fill_on)
+    relay.before(A_CONTAINER, filler.start)
+    home = {"SMLOCAL_HOME": str(small_disk / "home")}
+    job = ("--image", image("sh"), "--name", "home-stays-full", "--output", tmp_path / "out", "-e", "SCRIPT=true")
+    try:
+        done = smlocal_run("run", *job, "--json", env={**home, "DOCKER_HOST": relay.address})
+    finally:
+        over.set()
+        filler.join()
+    assert done.returncode == 1, done.stderr
+    error = json.loads(done.stdout)["Error"]
+    assert error["Id"] == "job-unrecorded"
+    assert "Failed: ClientError: Data download failed:Insufficient disk space" in error["Details"]
+    assert_nothing_left("home-stays-full")
+    (small_disk / "other").unlink()
+
+    def failed() -> bool:
+        answer = json.loads(smlocal_run("describe", "home-stays-full", "--json", env=home).stdout)
+        return bool(answer["TrainingJobStatus"] == "Failed")
+
+    wait_until(failed)
+    smlocal_run("wait", "home-stays-full", env=home)  # its supervisor still holds the disk
 
 
 @pytest.mark.parametrize("compression", ["GZIP", "NONE"])

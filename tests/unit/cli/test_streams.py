@@ -61,3 +61,68 @@ def test_what_an_encoding_lacks_is_escaped(encoding: str, home: Path) -> None:
     assert refused.returncode == 2
     assert "error: " in refused.stderr
     assert "\\u2022" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "error"),
+    [
+        (("jobs",), 1, "standard-output"),
+        (("jobs", "--json"), 1, "standard-output"),
+        (("describe", "done", "--json"), 1, "standard-output"),
+        (("logs", "done"), 1, "standard-output"),
+        (("schema",), 1, "standard-output"),
+        (("--help",), 1, "standard-output"),
+        (("describe", "nobody", "--json"), 2, "job-unknown"),
+        (("jobs", "--no-such-flag", "--json"), 2, "usage"),
+    ],
+)
+def test_output_that_cannot_be_written_is_one_error(
+    arguments: tuple[str, ...], code: int, error: str, home: Path
+) -> None:
+    log = home / "jobs" / "done" / "logs" / "algo-1.log"
+    log.parent.mkdir()
+    log.write_text("a line\n")
+    done = smlocal(home, ">/dev/full", *arguments)
+    assert done.returncode == code, done.stderr
+    assert done.stderr.count("error: ") == 1
+    assert f"[{error}]" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [("jobs",), ("schema",), ("describe", "done", "--json"), ("logs", "done")])
+def test_a_reader_that_has_had_enough_is_no_error(arguments: tuple[str, ...], home: Path) -> None:
+    log = home / "jobs" / "done" / "logs" / "algo-1.log"
+    log.parent.mkdir()
+    log.write_text("a line\n")
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "smlocal", *arguments],
+            env={**os.environ, "SMLOCAL_HOME": str(home)},
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    finally:
+        os.close(writing)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize(
+    "arguments", [("run", "--image", "x"), ("plan", "--image", "x"), ("report", "done", "--html", "r")]
+)
+def test_a_deleted_folder_is_named(arguments: tuple[str, ...], home: Path) -> None:
+    command = 'mkdir gone && cd gone && rmdir ../gone && exec "$0" -m smlocal "$@"'
+    done = subprocess.run(
+        ["sh", "-c", command, sys.executable, *arguments],
+        cwd=home,
+        env={**os.environ, "SMLOCAL_HOME": str(home)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 3, done.stderr
+    assert "[working-directory]" in done.stderr
+    assert "defect" not in done.stderr

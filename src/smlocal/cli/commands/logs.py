@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from smlocal.cli.terminal.standard_streams import output_errors
 from smlocal.cli.views.log_lines import LogLines
 
 if TYPE_CHECKING:
@@ -70,8 +71,9 @@ class _Page:
             self._writer = None if data.endswith(b"\n") else writer
         out = sys.stdout.fileno()
         view = memoryview(data)
-        while view:
-            view = view[os.write(out, view) :]
+        with output_errors():
+            while view:
+                view = view[os.write(out, view) :]
 
 
 class _Reader:

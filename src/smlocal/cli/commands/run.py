@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from smlocal.cli.terminal.screen import Screen
-    from smlocal.errors import SmlocalError
+    from smlocal.errors import SmlocalError, StandardOutputError
     from smlocal.job.prepare.prepare import Prepared
     from smlocal.job.supervisor import Result
     from smlocal.store.jobs import Store
@@ -73,15 +73,16 @@ def command(*, replace: bool, as_json: bool, report: str | None, detach: bool, q
         raise
     if detach:
         _detach(prepared, store.home, report, replace=replace)
-        click.echo(name)
+        click.echo(_answer_so_far(store.home, name) if as_json else name)
         return 0
-    code = _finish(result, screen, as_json=as_json, quiet=quiet)
-    if trouble is None:
-        return code
-    from smlocal.cli.terminal.errors import show_error
+    code, unwritten = _finish(result, screen, as_json=as_json, quiet=quiet)
+    for error in (trouble, unwritten):
+        if error is not None:
+            from smlocal.cli.terminal.errors import show_error
 
-    show_error(trouble, debug=False, as_json=False)  # stdout has the job's document
-    return code or trouble.exit_code
+            show_error(error, debug=False, as_json=False)  # stdout has the job's document
+            code = code or error.exit_code
+    return code
 
 
 def _report(path: str | None, store: "Store", prepared: "Prepared") -> "SmlocalError | None":
@@ -109,22 +110,47 @@ def _detach(prepared: "Prepared", home: str, report: str | None, *, replace: boo
     leave_behind(work)
 
 
-def _finish(result: "Result", screen: "Screen", *, as_json: bool, quiet: bool) -> int:
+def _answer_so_far(home: str, name: str) -> str:
+    import json
+
+    from smlocal.job.finish.describe import describe_job
+    from smlocal.store.jobs import Store
+
+    with Store.open(home) as store:
+        return json.dumps(describe_job(store, name), indent=2)
+
+
+def _finish(
+    result: "Result", screen: "Screen", *, as_json: bool, quiet: bool
+) -> "tuple[int, StandardOutputError | None]":
+    """Say how the job ended. The exit code, and why the answer could not be printed if it could not."""
     text = ""
     if not quiet:
         from smlocal.cli.views.summary import summary
 
         text = summary(result.answer, lines_shown=screen.lines_shown)
     screen.finish(text, _be_killable)
-    if as_json:
-        import json
-
-        from smlocal.cli.terminal.output import Sink
-
-        Sink(sys.stdout.fileno()).write(f"{json.dumps(result.answer, indent=2)}\n".encode(), _be_killable)
+    unwritten = _print_answer(result) if as_json else None
     if result.signal is not None and result.status == "Stopped":
-        return _SIGNALLED + (15 if result.signal == 1 else result.signal)
-    return EXIT_CODES[result.status]
+        return _SIGNALLED + (15 if result.signal == 1 else result.signal), unwritten
+    return EXIT_CODES[result.status], unwritten
+
+
+def _print_answer(result: "Result") -> "StandardOutputError | None":
+    import json
+
+    from smlocal.cli.terminal.output import Sink
+    from smlocal.cli.terminal.standard_streams import ReaderGoneError, output_errors
+    from smlocal.errors import StandardOutputError
+
+    try:
+        with output_errors():
+            Sink(sys.stdout.fileno()).write(f"{json.dumps(result.answer, indent=2)}\n".encode(), _be_killable)
+    except StandardOutputError as error:
+        return error
+    except ReaderGoneError:  # the exit code is the job's
+        pass
+    return None
 
 
 def _be_killable() -> None:

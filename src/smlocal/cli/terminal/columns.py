@@ -38,5 +38,8 @@ def shortened(text: str, room: int) -> str:
 
 def from_here(path: str) -> str:
     """A path as a person would write it from here: `./out/…` where it lies below this folder."""
-    relative = os.path.relpath(path)
+    try:
+        relative = os.path.relpath(path)
+    except FileNotFoundError:  # this folder was deleted
+        return path
     return path if relative.startswith("..") else "." if relative == "." else f"./{relative}"

@@ -2,12 +2,14 @@
 
 import sys
 import traceback
+from contextlib import suppress
 
 from smlocal.cli.terminal.colour import RED, paint
 from smlocal.cli.terminal.columns import width_of, wrapped
 from smlocal.cli.terminal.printable import printable
+from smlocal.cli.terminal.standard_streams import ReaderGoneError, give_up_output
 from smlocal.contract.secrets.urls import without_passwords
-from smlocal.errors import SmlocalError
+from smlocal.errors import SmlocalError, StandardOutputError
 
 _WIDTH = 80
 
@@ -35,15 +37,20 @@ def show_error(error: SmlocalError, *, debug: bool, as_json: bool) -> None:
         lines.append(f"{' ' * hanging}" + "\n".join(wrapped(line.lstrip(), indent=hanging, width=width)))
     if debug:
         lines.append(printable(without_passwords("".join(traceback.format_exception(error)))))
-    print(*lines, sep="\n", file=sys.stderr)  # noqa: T201 - this is the face
-    if as_json:
-        import json
+    with suppress(OSError):  # nobody can be told
+        print(*lines, sep="\n", file=sys.stderr)  # noqa: T201 - this is the face
+    try:
+        if as_json:
+            import json
 
-        document = {
-            "Id": error.id,
-            "Sentence": sentence,
-            "Details": details,
-            "Remedy": remedy,
-            "ExitCode": error.exit_code,
-        }
-        print(json.dumps({"Error": document}, indent=2))  # noqa: T201 - likewise
+            document = {
+                "Id": error.id,
+                "Sentence": sentence,
+                "Details": details,
+                "Remedy": remedy,
+                "ExitCode": error.exit_code,
+            }
+            print(json.dumps({"Error": document}, indent=2))  # noqa: T201 - likewise
+        sys.stdout.flush()
+    except (ReaderGoneError, StandardOutputError):  # standard error has said it
+        give_up_output()

@@ -140,8 +140,11 @@ class Screen:
                     self.warning("nobody reads the output: the rest of it is in the log only")
                 else:
                     self._output.wait(0.2)
-        except OSError:
+        except BrokenPipeError:
             self._broken = True
+        except OSError as error:
+            self._broken = True
+            self.warning(f"the output cannot be written ({error.strerror}): the rest of it is in the log only")
 
 
 def _channel_modes(plan: JobPlan) -> list[dict[str, str]]:
