@@ -1,4 +1,4 @@
-"""A job in a store, told piece by piece, as runs leave it."""
+"""A job in a store, as a run leaves it."""
 
 import os
 import tarfile
@@ -22,8 +22,8 @@ BEGAN = 1_790_000_000.0
 
 
 @dataclass(kw_only=True)
-class Told:
-    """One job; what is asked for before `end` is there as it would be after a run."""
+class StoredJob:
+    """One job. Each method stores what a run would; `end` comes last."""
 
     store: Store
     name: str
@@ -101,13 +101,13 @@ def store(tmp_path: Path) -> Iterable[Store]:
 
 
 @pytest.fixture
-def tell(store: Store) -> Callable[..., Told]:
-    """Begins a job; what it leaves is told afterwards."""
+def store_job(store: Store) -> Callable[..., StoredJob]:
+    """Makes a running job; its data is stored by the methods of the result."""
 
-    def begin(name: str = "my-tree", **about: Any) -> Told:
-        told = Told(store=store, name=name, **about)
-        told.begin()
-        return told
+    def begin(name: str = "my-tree", **about: Any) -> StoredJob:
+        job = StoredJob(store=store, name=name, **about)
+        job.begin()
+        return job
 
     return begin
 

@@ -22,9 +22,9 @@ def charts(store: Store, began: float) -> Callable[[], MetricCharts]:
 
 
 def test_metrics_share_one_scale_of_time(
-    tell: Callable[..., Any], charts: Callable[[], MetricCharts], began: float
+    store_job: Callable[..., Any], charts: Callable[[], MetricCharts], began: float
 ) -> None:
-    tell(request=REQUEST).values([(0, 0, 3.0, 0.5), (1, 0, 7.0, 9.0), (0, 0, 5.0, 0.25)])
+    store_job(request=REQUEST).values([(0, 0, 3.0, 0.5), (1, 0, 7.0, 9.0), (0, 0, 5.0, 0.25)])
     found = charts()
     loss, rate = found.charts
     assert (loss.title, loss.value, loss.detail) == ("loss", "0.25", "2 values, 0.25 to 0.5")
@@ -37,9 +37,9 @@ def test_metrics_share_one_scale_of_time(
 
 
 def test_values_that_came_all_at_once_or_at_unknown_times_are_drawn_by_their_order(
-    tell: Callable[..., Any], charts: Callable[[], MetricCharts]
+    store_job: Callable[..., Any], charts: Callable[[], MetricCharts]
 ) -> None:
-    job = tell(request=REQUEST)
+    job = store_job(request=REQUEST)
     job.values([(0, 0, 3.0, value) for value in (4.0, 2.0, 1.0)])
     assert charts().charts[0].lines[0].points == [(0.0, 4.0), (1.0, 2.0), (2.0, 1.0)]
     job.values([(0, 0, 3.0, 4.0), (0, 0, None, 2.0), (0, 0, 30.0, 1.0), (1, 0, 30.0, 1.0)])
@@ -50,9 +50,9 @@ def test_values_that_came_all_at_once_or_at_unknown_times_are_drawn_by_their_ord
 
 
 def test_each_host_has_its_line_and_the_last_value_is_the_latest(
-    tell: Callable[..., Any], charts: Callable[[], MetricCharts]
+    store_job: Callable[..., Any], charts: Callable[[], MetricCharts]
 ) -> None:
-    tell(request=REQUEST, hosts=("algo-1", "algo-2")).values(
+    store_job(request=REQUEST, hosts=("algo-1", "algo-2")).values(
         [(0, 1, 9.0, 0.5), (0, 0, 3.0, 0.7), (0, 1, 4.0, 0.1)]  # in the order found, which need not be that of time
     )
     (loss,) = charts().charts
@@ -60,15 +60,15 @@ def test_each_host_has_its_line_and_the_last_value_is_the_latest(
     assert loss.value == "0.5"
 
 
-def test_a_job_without_metrics_has_nothing(tell: Callable[..., Any], charts: Callable[[], MetricCharts]) -> None:
-    tell()
+def test_a_job_without_metrics_has_nothing(store_job: Callable[..., Any], charts: Callable[[], MetricCharts]) -> None:
+    store_job()
     assert charts() == MetricCharts()
 
 
 def test_values_that_arrive_between_the_two_readings_are_left_out(
-    tell: Callable[..., Any], charts: Callable[[], MetricCharts], monkeypatch: pytest.MonkeyPatch, began: float
+    store_job: Callable[..., Any], charts: Callable[[], MetricCharts], monkeypatch: pytest.MonkeyPatch, began: float
 ) -> None:
-    job = tell(request=REQUEST)
+    job = store_job(request=REQUEST)
     values = [(0, 0, 3.0, 0.5), (0, 0, 5.0, 0.25)]
     job.values(values)
     read = JobMetrics.values
@@ -83,9 +83,9 @@ def test_values_that_arrive_between_the_two_readings_are_left_out(
     assert loss.detail == "2 values, 0.25 to 0.5"
 
 
-def test_the_values_are_not_held_in_memory(tell: Callable[..., Any], charts: Callable[[], MetricCharts]) -> None:
+def test_the_values_are_not_held_in_memory(store_job: Callable[..., Any], charts: Callable[[], MetricCharts]) -> None:
     count = 20_000
-    tell(request=REQUEST).values((0, 0, 1 + index / 100, float(index % 977)) for index in range(count))
+    store_job(request=REQUEST).values((0, 0, 1 + index / 100, float(index % 977)) for index in range(count))
     tracemalloc.start()
     try:
         charts()

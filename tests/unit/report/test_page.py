@@ -86,22 +86,22 @@ def shown(store: Store, began: float) -> Callable[..., Reader]:
 
 
 def test_a_job_of_which_little_is_known_has_a_page_without_the_rest(
-    tell: Callable[..., Any], shown: Callable[..., Reader]
+    store_job: Callable[..., Any], shown: Callable[..., Reader]
 ) -> None:
-    tell().end(2.6)
+    store_job().end(2.6)
     reader = shown()
     assert reader.headings == ["Timeline", "Request"]
     assert "Completed in 2.6 s" in reader.text
 
 
 def test_everything_that_is_known_is_there_in_its_order(
-    tell: Callable[..., Any],
+    store_job: Callable[..., Any],
     shown: Callable[..., Reader],
     archive: Callable[..., str],
     point: Callable[..., Point],
 ) -> None:
     path = archive({"weights/a.bin": b"0" * 3000})
-    job = tell(
+    job = store_job(
         request=REQUEST,
         notes=({"Id": "a", "Text": "RoleArn is recorded", "Warning": False},),
         local={
@@ -126,9 +126,9 @@ def test_everything_that_is_known_is_there_in_its_order(
     assert "polyline" in reader.seen
 
 
-def test_a_failure_begins_with_its_whole_reason(tell: Callable[..., Any], shown: Callable[..., Reader]) -> None:
+def test_a_failure_begins_with_its_whole_reason(store_job: Callable[..., Any], shown: Callable[..., Reader]) -> None:
     reason = "AlgorithmError: line 1\n  line <2>\n" + "x" * 900 + ", exit code: 255"
-    tell(local={"Hints": ["Is it executable?"], "Explanation": "the disk was full"}).end(1.3, reason)
+    store_job(local={"Hints": ["Is it executable?"], "Explanation": "the disk was full"}).end(1.3, reason)
     text = shown().text
     assert reason in text
     at = [text.index(words) for words in ("Failed after 1.3 s", reason, "the disk was full", "Is it exec", "Timeline")]
@@ -136,9 +136,9 @@ def test_a_failure_begins_with_its_whole_reason(tell: Callable[..., Any], shown:
 
 
 def test_a_job_that_still_runs_says_so_first(
-    tell: Callable[..., Any], shown: Callable[..., Reader], point: Callable[..., Point]
+    store_job: Callable[..., Any], shown: Callable[..., Reader], point: Callable[..., Point]
 ) -> None:
-    job = tell(request=REQUEST, notes=({"Id": "a", "Text": "RoleArn is recorded", "Warning": False},))
+    job = store_job(request=REQUEST, notes=({"Id": "a", "Text": "RoleArn is recorded", "Warning": False},))
     job.log("algo-1", b"half a line")
     job.values([(0, 0, 3.0, 0.5)])
     job.used("algo-1", [point(1.5), point(2.5)])
@@ -151,14 +151,14 @@ def test_a_job_that_still_runs_says_so_first(
 
 
 def test_nothing_that_a_job_holds_becomes_markup(
-    tell: Callable[..., Any],
+    store_job: Callable[..., Any],
     archive: Callable[..., str],
     point: Callable[..., Point],
     store: Store,
 ) -> None:
     hosts = ("algo-1", "algo-2")
     definitions = [{"Name": HOSTILE, "Regex": HOSTILE}, {"Name": f"none {HOSTILE}", "Regex": "x"}]
-    job = tell(
+    job = store_job(
         hosts=hosts,
         request={
             "AlgorithmSpecification": {"TrainingImage": HOSTILE, "MetricDefinitions": definitions},
@@ -193,8 +193,10 @@ def test_nothing_that_a_job_holds_becomes_markup(
     text.encode()  # no half characters of file names
 
 
-def test_what_looks_like_a_secret_is_not_shown_around(tell: Callable[..., Any], shown: Callable[..., Reader]) -> None:
-    tell(
+def test_what_looks_like_a_secret_is_not_shown_around(
+    store_job: Callable[..., Any], shown: Callable[..., Reader]
+) -> None:
+    store_job(
         request={
             "Environment": {"HF_TOKEN": "s3cret-1", "LEVEL": "info"},
             "HyperParameters": {"wandb_api_key": "s3cret-2", "epochs": "3"},
@@ -212,9 +214,9 @@ def test_what_looks_like_a_secret_is_not_shown_around(tell: Callable[..., Any], 
 
 
 def test_a_series_of_any_length_makes_a_page_of_bounded_size(
-    tell: Callable[..., Any], store: Store, began: float, point: Callable[..., Point]
+    store_job: Callable[..., Any], store: Store, began: float, point: Callable[..., Point]
 ) -> None:
-    job = tell(request=REQUEST)
+    job = store_job(request=REQUEST)
     job.values((0, 0, 1 + index / 1000, float(index % 977)) for index in range(50_000))
     job.log("algo-1", b"x" * 50 + b"\n" + b"y" * 3_000_000 + b"\n")
     job.used("algo-1", [point(1.5 + index) for index in range(3000)])
@@ -224,8 +226,8 @@ def test_a_series_of_any_length_makes_a_page_of_bounded_size(
     assert "50,000 values, 0 to 976" in text
 
 
-def test_the_page_is_for_phones_and_paper_and_either_light(tell: Callable[..., Any], store: Store) -> None:
-    tell().end(2.6)
+def test_the_page_is_for_phones_and_paper_and_either_light(store_job: Callable[..., Any], store: Store) -> None:
+    store_job().end(2.6)
     text = render_report(read_job_report(store, "my-tree", 1e9))
     assert '<meta name="viewport" content="width=device-width, initial-scale=1">' in text
     for rule in ("@media print", "prefers-color-scheme: dark"):
@@ -233,21 +235,21 @@ def test_the_page_is_for_phones_and_paper_and_either_light(tell: Callable[..., A
     assert "default-src 'none'" in text  # the browser would refuse what were not in the file
 
 
-def test_a_template_that_uses_what_is_missing_is_an_error(tell: Callable[..., Any], store: Store) -> None:
-    tell().end(2.6)
+def test_a_template_that_uses_what_is_missing_is_an_error(store_job: Callable[..., Any], store: Store) -> None:
+    store_job().end(2.6)
     with pytest.raises(UndefinedError, match="headline"):
         render("report.html", report=read_job_report(store, "my-tree", 1e9))
 
 
-def test_of_many_notes_on_artifacts_some_are_shown(tell: Callable[..., Any], shown: Callable[..., Reader]) -> None:
-    tell(local={"Artifacts": {"Model": None, "Output": None, "Notes": ["both wrote it"] * 500}}).end(2.6)
+def test_of_many_notes_on_artifacts_some_are_shown(store_job: Callable[..., Any], shown: Callable[..., Reader]) -> None:
+    store_job(local={"Artifacts": {"Model": None, "Output": None, "Notes": ["both wrote it"] * 500}}).end(2.6)
     text = shown().text
     assert text.count("both wrote it") == 20
     assert "And 480 more" in text
 
 
-def test_a_phase_is_as_long_as_the_run_said(tell: Callable[..., Any], store: Store) -> None:
-    tell(local={"Seconds": {"Uploading": 0.05}}).end(10.0)
+def test_a_phase_is_as_long_as_the_run_said(store_job: Callable[..., Any], store: Store) -> None:
+    store_job(local={"Seconds": {"Uploading": 0.05}}).end(10.0)
     text = render_report(read_job_report(store, "my-tree", 1e9))
     # Training lasted from 0.5 to 9.9 of 10 seconds; the bars are of 1000.
     assert (
