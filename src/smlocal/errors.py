@@ -235,6 +235,12 @@ class CredentialsMissingError(MachineNotReadyError):
     id = "credentials-missing"
 
 
+class AwsConfigurationError(MachineNotReadyError):
+    """The AWS configuration files or variables cannot be used."""
+
+    id = "aws-configuration"
+
+
 class ClockWrongError(MachineNotReadyError):
     """AWS refuses requests because of the time that they carry."""
 

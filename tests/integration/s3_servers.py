@@ -20,9 +20,12 @@ from http import HTTPStatus
 from http.client import HTTPConnection, HTTPMessage
 from pathlib import Path
 from typing import Any, Protocol
+from unittest import mock
 from urllib.parse import quote
 
 import pytest
+
+from smlocal.sources.s3.client import S3Client, open_store
 
 ACCESS_KEY = "smlocaltestkey"
 SECRET_KEY = "smlocaltestsecret"
@@ -283,6 +286,15 @@ def environment(url: str, extra: Mapping[str, str] | None = None) -> dict[str, s
         "AWS_EC2_METADATA_DISABLED": "true",
         **(extra or {}),
     }
+
+
+def opened(given: Mapping[str, str], *, region: str = REGION, **options: float) -> S3Client:
+    """Our client with this AWS configuration and nothing of the environment's own."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+    with mock.patch.dict(os.environ, {**kept, **given}, clear=True):
+        client = open_store(region, **options)
+        assert client._source.current.patient_client  # made later otherwise, when the environment is another
+    return client
 
 
 def free_port() -> int:

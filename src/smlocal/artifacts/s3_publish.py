@@ -17,7 +17,7 @@ from smlocal.sources.progress import Meter, Progress
 from smlocal.sources.s3.client import S3Client
 from smlocal.sources.s3.growing import GrowingFile
 from smlocal.sources.s3.interface import S3Error
-from smlocal.sources.s3.patience import FetchCancelledError
+from smlocal.sources.s3.retry import FetchCancelledError
 from smlocal.sources.s3.upload import Item, Journal, Uploaded, upload_all
 from smlocal.sources.s3.words import upload_failure
 from smlocal.sources.s3.writer import Target

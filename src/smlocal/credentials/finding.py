@@ -1,13 +1,11 @@
 """The two places where a container's credentials come from: whoever runs smlocal, or the job's role."""
 
-import os
 from typing import Any
 
 from smlocal.contract.clock import CLOCK_REMEDY, is_wrong_clock
 from smlocal.credentials.issued import Issued
 from smlocal.errors import ClockWrongError, CredentialsMissingError, RoleNotAssumedError
-from smlocal.sources.s3.credentials import credential_source, missing
-from smlocal.sources.s3.profile import read_profile
+from smlocal.sources.s3.aws_session import caller_credentials, missing
 
 SESSION_NAME = "SageMaker"
 """The service's own: it is in the caller's identity, and in every message about denied access."""
@@ -16,14 +14,9 @@ SESSION_NAME = "SageMaker"
 def inherited() -> Issued:
     """The credentials of whoever runs smlocal; raises `CredentialsMissingError`."""
     try:
-        profile = read_profile(os.environ)
-        if profile.named and not profile.exists:
-            raise missing(f"the profile {profile.name} is in neither of the AWS configuration files")
-        found = credential_source(os.environ, lambda: profile).current()
+        found = caller_credentials()
     except CredentialsMissingError as error:
         raise _for_containers(error.details) from error
-    except RuntimeError as error:  # botocore's word for keys that are still expired when they were renewed
-        raise _for_containers((str(error),)) from error
     return Issued(access_key=found.access_key, secret_key=found.secret_key, token=found.token, expires=found.expires)
 
 

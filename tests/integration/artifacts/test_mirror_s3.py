@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from tests.integration.artifacts.test_publish_s3 import half_sent
 from tests.integration.s3.troubled_proxy import TroubledProxy, refused
-from tests.integration.s3_servers import REGION, S3Server, S3Servers, environment
+from tests.integration.s3_servers import S3Server, S3Servers, environment, opened
 from tests.unit.artifacts.mirror_rig import Rig, files_in
 from tests.unit.artifacts.test_mirror_any_order import OPERATIONS, carry_out
 
@@ -23,8 +23,6 @@ from smlocal.artifacts.mirror import agenda
 from smlocal.artifacts.mirror import host as host_module
 from smlocal.artifacts.mirror.s3_place import S3Target
 from smlocal.errors import ArtifactError
-from smlocal.sources.s3.client import S3Client
-from smlocal.sources.s3.settings import load_settings
 from smlocal.sources.s3.upload import Forgetful
 from smlocal.sources.s3.writer import Target
 
@@ -47,7 +45,7 @@ class S3Rig(Rig):
     def place(self, patience: float = 1) -> S3Target:
         return S3Target(
             prefix=Target(bucket=self.bucket, key=PREFIX),
-            open_store=lambda: S3Client(load_settings(REGION, environment(self.url)), patience=patience),
+            open_store=lambda: opened(environment(self.url), patience=patience),
             journal=Forgetful(),
             given_up=lambda: False,
             side_by_side=self.side_by_side,

@@ -14,7 +14,7 @@ import pytest
 from tests.integration.noise import noise
 from tests.integration.reasons import assert_reason
 from tests.integration.s3.troubled_proxy import TroubledProxy, refused, slow_down
-from tests.integration.s3_servers import REGION, S3Server, environment
+from tests.integration.s3_servers import REGION, S3Server, environment, opened
 
 from smlocal.artifacts.collect import Artifacts, collect
 from smlocal.artifacts.s3_publish import Published, Publisher
@@ -22,7 +22,6 @@ from smlocal.artifacts.tree import walk
 from smlocal.contract.outcome.statuses import COMPLETED, TrainingJobStatus
 from smlocal.errors import ArtifactError
 from smlocal.sources.s3.client import S3Client
-from smlocal.sources.s3.settings import load_settings
 from smlocal.sources.s3.writer import Target
 from smlocal.store.jobs import Store
 
@@ -43,7 +42,7 @@ def proxy(s3: Any) -> Iterator[TroubledProxy]:
 
 @pytest.fixture
 def store(proxy: TroubledProxy) -> Iterator[S3Client]:
-    client = S3Client(load_settings(REGION, environment(proxy.url)), patience=20)
+    client = opened(environment(proxy.url), patience=20)
     yield client
     client.close()
 

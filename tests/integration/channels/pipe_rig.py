@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from uuid import uuid4
 
-from tests.integration.s3_servers import REGION, S3Server
+from tests.integration.s3_servers import S3Server, opened
 
 from smlocal.channels.pipe.feeder import PipeFeeder
 from smlocal.contract.listing import Listing
 from smlocal.plan.model import PipePlan
 from smlocal.sources.local import list_source
 from smlocal.sources.s3.client import S3Client
-from smlocal.sources.s3.settings import load_settings
 
 INPUT = "/opt/ml/input/data"
 
@@ -154,4 +153,4 @@ def in_s3(server: S3Server) -> Source:
             etags=tuple(etags),
         )
 
-    return Source(listing=listing, store=S3Client(load_settings(REGION, server.environment)))
+    return Source(listing=listing, store=opened(server.environment))

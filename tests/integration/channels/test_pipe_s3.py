@@ -14,15 +14,13 @@ import pytest
 from tests.integration.channels.pipe_rig import Pipes, Source, in_s3, pipes_in
 from tests.integration.noise import noise
 from tests.integration.reasons import assert_reason
-from tests.integration.s3_servers import REGION, S3Server, S3Servers
+from tests.integration.s3_servers import S3Server, S3Servers, opened
 
 from smlocal.channels.pipe import sender
 from smlocal.channels.pipe.stop import StoppedError
 from smlocal.contract.listing import Listing
 from smlocal.contract.sharding import Shard
 from smlocal.errors import StagingError
-from smlocal.sources.s3.client import S3Client
-from smlocal.sources.s3.settings import load_settings
 
 LARGE = noise(20_000_000)
 DOWNLOAD = "ClientError: Data download failed:Unable to download object"
@@ -160,7 +158,7 @@ def test_a_secret_that_is_wrong(pipes: Pipes, s3_servers: S3Servers) -> None:
     server = s3_servers("rclone")
     listing = in_s3(server).listing({"a": b"a"})
     wrong = {**server.environment, "AWS_SECRET_ACCESS_KEY": "wrong"}
-    pipes.feed(listing, store=S3Client(load_settings(REGION, wrong)))
+    pipes.feed(listing, store=opened(wrong))
     assert pipes.reason().startswith(f"{DOWNLOAD} {listing.uri('a')} (SignatureDoesNotMatch: ")
 
 

@@ -6,17 +6,16 @@ from typing import Any
 
 import pytest
 from tests.integration.s3.troubled_proxy import TroubledProxy
-from tests.integration.s3_servers import REGION, S3Server, environment
+from tests.integration.s3_servers import S3Server, environment, opened
 
 from smlocal.sources.s3.client import S3Client
-from smlocal.sources.s3.settings import load_settings
 
 
 @pytest.fixture
 def store(s3: S3Server) -> Iterator[S3Client]:
     """Straight to the server."""
     # On a busy machine a server may take half a minute to come back.
-    client = S3Client(load_settings(REGION, s3.environment), patience=120)
+    client = opened(s3.environment, patience=120)
     yield client
     client.close()
 
@@ -31,7 +30,7 @@ def proxy(s3: Any) -> Iterator[TroubledProxy]:
 @pytest.fixture
 def troubled(proxy: TroubledProxy) -> Iterator[S3Client]:
     """Through the proxy."""
-    client = S3Client(load_settings(REGION, environment(proxy.url)), patience=20)
+    client = opened(environment(proxy.url), patience=20)
     yield client
     client.close()
 

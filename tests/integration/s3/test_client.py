@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 from tests.integration.s3.troubled_proxy import TroubledProxy, in_chunks
-from tests.integration.s3_servers import REGION, S3Server
+from tests.integration.s3_servers import S3Server, opened
 
 from smlocal.sources.s3.client import S3Client
 from smlocal.sources.s3.interface import S3Error, S3Object
-from smlocal.sources.s3.settings import load_settings
 from smlocal.sources.s3.whole import read_whole
 
 ODD = ["a b+c&d=e/ünï cödé.txt", "tab\tand 'quotes\" <xml>%20", "plain/../dots", "emoji-🦜", "~tilde*star(paren)"]
@@ -127,7 +126,7 @@ def test_an_object_that_has_changed_since_it_was_listed(s3: S3Server, store: S3C
 def test_a_wrong_secret(s3_servers: Callable[[str], Any]) -> None:
     # Only rclone's server looks at it.
     environment = {**s3_servers("rclone").environment, "AWS_SECRET_ACCESS_KEY": "wrong"}
-    store = S3Client(load_settings(REGION, environment), patience=5)
+    store = opened(environment, patience=5)
     with pytest.raises(S3Error) as error:
         next(store.list_objects("bucket", ""))
     assert (error.value.code, error.value.status) == ("SignatureDoesNotMatch", 403)
@@ -137,7 +136,7 @@ def test_temporary_credentials_are_signed_too(s3_servers: Callable[[str], Any]) 
     server = s3_servers("rclone")
     bucket = server.make_bucket()
     server.put(bucket, "k", b"data")
-    store = S3Client(load_settings(REGION, {**server.environment, "AWS_SESSION_TOKEN": "to/ken=="}), patience=5)
+    store = opened({**server.environment, "AWS_SESSION_TOKEN": "to/ken=="}, patience=5)
     assert store.head(bucket, "k").size == 4
     store.close()
 

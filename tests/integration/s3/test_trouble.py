@@ -16,12 +16,11 @@ from tests.integration.s3.troubled_proxy import (
     slow_down,
     with_etag,
 )
-from tests.integration.s3_servers import REGION, S3Server, environment, free_port
+from tests.integration.s3_servers import REGION, S3Server, environment, free_port, opened
 
-from smlocal.sources.s3.client import S3Client
+from smlocal.sources.s3.client import S3Client, open_store
 from smlocal.sources.s3.interface import S3Error, S3Object
-from smlocal.sources.s3.patience import FetchCancelledError
-from smlocal.sources.s3.settings import load_settings
+from smlocal.sources.s3.retry import FetchCancelledError, until_cancelled
 from smlocal.sources.s3.stream import ObjectStream
 from smlocal.sources.s3.words import download_failure
 
@@ -91,7 +90,7 @@ def test_replaced_between_two_answers(proxy: TroubledProxy, troubled: S3Client, 
 
 
 def test_throttled_for_longer_than_anybody_waits(proxy: TroubledProxy, stored: S3Object) -> None:
-    store = S3Client(load_settings(REGION, environment(proxy.url)), patience=1)
+    store = opened(environment(proxy.url), patience=1)
     proxy.next(*[slow_down] * 100)
     with pytest.raises(S3Error) as error:
         read(store, stored, 0, 10)
@@ -99,7 +98,7 @@ def test_throttled_for_longer_than_anybody_waits(proxy: TroubledProxy, stored: S
 
 
 def test_nobody_there() -> None:
-    store = S3Client(load_settings(REGION, environment(f"http://127.0.0.1:{free_port()}")), patience=0.5)
+    store = opened(environment(f"http://127.0.0.1:{free_port()}"), patience=0.5)
     with pytest.raises(S3Error, match="Connection refused") as error:
         next(store.list_objects("bucket", "prefix"))
     assert error.value.status == 0
@@ -109,14 +108,16 @@ def test_nobody_there() -> None:
 
 
 def test_expired_credentials_are_looked_up_again(
-    proxy: TroubledProxy, stored: S3Object, data: bytes, tmp_path: Path
+    proxy: TroubledProxy, stored: S3Object, data: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given = environment(proxy.url)
     file = tmp_path / "credentials"
     pair = f"aws_secret_access_key = {given.pop('AWS_SECRET_ACCESS_KEY')}\naws_session_token ="
     key = given.pop("AWS_ACCESS_KEY_ID")
     file.write_text(f"[default]\naws_access_key_id = {key}\n{pair} old\n")
-    store = S3Client(load_settings(REGION, {**given, "AWS_SHARED_CREDENTIALS_FILE": str(file)}), patience=5)
+    for name, value in {**given, "AWS_SHARED_CREDENTIALS_FILE": str(file)}.items():
+        monkeypatch.setenv(name, value)
+    store = open_store(REGION, patience=5)
     assert read(store, stored, 0, 5) == data[:5]
     # Nothing has changed: S3's word stands.
     proxy.next(refused(400, "ExpiredToken"))
@@ -151,7 +152,7 @@ def test_a_stalled_reader_and_a_connection_that_ended_meanwhile(
     proxy: TroubledProxy, stored: S3Object, data: bytes
 ) -> None:
     # A reader may stop for longer than the store's patience; it begins anew with the next read.
-    store = S3Client(load_settings(REGION, environment(proxy.url)), patience=0.6)
+    store = opened(environment(proxy.url), patience=0.6)
     reader = store.open_range(stored)
     proxy.next(cut_after(1000), dropped)
     piece = memoryview(bytearray(1000))
@@ -167,7 +168,7 @@ def test_a_silent_server_is_left_within_a_second_by_who_lost_interest() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         cancelled = threading.Event()
-        store = S3Client(load_settings(REGION, environment(url))).until(cancelled.is_set)
+        store = opened(environment(url))
         threading.Timer(0.2, cancelled.set).start()
         with pytest.raises(FetchCancelledError):
-            store.head("bucket", "key")
+            until_cancelled(lambda: store.head("bucket", "key"), cancelled.is_set)

@@ -72,13 +72,14 @@ class TroubledProxy:
             while True:
                 request = _until_mark(client)
                 with self._lock:
-                    self.requests.append(request.decode())
+                    self.requests.append(_lower_names(request.decode()))
                     troubles = self._troubles.get(request.partition(b" ")[0].decode())
                     trouble = troubles.popleft() if troubles else None
                 sent = self._body_of(client, request)
                 with socket.create_connection(("127.0.0.1", self.server)) as server:
                     self._open.append(server)
-                    head = b"\r\n".join(line for line in request.split(b"\r\n") if not line.startswith(b"expect:"))
+                    lines = request.split(b"\r\n")
+                    head = b"\r\n".join(line for line in lines if not line.lower().startswith(b"expect:"))
                     server.sendall(head.replace(_MARK, b"\r\nConnection: close" + _MARK) + sent)
                     answer = b"".join(iter(lambda: server.recv(1 << 20), b""))
                 head, _, body = answer.partition(_MARK)
@@ -91,10 +92,11 @@ class TroubledProxy:
 
     def _body_of(self, client: socket.socket, request: bytes) -> bytes:
         """What a client sends with its request; EOFError once it has been cut."""
-        length = next((int(line[15:]) for line in request.split(b"\r\n") if line.startswith(b"content-length:")), 0)
+        lines = request.lower().split(b"\r\n")
+        length = next((int(line[15:]) for line in lines if line.startswith(b"content-length:")), 0)
         if not length:
             return b""
-        if b"\r\nexpect:" in request:
+        if b"\r\nexpect:" in request.lower():
             client.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
         with self._lock:
             cut = self.bodies_cut.popleft() if self.bodies_cut else None
@@ -108,6 +110,13 @@ class TroubledProxy:
             dropped(client, b"")
             raise EOFError
         return bytes(body)
+
+
+def _lower_names(head: str) -> str:
+    """The names of the headers in lower case: clients differ."""
+    first, *lines = head.split("\r\n")
+    pairs = (line.partition(":") for line in lines)
+    return "\r\n".join([first, *(f"{name.lower()}{mark}{value}" for name, mark, value in pairs)])
 
 
 def _until_mark(client: socket.socket) -> bytes:

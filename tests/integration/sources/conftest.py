@@ -3,19 +3,18 @@
 from collections.abc import Callable, Iterator
 
 import pytest
-from tests.integration.s3_servers import REGION, S3Server
+from tests.integration.s3_servers import REGION, S3Server, opened
 
 from smlocal.contract.listing import Listing
 from smlocal.sources.channel import ChannelSource, list_channel
 from smlocal.sources.s3.client import S3Client
-from smlocal.sources.s3.settings import load_settings
 
 ROLE = "arn:aws:iam::111122223333:role/r"
 
 
 @pytest.fixture
 def store(s3: S3Server) -> Iterator[S3Client]:
-    client = S3Client(load_settings(REGION, s3.environment), patience=20)
+    client = opened(s3.environment, patience=20)
     yield client
     client.close()
 

@@ -7,14 +7,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.integration.s3_servers import REGION, S3Server, environment, free_port
+from tests.integration.s3_servers import REGION, S3Server, environment, free_port, opened
 
 from smlocal.contract.documents.channel_manifest import manifest
 from smlocal.contract.listing import Listing
 from smlocal.contract.sharding import Shard
 from smlocal.errors import CredentialsMissingError, S3UnreachableError, SourceEmptyError
-from smlocal.sources.s3.client import S3Client
-from smlocal.sources.s3.settings import load_settings
 
 Lister = Callable[..., Listing]
 TREE = [
@@ -145,14 +143,14 @@ def test_what_s3_says_is_added(channel_of: Lister, kind: str) -> None:
 def test_wrong_credentials_are_this_machines_fault(s3: S3Server, bucket: str, channel_of: Lister) -> None:
     s3.skip_on("moto", "it accepts any secret")
     wrong = {**s3.environment, "AWS_SECRET_ACCESS_KEY": "wrong"}
-    client = S3Client(load_settings(REGION, wrong), patience=5)
+    client = opened(wrong, patience=5)
     with pytest.raises(CredentialsMissingError, match="S3 does not take these AWS credentials"):
         channel_of(f"s3://{bucket}/x", client=client)
     client.close()
 
 
 def test_silence_is_this_machines_fault(channel_of: Lister) -> None:
-    client = S3Client(load_settings(REGION, environment(f"http://127.0.0.1:{free_port()}")), patience=1)
+    client = opened(environment(f"http://127.0.0.1:{free_port()}"), patience=1)
     for kind in ("S3Prefix", "ManifestFile"):
         with pytest.raises(S3UnreachableError, match="S3 does not answer"):
             channel_of("s3://bucket/x", kind=kind, client=client)

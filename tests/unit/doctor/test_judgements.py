@@ -31,7 +31,7 @@ from smlocal.doctor.trial import Trial
 from smlocal.engine.endpoint import parse_address
 from smlocal.engine.inspection import EngineDetails, engine_details
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Resource, ResourceKind
-from smlocal.sources.s3.profile import Profile
+from smlocal.sources.s3.aws_session import Profile
 from smlocal.store.records import LeftOnEngine
 
 GIB = 1 << 30
@@ -160,9 +160,9 @@ NOBODY = Profile(name="default")
     [
         (KEYS, NOBODY, "ok", "from the environment"),
         ({"AWS_WEB_IDENTITY_TOKEN_FILE": "/token"}, NOBODY, "ok", "by web identity"),
-        ({}, Profile(name="dev", exists=True, config={"sso_session": "us"}), "ok", "profile dev, by single sign-on"),
-        ({}, Profile(name="dev", exists=True, secrets={"aws_access_key_id": "AKIAPLANTED"}), "ok", "profile dev"),
-        ({}, Profile(name="dev", exists=True, config={"role_arn": "arn:…"}), "ok", "profile dev"),
+        ({}, Profile(name="dev", exists=True, settings={"sso_session": "us"}), "ok", "profile dev, by single sign-on"),
+        ({}, Profile(name="dev", exists=True, settings={"aws_access_key_id": "AKIAPLANTED"}), "ok", "profile dev"),
+        ({}, Profile(name="dev", exists=True, settings={"role_arn": "arn:…"}), "ok", "profile dev"),
         ({"AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://…"}, NOBODY, "ok", "from the role of this container"),
         ({}, NOBODY, "warning", "no AWS credentials"),
         ({}, Profile(name="gone", named=True), "warning", "the profile gone is in neither"),

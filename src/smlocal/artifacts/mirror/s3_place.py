@@ -16,7 +16,7 @@ from smlocal.sources.s3.client import S3Client
 from smlocal.sources.s3.growing import GrowingFile
 from smlocal.sources.s3.interface import S3Error
 from smlocal.sources.s3.part_sizes import PART
-from smlocal.sources.s3.patience import FetchCancelledError
+from smlocal.sources.s3.retry import FetchCancelledError, until_cancelled
 from smlocal.sources.s3.upload import Item, Journal, upload_all
 from smlocal.sources.s3.words import upload_reason
 from smlocal.sources.s3.writer import Target
@@ -93,7 +93,7 @@ class S3Place:
         """Delete one object; gone already is fine."""
         target = self._named(path)
         with self._worded(target):
-            self._writer.delete(target)
+            until_cancelled(lambda: self._writer.delete(target), self._target.given_up)
 
     def replace_links(self, folders: Iterable[bytes]) -> list[bytes]:
         """There are none in S3."""
@@ -118,18 +118,21 @@ class S3Place:
                 copy.write(piece)
                 size += len(piece)
             _insist(unchanged)
-            body = FilePart(copy.fileno(), 0, size, uri=target.uri)
+            body = FilePart(descriptor=copy.fileno(), start=0, size=size, uri=target.uri)
             if self._pool is None or unchanged is not always:
-                self._writer.put(target, body, lambda _: None)
+                self._send(target, body)
                 return
             self._wait(most=self._target.side_by_side - 1)
             kept = stack.pop_all()
 
         def send() -> None:
             with kept, self._worded(target):
-                self._writer.put(target, body, lambda _: None)
+                self._send(target, body)
 
         self._sending.add(self._pool.submit(send))
+
+    def _send(self, target: Target, body: FilePart) -> None:
+        until_cancelled(lambda: self._writer.put(target, body, lambda _: None), self._target.given_up)
 
     def _wait(self, most: int) -> None:
         """Wait until no more than so many files are on their way."""

@@ -6,7 +6,7 @@ from smlocal.contract.clock import CLOCK_REMEDY, is_wrong_clock
 from smlocal.doctor.caller import Caller
 from smlocal.doctor.interface import Finding, fine, warning
 from smlocal.doctor.look import Look
-from smlocal.sources.s3.profile import Profile, read_profile
+from smlocal.sources.s3.aws_session import Profile, read_profile
 
 _LOG_IN = "Log in:  aws sso login, aws configure, or set AWS_PROFILE. Jobs with local data need none."
 _ELSEWHERE = ("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI")
@@ -16,7 +16,7 @@ def check(look: Look) -> Finding:
     """Look where they would come from; only --online uses them."""
     if look.online:
         return judge_caller(look.caller)
-    return judge(look.environment, read_profile(look.environment))
+    return judge(look.environment, read_profile())
 
 
 def judge(environment: Mapping[str, str], profile: Profile) -> Finding:
@@ -31,14 +31,13 @@ def judge(environment: Mapping[str, str], profile: Profile) -> Finding:
 
 def _origin(environment: Mapping[str, str], profile: Profile) -> str | None:
     """Where botocore would find them, in its order."""
-    settings = {**profile.config, **profile.secrets}
     if environment.get("AWS_ACCESS_KEY_ID") and environment.get("AWS_SECRET_ACCESS_KEY"):
         return "from the environment"
     if environment.get("AWS_WEB_IDENTITY_TOKEN_FILE"):
         return "by web identity"
-    if any(key.startswith("sso_") for key in settings):
+    if any(key.startswith("sso_") for key in profile.settings):
         return f"profile {profile.name}, by single sign-on"
-    if {"role_arn", "credential_process", "aws_access_key_id"} & {*settings}:
+    if {"role_arn", "credential_process", "aws_access_key_id"} & {*profile.settings}:
         return f"profile {profile.name}"
     return "from the role of this container" if any(environment.get(name) for name in _ELSEWHERE) else None
 

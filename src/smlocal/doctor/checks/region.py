@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from smlocal.contract import identity
 from smlocal.doctor.interface import Finding, fine, problem, warning
 from smlocal.doctor.look import Look
-from smlocal.sources.s3.profile import read_profile
+from smlocal.sources.s3.aws_session import read_profile
 
 
 def check(look: Look) -> Finding:
     """As for a job that states none."""
-    return judge(look.environment, read_profile(look.environment).get("region"))
+    return judge(look.environment, read_profile().region)
 
 
 def judge(environment: Mapping[str, str], profile: str) -> Finding:

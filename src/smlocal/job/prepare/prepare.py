@@ -16,7 +16,6 @@ from smlocal.job.prepare.inputs import Inputs, see_inputs
 from smlocal.job.prepare.machine import machine_facts
 from smlocal.job.prepare.network_choice import check_host_count, see_place
 from smlocal.job.prepare.output_folder import free_bytes, output_folder
-from smlocal.job.prepare.profile_region import profile_region
 from smlocal.job.prepare.reserved_files import with_reserved_files
 from smlocal.job.reporter import Reporter
 from smlocal.jobfile.document import Document
@@ -26,6 +25,7 @@ from smlocal.plan.facts import EngineFacts, Facts, GpuFacts, ImageFacts
 from smlocal.plan.limits import wants_limits
 from smlocal.plan.model import JobPlan
 from smlocal.quick_dataclass import dataclass
+from smlocal.sources.s3.aws_session import profile_region
 
 if TYPE_CHECKING:
     from smlocal.job.credentials import Desk

@@ -1,4 +1,4 @@
-"""What S3's answers say: errors, small documents, and which bytes of an object they hold."""
+"""What S3's answers say: errors, and which bytes of an object they hold."""
 
 from collections.abc import Mapping
 
@@ -20,21 +20,38 @@ _WORDS = {
 }
 _AGAIN = {429, 500, 502, 503, 504}
 _AGAIN_CODES = {"InternalError", "RequestTimeout", "ServiceUnavailable", "SlowDown"}
+_REDIRECTS = {301, 302, 307, 308}
+_WRONG_REGION = {"AuthorizationHeaderMalformed", "IllegalLocationConstraintException", "PermanentRedirect"}
 _EXPIRED = {"ExpiredToken", "ExpiredTokenException", "RequestExpired", "TokenRefreshRequired"}
 
 
 def error_of(status: int, body: bytes, uri: str, operation: str) -> S3Error:
     """The error of an answer, in S3's words or, where there are none (HEAD has no body), in its usual ones."""
-    from http import HTTPStatus
-
     code, message = _said(body) if body else ("", "")
     if not code:
-        try:
-            phrase = HTTPStatus(status).phrase
-        except ValueError:
-            phrase = "Unknown"
-        code, message = _WORDS.get(status, (phrase.replace(" ", ""), phrase))
+        code, message = _usual(status)
     return S3Error(code, message, status=status, uri=uri, operation=operation)
+
+
+def _usual(status: int) -> tuple[str, str]:
+    from http import HTTPStatus
+
+    try:
+        phrase = HTTPStatus(status).phrase
+    except ValueError:
+        phrase = "Unknown"
+    return _WORDS.get(status, (phrase.replace(" ", ""), phrase))
+
+
+def _said(body: bytes) -> tuple[str, str]:
+    from xml.etree.ElementTree import ParseError, fromstring
+
+    try:
+        top = fromstring(body)  # noqa: S314  expat has limits of its own, and this is the S3 that the user trusts
+    except ParseError:
+        return "", ""  # a page of HTML from something in between
+    texts = {each.tag.rpartition("}")[2]: (each.text or "").strip() for each in top.iter()}
+    return texts.get("Code", ""), texts.get("Message", "") or texts.get("Code", "")
 
 
 def changed(uri: str) -> S3Error:
@@ -68,40 +85,43 @@ def is_expired(error: S3Error) -> bool:
     return error.code in _EXPIRED or (error.operation == "HeadObject" and error.status == 400)  # noqa: PLR2004  Bad Request
 
 
-def document_of(body: bytes, wanted: str, uri: str, operation: str) -> dict[str, str]:
-    """The texts right below the top of an answer, `wanted` among them; an error's document raises its `S3Error`.
+def failure_of(error: Exception, uri: str, operation: str) -> S3Error:
+    """What botocore's client or HTTP session raised, as an `S3Error`: S3's answer, or why there was none."""
+    from botocore.exceptions import (
+        BotoCoreError,
+        ClientError,
+        CredentialRetrievalError,
+        NoCredentialsError,
+        ParamValidationError,
+        SSOError,
+        TokenRetrievalError,
+    )
 
-    ValueError for anything else. The name at the top is not the same with all servers.
-    """
-    from xml.etree.ElementTree import ParseError, fromstring
-
-    try:
-        top = fromstring(body.strip())  # noqa: S314  as above
-    except ParseError as error:
-        raise ValueError(str(error)) from error
-    if plain_tag(top.tag) == "Error":
-        code, message = _said(body.strip())
-        raise S3Error(code, message, status=200, uri=uri, operation=operation)
-    texts = {plain_tag(each.tag): (each.text or "").strip() for each in top}
-    if not texts.get(wanted):
-        raise ValueError(f"it is a {plain_tag(top.tag)} without {wanted}")
-    return texts
-
-
-def _said(body: bytes) -> tuple[str, str]:
-    from xml.etree.ElementTree import ParseError, fromstring
-
-    try:
-        top = fromstring(body)  # noqa: S314  as above
-    except ParseError:
-        return "", ""  # a page of HTML from something in between
-    texts = {plain_tag(each.tag): (each.text or "").strip() for each in top.iter()}
-    return texts.get("Code", ""), texts.get("Message", "") or texts.get("Code", "")
+    if isinstance(error, ClientError):
+        said, meta = error.response.get("Error", {}), error.response.get("ResponseMetadata", {})
+        status, code = int(meta.get("HTTPStatusCode", 0)), str(said.get("Code", ""))
+        message = str(said.get("Message", ""))
+        if not code or code.isdigit():  # an answer without a document, as to HEAD: botocore repeats the status
+            code, message = _usual(status)
+        return S3Error(code, message or code, status=status, uri=uri, operation=operation)
+    if isinstance(error, ParamValidationError):
+        return S3Error("InvalidRequest", str(error), status=400, uri=uri, operation=operation)
+    if isinstance(error, CredentialRetrievalError | NoCredentialsError | SSOError | TokenRetrievalError):
+        return S3Error("ExpiredToken", str(error), status=400, uri=uri, operation=operation)  # valid at the start
+    why = getattr(error, "kwargs", {}).get("error") if isinstance(error, BotoCoreError) else None
+    return unanswered(why if isinstance(why, Exception) else error, uri, operation)
 
 
-def plain_tag(tag: str) -> str:
-    """A tag without its name space, which not every server gives."""
-    return tag.rpartition("}")[2]
+def is_untrusted(error: BaseException | None) -> bool:
+    """A certificate that is not trusted now will not be trusted in a minute."""
+    from botocore.exceptions import SSLError
+
+    return isinstance(error, SSLError) or "CERTIFICATE_VERIFY_FAILED" in str(error)
+
+
+def is_elsewhere(error: S3Error) -> bool:
+    """The bucket is in another region; botocore finds out which."""
+    return error.status in _REDIRECTS or error.code in _WRONG_REGION
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,101 +1,111 @@
-"""What is sent to S3: bytes that can be read again from the start, for a sum and for every attempt."""
+"""What is sent to S3: a stretch of an open file, which can be read again for every attempt."""
 
 import os
-from collections.abc import Callable, Iterator
-from typing import Protocol
+from collections.abc import Callable
+from typing import NoReturn
 
+from smlocal.quick_dataclass import dataclass
 from smlocal.sources.s3.interface import S3Error
-
-_PIECE = 1 << 20
-
-
-class Body(Protocol):
-    """The body of one request."""
-
-    @property
-    def size(self) -> int:
-        """How many bytes it has."""
-        ...
-
-    def pieces(self) -> Iterator[memoryview]:
-        """All of them, from the start; a piece is valid until the next is asked for."""
-        ...
+from smlocal.sources.s3.retry import FetchCancelledError
 
 
-class Text:
-    """A document, or nothing at all."""
-
-    def __init__(self, data: bytes = b"") -> None:
-        """These bytes."""
-        self._data = data
-
-    @property
-    def size(self) -> int:
-        """How many bytes it has."""
-        return len(self._data)
-
-    def pieces(self) -> Iterator[memoryview]:
-        """One piece."""
-        yield memoryview(self._data)
-
-
+@dataclass(frozen=True, kw_only=True, slots=True)
 class FilePart:
-    """A stretch of an open file: memory holds one piece, however large the stretch is."""
+    """A stretch of an open file; the descriptor stays the caller's."""
 
-    def __init__(self, descriptor: int, start: int, size: int, *, uri: str) -> None:
-        """The descriptor stays the caller's; `uri` is what an error is about."""
-        self._descriptor, self._start, self._size = descriptor, start, size
-        self._uri = uri
+    descriptor: int
+    start: int
+    size: int
+    uri: str
+    """What an error is about."""
 
-    @property
-    def size(self) -> int:
-        """How many bytes it has."""
-        return self._size
 
-    def pieces(self) -> Iterator[memoryview]:
-        """Read it piece by piece."""
-        buffer = memoryview(bytearray(min(_PIECE, self._size)))
-        done = 0
-        while done < self._size:
-            try:
-                count = os.preadv(self._descriptor, [buffer[: self._size - done]], self._start + done)
-            except OSError as error:
-                raise self._unreadable(str(error.strerror)) from error
-            if not count:
-                raise self._unreadable("it has become shorter")
-            yield buffer[:count]
-            done += count
+class UnreadableBodyError(BaseException):
+    """Ends a request while its body is sent; not an `Exception`, which botocore would take for a broken connection.
 
-    def _unreadable(self, why: str) -> S3Error:
+    asyncio.CancelledError is a BaseException for the same reason. The reason is kept in the body: awscrt, where it
+    signs, raises an error of its own instead.
+    """
+
+
+class SentBody:
+    """A file-like object for botocore; memory holds one piece, however large the part is.
+
+    botocore reads a body for its checksum and for the signature before it sends it, and again for every attempt: only
+    what is read while a request is sent counts as moved.
+    """
+
+    def __init__(self, part: FilePart, moved: Callable[[int], None], cancelled: Callable[[], bool]) -> None:
+        """`moved` is told how many bytes have gone, fewer than none when some must go again."""
+        self._part = part
+        self._moved, self._cancelled = moved, cancelled
+        self._at = self._told = 0
+        self._sending = False
+        self.failure: Exception | None = None
+        """Why it could not be read; what the caller of the request gets."""
+
+    def __len__(self) -> int:
+        """For the Content-Length."""
+        return self._part.size
+
+    def __bool__(self) -> bool:
+        """An empty body is one, too."""
+        return True
+
+    def read(self, count: int = -1) -> bytes:
+        """The next bytes."""
+        if self._cancelled():
+            self.failure = FetchCancelledError()
+            raise UnreadableBodyError
+        part = self._part
+        left = part.size - self._at
+        wanted = left if count < 0 else min(count, left)
+        if not wanted:
+            return b""
+        try:
+            data = os.pread(part.descriptor, wanted, part.start + self._at)
+        except OSError as error:
+            self._fail(str(error.strerror))
+        else:
+            if not data:
+                self._fail("it has become shorter")
+        self._at += len(data)
+        if self._sending:
+            self._tell()
+        return data
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Go elsewhere, mostly back to the start."""
+        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._part.size}[whence]
+        self._at = base + offset
+        if self._sending:
+            self._tell()
+        return self._at
+
+    def tell(self) -> int:
+        """Where the next byte is read."""
+        return self._at
+
+    def signal_transferring(self) -> None:
+        """From now on what is read is sent; called by s3transfer's event handlers."""
+        self._sending = True
+
+    def signal_not_transferring(self) -> None:
+        """From now on it is not."""
+        self._sending = False
+
+    def take_back(self) -> None:
+        """The request has failed: nothing has gone."""
+        self._sending = False
+        self._moved(-self._told)
+        self._told = 0
+
+    def _tell(self) -> None:
+        if self._at != self._told:
+            self._moved(self._at - self._told)
+            self._told = self._at
+
+    def _fail(self, why: str) -> NoReturn:
         words = f"The file cannot be read while it is uploaded: {why}"
-        return S3Error("IncompleteBody", words, status=400, uri=self._uri, operation="PutObject")
-
-
-def sha256_of(body: Body) -> str:
-    """What signs a body that travels in the clear."""
-    import hashlib
-
-    made = hashlib.sha256()
-    _feed(body, made.update)
-    return made.hexdigest()
-
-
-def crc32_of(body: Body) -> str:
-    """The sum that S3 compares the bytes with, in its own spelling."""
-    import base64
-
-    from isal.isal_zlib import crc32
-
-    value = 0
-
-    def add(piece: memoryview) -> None:
-        nonlocal value
-        value = crc32(piece, value)
-
-    _feed(body, add)
-    return base64.b64encode(value.to_bytes(4, "big")).decode()
-
-
-def _feed(body: Body, update: Callable[[memoryview], None]) -> None:
-    for piece in body.pieces():
-        update(piece)
+        self.failure = S3Error("IncompleteBody", words, status=400, uri=self._part.uri, operation="PutObject")
+        raise UnreadableBodyError

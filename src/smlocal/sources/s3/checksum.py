@@ -8,9 +8,6 @@ from typing import Any
 from smlocal.sources.s3.claims import Claim
 from smlocal.sources.s3.crc import LENGTHS, Crc
 
-_XXHASHES = {"xxhash64": "xxh64", "xxhash3": "xxh3_64", "xxhash128": "xxh3_128"}
-"""S3's names, and those of the package."""
-
 
 class Checksum:
     """Given all bytes in order; without a claim it always matches."""
@@ -60,10 +57,6 @@ class Checksum:
 def _begin(kind: str) -> Any:
     if kind in LENGTHS:
         return Crc(kind)
-    if kind in _XXHASHES:
-        import xxhash
-
-        return getattr(xxhash, _XXHASHES[kind])()
     import hashlib
 
     # No protection from attackers is meant, and none is lost: S3's own sums are kept.

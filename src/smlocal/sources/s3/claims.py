@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from smlocal.quick_dataclass import dataclass
-from smlocal.sources.s3.crc import LENGTHS
+from smlocal.sources.s3.crc import LENGTHS, adding
 
-_KINDS = {**LENGTHS, "xxhash3": 8, "xxhash128": 16, "xxhash64": 8, "sha256": 32, "sha1": 20, "sha512": 64, "md5": 16}
-"""All that S3 keeps, with the bytes that each has; those that cost least come first."""
+_KINDS = {**LENGTHS, "sha256": 32, "sha1": 20, "sha512": 64, "md5": 16}
+"""Those of S3's that can be computed here, with the bytes that each has; those that cost least come first."""
 _ENCRYPTED = ("x-amz-server-side-encryption-customer-algorithm", "x-amz-server-side-encryption-aws-kms-key-id")
 """With keys of the customer's own the ETag is not an MD5 of what is read."""
 
@@ -24,6 +24,8 @@ class Claim:
 def claim_of(headers: Mapping[str, str], *, etag: bool) -> Claim | None:
     """What the headers of a whole object claim; with `etag` an MD5 that stands there will do."""
     for kind in _KINDS:
+        if kind in LENGTHS and adding(kind) is None:
+            continue
         given = headers.get(f"x-amz-checksum-{kind}")
         if given and (claim := _claim(kind, given, headers)):
             return claim

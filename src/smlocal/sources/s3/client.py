@@ -1,52 +1,52 @@
 """S3 itself: listing, looking and reading, with the patience that a server being restarted needs."""
 
 import math
-import os
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
-from typing import TYPE_CHECKING, Self
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
 
-from smlocal.sources.s3.answers import damaged, unanswered
+from smlocal.errors import CredentialsMissingError
+from smlocal.sources.s3.answers import damaged, failure_of, is_expired, is_untrusted, is_worth_another_attempt
+from smlocal.sources.s3.aws_client import AwsClient, AwsSource
 from smlocal.sources.s3.checksum import Checksum
-from smlocal.sources.s3.connection import BrokenConnectionError
-from smlocal.sources.s3.endpoint import quote
-from smlocal.sources.s3.exchange import Exchange, Request
-from smlocal.sources.s3.expectation import CHECKSUMS, checksum_of
-from smlocal.sources.s3.interface import S3Object
-from smlocal.sources.s3.pages import Page, read_page
-from smlocal.sources.s3.patience import Patience
+from smlocal.sources.s3.expectation import checksum_of
+from smlocal.sources.s3.interface import S3Error, S3Object
+from smlocal.sources.s3.object_body import ObjectBody, get_object
 from smlocal.sources.s3.ranges import RangeReader
-from smlocal.sources.s3.settings import S3Settings, load_settings
+from smlocal.sources.s3.retry import Retry, never
 
 if TYPE_CHECKING:
     from smlocal.sources.s3.writer import S3Writer
 
 PATIENCE = 60.0
-_MOST_PAGE = 64 << 20
 
 
 def open_store(region: str, *, patience: float = PATIENCE, reach: float = math.inf) -> "S3Client":
-    """The S3 that the usual AWS configuration says; raises `CredentialsMissingError` when nobody is logged in.
+    """The S3 of the user's AWS configuration; raises `CredentialsMissingError` when nobody is logged in.
 
     Nothing is asked yet. `patience` is how many seconds one call goes on trying without a byte of what it wants,
-    `reach` how many when there is nobody to ask.
+    `reach` how many when S3 cannot be reached at all.
     """
-    return S3Client(load_settings(region, os.environ), patience=patience, reach=reach)
+    return S3Client(AwsSource(region, patience=patience), patience=patience, reach=reach)
 
 
 class S3Client:
     """An `ObjectStore`; safe to use from many threads."""
 
-    def __init__(self, settings: S3Settings, *, patience: float = PATIENCE, reach: float = math.inf) -> None:
+    def __init__(self, source: AwsSource, *, patience: float = PATIENCE, reach: float = math.inf) -> None:
         """A client that has asked nothing yet."""
-        self._exchange = Exchange(settings, reach=reach)
-        self._endpoint_url = settings.endpoint.url
-        self._sums_sent = settings.sums_sent
+        self._source = source
         self._patience = patience
-        self._cancelled: Callable[[], bool] = _never
+        self._reach = reach
+        self._cancelled: Callable[[], bool] = never
 
     def until(self, cancelled: Callable[[], bool]) -> Self:
-        """The same for somebody who may lose interest: calls then end with `FetchCancelledError` within a second."""
+        """The same for a caller who may cancel: `FetchCancelledError` at the next piece or attempt.
+
+        A connection may be silent for longer: for threads that can be left behind; others use `until_cancelled`.
+        """
         other = type(self).__new__(type(self))
         other.__dict__.update(self.__dict__)
         other._cancelled = cancelled  # noqa: SLF001  one of us
@@ -55,49 +55,80 @@ class S3Client:
     @property
     def endpoint_url(self) -> str:
         """Where S3 is: two servers may have objects of the same name."""
-        return self._endpoint_url
+        return self._source.current.endpoint_url
 
     def close(self) -> None:
         """Close the connections that nobody uses at the moment."""
-        self._exchange.close()
+        self._source.current.close()
 
     def writer(self) -> "S3Writer":
-        """What writes, with the same connections and for the same somebody."""
+        """What writes, with the same connections and the same way to cancel."""
         from smlocal.sources.s3.writer import S3Writer  # most jobs only read
 
-        return S3Writer(self._exchange, patience=self._patience, cancelled=self._cancelled, sums_sent=self._sums_sent)
+        return S3Writer(self, self._cancelled)
+
+    def call(
+        self, operation: str, uri: str, request: Callable[[Any], dict[str, Any]], *, patient: bool = False
+    ) -> dict[str, Any]:
+        """Send a request by botocore's client, which `request` is given, until there is an answer.
+
+        Raises `S3Error`. `patient` is for answers that take minutes.
+        """
+        from botocore.exceptions import BotoCoreError, ClientError
+        from botocore.parsers import ResponseParserError
+
+        def ask(aws: AwsClient) -> dict[str, Any]:
+            try:
+                return request(aws.patient_client if patient else aws.client)
+            except (BotoCoreError, ClientError, ResponseParserError) as error:
+                raise failure_of(error, uri, operation) from error
+
+        answer: dict[str, Any] = self._persist(ask, Retry(self._patience, self._cancelled))
+        return answer
+
+    def _persist(self, ask: Callable[[AwsClient], Any], retry: Retry) -> Any:
+        """Ask until there is an answer or the time is over; with other credentials once these have expired."""
+        renewed = False
+        began = time.monotonic()
+        while True:
+            retry.check()
+            aws = self._source.current
+            try:
+                return ask(aws)
+            except CredentialsMissingError as error:  # they were there at the start
+                words = "The provided token has expired."
+                raise S3Error("ExpiredToken", words, status=400) from error
+            except S3Error as error:
+                if is_expired(error) and not renewed and self._has_others(aws):
+                    renewed = True
+                elif not error.status:
+                    if time.monotonic() - began > self._reach or is_untrusted(error.__cause__):
+                        raise
+                    retry.pause(error)
+                elif is_worth_another_attempt(error):
+                    retry.pause(error)
+                else:
+                    raise
+
+    def _has_others(self, refused: AwsClient) -> bool:
+        try:
+            return self._source.renew(refused)
+        except CredentialsMissingError:
+            return False
 
     def list_objects(self, bucket: str, prefix: str) -> Iterator[S3Object]:
         """Every object whose key begins with `prefix`, in listing order; memory holds one page."""
-        following = ""
+        uri = f"s3://{bucket}/{prefix}"
+        more: dict[str, str] = {}
         while True:
-            page = self._page(bucket, prefix, following)
-            yield from page.objects
-            following = page.following
-            if not following:
+            page = self.call(
+                "ListObjectsV2", uri, lambda client: client.list_objects_v2(Bucket=bucket, Prefix=prefix, **more)
+            )
+            for each in page.get("Contents", ()):
+                yield S3Object(bucket, each["Key"], int(each["Size"]), _quoted(each.get("ETag")))
+            if not page.get("IsTruncated") or not page.get("NextContinuationToken"):
                 return
-
-    def _page(self, bucket: str, prefix: str, following: str) -> Page:
-        parameters = {"encoding-type": "url", "list-type": "2", "prefix": prefix}
-        if following:
-            parameters["continuation-token"] = following
-        request = Request(
-            operation="ListObjectsV2",
-            method="GET",
-            bucket=bucket,
-            query="&".join(f"{key}={quote(parameters[key], slash='%2F')}" for key in sorted(parameters)),
-            uri=f"s3://{bucket}/{prefix}",
-        )
-        patience = Patience(self._patience, self._cancelled)
-        while True:
-            answer = self._exchange.send(request, patience)
-            try:
-                return read_page(answer.connection.read(_MOST_PAGE), bucket)
-            except (BrokenConnectionError, ValueError) as error:
-                answer.connection.close()
-                patience.pause(unanswered(error, request.uri, request.operation))
-            finally:
-                self._exchange.give_back(answer)
+            more["ContinuationToken"] = page["NextContinuationToken"]
 
     def head(self, bucket: str, key: str) -> S3Object:
         """Size and ETag of one object."""
@@ -109,32 +140,29 @@ class S3Client:
 
         Bytes that prove wrong are to be looked at again, `exactly`: nothing is then taken for granted.
         """
-        same = {"if-match": of.etag} if of.etag else {}
+        same = {"IfMatch": of.etag} if of.etag else {}
         return checksum_of(
             of.size or 0,
             said,
-            lambda: self._head(of, {**CHECKSUMS, **same}),
-            lambda number: self._head(of, query=f"partNumber={number}"),
+            lambda: self._head(of, ChecksumMode="ENABLED", **same),
+            lambda number: self._head(of, PartNumber=number),
             exactly=exactly,
         )
 
-    def _head(self, of: S3Object, headers: Mapping[str, str] | None = None, *, query: str = "") -> dict[str, str]:
-        request = Request(
-            operation="HeadObject",
-            method="HEAD",
-            bucket=of.bucket,
-            key=of.key,
-            query=query,
-            headers=headers or {},
-            uri=of.uri,
+    def _head(self, of: S3Object, **arguments: Any) -> Mapping[str, str]:
+        answer = self.call(
+            "HeadObject", of.uri, lambda client: client.head_object(Bucket=of.bucket, Key=of.key, **arguments)
         )
-        answer = self._exchange.send(request, Patience(self._patience, self._cancelled))
-        self._exchange.give_back(answer)
-        return answer.headers
+        headers: Mapping[str, str] = answer["ResponseMetadata"]["HTTPHeaders"]
+        return headers
+
+    def _get(self, wanted: S3Object, headers: Mapping[str, str], retry: Retry) -> ObjectBody:
+        body: ObjectBody = self._persist(partial(get_object, wanted=wanted, headers=headers), retry)
+        return body
 
     def open_range(self, wanted: S3Object, start: int = 0, length: int | None = None) -> RangeReader:
         """A range to be read piece by piece, or all from `start` on; nothing is asked before the first read."""
-        return RangeReader(self._exchange, Patience(self._patience, self._cancelled), wanted, start, length)
+        return RangeReader(self._get, Retry(self._patience, self._cancelled), wanted, start, length)
 
     def read_into(self, wanted: S3Object, start: int, buffer: memoryview) -> int:
         """Fill `buffer` from `start` on and return how many bytes there were: fewer only at the object's end."""
@@ -168,5 +196,6 @@ class S3Client:
         return checksum.matches
 
 
-def _never() -> bool:
-    return False
+def _quoted(etag: str | None) -> str | None:
+    """As in a header; not every server quotes it in a listing."""
+    return f'"{etag}"' if etag and '"' not in etag else etag or None

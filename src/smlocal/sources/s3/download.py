@@ -14,7 +14,7 @@ from smlocal.sources.s3.client import S3Client
 from smlocal.sources.s3.in_order import InOrder
 from smlocal.sources.s3.interface import S3Object
 from smlocal.sources.s3.new_file import NewFile
-from smlocal.sources.s3.patience import FetchCancelledError
+from smlocal.sources.s3.retry import FetchCancelledError
 
 PART = 16 << 20
 THREADS = 8

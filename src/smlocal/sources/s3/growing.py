@@ -4,8 +4,7 @@ import os
 from collections.abc import Callable
 from threading import Condition
 
-from smlocal.sources.s3.connection import TICK
-from smlocal.sources.s3.patience import FetchCancelledError
+from smlocal.sources.s3.retry import TICK, FetchCancelledError
 
 
 class GrowingFile:

@@ -1,11 +1,12 @@
 """A range of one object, read piece by piece; a body that breaks off goes on where it broke."""
 
+from collections.abc import Callable, Mapping
+
 from smlocal.sources.s3.answers import changed, extent_of, unanswered
-from smlocal.sources.s3.connection import BrokenConnectionError
-from smlocal.sources.s3.exchange import Answer, Exchange, Request
 from smlocal.sources.s3.expectation import CHECKSUMS
 from smlocal.sources.s3.interface import S3Error, S3Object
-from smlocal.sources.s3.patience import Patience
+from smlocal.sources.s3.object_body import BrokenBodyError, ObjectBody
+from smlocal.sources.s3.retry import Retry
 
 _SKIPPED = 256 << 10
 _BAD_RANGE = 416
@@ -15,19 +16,27 @@ class RangeReader:
     """Use `S3Client.open_range`; for one thread, and closed by whoever opened it."""
 
     def __init__(
-        self, exchange: Exchange, patience: Patience, wanted: S3Object, start: int, length: int | None
+        self,
+        get: Callable[[S3Object, Mapping[str, str], Retry], ObjectBody],
+        retry: Retry,
+        wanted: S3Object,
+        start: int,
+        length: int | None,
     ) -> None:
-        """A reader that has asked nothing yet; `length` None means all that there is."""
+        """A reader that has asked nothing yet; `length` None means all that there is.
+
+        `get` asks for an object, with headers, until there is an answer.
+        """
         self.object = wanted
         """What is read; its size and ETag are known after the first read."""
         self.headers: dict[str, str] = {}
         """Of an answer that held the whole object, and with it perhaps S3's checksum; empty for a part."""
-        self._exchange = exchange
-        self._patience = patience
+        self._get = get
+        self._retry = retry
         self._at = start
         self._end = None if length is None else start + length
         self._bound()
-        self._answer: Answer | None = None
+        self._answer: ObjectBody | None = None
         self._ended = False
 
     def fill(self, buffer: memoryview) -> int:
@@ -39,41 +48,37 @@ class RangeReader:
 
     def readinto(self, buffer: memoryview) -> int:
         """Read some bytes; 0 at the end of the range or of the object. The first call asks S3, even for no byte."""
-        self._patience.begin()
+        self._retry.begin()
         while not self._ended:
             try:
                 count = self._some(buffer)
-            except BrokenConnectionError as error:
+            except BrokenBodyError as error:
                 self.close()
-                self._patience.pause(unanswered(error, self.object.uri, "GetObject"))
+                self._retry.pause(unanswered(error, self.object.uri, "GetObject"))
             else:
                 if self._at == self._end or (buffer and not count):
-                    self._finish()
+                    self._ended = True
+                    self.close()
                 return count
         return 0
 
     def close(self) -> None:
-        """Let the connection go; one in the midst of a body is of no use to anybody else."""
+        """Let the connection go; one in the middle of a body is closed."""
         answer, self._answer = self._answer, None
         if answer is not None:
-            answer.connection.close()
+            answer.close()
 
     def _some(self, buffer: memoryview) -> int:
         answer = self._answer or self._open()
         if answer is None or self._at == self._end:
             return 0
+        self._retry.check()
         left = len(buffer) if self._end is None else self._end - self._at
-        count = answer.connection.read_into(buffer[:left])
+        count = answer.read_into(buffer[:left])
         if buffer and not count and self._end is not None:
-            raise BrokenConnectionError("the body was cut short")
+            raise BrokenBodyError("the body was cut short")
         self._at += count
         return count
-
-    def _finish(self) -> None:
-        self._ended = True
-        answer, self._answer = self._answer, None
-        if answer is not None:
-            self._exchange.give_back(answer)
 
     def _bound(self) -> None:
         """The range ends where the object does."""
@@ -81,7 +86,7 @@ class RangeReader:
             end = self.object.size if self._end is None else min(self._end, self.object.size)
             self._end = max(end, self._at)
 
-    def _open(self) -> Answer | None:
+    def _open(self) -> ObjectBody | None:
         """Ask for what is left; None when the object ends before that."""
         size = self.object.size
         if self._at and size is not None and self._at >= size:
@@ -93,7 +98,7 @@ class RangeReader:
         if self.object.etag:
             headers["if-match"] = self.object.etag
         try:
-            answer = self._ask(headers)
+            answer = self._get(self.object, headers, self._retry)
         except S3Error as error:
             if error.status != _BAD_RANGE or "range" not in headers:
                 raise
@@ -101,24 +106,12 @@ class RangeReader:
                 return None
             # An object without bytes has no first byte to ask for.
             del headers["range"]
-            answer = self._ask(headers)
+            answer = self._get(self.object, headers, self._retry)
         self._answer = answer
         self._check(answer)
         return answer
 
-    def _ask(self, headers: dict[str, str]) -> Answer:
-        wanted = self.object
-        request = Request(
-            operation="GetObject",
-            method="GET",
-            bucket=wanted.bucket,
-            key=wanted.key,
-            headers=headers,
-            uri=wanted.uri,
-        )
-        return self._exchange.send(request, self._patience)
-
-    def _check(self, answer: Answer) -> None:
+    def _check(self, answer: ObjectBody) -> None:
         """See that this is what was asked for; some servers ignore If-Match, and some the range."""
         known, etag = self.object, answer.headers.get("etag")
         extent = extent_of(answer.status, answer.headers)
@@ -136,10 +129,10 @@ class RangeReader:
         _skip(answer, self._at - extent.start)
 
 
-def _skip(answer: Answer, count: int) -> None:
+def _skip(answer: ObjectBody, count: int) -> None:
     piece = memoryview(bytearray(min(count, _SKIPPED)))
     while count:
-        skipped = answer.connection.read_into(piece[:count])
+        skipped = answer.read_into(piece[:count])
         if not skipped:
-            raise BrokenConnectionError("the body was cut short")
+            raise BrokenBodyError("the body was cut short")
         count -= skipped

@@ -1,10 +1,17 @@
-"""Files sent to S3 by a few threads: each object is there as a whole or not at all, and nothing half-sent stays."""
+"""Files sent to S3 by a few threads: each object is there as a whole or not at all, and nothing half-sent stays.
+
+Not by s3transfer, because it cannot send a file that is still written: it holds ten parts of such a file in memory,
+cannot make parts larger as the file grows past 10,000 of them, gives up when a server was restarted and has forgotten
+the upload, and waits for silent connections when it is cancelled.
+"""
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, wait
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from queue import SimpleQueue
 from typing import Protocol
 
 from smlocal.sources.s3.body import FilePart
@@ -12,10 +19,12 @@ from smlocal.sources.s3.client import S3Client
 from smlocal.sources.s3.growing import GrowingFile
 from smlocal.sources.s3.interface import S3Error
 from smlocal.sources.s3.part_sizes import MOST_PARTS, PART, first_part, part_size
-from smlocal.sources.s3.patience import FetchCancelledError
+from smlocal.sources.s3.retry import TICK, FetchCancelledError, until_cancelled
 from smlocal.sources.s3.writer import Part, Target
 
 _THREADS = 4
+_FAREWELL = 1.0
+"""Seconds that requests may take to end once they are cancelled; what hangs on a silent server is left behind."""
 _TRIES = 3
 """Of one object whose parts S3 has forgotten, as a server does that was restarted."""
 
@@ -126,22 +135,53 @@ class _Uploader:
         self._open: dict[str, Target] = {}
         self._threads = threads
         self._room = threading.Semaphore(2 * threads)
+        self._queue: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._jobs: set[Future[None]] = set()
 
     def run(self, items: Iterable[Item]) -> None:
-        with ThreadPoolExecutor(self._threads, "s3-upload") as self._pool:
-            try:
-                for item in items:
-                    self._send(item)
-            except BaseException as error:  # noqa: BLE001  it is raised when everything has ended
-                self._fail(error)
+        workers = [
+            threading.Thread(target=self._work, daemon=True, name=f"s3-upload-{number}")
+            for number in range(self._threads)
+        ]
+        try:
+            for worker in workers:
+                worker.start()
+            for item in items:
+                self._send(item)
+            self._settle(self._jobs)
+        except BaseException as error:  # noqa: BLE001  it is raised when everything has ended
+            self._fail(error)
+        for _ in workers:
+            self._queue.put(None)
         # Not before its last part has ended can an object be taken back whole.
+        settled = self._settle(self._jobs)
         for upload, target in list(self._open.items()):
-            self._abort(upload, target)
+            self._abort(upload, target, settled=settled)
         if self._failure is not None:
             raise self._failure
 
+    def _work(self) -> None:
+        while (job := self._queue.get()) is not None:
+            job()
+
+    def _settle(self, jobs: Iterable[Future[None]]) -> bool:
+        """Wait until these have ended; False when they were cancelled and hang."""
+        left = set(jobs)
+        since: float | None = None
+        while left:
+            left = wait(left, timeout=TICK).not_done
+            if not left:
+                break
+            if self._is_over():
+                since = since or time.monotonic()
+                if time.monotonic() - since > _FAREWELL:
+                    return False
+        return True
+
     def _is_over(self) -> bool:
-        return self._failed.is_set() or self._cancelled()
+        if not self._failed.is_set() and self._cancelled():
+            self._fail(FetchCancelledError())
+        return self._failed.is_set()
 
     def _check(self) -> None:
         if self._is_over():
@@ -160,8 +200,9 @@ class _Uploader:
 
     def _submit(self, job: Callable[[], None]) -> Future[None]:
         """Have it done when there is a thread for it, and wait as long as too much is waiting already."""
-        while not self._room.acquire(timeout=0.5):
+        while not self._room.acquire(timeout=TICK):
             self._check()
+        done: Future[None] = Future()
 
         def do() -> None:
             try:
@@ -171,8 +212,11 @@ class _Uploader:
                 self._fail(error)
             finally:
                 self._room.release()
+                done.set_result(None)
 
-        return self._pool.submit(do)
+        self._jobs = {each for each in self._jobs if not each.done()} | {done}
+        self._queue.put(do)
+        return done
 
     def _send(self, item: Item) -> None:
         size = self._started(item)
@@ -196,7 +240,7 @@ class _Uploader:
 
     def _put(self, item: Item, size: int) -> None:
         with closing(item.source):
-            body = FilePart(item.source.descriptor, 0, size, uri=item.target.uri)
+            body = FilePart(descriptor=item.source.descriptor, start=0, size=size, uri=item.target.uri)
             self._writer.put(item.target, body, self._moved)
             self._has(item.target, size)
 
@@ -206,13 +250,13 @@ class _Uploader:
         try:
             size = self._cut(item, upload)
         finally:
-            for job in upload.jobs:
-                job.result()
+            self._settle(upload.jobs)
         self._check()
         item.before_shown()
         with upload.noticing_loss():
             if not upload.forgotten:
-                self._writer.complete(item.target, upload.id, [upload.done[number] for number in sorted(upload.done)])
+                parts = [upload.done[number] for number in sorted(upload.done)]
+                until_cancelled(lambda: self._writer.complete(item.target, upload.id, parts), self._is_over)
         self._forget(upload.id)
         if upload.forgotten:
             self._moved(-sum(part.size for part in upload.done.values()))
@@ -221,7 +265,7 @@ class _Uploader:
         return True
 
     def _begin(self, item: Item) -> _Parts:
-        upload = self._writer.begin(item.target)
+        upload = until_cancelled(lambda: self._writer.begin(item.target), self._is_over)
         self._open[upload] = item.target
         self._journal.begun(item.target, upload)
         return _Parts(target=item.target, id=upload, descriptor=item.source.descriptor)
@@ -244,7 +288,7 @@ class _Uploader:
         return item.source.wait_for_end(self._is_over)
 
     def _hand_out(self, upload: _Parts, number: int, start: int, size: int) -> None:
-        body = FilePart(upload.descriptor, start, size, uri=upload.target.uri)
+        body = FilePart(descriptor=upload.descriptor, start=start, size=size, uri=upload.target.uri)
 
         def send() -> None:
             if upload.forgotten:
@@ -258,10 +302,11 @@ class _Uploader:
         with self._lock:
             self._done(Uploaded(uri=target.uri, bytes=size))
 
-    def _abort(self, upload: str, target: Target) -> None:
-        with suppress(S3Error):  # then the journal still has it
+    def _abort(self, upload: str, target: Target, *, settled: bool) -> None:
+        with suppress(S3Error, FetchCancelledError):  # then the journal still has it
             self._writer.abort(target, upload)
-            self._forget(upload)
+            if settled:
+                self._forget(upload)
 
     def _forget(self, upload: str) -> None:
         self._open.pop(upload, None)

@@ -1,32 +1,24 @@
-"""Every way to a CRC gives the CRC that others know."""
+"""Each CRC is the one that others know."""
 
+import builtins
 import zlib
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.sources.s3.crc import Add, Crc, adding, in_library, in_python
+from smlocal.sources.s3.claims import claim_of
+from smlocal.sources.s3.crc import Crc, adding
 
 CHECK = b"123456789"
 KNOWN = {"crc32": 0xCBF43926, "crc32c": 0xE3069283, "crc64nvme": 0xAE8B14860A799888}
 """What the catalogues of CRCs say of the bytes above."""
-LIBRARY = [(kind, found) for kind in ("crc32c", "crc64nvme") if (found := in_library(kind)) is not None]
-PYTHON = [(kind, in_python(kind)) for kind in ("crc32c", "crc64nvme")]
+HERE = [kind for kind in KNOWN if adding(kind) is not None]
+"""Two of them need awscrt."""
 
 
-def test_the_library_that_is_installed_knows_them_all() -> None:
-    assert [kind for kind, _ in LIBRARY] == ["crc32c", "crc64nvme"]
-
-
-@pytest.mark.parametrize(("kind", "add"), [*LIBRARY, *PYTHON, ("crc32", adding("crc32"))])
-def test_known_sums(kind: str, add: Add) -> None:
-    assert add(memoryview(CHECK), 0) == KNOWN[kind]
-    assert add(memoryview(b""), 0) == 0
-    assert add(memoryview(b""), 77) == 77
-
-
-@pytest.mark.parametrize("kind", KNOWN)
+@pytest.mark.parametrize("kind", HERE)
 def test_a_sum_is_spelt_as_s3_spells_it(kind: str) -> None:
     made = Crc(kind)
     for byte in CHECK:
@@ -36,16 +28,36 @@ def test_a_sum_is_spelt_as_s3_spells_it(kind: str) -> None:
 
 
 @given(pieces=st.lists(st.binary(max_size=2000), max_size=6), writable=st.booleans())
-def test_all_ways_agree_however_the_bytes_are_cut(pieces: list[bytes], *, writable: bool) -> None:
+def test_the_sum_is_the_same_however_the_bytes_are_cut(pieces: list[bytes], *, writable: bool) -> None:
     whole = b"".join(pieces)
-    for (kind, library), (_, python) in zip(LIBRARY, PYTHON, strict=True):
-        value = 0
+    for kind in HERE:
+        in_one, in_many = Crc(kind), Crc(kind)
+        in_one.update(memoryview(whole))
         for piece in pieces:
-            value = library(memoryview(bytearray(piece) if writable else piece), value)
-        assert value == python(memoryview(whole), 0), kind
-    assert adding("crc32")(memoryview(whole), 0) == zlib.crc32(whole)
+            in_many.update(memoryview(bytearray(piece) if writable else piece))
+        assert in_many.digest() == in_one.digest(), kind
+    crc32 = Crc("crc32")
+    crc32.update(memoryview(whole))
+    assert int.from_bytes(crc32.digest(), "big") == zlib.crc32(whole)
 
 
-def test_a_slice_begins_where_it_says() -> None:
-    view = memoryview(bytearray(b"junk" + CHECK + b"junk"))[4:13]
-    assert {kind: add(view, 0) for kind, add in LIBRARY} == {kind: KNOWN[kind] for kind, _ in LIBRARY}
+def test_without_awscrt_its_sums_are_not_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = builtins.__import__
+
+    def without(name: str, *arguments: Any) -> Any:
+        if name.startswith("awscrt"):
+            raise ImportError(name)
+        return original(name, *arguments)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    adding.cache_clear()
+    try:
+        wrong = {"x-amz-checksum-crc64nvme": "AAAAAAAAAAA=", "x-amz-checksum-type": "FULL_OBJECT"}
+        assert claim_of(wrong, etag=False) is None
+        both = claim_of({**wrong, "x-amz-checksum-crc32": "y/Q5Jg=="}, etag=False)
+        assert both is not None
+        assert both.kind == "crc32"
+        with pytest.raises(ValueError, match="needs awscrt"):
+            Crc("crc32c")
+    finally:
+        adding.cache_clear()

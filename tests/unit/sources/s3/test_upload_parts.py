@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.sources.s3.body import FilePart, Text, crc32_of, sha256_of
+from smlocal.sources.s3.body import FilePart, SentBody, UnreadableBodyError
 from smlocal.sources.s3.growing import GrowingFile
-from smlocal.sources.s3.interface import S3Error
 from smlocal.sources.s3.part_sizes import MOST_PARTS, PART, first_part, part_size
-from smlocal.sources.s3.patience import FetchCancelledError
+from smlocal.sources.s3.retry import FetchCancelledError
 
 LARGEST = 5 << 40
 """An object of S3 has no more bytes."""
@@ -48,25 +47,51 @@ def test_a_stretch_of_a_file_can_be_read_again_and_again(tmp_path: Path, start: 
     data = os.urandom(3_000_000)
     (tmp_path / "f").write_bytes(data)
     descriptor = os.open(tmp_path / "f", os.O_RDONLY)
-    part = FilePart(descriptor, start, size, uri="s3://b/k")
-    for _ in range(2):
-        assert b"".join(bytes(piece) for piece in part.pieces()) == data[start : start + size]
+    body, told = sent(descriptor, start, size)
+    assert len(body) == size
+    for _ in range(2):  # for a checksum and for the signature
+        assert b"".join(iter(lambda: body.read(70_000), b"")) == data[start : start + size]
+        body.seek(0)
+    assert told == []
+    body.signal_transferring()
+    for _ in range(2):  # the second attempt of a request
+        body.seek(0)
+        assert body.read() == data[start : start + size]
+    assert sum(told) == size
+    body.take_back()
+    assert sum(told) == 0
     os.close(descriptor)
 
 
 def test_a_file_that_became_shorter_or_was_closed(tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(bytes(100))
     descriptor = os.open(tmp_path / "f", os.O_RDONLY)
-    with pytest.raises(S3Error, match="has become shorter"):
-        list(FilePart(descriptor, 50, 51, uri="s3://b/k").pieces())
+    body, _ = sent(descriptor, 50, 51)
+    with pytest.raises(UnreadableBodyError):
+        list(iter(lambda: body.read(20), b""))
+    assert "has become shorter" in str(body.failure)
     os.close(descriptor)
-    with pytest.raises(S3Error, match="Bad file descriptor"):
-        list(FilePart(descriptor, 0, 10, uri="s3://b/k").pieces())
+    body, _ = sent(descriptor, 0, 10)
+    with pytest.raises(UnreadableBodyError):
+        body.read()
+    assert "Bad file descriptor" in str(body.failure)
 
 
-def test_sums_are_those_that_everybody_knows() -> None:
-    assert crc32_of(Text(b"123456789")) == "y/Q5Jg=="
-    assert sha256_of(Text(b"abc")).startswith("ba7816bf8f01cfea")
+def test_a_cancelled_body_is_not_read_any_more(tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(bytes(100))
+    descriptor = os.open(tmp_path / "f", os.O_RDONLY)
+    part = FilePart(descriptor=descriptor, start=0, size=100, uri="s3://b/k")
+    body = SentBody(part, lambda _: None, lambda: True)
+    with pytest.raises(UnreadableBodyError):
+        body.read()
+    assert isinstance(body.failure, FetchCancelledError)
+    os.close(descriptor)
+
+
+def sent(descriptor: int, start: int, size: int) -> tuple[SentBody, list[int]]:
+    told: list[int] = []
+    part = FilePart(descriptor=descriptor, start=start, size=size, uri="s3://b/k")
+    return SentBody(part, told.append, lambda: False), told
 
 
 def never() -> bool:

@@ -1,0 +1,195 @@
+"""botocore's S3 client, and where it would send the GetObject requests of a bucket."""
+
+import os
+import threading
+from typing import Any
+from urllib.parse import urlsplit
+
+from smlocal.errors import AwsConfigurationError
+from smlocal.quick_dataclass import dataclass
+from smlocal.sources.s3.aws_session import credentials_of, frozen_keys, new_session
+
+_CONNECT = 5.0
+_SILENCE = 20.0
+_COMPLETE_SILENCE = 300.0
+"""A server may put thousands of parts together before it sends a byte."""
+_ATTEMPTS = 3
+_CONNECTIONS = 32
+_SIGNED_HERE = frozenset({"s3v4", "v4"})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BucketTarget:
+    """Where the GetObject requests of a bucket go, and how they are signed."""
+
+    url: str
+    """To be followed by the percent-encoded key."""
+    service: str
+    region: str
+
+
+class AwsClient:
+    """One botocore session and its S3 client; safe to use from many threads.
+
+    botocore is the only authority for endpoints, regions, redirects, addressing, proxies, certificates, credentials
+    and retries. What the user has configured of these is not overridden.
+    """
+
+    def __init__(self, region: str, *, patience: float) -> None:
+        """Nothing is asked yet; `CredentialsMissingError` when nobody is logged in."""
+        self._session = new_session()
+        self._credentials = credentials_of(self._session)
+        self._region = (
+            region or os.environ.get("AWS_REGION") or self._session.get_config_variable("region") or "us-east-1"
+        )
+        self._silence = max(1.0, min(_SILENCE, patience))
+        # Of a listing nobody reads the times, and parsing them takes three quarters of the time (85 ms for 1,000 keys).
+        self._session.get_component("response_parser_factory").set_parser_defaults(timestamp_parser=str)
+        self.payer = os.environ.get("AWS_REQUEST_PAYER", "")
+        self.client = self._make(self._silence)
+        self.http = self._http()
+        """botocore's HTTP session for what is signed here: connections, proxy, certificates."""
+        self._patient: Any = None
+        self._targets: dict[str, BucketTarget | None] = {}
+        self._lock = threading.Lock()
+        self._probing = threading.local()
+        self.client.meta.events.register_last("before-sign.s3.GetObject", self._stop_probe)
+
+    @property
+    def endpoint_url(self) -> str:
+        """The address of S3 without a bucket."""
+        return str(self.client.meta.endpoint_url)
+
+    @property
+    def patient_client(self) -> Any:
+        """For answers that take long: CompleteMultipartUpload."""
+        with self._lock:
+            if self._patient is None:
+                self._patient = self._make(_COMPLETE_SILENCE)
+            return self._patient
+
+    def keys(self) -> Any:
+        """The credentials of the moment."""
+        return frozen_keys(self._credentials)
+
+    def target(self, bucket: str) -> BucketTarget | None:
+        """Where GetObject goes; None where requests are not signed by plain SigV4 (S3 Express, multi-region)."""
+        if bucket not in self._targets:
+            self._targets[bucket] = self._resolve(bucket)
+        return self._targets[bucket]
+
+    def forget_target(self, bucket: str) -> None:
+        """The bucket turned out to be elsewhere; once the client was redirected it knows where."""
+        self._targets.pop(bucket, None)
+
+    def close(self) -> None:
+        """Close the connections that nobody uses at the moment."""
+        self.client.close()
+        if self._patient is not None:
+            self._patient.close()
+        self.http.close()
+
+    def _make(self, read_timeout: float) -> Any:
+        from botocore.config import Config
+        from s3transfer.utils import signal_not_transferring, signal_transferring
+
+        settings = self._session.get_scoped_config()
+        retries: dict[str, Any] = {}
+        if "AWS_RETRY_MODE" not in os.environ and "retry_mode" not in settings:
+            retries["mode"] = "standard"
+        if "AWS_MAX_ATTEMPTS" not in os.environ and "max_attempts" not in settings:
+            retries["total_max_attempts"] = _ATTEMPTS
+        config = Config(
+            connect_timeout=_CONNECT,
+            read_timeout=read_timeout,
+            retries=retries or None,
+            max_pool_connections=_CONNECTIONS,
+            user_agent_extra="smlocal",
+        )
+        try:
+            client = self._session.create_client("s3", region_name=self._region, config=config)
+        except ValueError as error:
+            raise AwsConfigurationError(
+                f"the S3 endpoint in the AWS configuration is not valid: {error}",
+                remedy=("Look at AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL and endpoint_url in ~/.aws/config.",),
+            ) from error
+        if self.payer:
+            client.meta.events.register("before-call.s3", self._add_payer)
+        # A body is read for its checksum and its signature first, and only then sent.
+        client.meta.events.register_first("request-created.s3", signal_not_transferring)
+        client.meta.events.register_last("request-created.s3", signal_transferring)
+        return client
+
+    def _add_payer(self, params: dict[str, Any], **_: Any) -> None:
+        params["headers"]["x-amz-request-payer"] = self.payer
+
+    def _resolve(self, bucket: str) -> BucketTarget | None:
+        """Let the client prepare a request, and keep what it would have signed."""
+        self._probing.on = True
+        try:
+            self.client.get_object(Bucket=bucket, Key="k")
+        except _ProbeError as probe:
+            found = probe
+        finally:
+            self._probing.on = False
+        if found.version not in _SIGNED_HERE:
+            return None
+        return BucketTarget(url=found.url.removesuffix("k"), service=found.service, region=found.region)
+
+    def _stop_probe(self, request: Any, signing_name: str, region_name: str, signature_version: str, **_: Any) -> None:
+        if getattr(self._probing, "on", False):
+            own = request.context.get("signing") or {}  # of an access point: its own region
+            raise _ProbeError(
+                url=request.url,
+                version=signature_version,
+                service=own.get("signing_name", signing_name),
+                region=own.get("region", region_name),
+            )
+
+    def _http(self) -> Any:
+        """As the client has one itself."""
+        from botocore.httpsession import URLLib3Session
+        from botocore.utils import get_environ_proxies
+
+        config = self.client.meta.config
+        proxies = config.proxies if config.proxies is not None else get_environ_proxies(self.endpoint_url)
+        trusted = self._session.get_config_variable("ca_bundle") or os.environ.get("REQUESTS_CA_BUNDLE")
+        return URLLib3Session(
+            verify=trusted or True,
+            proxies=proxies,
+            timeout=(_CONNECT, self._silence),
+            max_pool_connections=_CONNECTIONS,
+            client_cert=config.client_cert,
+            proxies_config=config.proxies_config,
+        )
+
+
+class _ProbeError(Exception):
+    """Ends a request before it is signed, and holds what it was."""
+
+    def __init__(self, *, url: str, version: str, service: str, region: str) -> None:
+        super().__init__(url)
+        parts = urlsplit(url)
+        self.url = f"{parts.scheme}://{parts.netloc}{parts.path}"
+        self.version, self.service, self.region = version, service, region
+
+
+class AwsSource:
+    """The client in use, replaced by another where the user has new credentials."""
+
+    def __init__(self, region: str, *, patience: float) -> None:
+        """With a first client."""
+        self._region, self._patience = region, patience
+        self._lock = threading.Lock()
+        self.current = AwsClient(region, patience=patience)
+
+    def renew(self, refused: AwsClient) -> bool:
+        """Look for credentials again after S3 refused these as expired; True if there are others now."""
+        with self._lock:
+            if self.current is not refused:
+                return True  # another thread was faster
+            found = AwsClient(self._region, patience=self._patience)
+            if found.keys() == refused.keys():
+                return False
+            self.current = found
+            return True

@@ -1,0 +1,151 @@
+"""The AWS configuration of the user, read by botocore: profile, settings and credentials."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import field
+from typing import Any
+
+from smlocal.errors import AwsConfigurationError, CredentialsMissingError
+from smlocal.quick_dataclass import dataclass
+
+_REMEDY = (
+    "Log in:  aws sso login, aws configure, or set AWS_PROFILE to a profile that can",
+    "Or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (and AWS_SESSION_TOKEN for temporary ones)",
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Profile:
+    """The profile in use, with its settings of both AWS files."""
+
+    name: str
+    named: bool = False
+    """The user asked for this profile; otherwise it is the default one, which need not exist."""
+    exists: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def region(self) -> str:
+        """The region it sets, or an empty string."""
+        return str(self.settings.get("region") or "")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Credentials:
+    """Keys to sign with."""
+
+    access_key: str
+    secret_key: str = field(repr=False)
+    token: str = field(default="", repr=False)
+    expires: float | None = None
+    """By the wall clock, where it is known."""
+
+
+def new_session() -> Any:
+    """A botocore session; `CredentialsMissingError` for a profile that does not exist."""
+    import botocore.session
+
+    session: Any = botocore.session.Session()  # botocore publishes no types
+    with _as_missing():
+        session.get_scoped_config()
+    return session
+
+
+def read_profile() -> Profile:
+    """The profile in use, whether it exists or not."""
+    import botocore.session
+
+    session: Any = botocore.session.Session()
+    name = session.profile or "default"
+    try:
+        found = session.full_config["profiles"].get(name)
+    except _errors():  # botocore says more about a file that is not valid when it is asked for credentials
+        found = None
+    return Profile(name=name, named=bool(session.profile), exists=found is not None, settings=found or {})
+
+
+def profile_region() -> str | None:
+    """The region of the profile in use; not looked up where the environment says one, which comes first.
+
+    For jobs that need nothing else of AWS: botocore's reader of the file takes 25 ms, its session 200.
+    """
+    if os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION"):
+        return None
+    path = os.path.expanduser(os.environ.get("AWS_CONFIG_FILE") or "~/.aws/config")
+    if not os.path.isfile(path):
+        return None
+    from botocore.configloader import load_config
+    from botocore.exceptions import BotoCoreError
+
+    name = os.environ.get("AWS_DEFAULT_PROFILE") or os.environ.get("AWS_PROFILE") or "default"  # botocore's order
+    try:
+        return load_config(path)["profiles"].get(name, {}).get("region") or None
+    except BotoCoreError:
+        return None
+
+
+def credentials_of(session: Any) -> Any:
+    """Botocore's credentials of a session, which renew themselves where they can; `CredentialsMissingError`."""
+    with _as_missing():
+        found = session.get_credentials()
+    if found is None:
+        raise missing()
+    frozen_keys(found)
+    return found
+
+
+def frozen_keys(found: Any) -> Any:
+    """The keys of the moment; `CredentialsMissingError` where they have expired and cannot be renewed."""
+    with _as_missing():
+        keys = found.get_frozen_credentials()
+    if not keys.access_key or not keys.secret_key:
+        raise missing()
+    return keys
+
+
+def caller_credentials() -> Credentials:
+    """The user's own credentials; `CredentialsMissingError` when there are none."""
+    found = credentials_of(new_session())
+    keys = frozen_keys(found)
+    # Only credentials that can be renewed have an expiry time, and botocore has no public name for it.
+    end = getattr(found, "_expiry_time", None)
+    return Credentials(
+        access_key=keys.access_key,
+        secret_key=keys.secret_key,
+        token=keys.token or "",
+        expires=end.timestamp() if end is not None else None,
+    )
+
+
+def missing(why: str = "") -> CredentialsMissingError:
+    """No credentials, and what to do about it."""
+    return CredentialsMissingError(
+        "S3 needs AWS credentials, and none were found",
+        details=(why,) if why else (),
+        remedy=_REMEDY,
+    )
+
+
+@contextmanager
+def _as_missing() -> Iterator[None]:
+    from botocore.exceptions import ConfigNotFound, ConfigParseError, ProfileNotFound
+
+    try:
+        yield
+    except ProfileNotFound as error:
+        name = error.kwargs["profile"]
+        raise missing(f"the profile {name} is in neither of the AWS configuration files") from error
+    except (ConfigParseError, ConfigNotFound) as error:
+        raise AwsConfigurationError(
+            "the AWS configuration cannot be read", details=(str(error),), remedy=("Correct that file.",)
+        ) from error
+    except _errors() as error:
+        raise missing(str(error)) from error
+
+
+def _errors() -> tuple[type[Exception], ...]:
+    """What botocore raises where it finds no credentials; RuntimeError: they are expired after they were renewed."""
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    return BotoCoreError, ClientError, RuntimeError
