@@ -2,16 +2,13 @@
 
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol, Self
 
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources.s3.answers import unanswered
 from smlocal.sources.s3.body import FilePart, SentBody
-from smlocal.sources.s3.interface import S3Error
+from smlocal.sources.s3.interface import S3Error, S3Object
 from smlocal.sources.s3.retry import FetchCancelledError, never, until_cancelled
-
-if TYPE_CHECKING:
-    from smlocal.sources.s3.client import S3Client
 
 _ABORTING = 10.0
 _TRIES = 3
@@ -45,10 +42,28 @@ class Part:
     """Empty where the configuration says that no checksums are sent."""
 
 
+class Requests(Protocol):
+    """What is used of `S3Client`."""
+
+    def call(
+        self, operation: str, uri: str, request: Callable[[Any], dict[str, Any]], *, patient: bool = False
+    ) -> dict[str, Any]:
+        """Send a request by botocore's client, until there is an answer."""
+        ...
+
+    def head(self, bucket: str, key: str) -> S3Object:
+        """Size and ETag of one object."""
+        ...
+
+    def until(self, cancelled: Callable[[], bool]) -> Self:
+        """The same for a caller who may cancel."""
+        ...
+
+
 class S3Writer:
     """Use `S3Client.writer`; safe to use from many threads. Everything raises `S3Error`."""
 
-    def __init__(self, client: "S3Client", cancelled: Callable[[], bool]) -> None:
+    def __init__(self, client: Requests, cancelled: Callable[[], bool]) -> None:
         """A writer that has asked nothing yet; `cancelled` is that of the client."""
         self._client = client
         self._cancelled = cancelled
