@@ -71,13 +71,13 @@ def _row(row: Row) -> dict[str, Any]:
 
 
 _PAGE = """\
-# What becomes of every member of a request
+# Every member of a request: emulated, recorded or refused
 
 <!-- Made by scripts/generate-coverage from the coverage table; do not edit. -->
 
-*Emulated*: it has the effect it has on the service. *Recorded*: it is kept and echoed by `smlocal describe`, and has no
-effect here. *Refused*: a request that has it is not run (exit 2, id `field-refused`). `smlocal coverage` prints this
-table, `smlocal coverage --json` for programs. {counts}
+*Emulated*: it has the same effect as on the service. *Recorded*: it is kept and echoed by `smlocal describe`, and has
+no effect here. *Refused*: a request with it is not run (exit code 2, id `field-refused`). `smlocal coverage` prints this
+table, and `smlocal coverage --json` prints it for programs. {counts}
 
 | Member of CreateTrainingJob | Support | |
 |---|---|---|

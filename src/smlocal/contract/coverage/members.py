@@ -78,7 +78,7 @@ _TENSORS = "Written to debughookconfig.json, for the hook in the container."
 _PROFILER = "Written to profilerconfig.json; nothing is profiled."
 _NETWORK = "Containers are on a network of this engine."
 _EXPERIMENT = "No experiment is tracked here."
-_MLFLOW = "No MLflow server is told."
+_MLFLOW = "No MLflow server is contacted."
 _PACKAGE = "No model package is registered."
 _PLACEMENT = "There is no UltraServer here."
 _NO_ENCRYPTION = "Nothing is encrypted here."
@@ -132,7 +132,9 @@ TABLE: dict[str, Row] = {
             "S3Prefix": _works("Every object whose key begins with the prefix."),
             "Converse": _works("Read as S3Prefix."),
             "ManifestFile": _works("The objects that a manifest names."),
-            "AugmentedManifestFile": _works("What the lines of a manifest hold, or name; in Pipe mode."),
+            "AugmentedManifestFile": _works(
+                "The values in the lines of a manifest, or the objects they name; in Pipe mode."
+            ),
         },
     ),
     "InputDataConfig[].DataSource.S3DataSource.S3Uri": _emulated(
@@ -145,18 +147,18 @@ TABLE: dict[str, Row] = {
         f"{_CASE}[two-hosts-sharded]",
         {
             "FullyReplicated": _works("Every host gets all of them."),
-            "ShardedByS3Key": _works("Objects are dealt out in turn, in listing order."),
+            "ShardedByS3Key": _works("Objects are distributed over the hosts in listing order."),
         },
     ),
     "InputDataConfig[].DataSource.S3DataSource.AttributeNames[]": _emulated(
-        "What is sent of each line of an augmented manifest, in this order.",
+        "Which attributes of each line of an augmented manifest are sent, in this order.",
         f"{_PIPES}::test_an_augmented_manifest",
     ),
     "InputDataConfig[].DataSource.S3DataSource.InstanceGroupNames[]": _emulated(
         "Only hosts of these groups have the channel.", f"{_GROUPS}::test_a_channel_of_one_group"
     ),
     "InputDataConfig[].DataSource.S3DataSource.ModelAccessConfig.AcceptEula": _recorded(
-        "Nothing is fetched that asks for it."
+        "No model that requires it is downloaded."
     ),
     "InputDataConfig[].DataSource.S3DataSource.HubAccessConfig.HubContentArn": _refused(
         "Content of a hub cannot be fetched here."
@@ -168,7 +170,7 @@ TABLE: dict[str, Row] = {
         "Whether the container may write there; what it writes stays.", f"{_FILE_SYSTEMS}::test_only_rw_can_be_written"
     ),
     "InputDataConfig[].DataSource.FileSystemDataSource.FileSystemType": _recorded(
-        "EFS or FSxLustre: a container cannot tell."
+        "EFS or FSxLustre: a container cannot tell the difference."
     ),
     "InputDataConfig[].DataSource.FileSystemDataSource.DirectoryPath": _emulated(
         "A folder below the one that Local.Sources names.", f"{_FILE_SYSTEMS}::test_a_file_system_is_mounted_in_place"
@@ -179,7 +181,7 @@ TABLE: dict[str, Row] = {
         "Whether objects are decompressed on the way.",
         f"{_PIPES}::test_gzip",
         {
-            "None": _works("Objects arrive as they are."),
+            "None": _works("Objects are passed on unchanged."),
             "Gzip": _works("Objects are decompressed on their way into the FIFO; in Pipe mode."),
         },
     ),
@@ -187,7 +189,7 @@ TABLE: dict[str, Row] = {
         "Whether objects are wrapped as RecordIO; written to inputdataconfig.json.",
         f"{_PIPES}::test_record_io",
         {
-            "None": _works("Objects arrive as they are."),
+            "None": _works("Objects are passed on unchanged."),
             "RecordIO": _works("Each object is one record; in Pipe mode."),
         },
     ),
@@ -212,8 +214,8 @@ TABLE: dict[str, Row] = {
         {"GZIP": _works("Packed as model.tar.gz and output.tar.gz."), "NONE": _works("Left as plain files.")},
     ),
     "ResourceConfig.InstanceType": _emulated(
-        "Decides how many GPUs and Neuron devices are asked for; in resourceconfig.json; with "
-        "Local.EnforceInstanceLimits CPU and memory are limited to its.",
+        "Decides how many GPUs and Neuron devices a host gets; written to resourceconfig.json; with "
+        "Local.EnforceInstanceLimits CPU and memory are limited to those of the type.",
         f"{_CASE}[config-sizes]",
     ),
     "ResourceConfig.InstanceCount": _emulated("The number of hosts, algo-1 to algo-N.", f"{_CASE}[two-hosts]"),
@@ -230,7 +232,7 @@ TABLE: dict[str, Row] = {
         "The number of hosts of this group.", f"{_GROUPS}::test_the_hosts_of_groups"
     ),
     "ResourceConfig.InstanceGroups[].InstanceGroupName": _emulated(
-        "Stands in resourceconfig.json, and decides which channels a host has.", f"{_GROUPS}::test_the_hosts_of_groups"
+        "Written to resourceconfig.json; decides which channels a host has.", f"{_GROUPS}::test_the_hosts_of_groups"
     ),
     "ResourceConfig.TrainingPlanArn": _recorded("No capacity is reserved here."),
     "ResourceConfig.InstancePlacementConfig.EnableMultipleJobs": _recorded(_PLACEMENT),
@@ -244,7 +246,7 @@ TABLE: dict[str, Row] = {
     "VpcConfig.SecurityGroupIds[]": _recorded(_NETWORK),
     "VpcConfig.Subnets[]": _recorded(_NETWORK),
     "StoppingCondition.MaxRuntimeInSeconds": _emulated(
-        "Stops the job with SIGTERM when the time is up; 86400 when left out.", f"{_CASE}[max-runtime]"
+        "Stops the job with SIGTERM after this time; default: 86400.", f"{_CASE}[max-runtime]"
     ),
     "StoppingCondition.MaxWaitTimeInSeconds": _emulated(
         "Counted from the job's creation, over all its attempts.",
@@ -268,8 +270,8 @@ TABLE: dict[str, Row] = {
     ),
     "CheckpointConfig.S3Uri": _emulated(
         "A local path or file:// URI, or an s3:// URI that Local.Sources maps to a folder: restored at the start, "
-        "mirrored while the job runs, saved at the end. Any other s3:// URI is treated so when publishing is on; else "
-        "it is read once, and what the job makes of it is in its output folder.",
+        "mirrored while the job runs, saved at the end. Any other s3:// URI is treated in the same way when publishing is "
+        "on; else it is downloaded once, and checkpoints are saved in the job's output folder.",
         f"{_CHECKPOINTS}::test_restored_changed_and_saved",
     ),
     "CheckpointConfig.LocalPath": _emulated(
