@@ -76,8 +76,8 @@ _PAGE = """\
 <!-- Made by scripts/generate-coverage from the coverage table; do not edit. -->
 
 *Emulated*: it has the same effect as on the service. *Recorded*: it is kept and echoed by `smlocal describe`, and has
-no effect here. *Refused*: a request with it is not run (exit code 2, id `field-refused`). `smlocal coverage` prints this
-table, and `smlocal coverage --json` prints it for programs. {counts}
+no effect here. *Refused*: a request with it is not run (exit code 2, id `field-refused`). `smlocal coverage` prints
+this table, and `smlocal coverage --json` prints it for programs. {counts}
 
 | Member of CreateTrainingJob | Support | |
 |---|---|---|

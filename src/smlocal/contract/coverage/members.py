@@ -270,8 +270,8 @@ TABLE: dict[str, Row] = {
     ),
     "CheckpointConfig.S3Uri": _emulated(
         "A local path or file:// URI, or an s3:// URI that Local.Sources maps to a folder: restored at the start, "
-        "mirrored while the job runs, saved at the end. Any other s3:// URI is treated in the same way when publishing is "
-        "on; else it is downloaded once, and checkpoints are saved in the job's output folder.",
+        "mirrored while the job runs, saved at the end. Any other s3:// URI is treated in the same way when publishing "
+        "is on; else it is downloaded once, and checkpoints are saved in the job's output folder.",
         f"{_CHECKPOINTS}::test_restored_changed_and_saved",
     ),
     "CheckpointConfig.LocalPath": _emulated(
