@@ -13,6 +13,7 @@ from smlocal.errors import (
     EngineError,
     EngineLostError,
     EngineUnreachableError,
+    HomeUnusableError,
     MachineNotReadyError,
     StagingError,
 )
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from smlocal.job.control.history import Past
     from smlocal.job.credentials import Desk
 
+HOME_FULL = failure_reason.client_error("Data download failed:Insufficient disk space")
+"""The disk that holds the job became full before a container ran."""
 _RUNTIME = "OCI runtime"
 
 
@@ -343,6 +346,8 @@ class Attempt:
                 self._lost(error.sentence)
             case EngineError():
                 self._cannot_start(error)
+            case HomeUnusableError():
+                self._failed(HOME_FULL, "; ".join([error.sentence, *error.details]))
             case MachineNotReadyError():
                 self._failed(failure_reason.INTERNAL_ERROR, "; ".join([error.sentence, *error.details]))
             case _:

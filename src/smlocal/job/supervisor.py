@@ -14,7 +14,7 @@ from smlocal.contract.outcome.statuses import Ending, SecondaryStatus, StatusMes
 from smlocal.engine.interface import Engine
 from smlocal.errors import ArtifactError, EngineError, HomeUnusableError, JobUnrecordedError, MachineNotReadyError
 from smlocal.job import details
-from smlocal.job.attempt import Attempt
+from smlocal.job.attempt import HOME_FULL, Attempt
 from smlocal.job.context import Context, new_token
 from smlocal.job.control.requests import Ear
 from smlocal.job.control.signals import StopSignals
@@ -52,8 +52,6 @@ if TYPE_CHECKING:
     from smlocal.job.credentials import Desk
 
 DISK_FULL = failure_reason.client_error("Artifact upload failed:Insufficient disk space")
-DISK_FULL_BEFORE = failure_reason.client_error("Data download failed:Insufficient disk space")
-"""Before a container has run."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -191,7 +189,7 @@ class Supervisor:
         except HomeUnusableError as error:
             # The disk that holds the job is full: the containers' doing, as on an instance's volume.
             self.attempt.explanation = "; ".join([error.sentence, *error.details])
-            reason = DISK_FULL if self.attempt.ran else DISK_FULL_BEFORE
+            reason = DISK_FULL if self.attempt.ran else HOME_FULL
             self.attempt.story = replace(self.attempt.story, failure_reason=reason)
         except (EngineError, MachineNotReadyError) as error:
             self.attempt.engine_failed(error)
