@@ -15,7 +15,9 @@ def main() -> None:
 
     see_to_standard_streams()
     from smlocal.cli.main import run_command_line
+    from smlocal.job.control import detach
 
+    detach.process_may_fork = True
     code = run_command_line()
     # Nor is it worth visiting every object once more at the end: the process gives its memory back in one piece.
     gc.freeze()

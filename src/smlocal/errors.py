@@ -37,7 +37,7 @@ class UsageRefusedError(RequestRefusedError):
 
 
 class ImageNameError(RequestRefusedError):
-    """What stands for the image's name is no name of an image."""
+    """The image name is not valid."""
 
     id = "image-name"
 
@@ -137,6 +137,13 @@ class JobFinishedError(RequestRefusedError):
     """The job has ended and nothing about it changes any more."""
 
     id = "job-finished"
+
+
+class WaitTimeoutError(SmlocalError, TimeoutError):
+    """A job has not ended within the time that the caller gave."""
+
+    id = "wait-timeout"
+    exit_code = 124
 
 
 class JobNotInterruptibleError(RequestRefusedError):

@@ -1,8 +1,10 @@
 """The examples, as the documentation tells people to run them."""
 
 import json
+import os
 import shutil
 import subprocess
+import sys
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -66,3 +68,34 @@ def test_decision_tree_says_why_it_fails(example: Callable[[str], Path], smlocal
     assert start == "AlgorithmError: Exception during training: invalid literal for int() with base 10: 'five'"
     assert traceback.startswith("Traceback (most recent call last):\n")
     assert reason.endswith(", exit code: 255")
+
+
+def test_the_page_about_python(
+    example: Callable[[str], Path], smlocal_home: Path, assert_nothing_left: Callable[[str], None]
+) -> None:
+    """Every block of the page, in order, in one process."""
+    lines = (ROOT / "docs" / "python.md").read_text(encoding="utf-8").splitlines()
+    code = "\n".join(line.removeprefix("    ") for line in lines if line.startswith("    ") or not line)
+    folder = example("hello")
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=folder,
+        env={**os.environ, "SMLOCAL_HOME": str(smlocal_home)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    for said in (
+        "Completed Artifact(path=",
+        "['algo-1', 'algo-2']",
+        "3 people greeted by from-a-dict",
+        "Hello, Ada!",
+        "people 1 3.0",
+        "request-invalid",
+        "Requested resource not found.",
+    ):
+        assert said in done.stdout, done.stdout
+    assert (folder / "elsewhere").is_dir()
+    assert_nothing_left("behind")

@@ -84,11 +84,11 @@ def report(word: str) -> None:
 
 
 def take_out_of_effect() -> None:
-    from smlocal.cli import job_options
+    from smlocal.api import overrides
     from smlocal.errors import SmlocalError
     from smlocal.jobfile import job_file
 
-    read, apply = job_file.read_job, job_options._apply
+    read, apply = job_file.read_job, overrides.apply_overrides
 
     def read_without(document: Any, *, strict: bool) -> Any:
         # What is refused as it stands is not made better here.
@@ -107,14 +107,14 @@ def take_out_of_effect() -> None:
         report("no valid request is without it")
         return whole
 
-    def apply_without(document: Any, given: dict[str, Any]) -> None:
+    def apply_without(document: Any, given: Any) -> None:
         apply(document, given)
         if document.data.pop(MEMBER, None) is not None:
             report("taken out")
 
     job_file.read_job = read_without
     if MEMBER == "TrainingJobName":  # which the command looks at before it reads the request
-        job_options._apply = apply_without
+        overrides.apply_overrides = apply_without
 
 
 if MEMBER:

@@ -45,7 +45,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     | BELOW,
     "doctor": {"contract", "readable", "sources", "engine", "channels", "store", "job", "errors"},
     "report": {"contract", "readable", "plan", "store", "job", "errors"},
+    "api": {"contract", "jobfile", "plan", "engine", "store", "job", "report", "errors"},
     "cli": {
+        "api",
         "contract",
         "jobfile",
         "readable",
@@ -70,7 +72,7 @@ DOORS = {
 """Of these rooms, only this module may be imported by those."""
 OF_ALL = "quick_dataclass"
 """May be imported by every room, as if it were of the standard library."""
-STARTERS = {"__init__": set[str](), "__main__": {"cli"}}
+STARTERS = {"__init__": {"api", "errors"}, "__main__": {"cli", "job"}}
 
 
 def room_of(module: str) -> str:

@@ -19,7 +19,7 @@ from smlocal.errors import (
 )
 from smlocal.job import details
 from smlocal.job.context import Context
-from smlocal.job.control.signals import BrokenOffError
+from smlocal.job.control.stop_requests import BrokenOffError
 from smlocal.job.control.stop_signals import send_signal
 from smlocal.job.decide.attempt_outcome import Story
 from smlocal.job.decide.events import Event, FeedBroken, HostExited, Interrupted, Poked, ThreadDied, defect
@@ -76,6 +76,7 @@ class Attempt:
             home=self.context.store.home,
             reporter=self.context.reporter,
             broken=lambda reason, why: self.context.events.put(FeedBroken(reason=reason, explanation=why)),
+            check=self.context.signals.check_interruptible,
         )
 
     @property

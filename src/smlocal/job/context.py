@@ -8,7 +8,7 @@ from dataclasses import field
 from smlocal.contract.outcome.statuses import SecondaryStatus, StatusMessage, StopCause
 from smlocal.engine.interface import Engine
 from smlocal.job.control.requests import STOP, Ear
-from smlocal.job.control.signals import StopSignals
+from smlocal.job.control.stop_requests import StopRequests
 from smlocal.job.decide.events import Events
 from smlocal.job.phases import Phases
 from smlocal.job.reporter import Reporter
@@ -25,7 +25,7 @@ class Context:
     store: Store
     reporter: Reporter
     events: Events
-    signals: StopSignals
+    signals: StopRequests
     phases: Phases
     ear: Ear
     created: float

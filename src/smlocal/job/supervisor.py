@@ -17,9 +17,9 @@ from smlocal.job import details
 from smlocal.job.attempt import HOME_FULL, Attempt
 from smlocal.job.context import Context, new_token
 from smlocal.job.control.requests import Ear
-from smlocal.job.control.signals import StopSignals
+from smlocal.job.control.stop_requests import StopRequests
 from smlocal.job.decide.attempt_outcome import ending
-from smlocal.job.decide.events import Events, defect
+from smlocal.job.decide.events import defect
 from smlocal.job.decide.faults import FAULT, Faults
 from smlocal.job.decide.restarts import Restart, RestartPolicy
 from smlocal.job.finish.cleanup import clear_disk, clear_engine
@@ -70,20 +70,21 @@ def supervise(
     engine: Engine,
     store: Store,
     reporter: Reporter,
+    requests: StopRequests,
     owned: Callable[[], None] = lambda: None,
     replace: bool = False,
 ) -> Result:
     """Record the job, run it to its end, and return the final describe answer.
 
+    `requests` is how the caller has it stopped: `StopSignals` in a process of its own, `StopRequests` in any thread.
     `owned` is called once the job is recorded and this process is its supervisor. `replace` forgets a finished job of
     the same name.
     """
     plan = prepared.plan
     shown = {REQUEST: dict(plan.request), PLAN: plan_document(plan)}
-    events = Events()
     ready = nullcontext() if prepared.desk is None else prepared.desk.ready()
-    with StopSignals(events) as signals, ready, _record(prepared, shown, store, replace=replace):
-        context = make_context(plan.name, engine=engine, store=store, reporter=reporter, events=events, signals=signals)
+    with requests, ready, _record(prepared, shown, store, requests, replace=replace):
+        context = make_context(plan.name, engine=engine, store=store, reporter=reporter, signals=requests)
         supervisor = Supervisor(context=context, plan=plan, pull_refused=prepared.pull_refused, desk=prepared.desk)
 
         def live() -> None:
@@ -98,19 +99,17 @@ def supervise(
         supervisor.guarded(live)
         answer = describe_job(store, plan.name)
         keep(store.directory(plan.name), DESCRIBE, answer)
-    return Result(answer=answer, status=TrainingJobStatus(answer["TrainingJobStatus"]), signal=signals.received)
+    return Result(answer=answer, status=TrainingJobStatus(answer["TrainingJobStatus"]), signal=requests.received)
 
 
-def make_context(
-    job: str, *, engine: Engine, store: Store, reporter: Reporter, events: Events, signals: StopSignals
-) -> Context:
+def make_context(job: str, *, engine: Engine, store: Store, reporter: Reporter, signals: StopRequests) -> Context:
     """What the supervisor of a recorded job works with."""
     return Context(
         job=job,
         engine=engine,
         store=store,
         reporter=reporter,
-        events=events,
+        events=signals.events,
         signals=signals,
         phases=Phases(store=store, job=job, reporter=reporter),
         ear=Ear(store=store, job=job, token=new_token()),
@@ -118,7 +117,9 @@ def make_context(
     )
 
 
-def _record(prepared: Prepared, shown: Mapping[str, Any], store: Store, *, replace: bool) -> Lease:
+def _record(
+    prepared: Prepared, shown: Mapping[str, Any], store: Store, requests: StopRequests, *, replace: bool
+) -> Lease:
     plan = prepared.plan
     replaced = old_artifacts(store, plan.name) if replace else {}
     return store.create(
@@ -134,6 +135,7 @@ def _record(prepared: Prepared, shown: Mapping[str, Any], store: Store, *, repla
         supervisor_pid=os.getpid(),
         message=StatusMessage.PREPARING,
         replace=replace,
+        begin=requests.listen_in,
     )
 
 

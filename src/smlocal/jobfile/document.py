@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 
 _DEEPEST = 50
 _MOST_PARTS = 20_000
-_FLAGS = "command line"
 _ALIAS = "Look for an alias (*name) that repeats or contains itself."
 _TOO_LARGE = "Is this a job file? HyperParameters and Environment take at most 100 entries each, InputDataConfig 20."
 
@@ -24,6 +23,8 @@ class Document:
         self.data = data
         self.name = name
         self.directory = directory
+        self.overrides = "command line"
+        """What to call what is laid over it."""
         self._places = places
         self._lines: Mapping[Path, int] | None = None
         self._texts: Mapping[Path, str] | None = None
@@ -53,16 +54,16 @@ class Document:
     def where(self, path: Path) -> str:
         """`job.yaml:12`, to stand before a message."""
         if self._from_flag(path):
-            return _FLAGS
+            return self.overrides
         line = self.nearest_line(path)
         return self.name if line is None else f"{self.name}:{line}"
 
     def blamed(self, paths: "Iterable[Path]") -> str:
         """`job.yaml`, or the command line where all of it came from there, or both."""
         flags = [self._from_flag(path) for path in paths]
-        if all(flags) or self.name == _FLAGS:
-            return f"the {_FLAGS}"
-        return f"{self.name} and the {_FLAGS}" if any(flags) else self.name
+        if all(flags) or self.name == self.overrides:
+            return f"the {self.overrides}"
+        return f"{self.name} and the {self.overrides}" if any(flags) else self.name
 
     def set(self, path: Path, value: Any) -> None:
         """Lay a value over the file's, making the maps on the way to it; a list grows by its next index."""

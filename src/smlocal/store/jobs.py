@@ -3,7 +3,7 @@
 import json
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from threading import RLock
 from types import TracebackType
@@ -94,11 +94,12 @@ class Store:
         supervisor_pid: int | None,
         message: str = StatusMessage.STARTING,
         replace: bool = False,
+        begin: Callable[[str], None] = lambda _: None,
     ) -> Lease:
         """Remember a new job, `InProgress`/`Starting`, and make its folder; of two creators exactly one wins.
 
-        The winner holds the lease before anybody else can see the job. `replace` forgets a finished job of the name in
-        the same transaction.
+        The winner holds the lease, and `begin` has been called with the job's folder, before anybody else can see the
+        job. `replace` forgets a finished job of the name in the same transaction.
         """
         if not name or os.path.basename(name) != name or name.startswith("."):
             raise ValueError(name)  # validated long before; a folder is going to bear it
@@ -126,6 +127,7 @@ class Store:
             lease = Lease.take(self.directory(name))
             if lease is None:  # the folder was made a moment ago, in this transaction
                 raise AssertionError(name)
+            begin(self.directory(name))
         if aside is not None:
             with suppress(OSError):  # what stays is swept later
                 remove_tree(aside)

@@ -3,6 +3,7 @@
 import fcntl
 import os
 import time
+import weakref
 from types import TracebackType
 from typing import Self
 
@@ -11,12 +12,16 @@ _TRIES, _PAUSE = 3, 0.002
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
+_HELD: "weakref.WeakSet[Lease]" = weakref.WeakSet()
+
+
 class Lease:
     """Held by one process at a time; the kernel takes it back from a process that dies, however it dies."""
 
     def __init__(self, descriptor: int) -> None:
         """Use `Lease.take`."""
         self._descriptor = descriptor
+        _HELD.add(self)
 
     @classmethod
     def take(cls, directory: str) -> Self | None:
@@ -58,6 +63,15 @@ class Lease:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.release()
+
+
+def _forget() -> None:
+    """A child of a fork has the same open folder, and would hold the lock for as long as it lives."""
+    for lease in list(_HELD):
+        lease.release()
+
+
+os.register_at_fork(after_in_child=_forget)
 
 
 def supervised(directory: str) -> bool:

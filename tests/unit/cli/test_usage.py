@@ -8,7 +8,7 @@ from typing import Any
 import click
 import pytest
 
-from smlocal.cli.image_name import is_image_name
+from smlocal.api.image_name import is_image_name
 from smlocal.cli.main import cli
 
 Smlocal = Callable[..., "subprocess.CompletedProcess[str]"]

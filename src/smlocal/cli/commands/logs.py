@@ -2,7 +2,6 @@
 
 import os
 import sys
-import time
 from typing import TYPE_CHECKING
 
 import click
@@ -13,8 +12,6 @@ from smlocal.cli.views.log_lines import LogLines
 if TYPE_CHECKING:
     from smlocal.job.logs.log_times import LogTimes
 
-_PIECE = 1 << 20
-_PAUSE = 0.05
 _MOST_KEPT = 1 << 16
 """Of a line whose end has not come; longer ones of several hosts may be broken up."""
 
@@ -30,6 +27,7 @@ def command(*, name: str, host: str | None, follow: bool, timestamps: bool, raw:
 
     All of it, from the start, as the service's log would show it: a TAB is #011.
     """
+    from smlocal.api.log_pieces import log_pieces
     from smlocal.job.control.orphans import see_to
     from smlocal.job.logs.job_logs import host_logs
     from smlocal.job.logs.log_times import LogTimes, times_path
@@ -43,18 +41,16 @@ def command(*, name: str, host: str | None, follow: bool, timestamps: bool, raw:
             raise click.UsageError(f"The job {name} has no host {host}; it has {', '.join(hosts)}.")
         chosen = {each: path for each, path in host_logs(store, name) if host in {None, each}}
         page = _Page()
-        readers = []
+        printers = {}
         for each, path in chosen.items():
             times = LogTimes(times_path(path)) if timestamps else None
             mark = f"{each} | ".encode() if len(chosen) > 1 else b""
-            readers.append(_Reader(path, mark, LogLines(raw=raw, mark=mark, times=times), times, page))
-        while follow and not store.get(name).status.terminal:
-            see_to(store, name)
-            if not sum(reader.copy() for reader in readers):
-                time.sleep(_PAUSE)
-        for reader in readers:
-            reader.copy()
-            reader.finish()
+            printers[each] = _Printer(mark, LogLines(raw=raw, mark=mark, times=times), times, page)
+        for each, position, piece in log_pieces(store, name, chosen, follow=follow):
+            if piece:
+                printers[each].write(piece, position)
+            else:
+                printers[each].finish()
 
 
 class _Page:
@@ -76,33 +72,21 @@ class _Page:
                 view = view[os.write(out, view) :]
 
 
-class _Reader:
-    """One host's log, copied from where the last look ended; it may be replaced by a longer one meanwhile."""
+class _Printer:
+    """Prints one host's log."""
 
-    def __init__(self, path: str, mark: bytes, lines: LogLines, times: "LogTimes | None", page: _Page) -> None:
-        self._path = path
+    def __init__(self, mark: bytes, lines: LogLines, times: "LogTimes | None", page: _Page) -> None:
         self._mark = mark
         self._lines = lines
         self._times = times
         self._page = page
-        self._position = 0
         self._kept = b""
 
-    def copy(self) -> int:
-        """Copy what is new, whole lines only where they are marked; returns the number of bytes."""
-        copied = 0
-        try:
-            with open(self._path, "rb", buffering=0) as log:
-                if self._times is not None:
-                    self._times.renew()
-                log.seek(self._position)
-                while piece := log.read(_PIECE):
-                    self._write(self._lines.feed(piece, self._position))
-                    self._position += len(piece)
-                    copied += len(piece)
-        except FileNotFoundError:
-            return 0
-        return copied
+    def write(self, piece: bytes, position: int) -> None:
+        """Print what stands at `position` of the log, whole lines only where they are marked."""
+        if self._times is not None:
+            self._times.renew()  # the time of a byte is written before the byte
+        self._write(self._lines.feed(piece, position))
 
     def finish(self) -> None:
         """Print what was kept of a last line that has no end."""

@@ -37,12 +37,10 @@ def command(*, as_json: bool, script: bool, texts: tuple[str, ...], **given: Any
         raise click.UsageError("--json and --script exclude each other: the document has the script in it.")
     job, name = read_job_options(given)
 
-    from smlocal.engine.docker import connect
-    from smlocal.job.prepare.prepare import look
+    from smlocal.api.execution import look_ahead
     from smlocal.plan.script.whole import shell_script
-    from smlocal.store.home import home_directory
 
-    plan = look(job, name=name, home=home_directory(), engine=connect(), strict=given["strict"])
+    plan = look_ahead(job, name=name, strict=given["strict"])
     tried = _tried(plan, texts)
     if as_json:
         import json

@@ -10,13 +10,9 @@ import click
 from smlocal.cli.job_options import job_options, read_job_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from smlocal.cli.terminal.screen import Screen
-    from smlocal.errors import SmlocalError, StandardOutputError
-    from smlocal.job.prepare.prepare import Prepared
+    from smlocal.errors import StandardOutputError
     from smlocal.job.supervisor import Result
-    from smlocal.store.jobs import Store
 
 EXIT_CODES = {"Completed": 0, "Failed": 1, "Stopped": 4}
 _SIGNALLED = 128
@@ -43,40 +39,25 @@ def command(*, replace: bool, as_json: bool, report: str | None, detach: bool, q
         report = os.path.abspath(report)
         check_report_path(report)
 
+    from smlocal.api.execution import execute, execute_in_background
     from smlocal.cli.terminal.screen import Screen
-    from smlocal.engine.docker import connect
-    from smlocal.job.prepare.names import check_name
-    from smlocal.job.prepare.prepare import prepare
-    from smlocal.job.supervisor import supervise
-    from smlocal.store.home import home_directory
-    from smlocal.store.jobs import Store
+    from smlocal.job.control.signals import StopSignals
 
-    trouble = None
     screen = Screen(output_to=(sys.stderr if as_json else sys.stdout).fileno(), quiet=quiet)
+    asked: Any = {"name": name, "strict": given["strict"], "replace": replace, "reporter": screen, "report": report}
     try:
-        engine = connect()
-        with Store.open(home_directory()) as store:
-            check_name(store, name, replace=replace)
-            if store.left_on_engines():
-                from smlocal.job.finish.engine_leftovers import clear_this_engine
-
-                for each in clear_this_engine(store, engine):
-                    screen.warning(f"removed what the job {each} had left on this engine")
-            prepared = prepare(job, name=name, home=store.home, engine=engine, reporter=screen, strict=given["strict"])
-            if not detach:
-                try:
-                    result = supervise(prepared, engine=engine, store=store, reporter=screen, replace=replace)
-                finally:
-                    trouble = _report(report, store, prepared)
+        if detach:
+            execute_in_background(job, **asked)
+        else:
+            result, not_reported = execute(job, **asked, requests=StopSignals())
     except BaseException:
         screen.finish()
         raise
     if detach:
-        _detach(prepared, store.home, report, replace=replace)
-        click.echo(_answer_so_far(store.home, name) if as_json else name)
+        click.echo(_answer_so_far(name) if as_json else name)
         return 0
     code, unwritten = _finish(result, screen, as_json=as_json, quiet=quiet)
-    for error in (trouble, unwritten):
+    for error in (not_reported, unwritten):
         if error is not None:
             from smlocal.cli.terminal.errors import show_error
 
@@ -85,39 +66,12 @@ def command(*, replace: bool, as_json: bool, report: str | None, detach: bool, q
     return code
 
 
-def _report(path: str | None, store: "Store", prepared: "Prepared") -> "SmlocalError | None":
-    if path is None:
-        return None
-    from smlocal.report.report_file import write_result
-
-    return write_result(path, store, prepared.plan)
-
-
-def _detach(prepared: "Prepared", home: str, report: str | None, *, replace: bool) -> None:
-    from smlocal.engine.docker import connect
-    from smlocal.job.control.detach import leave_behind
-    from smlocal.job.reporter import Silent
-    from smlocal.job.supervisor import supervise
-    from smlocal.store.jobs import Store
-
-    def work(begun: "Callable[[], None]") -> None:
-        with Store.open(home) as store:
-            try:
-                supervise(prepared, engine=connect(), store=store, reporter=Silent(), owned=begun, replace=replace)
-            finally:
-                _report(report, store, prepared)
-
-    leave_behind(work)
-
-
-def _answer_so_far(home: str, name: str) -> str:
+def _answer_so_far(name: str) -> str:
     import json
 
-    from smlocal.job.finish.describe import describe_job
-    from smlocal.store.jobs import Store
+    from smlocal.api.training_job import TrainingJob
 
-    with Store.open(home) as store:
-        return json.dumps(describe_job(store, name), indent=2)
+    return json.dumps(TrainingJob(name).describe(), indent=2)
 
 
 def _finish(

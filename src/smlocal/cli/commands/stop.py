@@ -3,8 +3,6 @@
 import click
 
 _LONGEST = 120
-_EVER = 28 * 86_400
-"""No job runs longer."""
 
 
 @click.command("stop")
@@ -18,27 +16,22 @@ def command(*, name: str, grace: float | None, force: bool, wait: bool) -> int:
     SIGTERM to its first process, a grace of 120 s or as the job says, SIGKILL.
     Returns once the stop is recorded; the job goes on to pack what it has.
     """
-    if grace is not None and grace < 0:
-        raise click.UsageError("--grace: a time cannot be negative.")
-    if grace is not None and not grace <= _EVER:  # not a number neither
-        raise click.UsageError(f"--grace: give seconds, {_EVER} at most.")
-    if grace is not None and grace > _LONGEST and not force:
-        raise click.UsageError(f"--grace: the service gives {_LONGEST} s at most; --force allows more here.")
-    from smlocal.job.control.orphans import see_to
-    from smlocal.job.control.requests import ask_to_stop
+    from smlocal.api.stopping import LONGEST_GRACE, stop
     from smlocal.store.home import home_directory
     from smlocal.store.jobs import Store
 
-    with Store.open(home_directory()) as store:
-        if store.left_on_engines(name) and store.get(name).status.terminal:
-            from smlocal.engine.docker import connect_to
-            from smlocal.job.finish.engine_leftovers import clear_engine_of
+    if grace is not None and grace < 0:
+        raise click.UsageError("--grace: a time cannot be negative.")
+    if grace is not None and not grace <= LONGEST_GRACE:  # not a number neither
+        raise click.UsageError(f"--grace: give seconds, {LONGEST_GRACE} at most.")
+    if grace is not None and grace > _LONGEST and not force:
+        raise click.UsageError(f"--grace: the service gives {_LONGEST} s at most; --force allows more here.")
 
-            for left in store.left_on_engines(name):
-                clear_engine_of(store, left, connect_to)
-                click.echo(f"removed what {name} had left on the engine at {left.engine}", err=True)
-        if not ask_to_stop(store, name, grace=grace):
-            see_to(store, name)
+    def removed(engine: str) -> None:
+        click.echo(f"removed what {name} had left on the engine at {engine}", err=True)
+
+    with Store.open(home_directory()) as store:
+        stop(store, name, grace=grace, removed=removed)
         click.echo(f"stopping {name}", err=True)
         if wait:
             from smlocal.cli.commands.wait import wait_for

@@ -15,7 +15,7 @@ from smlocal.job.control.found_containers import Found, find
 from smlocal.job.control.history import Past, read_past
 from smlocal.job.control.signals import StopSignals
 from smlocal.job.decide.attempt_outcome import Story
-from smlocal.job.decide.events import Events, HostExited
+from smlocal.job.decide.events import HostExited
 from smlocal.job.finish.cleanup import clear_disk, clear_engine
 from smlocal.job.finish.collect import give_back
 from smlocal.job.finish.describe import DECISION, JOB, LOCAL, NOT_ADOPTED, RECALL
@@ -46,12 +46,12 @@ def adopt(
     An engine that does not say what has become of its containers leaves the job as it is: its error is raised, and
     kept for whoever asks why.
     """
-    events = Events()
-    with StopSignals(events) as signals:
+    with StopSignals() as signals:
         lease = store.take_over(name, os.getpid())
         if lease is None:
             return False
         with lease:
+            signals.listen_in(store.directory(name))
             owned()
             plan = recall(store.document(name, RECALL))
             remove_drafts(f"{plan.output.directory}/output", plan.run_id)
@@ -59,7 +59,7 @@ def adopt(
                 engine = connect_to(plan.engine.address)
                 engine.facts()
                 if not _only_cleaning_was_left(store, plan, engine):
-                    _bring_to_its_end(store, plan, engine, events, signals)
+                    _bring_to_its_end(store, plan, engine, signals)
             except (EngineError, MachineNotReadyError) as error:
                 store.put_document(name, NOT_ADOPTED, {"At": time.time(), "Why": error.sentence})
                 raise
@@ -104,11 +104,11 @@ def _only_cleaning_was_left(store: Store, plan: JobPlan, engine: Engine) -> bool
     return True
 
 
-def _bring_to_its_end(store: Store, plan: JobPlan, engine: Engine, events: Events, signals: StopSignals) -> None:
+def _bring_to_its_end(store: Store, plan: JobPlan, engine: Engine, signals: StopSignals) -> None:
     found = find(engine, plan)  # raises the engine's error: then nothing is decided
     name = plan.name
     record, transitions, past = store.get(name), store.transitions(name), read_past(store.events(name))
-    context = make_context(name, engine=engine, store=store, reporter=Silent(), events=events, signals=signals)
+    context = make_context(name, engine=engine, store=store, reporter=Silent(), signals=signals)
     context.ear.heard = past.heard
     supervisor = Supervisor(
         context=context,

@@ -14,18 +14,18 @@ def see_to(store: Store, name: str) -> bool:
     record = store.get(name)
     if record.status.terminal or supervised(store.directory(name)):
         return False
-    home = store.home
-
-    def work(begun: Callable[[], None]) -> None:
-        from smlocal.engine.docker import connect_to
-        from smlocal.job.control.adopt import adopt
-
-        with Store.open(home) as own:
-            adopt(own, name, connect_to, begun)
-
     with store.let_go():
-        leave_behind(work)
+        leave_behind(adopt_orphan, home=store.home, name=name)
     return True
+
+
+def adopt_orphan(begun: Callable[[], None], *, home: str, name: str) -> None:
+    """Supervise an orphan in this process, to its end."""
+    from smlocal.engine.docker import connect_to
+    from smlocal.job.control.adopt import adopt
+
+    with Store.open(home) as store:
+        adopt(store, name, connect_to, begun)
 
 
 def why_not_adopted(store: Store, name: str, *, since: float) -> JobNotAdoptedError | None:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from smlocal.contract.outcome.statuses import SecondaryStatus, StatusMessage, StopCause
 from smlocal.errors import JobNotInterruptibleError
 from smlocal.job.control.signals import POKE
+from smlocal.job.control.wakeup import write_wakeup
 from smlocal.job.decide.events import Event, Interrupted, StopAsked
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
@@ -42,10 +43,12 @@ def ask_to_interrupt(store: Store, name: str) -> bool:
 
 
 def _poke(store: Store, name: str, supervisor: int | None) -> bool:
-    if supervisor is None or not supervised(store.directory(name)):
+    directory = store.directory(name)
+    if supervisor is None or not supervised(directory):
         return False
-    with suppress(ProcessLookupError):  # it has ended this instant, and so has the job
-        os.kill(supervisor, POKE)
+    if not write_wakeup(directory):
+        with suppress(ProcessLookupError):  # it has ended this instant, and so has the job
+            os.kill(supervisor, POKE)
     return True
 
 

@@ -1,48 +1,38 @@
 """Ctrl-C and a cancelled CI job, turned into a stop of the training job."""
 
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Self
 
-from smlocal.channels.interface import Check
-from smlocal.contract.outcome.statuses import StopCause
-from smlocal.job.decide.events import Events, KillAsked, Poked, StopAsked
+from smlocal.job.control.stop_requests import BrokenOffError, StopRequests
+from smlocal.job.control.wakeup import remove_wakeup
+from smlocal.job.decide.events import Poked
 
 _CAUGHT = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 POKE = signal.SIGUSR1
-"""What another process sends once it has left word in the store."""
+"""What another process sends after a request of it was stored."""
 
 
-class BrokenOffError(Exception):
-    """Somebody wants something while no container runs yet: whatever was being staged is given up."""
+class StopSignals(StopRequests):
+    """From entering on, signals become stop requests; inside `interruptible` they break off what is being done.
 
-
-class StopSignals:
-    """From entering on, signals become events; inside `interruptible` they also break off what is being done.
-
-    After leaving, they are ignored: the job has ended, and what is left is to say so.
+    For the main thread of a process that does nothing else. After leaving, signals are ignored: the job has ended, and
+    what is left is to say so.
     """
 
-    def __init__(self, events: Events) -> None:
-        self._events = events
-        self._armed = False
+    def __init__(self) -> None:
+        super().__init__()
         self._ours: list[int] = []
-        self.received: int | None = None
-        """The first signal that came."""
-        self.repeated = False
-        """True once another has come: somebody does not want to wait."""
 
     def __enter__(self) -> Self:
         for number in _CAUGHT:
-            # Somebody who ignores SIGHUP (nohup) means it.
+            # Whoever ignores SIGHUP (nohup) wants that.
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._caught)
                 self._ours.append(number)
         signal.signal(POKE, self._poked)
         # Wakes the supervisor even when the signal comes an instant before it falls asleep.
-        signal.set_wakeup_fd(self._events.wakeup, warn_on_full_buffer=False)
+        signal.set_wakeup_fd(self.events.wakeup, warn_on_full_buffer=False)
         return self
 
     def __exit__(
@@ -51,48 +41,25 @@ class StopSignals:
         signal.set_wakeup_fd(-1)
         for number in (*self._ours, POKE):
             signal.signal(number, signal.SIG_IGN)
-        self._events.close()
+        super().__exit__(kind, error, traceback)
 
-    def check(self) -> None:
-        """Break off here if somebody wants something: between two calls to the engine, never within one."""
-        if not self._events.empty():
-            raise BrokenOffError
-
-    @contextmanager
-    def interruptible(self) -> Iterator[Check]:
-        """Break off by `BrokenOffError` at any point of what is done inside, also for a signal of a moment before.
-
-        For the main thread alone: no other hears of signals.
-        """
-        self._armed = True
-        try:
-            self.check()
-            yield self.check
-        finally:
-            self._armed = False
-
-    @contextmanager
-    def checked(self) -> Iterator[Check]:
-        """Break off where what is done inside asks whether it should."""
-        self.check()
-        yield self.check
+    def listen_in(self, directory: str) -> None:
+        """Other processes send a signal; the FIFO of a supervisor that died is removed."""
+        remove_wakeup(directory)
 
     def _caught(self, number: int, frame: FrameType | None) -> None:
         del frame
         if self.received is None:
             self.received = number
-            self._events.put(StopAsked(cause=StopCause.REQUEST))
-        else:
-            self.repeated = True
-            self._events.put(KillAsked())
+        self.stop()
         self._break_off()
 
     def _poked(self, number: int, frame: FrameType | None) -> None:
         del number, frame
-        self._events.put(Poked())
+        self.events.put(Poked())
         self._break_off()
 
     def _break_off(self) -> None:
-        if self._armed:
-            self._armed = False
+        if self._interruptible:
+            self._interruptible = False
             raise BrokenOffError

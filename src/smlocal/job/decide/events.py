@@ -111,6 +111,13 @@ class Events:
         os.set_blocking(self.wakeup, False)
         self._poll = poll()
         self._poll.register(self._reading, POLLIN)
+        self._fifo = -1
+        """Written to by other processes."""
+
+    def read_from(self, fifo: int) -> None:
+        """Take what is written to this descriptor for `Poked`, from now on, and close it at the end."""
+        self._fifo = fifo
+        self._poll.register(fifo, POLLIN)
 
     def close(self) -> None:
         """Nobody listens any more; what threads still tell is dropped."""
@@ -119,6 +126,8 @@ class Events:
                 self._closed = True
                 os.close(self._reading)
                 os.close(self.wakeup)
+                if self._fifo >= 0:
+                    os.close(self._fifo)
 
     def __del__(self) -> None:
         self.close()
@@ -134,6 +143,7 @@ class Events:
     def next(self, timeout: float | None) -> Event | Poked | None:
         """The next event, or None when `timeout` seconds brought none."""
         deadline = None if timeout is None else time.monotonic() + max(0.0, timeout)
+        self._read_fifo()
         while not self._items:
             left = None if deadline is None else deadline - time.monotonic()
             if left is not None and left <= 0:
@@ -142,8 +152,17 @@ class Events:
             if self._poll.poll(None if left is None else min(int(left * 1000) + 1, _LONGEST_WAIT)):
                 with suppress(BlockingIOError):
                     os.read(self._reading, _DRAINED)
+                self._read_fifo()
         return self._items.popleft()
 
     def empty(self) -> bool:
         """True when nothing waits to be heard."""
+        self._read_fifo()
         return not self._items
+
+    def _read_fifo(self) -> None:
+        with self._lock:
+            if self._fifo >= 0 and not self._closed:
+                with suppress(BlockingIOError):
+                    os.read(self._fifo, _DRAINED)
+                    self._items.append(Poked())

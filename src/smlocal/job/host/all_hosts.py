@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from smlocal.job.control.signals import StopSignals
+from smlocal.job.control.stop_requests import StopRequests
 from smlocal.job.host.host_run import HostRun
 from smlocal.job.mirrored.checkpoints import drop_fetched
 
@@ -10,7 +10,7 @@ _AT_ONCE = 8
 """The engine makes no more containers in a second for having more asked of it, and a disk copies no faster."""
 
 
-def stage_hosts(runs: Sequence[HostRun], signals: StopSignals) -> None:
+def stage_hosts(runs: Sequence[HostRun], signals: StopRequests) -> None:
     """Make all ready to start; `BrokenOffError` when somebody wants something before that is done."""
     if len(runs) == 1:
         runs[0].prepare(signals.interruptible)

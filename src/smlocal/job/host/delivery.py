@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from smlocal.channels.interface import Copying, Means, StagedChannel, unbroken
+from smlocal.channels.interface import Check, Copying, Means, StagedChannel, no_check, unbroken
 from smlocal.contract import paths
 from smlocal.contract.listing import Listing
 from smlocal.engine.interface import Mount
@@ -34,6 +34,8 @@ class Delivery:
     reporter: Reporter
     broken: Callable[[str, str], None]
     """Told the FailureReason, and what really happened, when data can no longer be brought."""
+    check: Check = no_check
+    """Called while progress is reported: breaks off what nobody wants any more."""
     checkpoints_are_here: bool = False
     """True once what S3 has of them is on this machine."""
     _client: "S3Client | None" = None
@@ -61,10 +63,15 @@ class Delivery:
                 cache=cache,
                 directory=f"{staged}/downloads",
                 marker_directory=f"{staged}/cache",
-                progress=lambda progress: self.reporter.working(progress.sentence(tree.name)),
+                progress=lambda progress: self.working(progress.sentence(tree.name)),
                 warn=self.reporter.warning,
             )
         return self._local[id(listing)]
+
+    def working(self, text: str) -> None:
+        """Report how far something slow is."""
+        self.check()
+        self.reporter.working(text)
 
     def streamed(self, tree: TreePlan) -> StagedChannel:
         """A file system that fetches the objects as they are read."""

@@ -112,7 +112,7 @@ def _download(listing: Listing, directory: str, run_id: str, delivery: "Delivery
         directory,
         draft=f"{directory}-{run_id}.partial",
         store=delivery.store(),
-        progress=lambda progress: delivery.reporter.working(progress.sentence("checkpoints")),
+        progress=lambda progress: delivery.working(progress.sentence("checkpoints")),
     )
 
 

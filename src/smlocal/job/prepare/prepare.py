@@ -80,11 +80,11 @@ def prepare(job: JobFile, *, name: str, home: str, engine: Engine, reporter: Rep
         plan=plan,
         job={"Data": job.document.data, "File": job.document.name, "Directory": job.document.directory},
         pull_refused=refused,
-        desk=_desk(plan, engine),
+        desk=find_credentials(plan, engine),
     )
 
 
-def _desk(plan: JobPlan, engine: Engine) -> "Desk | None":
+def find_credentials(plan: JobPlan, engine: Engine) -> "Desk | None":
     """Credentials for the containers, found."""
     if plan.credentials is None:
         return None

@@ -1,0 +1,135 @@
+"""Carry a validated job out, in this process or in one that goes on by itself. Commands and Python calls share this."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from smlocal.engine.interface import Engine
+    from smlocal.errors import SmlocalError
+    from smlocal.job.control.stop_requests import StopRequests
+    from smlocal.job.prepare.prepare import Prepared
+    from smlocal.job.reporter import Reporter
+    from smlocal.job.supervisor import Result
+    from smlocal.jobfile.job_file import JobFile
+    from smlocal.plan.model import JobPlan
+    from smlocal.store.jobs import Store
+
+
+def execute(
+    job: "JobFile",
+    *,
+    name: str,
+    strict: bool,
+    replace: bool,
+    reporter: "Reporter",
+    requests: "StopRequests",
+    report: str | None = None,
+    where: "Callable[[Callable[[], Result]], Result]" = lambda supervise: supervise(),
+) -> tuple["Result", "SmlocalError | None"]:
+    """Run a job to its end; returns also why its report could not be written to `report`, if it could not.
+
+    `where` calls what supervises the job, if need be in another thread. It returns when that has returned.
+    """
+    from smlocal.engine.docker import connect
+    from smlocal.job.supervisor import supervise
+    from smlocal.store.home import home_directory
+    from smlocal.store.jobs import Store
+
+    engine = connect()
+    with Store.open(home_directory()) as store:
+        prepared = _prepare(job, store, engine, name=name, strict=strict, replace=replace, reporter=reporter)
+        not_reported = None
+        try:
+            result = where(
+                lambda: supervise(
+                    prepared, engine=engine, store=store, reporter=reporter, requests=requests, replace=replace
+                )
+            )
+        finally:
+            not_reported = _report(report, store, prepared)
+    return result, not_reported
+
+
+def execute_in_background(
+    job: "JobFile", *, name: str, strict: bool, replace: bool, reporter: "Reporter", report: str | None = None
+) -> None:
+    """Return once the job has a supervisor in a process of its own."""
+    from dataclasses import replace as changed
+
+    from smlocal.engine.docker import connect
+    from smlocal.job.control import detach
+    from smlocal.store.home import home_directory
+    from smlocal.store.jobs import Store
+
+    engine = connect()
+    with Store.open(home_directory()) as store:
+        home = store.home
+        prepared = _prepare(job, store, engine, name=name, strict=strict, replace=replace, reporter=reporter)
+    if not detach.process_may_fork:
+        # What serves them cannot be sent to a new process, which finds the credentials again.
+        prepared = changed(prepared, desk=None)
+    detach.leave_behind(supervise_prepared, prepared=prepared, home=home, report=report, replace=replace)
+
+
+def supervise_prepared(
+    begun: Callable[[], None], *, prepared: "Prepared", home: str, report: str | None, replace: bool
+) -> None:
+    """Supervise a job in this process, which does nothing else."""
+    from dataclasses import replace as changed
+
+    from smlocal.engine.docker import connect
+    from smlocal.job.control.signals import StopSignals
+    from smlocal.job.prepare.prepare import find_credentials
+    from smlocal.job.reporter import Silent
+    from smlocal.job.supervisor import supervise
+    from smlocal.store.jobs import Store
+
+    engine = connect()
+    if prepared.desk is None:
+        prepared = changed(prepared, desk=find_credentials(prepared.plan, engine))
+    with Store.open(home) as store:
+        try:
+            supervise(
+                prepared,
+                engine=engine,
+                store=store,
+                reporter=Silent(),
+                requests=StopSignals(),
+                owned=begun,
+                replace=replace,
+            )
+        finally:
+            _report(report, store, prepared)
+
+
+def look_ahead(job: "JobFile", *, name: str, strict: bool) -> "JobPlan":
+    """What `execute` would do; nothing is run or pulled, and no job is made."""
+    from smlocal.engine.docker import connect
+    from smlocal.job.prepare.prepare import look
+    from smlocal.store.home import home_directory
+
+    return look(job, name=name, home=home_directory(), engine=connect(), strict=strict)
+
+
+def _prepare(
+    job: "JobFile", store: "Store", engine: "Engine", *, name: str, strict: bool, replace: bool, reporter: "Reporter"
+) -> "Prepared":
+    """Everything before the job is made; what is wrong is an error."""
+    from smlocal.job.prepare.names import check_name
+    from smlocal.job.prepare.prepare import prepare
+
+    check_name(store, name, replace=replace)
+    if store.left_on_engines():
+        from smlocal.job.finish.engine_leftovers import clear_this_engine
+
+        for each in clear_this_engine(store, engine):
+            reporter.warning(f"removed what the job {each} had left on this engine")
+    return prepare(job, name=name, home=store.home, engine=engine, reporter=reporter, strict=strict)
+
+
+def _report(path: str | None, store: "Store", prepared: "Prepared") -> "SmlocalError | None":
+    if path is None:
+        return None
+    from smlocal.report.report_file import write_result
+
+    return write_result(path, store, prepared.plan)

@@ -1,0 +1,172 @@
+"""From what describes a job (a file, text, a dict, overrides) to a validated one with its name."""
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from smlocal.api.overrides import Overrides
+
+if TYPE_CHECKING:
+    from smlocal.jobfile.document import Document
+    from smlocal.jobfile.job_file import JobFile
+
+JobSource = str | os.PathLike[str] | Mapping[str, Any]
+"""A job file, or a CreateTrainingJob request with an optional `Local` block."""
+LARGEST = 10 << 20
+"""Bytes of a job file."""
+
+
+def read_source(source: JobSource | None, given: Overrides, *, strict: bool) -> tuple["JobFile", str]:
+    """The validated job of a call, and its name."""
+    from smlocal.errors import UsageRefusedError
+
+    if source is None and not given.get("image"):
+        raise UsageRefusedError(
+            "no job is given", remedy=["Pass a job file, a CreateTrainingJob request as a dict, or image=..."]
+        )
+    document = _empty("keyword arguments") if source is None else _document(source)
+    document.overrides = "keyword arguments"
+    path = None if source is None or isinstance(source, Mapping) else os.fspath(source)
+    return read_document(document, given, path=path, fill_in=source is None, strict=strict)
+
+
+def read_document(
+    document: "Document", given: Overrides, *, path: str | None, fill_in: bool, strict: bool
+) -> tuple["JobFile", str]:
+    """The validated job and its name; `path` is where the document was read, if that gives a name."""
+    from smlocal.api.overrides import apply_overrides, fill
+    from smlocal.jobfile.job_file import read_job
+
+    apply_overrides(document, given)
+    if fill_in:
+        fill(document)
+    name = document.data.get("TrainingJobName")
+    job = read_job(document, strict=strict)
+    _check_image(document, job)
+    return job, name or _default_name(path, job)
+
+
+def read_text(content: bytes, *, name: str, directory: str) -> "Document":
+    """A document in YAML or JSON."""
+    from smlocal.jobfile.document import load_document
+
+    return load_document(_decoded(content, name), name=name, directory=directory)
+
+
+def read_file(path: str) -> "Document":
+    """A job file."""
+    return read_text(_content(path), name=path, directory=os.path.dirname(os.path.abspath(path)))
+
+
+def command_line_document() -> "Document":
+    """A job that flags alone describe."""
+    return _empty("command line")
+
+
+def _empty(name: str) -> "Document":
+    from smlocal.jobfile.document import Document
+
+    return Document({}, name=name, directory=os.getcwd())
+
+
+def _document(source: JobSource) -> "Document":
+    if not isinstance(source, Mapping):
+        return read_file(os.fspath(source))
+    import json
+
+    from smlocal.errors import JobFileSyntaxError
+    from smlocal.jobfile.document import Document
+
+    try:
+        # A copy, so that the caller's stays as it is, of what a job file could hold.
+        data = json.loads(json.dumps(dict(source), default=os.fspath))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise JobFileSyntaxError(
+            "the request holds what JSON cannot hold",
+            details=[str(error)],
+            remedy=["Use strings, numbers, booleans, None, lists and dicts, as boto3 takes them."],
+        ) from error
+    return Document(data, name="request", directory=os.getcwd())
+
+
+def _check_image(document: "Document", job: "JobFile") -> None:
+    """The service takes any text here, and no engine does."""
+    from smlocal.api.image_name import is_image_name
+
+    specification = job.request.AlgorithmSpecification
+    image = specification.TrainingImage if specification is not None else None
+    if image is None or is_image_name(image):
+        return
+    from smlocal.errors import ImageNameError
+
+    lower = image.rpartition("/")[2].partition(":")[0].lower()
+    raise ImageNameError(
+        f"{image!r} is not a valid image name",
+        details=[f"{document.where(('AlgorithmSpecification', 'TrainingImage'))}   TrainingImage: {image}"],
+        remedy=[
+            "[registry/]repository[:tag][@digest], the repository in lower case",
+            *([f"Did you mean {image.lower()} ?"] if lower and is_image_name(image.lower()) else []),
+        ],
+    )
+
+
+def _default_name(path: str | None, job: "JobFile") -> str:
+    from datetime import datetime
+
+    from smlocal.contract.identity import default_name
+
+    specification = job.request.AlgorithmSpecification
+    image = (specification.TrainingImage if specification is not None else None) or "job"
+    stem = os.path.splitext(os.path.basename(path))[0] if path else image.rpartition("/")[2].partition(":")[0]
+    if stem == "job" and path:
+        # Most job files are called job.yaml: the folder says more.
+        stem = os.path.basename(os.path.dirname(os.path.abspath(path))) or stem
+    return default_name(stem, datetime.now().astimezone())
+
+
+def _content(path: str) -> bytes:
+    """The beginning of a regular file; what has no end, or nobody at its other end, is not even opened."""
+    import stat
+
+    from smlocal.errors import JobFileMissingError
+
+    try:
+        mode = os.stat(path).st_mode
+        if stat.S_ISDIR(mode):
+            raise JobFileMissingError(f"the job file {path} is a folder", remedy=["Name the file in it."])
+        if not stat.S_ISREG(mode):
+            raise JobFileMissingError(
+                f"the job file {path} is not a regular file",
+                remedy=["Write it to a file, or hand it over on stdin: ... | smlocal run -"],
+            )
+        with open(path, "rb") as file:
+            return file.read(LARGEST + 1)
+    except FileNotFoundError as error:
+        raise JobFileMissingError(f"the job file {path} does not exist", remedy=_similar(path)) from error
+    except OSError as error:
+        raise JobFileMissingError(f"the job file {path} cannot be read: {error.strerror}") from error
+
+
+def _decoded(content: bytes, name: str) -> str:
+    from smlocal.errors import JobFileSyntaxError
+
+    if len(content) > LARGEST:
+        raise JobFileSyntaxError(f"{name} is too large to be a request: more than {LARGEST >> 20} MiB")
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise JobFileSyntaxError(
+            f"{name} is not UTF-8 text",
+            details=[f"{name}:{line}   the byte 0x{content[error.start]:02x} is not UTF-8"],
+            remedy=["Save it as UTF-8."],
+        ) from error
+
+
+def _similar(path: str) -> list[str]:
+    from difflib import get_close_matches
+
+    folder = os.path.dirname(path) or "."
+    names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+    meant = get_close_matches(os.path.basename(path), names, n=1)
+    return [f"Did you mean {os.path.join(os.path.dirname(path), meant[0])} ?"] if meant else []

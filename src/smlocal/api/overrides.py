@@ -1,0 +1,139 @@
+"""What overrides a job file, or describes a job without one: the flags of a command, the keywords of a call."""
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+if TYPE_CHECKING:
+    from smlocal.jobfile.document import Document
+
+DEFAULT_INSTANCE_TYPE = "ml.m5.large"
+Path = str | os.PathLike[str]
+
+
+class Overrides(TypedDict, total=False):
+    """Paths are relative to the current directory. None is as if it were not given."""
+
+    image: str | None
+    channels: Mapping[str, Path]
+    """Name to folder, file or s3:// location."""
+    hyperparameters: Mapping[str, str | float | bool]
+    """Numbers and booleans become strings by `str`: the service takes strings only."""
+    environment: Mapping[str, str]
+    output: Path | None
+    """Folder for artifacts: the model goes to `OUTPUT/NAME/output/model.tar.gz`."""
+    name: str | None
+    input_mode: Literal["File", "Pipe", "FastFile"] | None
+    instance_type: str | None
+    instance_count: int | None
+    max_run: int | None
+    """Seconds."""
+    role: str | None
+    credentials: Literal["none", "inherit", "role"] | None
+    sources: Mapping[str, Path]
+    """Folders that stand for s3:// prefixes."""
+    code: Path | None
+    """Fills /opt/ml/code."""
+    staging: Literal["overlay", "copy"] | None
+    publish: bool
+    """Upload artifacts, and mirror checkpoints, to their s3:// locations."""
+    gpus: str | int | None
+    allow_cpu: bool
+    pull: Literal["missing", "always", "never"] | None
+
+
+_PLACES: Mapping[str, tuple[str, ...]] = {
+    "image": ("AlgorithmSpecification", "TrainingImage"),
+    "name": ("TrainingJobName",),
+    "input_mode": ("AlgorithmSpecification", "TrainingInputMode"),
+    "instance_type": ("ResourceConfig", "InstanceType"),
+    "instance_count": ("ResourceConfig", "InstanceCount"),
+    "max_run": ("StoppingCondition", "MaxRuntimeInSeconds"),
+    "role": ("RoleArn",),
+    "credentials": ("Local", "Credentials"),
+    "staging": ("Local", "Staging"),
+    "pull": ("Local", "Pull"),
+}
+_SWITCHES: Mapping[str, tuple[str, ...]] = {"allow_cpu": ("Local", "AllowCpu"), "publish": ("Local", "Publish")}
+
+
+def apply_overrides(document: "Document", given: Overrides) -> None:
+    """Let them override the document."""
+    for option, place in _PLACES.items():
+        value = given.get(option)
+        if value is not None:
+            document.set(place, value)
+    for option, place in _SWITCHES.items():
+        if given.get(option):
+            document.set(place, True)
+    _apply_gpus(document, given)
+    _apply_folders(document, given)
+    for key, value in given.get("hyperparameters", {}).items():
+        document.set(("HyperParameters", key), str(value))
+    for key, value in given.get("environment", {}).items():
+        document.set(("Environment", key), value)
+    for prefix, folder in given.get("sources", {}).items():
+        document.set(("Local", "Sources", prefix), _absolute(folder))
+    for name, path in given.get("channels", {}).items():
+        _apply_channel(document, name, _absolute(path))
+
+
+def fill(document: "Document") -> None:
+    """What every request needs, for a job that is described without one."""
+    for place, value in (
+        (("AlgorithmSpecification", "TrainingInputMode"), "File"),
+        (("ResourceConfig", "InstanceType"), DEFAULT_INSTANCE_TYPE),
+        (("ResourceConfig", "InstanceCount"), 1),
+        (("OutputDataConfig", "S3OutputPath"), os.path.abspath("smlocal-output")),
+    ):
+        section = document.data.get(place[0]) or {}
+        if place[1] not in section:
+            document.set(place, value)
+
+
+def _apply_gpus(document: "Document", given: Overrides) -> None:
+    """A number of GPUs takes back what the file says about running without."""
+    gpus = given.get("gpus")
+    if gpus is None:
+        return
+    from smlocal.contract.gpus import read_gpus
+
+    document.set(("Local", "Gpus"), read_gpus(gpus) if isinstance(gpus, str) else gpus)
+    local = document.data.get("Local")
+    if not given.get("allow_cpu") and isinstance(local, dict) and "AllowCpu" in local:
+        document.set(("Local", "AllowCpu"), False)
+
+
+def _apply_folders(document: "Document", given: Overrides) -> None:
+    code, output = given.get("code"), given.get("output")
+    if code is not None:
+        document.set(("Local", "Code"), _absolute(code))
+    if output is not None:
+        _apply_output(document, _absolute(output))
+
+
+def _apply_output(document: "Document", output: str) -> None:
+    """An output folder replaces a local path of the file, and is where an s3:// one goes."""
+    asked = document.data.get("OutputDataConfig")
+    uri = asked.get("S3OutputPath") if isinstance(asked, dict) else None
+    remote = isinstance(uri, str) and uri.startswith(("s3://", "https://"))
+    document.set(("Local", "Output") if remote else ("OutputDataConfig", "S3OutputPath"), output)
+
+
+def _apply_channel(document: "Document", name: str, path: str) -> None:
+    channels: Any = document.data.get("InputDataConfig")
+    if not isinstance(channels, list):
+        channels = []
+        document.set(("InputDataConfig",), channels)
+    index = next(
+        (i for i, c in enumerate(channels) if isinstance(c, dict) and c.get("ChannelName") == name), len(channels)
+    )
+    if index == len(channels):
+        channels.append({"ChannelName": name, "DataSource": {"S3DataSource": {"S3DataType": "S3Prefix"}}})
+    document.set(("InputDataConfig", index, "DataSource", "S3DataSource", "S3Uri"), path)
+
+
+def _absolute(given: Path) -> str:
+    """Relative to the current directory. A blank path stays so, and is refused as in a file."""
+    path = os.fspath(given)
+    return path if not path.strip() or "://" in path else os.path.abspath(path)

@@ -1,0 +1,91 @@
+"""What `smlocal.run(..., show=True)` prints to `sys.stdout`: phases, warnings, and what the containers write."""
+
+import sys
+import time
+from threading import Semaphore
+from typing import TYPE_CHECKING
+
+from smlocal.contract.outcome.statuses import StopCause
+from smlocal.engine.interface import Written
+from smlocal.job.reporter import Silent
+from smlocal.plan.model import JobPlan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from queue import SimpleQueue
+
+_AHEAD = 64
+"""Pieces of output that a container may be ahead of whoever reads."""
+_SECONDS_BETWEEN = 10.0
+_UNREAD_SECONDS = 2.0
+
+
+class Printed(Silent):
+    """Implements `job.reporter.Reporter`: the calling thread prints, so that nothing of a job waits for a reader."""
+
+    def __init__(self, messages: "SimpleQueue[Callable[[], None] | None]") -> None:
+        """Print by what is put into `messages`."""
+        self._messages = messages
+        self._room = Semaphore(_AHEAD)
+        self._several = False
+        self._line_open = False
+        self._stopping: float | None = None
+        self._last = time.monotonic()
+
+    def planned(self, plan: JobPlan) -> None:
+        """The job exists from now on."""
+        self._several = len(plan.hosts) > 1
+        self._say(f"{plan.name}: {plan.image} on {len(plan.hosts)} × {plan.hosts[0].host.instance_type}")
+        for note in plan.notes:
+            if note.warning:
+                self.warning(note.text)
+
+    def progress(self, text: str) -> None:
+        """A line about something slow."""
+        self._say(text)
+
+    def working(self, text: str) -> None:
+        """A line every ten seconds."""
+        if time.monotonic() - self._last >= _SECONDS_BETWEEN:
+            self._last = time.monotonic()
+            self._say(text)
+
+    def left(self, phase: str, seconds: float, detail: str, *, good: bool = True) -> None:
+        """One line a phase."""
+        self._say(f"{phase} {'' if good else 'failed, '}{seconds:.1f} s  {detail}".rstrip())
+
+    def stopping(self, cause: StopCause, grace: float | None) -> None:
+        """The stop has begun."""
+        self._stopping = time.monotonic()
+        self._say("Stopping" if grace is None else f"Stopping ({cause}): up to {grace:g} s to save its work")
+
+    def warning(self, text: str) -> None:
+        """A line that stands out."""
+        self._say(f"Warning: {text}")
+
+    def output(self, host: str, written: Written) -> None:
+        """Whole lines. The thread that reads the container waits for whoever reads, but not for long after a stop."""
+        if not written.lines:
+            return
+        text = written.lines.decode(errors="replace")
+        if self._several:
+            text = "".join(f"{host} | {line}" for line in text.splitlines(keepends=True))
+        began = time.monotonic()
+        while not self._room.acquire(timeout=0.2):
+            since = self._stopping
+            if since is not None and time.monotonic() - max(since, began) > _UNREAD_SECONDS:
+                return
+        self._messages.put(lambda: self._print_output(text))
+
+    def _print_output(self, text: str) -> None:
+        self._room.release()
+        self._print(text)
+
+    def _print(self, text: str) -> None:
+        """What begins a line of its own, even where the last line of a container has no end."""
+        sys.stdout.write(f"\n{text}" if self._line_open else text)
+        sys.stdout.flush()
+        self._line_open = not text.endswith("\n")
+
+    def _say(self, line: str) -> None:
+        self._messages.put(lambda: self._print(f"{line}\n"))

@@ -1,0 +1,51 @@
+"""What the face of the package costs, and that a room of the same name does not stand in the way of a function."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {"asyncio", "boto3", "botocore", "click", "docker", "isal", "multiprocessing", "pydantic", "requests", "yaml"}
+
+
+def loaded(code: str) -> set[str]:
+    """The modules that this adds to those of a Python that has just started."""
+    program = f"import json, sys; before = set(sys.modules)\n{code}\nprint(json.dumps([*set(sys.modules) - before]))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return set(json.loads(done.stdout))
+
+
+def test_importing_the_package_imports_nothing_else() -> None:
+    assert loaded("import smlocal; dir(smlocal)") <= {"smlocal", "types", "__future__"}
+
+
+def test_the_api_imports_no_library_of_others() -> None:
+    modules = loaded("import smlocal; smlocal.run; smlocal.TrainingJob; smlocal.errors; smlocal.plan")
+    assert "smlocal.api.run" in modules
+    assert not {module.partition(".")[0] for module in modules} & HEAVY
+    assert not {module for module in modules if module.startswith(("smlocal.job", "smlocal.engine", "smlocal.cli"))}
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["pass", "import smlocal.plan", "from smlocal.plan.model import JobPlan", "import smlocal.plan.model as model"],
+)
+def test_plan_is_a_function_and_a_package(before: str) -> None:
+    code = (
+        f"{before}\nimport smlocal, smlocal.plan.model\n"
+        "from smlocal.errors import UsageRefusedError\n"
+        "try: smlocal.plan()\n"
+        "except UsageRefusedError as error: assert 'no job' in error.sentence\n"
+        "else: raise SystemExit('it was not called')\n"
+        "assert smlocal.plan.model.JobPlan.__module__ == 'smlocal.plan.model'"
+    )
+    assert "smlocal.api.run" in loaded(code)
+
+
+def test_what_there_is_not() -> None:
+    import smlocal
+
+    assert {"run", "plan", "TrainingJob", "errors"} <= set(dir(smlocal))
+    with pytest.raises(AttributeError, match="fly"):
+        _ = smlocal.fly
