@@ -1,4 +1,4 @@
-"""Supervise a job beside the calling thread, which waits, shows what is to be shown, and hears of Ctrl-C."""
+"""Supervise a job beside the calling thread, which waits, shows what is to be shown, and receives Ctrl-C."""
 
 import threading
 from collections.abc import Callable
@@ -19,7 +19,7 @@ def run_in_thread(
 ) -> Outcome:
     """What `work` returns. Meanwhile messages are called in this thread.
 
-    Python raises KeyboardInterrupt in the main thread, in whatever it does. Here it stops the job, the second one kills
+    Python raises KeyboardInterrupt in the main thread, wherever that is. Here it stops the job, the second one kills
     it, and it goes on to the caller once the job has ended. So does any other exception of a signal handler.
     """
     outcomes: list[Outcome] = []
@@ -35,23 +35,47 @@ def run_in_thread(
             ended.set()
             messages.put(None)
 
-    threading.Thread(target=run, name="smlocal", daemon=threading.current_thread().daemon).start()
     interrupts: list[BaseException] = []
-    passed_on = 0
-    while not (ended.is_set() and messages.empty()):
-        try:
-            while passed_on < len(interrupts):
-                passed_on += 1
-                requests.stop()
-            message = messages.get(timeout=_LOOK_SECONDS)
-            if message is not None:
-                message()
-        except Empty:
-            continue
-        except BaseException as error:  # noqa: BLE001 - raised below
-            interrupts.append(error)
+    thread = threading.Thread(target=run, name="smlocal", daemon=threading.current_thread().daemon)
+    try:
+        thread.start()
+        _wait(ended, interrupts, requests, messages)
+    except BaseException as error:  # noqa: BLE001 - it came between two lines of `_wait`
+        interrupts.append(error)
+        if thread.is_alive():
+            _wait(ended, interrupts, requests, messages)
     if interrupts:
         raise interrupts[0]
     if errors:
         raise errors[0]
     return outcomes[0]
+
+
+def _wait(
+    ended: threading.Event,
+    interrupts: list[BaseException],
+    requests: StopRequests,
+    messages: "SimpleQueue[Callable[[], None] | None]",
+) -> None:
+    """Wait for the end, whatever exceptions come; each of them is a request to stop."""
+    asked = 0
+    while True:
+        # Python raises between any two instructions, so everything is inside the `try`, the condition too.
+        try:
+            while not (ended.is_set() and messages.empty()):
+                while asked < len(interrupts):
+                    asked += 1
+                    requests.stop()
+                _serve(messages)
+            return  # noqa: TRY300 - in an `else` it would not be covered
+        except BaseException as error:  # noqa: BLE001 - raised by the caller
+            interrupts.append(error)
+
+
+def _serve(messages: "SimpleQueue[Callable[[], None] | None]") -> None:
+    try:
+        message = messages.get(timeout=_LOOK_SECONDS)
+    except Empty:
+        return
+    if message is not None:
+        message()
