@@ -1,6 +1,5 @@
 """`smlocal recover`: after a crash."""
 
-import time
 from typing import TYPE_CHECKING
 
 import click
@@ -10,10 +9,6 @@ if TYPE_CHECKING:
 
     from smlocal.errors import SmlocalError
     from smlocal.store.jobs import Store
-
-_POLL_SECONDS = 0.1
-_TRIES = 3
-"""How often a job gets a supervisor that ends without a word, as one that is killed does."""
 
 
 @click.command("recover")
@@ -25,6 +20,7 @@ def command(ctx: click.Context) -> int:
 
     Any command that touches such a job does this by itself, in the background.
     """
+    from smlocal.api.recovering import recover
     from smlocal.cli.terminal.errors import show_error
     from smlocal.job.control.orphans import orphans
     from smlocal.job.finish.document_copies import complete_copies
@@ -37,7 +33,7 @@ def command(ctx: click.Context) -> int:
             click.echo("Every job has its supervisor or has ended.", err=True)
         else:
             click.echo(f"recovering {', '.join(names)}", err=True)
-        left = _recover(store, names)
+        left = recover(store, names)
         for name in names:
             if name not in left:
                 click.echo(f"{name} {store.get(name).status}", err=True)
@@ -63,31 +59,3 @@ def _clear_engines(store: "Store") -> "Iterator[SmlocalError]":
         else:
             for each in stays or [f"removed what it had left on the engine at {left.engine}"]:
                 click.echo(f"{left.name}: {each}", err=True)
-
-
-def _recover(store: "Store", names: list[str]) -> "dict[str, SmlocalError]":
-    """Wait until each has ended, or cannot be taken up; returns why not."""
-    from smlocal.job.control.orphans import not_adopted, see_to, why_not_adopted
-    from smlocal.store.lease import supervised
-
-    began = time.time()
-    tries = dict.fromkeys(names, 0)
-    left: dict[str, SmlocalError] = {}
-    pending = list(names)
-    while pending:
-        for name in list(pending):
-            if supervised(store.directory(name)):
-                continue
-            if store.get(name).status.terminal:
-                pending.remove(name)
-            elif (why := why_not_adopted(store, name, since=began)) is not None:
-                left[name] = why
-                pending.remove(name)
-            elif tries[name] < _TRIES:
-                tries[name] += 1
-                see_to(store, name)
-            else:
-                left[name] = not_adopted(name, f"{_TRIES} supervisors ended without a word")
-                pending.remove(name)
-        time.sleep(_POLL_SECONDS)
-    return left
