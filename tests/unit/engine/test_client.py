@@ -18,6 +18,8 @@ from smlocal.errors import EngineError, EngineLostError, EngineUnreachableError
 PING = b"HTTP/1.1 200 OK\r\nApi-Version: 1.41\r\nServer: Docker/20.10.24 (linux)\r\nContent-Length: 2\r\n\r\nOK"
 Serve = Callable[..., str]
 
+ROOTS = pytest.mark.skipif(os.geteuid() != 0, reason="the engine of the test is this user's, and must be root's")
+
 
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Serve]:
@@ -82,6 +84,7 @@ def test_what_accepts_but_never_answers_is_given_up(tmp_path: Path) -> None:
     assert caught.value.details == ("no answer within 0.05 s",)
 
 
+@ROOTS
 def test_an_engine_that_worked_and_drops_us_is_lost(serve: Serve) -> None:
     engine = DockerEngine(at(serve(PING, b"", answer(200, b"[")[:-1])))
     assert engine.facts().version == "20.10.24"
@@ -91,6 +94,7 @@ def test_an_engine_that_worked_and_drops_us_is_lost(serve: Serve) -> None:
         engine.state("x")
 
 
+@ROOTS
 def test_an_engine_that_worked_and_is_gone_is_lost(serve: Serve) -> None:
     path = serve(PING)
     engine = DockerEngine(at(path))
@@ -131,6 +135,7 @@ def test_the_api_is_spoken_in_a_version_both_know(serve: Serve, own: bytes, spok
     assert seen[1].startswith(b"POST " + spoken + b"containers/x/start HTTP/1.1\r\n")
 
 
+@ROOTS
 def test_podman_of_this_machine_is_known_by_its_greeting(serve: Serve) -> None:
     facts = DockerEngine(at(serve(PING.replace(b"Docker/20.10.24", b"Libpod/4.3.1")))).facts()
     assert (facts.product, facts.version, facts.operating_system) == ("podman", "4.3.1", "linux")
@@ -162,6 +167,7 @@ def test_a_podman_has_gpus_where_it_looks_for_cdi_devices(
     assert ("before 5.4" in said) is (gpus is None)
 
 
+@ROOTS
 def test_an_engine_of_somebody_else_is_asked_for_everything(serve: Serve) -> None:
     version = b'{"Version": "4.3.1", "Arch": "arm64", "Os": "linux"}'
     info = b'{"Driver": "overlay", "SecurityOptions": ["name=seccomp", "name=rootless"]}'

@@ -87,6 +87,8 @@ def open_folder() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="smlocal-test-"))
     folder.chmod(0o755)
     yield folder
+    for below in folder.iterdir():
+        below.chmod(0o755)  # a user cannot delete what this user may not look into
     shutil.rmtree(folder)
 
 
