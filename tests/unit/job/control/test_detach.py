@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ from smlocal.job.control import detach
 
 
 @pytest.fixture(autouse=True)
-def worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+def worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
     """A module that the other process can import, too."""
     (tmp_path / "spawned_work.py").write_text(
         "import os, time\n"
@@ -36,14 +36,11 @@ def worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Non
     monkeypatch.setattr(os, "fork", refuse_to_fork)
     import spawned_work  # type: ignore[import-not-found]  # written a moment ago
 
-    monkeypatch.setattr(sys, "modules", {**sys.modules})
-    sys.modules.pop("spawned_work")
-    sys.modules["spawned_work"] = spawned_work
-
     def begin(name: str, **given: str) -> None:
         detach.leave_behind(getattr(spawned_work, name), **given)
 
-    return begin
+    yield begin
+    del sys.modules["spawned_work"]  # the next test writes another
 
 
 def test_it_goes_on_in_a_session_of_its_own(worker: Callable[..., None], tmp_path: Path) -> None:
