@@ -18,7 +18,9 @@ def variables(files: Sequence[str], given: Sequence[str]) -> Iterator[tuple[str,
     for text in given:
         name, separator, value = text.partition("=")
         if not name:
-            raise click.UsageError("--env without a name: write KEY=VALUE, or KEY for the value of this environment.")
+            raise click.UsageError(
+                "--env without a name: write KEY=VALUE, or KEY to take the value from this environment."
+            )
         yield name, value if separator else _of_caller(name, f"--env {name}")
 
 
@@ -41,9 +43,11 @@ def _of_file(path: str) -> Iterator[tuple[str, str]]:
         name, separator, value = entry.partition("=")
         if not name or name.split() != [name]:
             raise EnvFileError(
-                f"{path} is not a file of variables",
-                details=[f"{path}:{number}   {'there is no name before the =' if not name else 'a name has a space'}"],
-                remedy=["Write KEY=VALUE on each line, or KEY for the value of this environment."],
+                f"{path} is not a valid environment file",
+                details=[
+                    f"{path}:{number}   {'missing name before the =' if not name else 'the name contains a space'}"
+                ],
+                remedy=["Write KEY=VALUE on each line, or KEY to take the value from this environment."],
             )
         yield name, value if separator else _of_caller(name, f"{path}:{number}")
 
@@ -51,7 +55,7 @@ def _of_file(path: str) -> Iterator[tuple[str, str]]:
 def _text(path: str) -> str:
     content = _content(path)
     if len(content) > _LARGEST:
-        raise EnvFileError(f"{path} is too large for a file of variables: more than {_LARGEST >> 20} MiB")
+        raise EnvFileError(f"{path} is too large for an environment file: more than {_LARGEST >> 20} MiB")
     try:
         return content.removeprefix(b"\xef\xbb\xbf").decode()
     except UnicodeDecodeError as error:
@@ -70,13 +74,11 @@ def _content(path: str) -> bytes:
         piped = stat.S_ISFIFO(mode) and path.startswith(("/dev/", "/proc/"))
         if not (stat.S_ISREG(mode) or piped):
             kind = "a folder" if stat.S_ISDIR(mode) else "not a regular file"
-            raise EnvFileError(
-                f"the file of variables {path!r} is {kind}", remedy=["Name a file with KEY=VALUE lines."]
-            )
+            raise EnvFileError(f"the environment file {path!r} is {kind}", remedy=["Give a file with KEY=VALUE lines."])
         with open(path, "rb") as file:
             return file.read(_LARGEST + 1)
     except OSError as error:
         raise EnvFileError(
-            f"the file of variables {path!r} cannot be read: {error.strerror}",
+            f"the environment file {path!r} cannot be read: {error.strerror}",
             remedy=["Check the path after --env-file."],
         ) from error

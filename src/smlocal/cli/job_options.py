@@ -28,26 +28,26 @@ def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "environment",
             multiple=True,
             metavar="KEY[=VALUE]",
-            help="Environment; KEY alone takes the value from yours. Repeatable.",
+            help="Environment variable; KEY alone passes on your own value. Repeatable.",
         ),
         click.option(
             "--env-file",
             "env_files",
             multiple=True,
             metavar="FILE",
-            help="File of KEY=VALUE lines, as docker reads it; repeatable.",
+            help="File of KEY=VALUE lines, read as docker reads it; repeatable.",
         ),
         click.option("--output", "-o", metavar="DIR", help="Where artifacts go: DIR/<job>/output/model.tar.gz."),
-        click.option("--name", metavar="NAME", help="Name of the job; else made of the file's name and the time."),
+        click.option("--name", metavar="NAME", help="Job name. Default: the file name and the time."),
         click.option("--input-mode", metavar="MODE", help="TrainingInputMode."),
-        click.option("--instance-type", metavar="TYPE", help=f"Else {DEFAULT_INSTANCE_TYPE}."),
+        click.option("--instance-type", metavar="TYPE", help=f"Default: {DEFAULT_INSTANCE_TYPE}."),
         click.option("--instance-count", type=int, metavar="N", help="Number of hosts."),
         click.option("--max-run", type=int, metavar="SECONDS", help="StoppingCondition.MaxRuntimeInSeconds."),
-        click.option("--role", metavar="ARN", help="RoleArn; recorded, unless --credentials role."),
+        click.option("--role", metavar="ARN", help="RoleArn. Only recorded, except with --credentials role."),
         click.option(
             "--credentials",
             type=click.Choice(["none", "inherit", "role"]),
-            help="AWS credentials of the containers; else none.",
+            help="AWS credentials for the containers. Default: none.",
         ),
         click.option(
             "--source",
@@ -56,15 +56,17 @@ def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="PREFIX=DIR",
             help="Local folder for an s3:// prefix; repeatable.",
         ),
-        click.option("--code", metavar="DIR", help="Fills /opt/ml/code, copy-on-write."),
-        click.option("--staging", type=click.Choice(["overlay", "copy"]), help="How channels get into the container."),
+        click.option("--code", metavar="DIR", help="Folder for /opt/ml/code, copy-on-write."),
         click.option(
-            "--publish", is_flag=True, help="Upload artifacts, and mirror checkpoints, to their s3:// locations."
+            "--staging", type=click.Choice(["overlay", "copy"]), help="How channel data gets into the container."
         ),
         click.option(
-            "--gpus", metavar="GPUS", help="auto, all, none, a number for each host, or ids such as device=0,2."
+            "--publish", is_flag=True, help="Upload artifacts and mirror checkpoints to their s3:// locations."
         ),
-        click.option("--allow-cpu", is_flag=True, help="Run a GPU or Neuron instance type without them."),
+        click.option(
+            "--gpus", metavar="GPUS", help="GPUs of each host: auto, all, none, a number, or ids such as device=0,2."
+        ),
+        click.option("--allow-cpu", is_flag=True, help="Run a GPU or Neuron instance type without its devices."),
         click.option("--strict", is_flag=True, help="Accept only what the service accepts."),
     )
     for option in reversed(options):

@@ -51,14 +51,14 @@ class Commands(click.Group):
 
 
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.option("--debug", is_flag=True, help="Show a traceback with an error.")
+@click.option("--debug", is_flag=True, help="Show the traceback of errors.")
 @click.version_option(None, "--version", package_name="smlocal", message="smlocal %(version)s")
 @click.pass_context
 def cli(ctx: click.Context, *, debug: bool) -> None:
     """Run SageMaker training containers on this machine exactly as the service would.
 
     \b
-      smlocal run job.yaml      run a training job, described as CreateTrainingJob wants it
+      smlocal run job.yaml      run a training job from a CreateTrainingJob request
       smlocal plan job.yaml     show what that would do, and how it differs from the service
       smlocal run --image my-image --channel train=./data --hyperparameter epochs=3
 
@@ -91,8 +91,8 @@ def run_command_line(arguments: list[str] | None = None) -> int:
         if debug:
             raise
         defect = SmlocalError(
-            f"smlocal met something it does not know: {type(error).__name__}: {error}",
-            remedy=["This is a defect. smlocal --debug … shows where it happened."],
+            f"unexpected error: {type(error).__name__}: {error}",
+            remedy=["This is a bug in smlocal. smlocal --debug … shows the traceback."],
         )
         show_error(defect, debug=False, as_json=as_json)
         return defect.exit_code

@@ -53,7 +53,7 @@ def test_people_see_a_mark_a_sentence_and_what_to_do(smlocal_run: Run) -> None:
     assert done.stderr.startswith("Not ready: gpu (")
     refused = smlocal_run("doctor", "--need", "gpus")
     assert refused.returncode == 2
-    assert "gpus is none of engine, version" in refused.stderr
+    assert "unknown check gpus; choose from engine, version" in refused.stderr
 
 
 def test_an_engine_that_is_not_there(smlocal_run: Run, tmp_path: Path) -> None:

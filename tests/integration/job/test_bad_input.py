@@ -68,7 +68,7 @@ def test_a_job_file_that_is_none(smlocal_run: Run, tmp_path: Path) -> None:
         "fifo": "the job file fifo is not a regular file",
         "/dev/zero": "the job file /dev/zero is not a regular file",
         "folder": "the job file folder is a folder",
-        "large.yaml": "large.yaml is too large to be a request: more than 10 MiB",
+        "large.yaml": "large.yaml is too large for a request: more than 10 MiB",
         "latin.yaml": "latin.yaml is not UTF-8 text",
     }.items():
         done = smlocal_run("run", name, cwd=tmp_path)

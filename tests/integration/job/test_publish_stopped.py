@@ -118,7 +118,7 @@ def test_a_second_ctrl_c_breaks_the_upload_off(
     answer = json.loads(out)
     assert job.process.returncode == 130
     assert answer["SecondaryStatus"] == "Stopped"
-    assert "no container runs" in said
+    assert "no container was running" in said
     assert "SIGTERM sent" not in said
     assert "the upload goes on (Ctrl-C again breaks it off)" in said
     assert answer["Local"]["Artifacts"]["PublishFailure"] == "it was broken off"

@@ -84,7 +84,7 @@ def test_killed_at_a_phase_boundary(life: Any, assert_nothing_left: Clean, phase
     check_end(life, name, wrote=wrote)
     assert_nothing_left(name)
     assert not gone(life, name)
-    assert "Every job" in life("recover").stderr
+    assert "No job needs recovery" in life("recover").stderr
 
 
 def test_killed_while_stopping(life: Any, assert_nothing_left: Clean) -> None:

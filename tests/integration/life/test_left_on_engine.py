@@ -56,7 +56,7 @@ def test_while_the_engine_is_away_nothing_is_forgotten(
     assert running(docker, name)
     relay.come_back()
     done = lost("recover")
-    assert (done.returncode, "removed what it had left" in done.stderr) == (0, True), done.stderr
+    assert (done.returncode, "removed what it left" in done.stderr) == (0, True), done.stderr
     assert_nothing_left(name)
     assert lost("rm", name).returncode == 0
     assert leftovers(lost)["Severity"] == "ok"
@@ -85,7 +85,7 @@ def test_the_next_run_cleans_up_also_one_that_takes_the_name(
     container = docker("ps", "--quiet", "--filter", f"label=smlocal.job={name}").strip()
     done = lost("run", lost.job_file(name, "echo fine"), "--replace")
     assert done.returncode == 0, done.stderr
-    assert f"removed what the job {name} had left on this engine" in done.stderr
+    assert f"removed what the job {name} left on this engine" in done.stderr
     assert container not in docker("ps", "--all", "--quiet")
     assert_nothing_left(name)
 

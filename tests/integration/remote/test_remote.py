@@ -196,7 +196,7 @@ def test_the_plan_says_so(tmp_path: Path, run_remotely: Run) -> None:
     (data / "a").write_text("1")
     write_job(tmp_path, "remote-plan", "true", InputDataConfig=[channel("./data")])
     shown = run_remotely("plan", "job.yaml", "--image", "none:at-all", cwd=tmp_path)
-    assert "volume of the engine's, sent from ./data" in shown.stdout
+    assert "engine volume, uploaded from ./data" in shown.stdout
     assert "bind mount" not in shown.stdout
     document = json.loads(run_remotely("plan", "job.yaml", "--json", "--image", "none:at-all", cwd=tmp_path).stdout)
     assert (document["Engine"]["Product"], document["Engine"]["Here"]) == (connect().facts().product, False)

@@ -58,9 +58,9 @@ def test_a_file_is_read_as_docker_reads_it(tmp_path: Path, monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"A=1\n=hunter2\n", "there is no name before the ="),
-        (b"A B=hunter2\n", "a name has a space"),
-        (b"A =hunter2\n", "a name has a space"),
+        (b"A=1\n=hunter2\n", "missing name before the ="),
+        (b"A B=hunter2\n", "the name contains a space"),
+        (b"A =hunter2\n", "the name contains a space"),
         (b"A=1\nB=\xff\n", ":2"),
         (b"A=" + b"x" * (1 << 20), "too large"),
     ],

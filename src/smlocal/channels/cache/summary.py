@@ -72,7 +72,9 @@ def remove(home: str, patterns: Sequence[str] | None) -> tuple[Download, ...]:
     if kept:
         others = len(chosen) - len(kept)
         raise CacheInUseError(
-            f"{len(kept)} of {len(chosen)} downloads stay, because jobs use them" if others else "all of it is in use",
+            f"{len(kept)} of {len(chosen)} downloads are kept, because running jobs use them"
+            if others
+            else "all of the cache is in use",
             details=[f"{chosen[name].uri or name}: {', '.join(jobs)}" for name, jobs in kept.items()],
             remedy=["Wait for the job, or stop it with smlocal stop JOB. smlocal recover ends one that was killed."],
         )
@@ -108,5 +110,5 @@ def _none_matches(patterns: Sequence[str] | None, there: Sequence[Download]) -> 
     for pattern in patterns or ():
         if not any(_matches(each, pattern) for each in there):
             raise UsageRefusedError(
-                f"the cache holds nothing from {pattern}", remedy=["smlocal cache ls shows what it holds."]
+                f"nothing in the cache matches {pattern}", remedy=["Run smlocal cache ls to list the cache."]
             )

@@ -21,16 +21,16 @@ _GAP = "   "
 
 @click.group("cache")
 def command() -> None:
-    """Show or remove what was downloaded from S3.
+    """Show or clear the cache of S3 downloads.
 
-    It is kept for the next run.
+    Later runs read from it instead of downloading again.
     """
 
 
 @command.command("ls")
-@click.option("--json", "as_json", is_flag=True, help="As one JSON document.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def show(*, as_json: bool) -> None:
-    """Show what is kept, the last used first."""
+    """List cached downloads, most recently used first."""
     from smlocal.channels.cache.summary import contents
     from smlocal.store.home import home_directory
 
@@ -39,7 +39,7 @@ def show(*, as_json: bool) -> None:
         _print_document(found)
         return
     if not found.downloads:
-        click.echo("Nothing is kept. A job with a channel in S3 and InputMode File downloads it.", err=True)
+        click.echo("The cache is empty. Jobs with File channels in S3 fill it.", err=True)
     else:
         for line in _table([_HEAD, *map(_row, found.downloads)], width_of(sys.stdout)):
             click.echo(line)
@@ -47,18 +47,18 @@ def show(*, as_json: bool) -> None:
 
     click.echo(
         f"{readable_bytes(found.bytes)} of {readable_bytes(found.limit)} in {found.directory}"
-        f"{'' if found.bytes <= found.limit else '; a job has asked for more with Local.CacheGiB'}",
+        f"{'' if found.bytes <= found.limit else '; a job has set a larger limit with Local.CacheGiB'}",
         err=True,
     )
 
 
 @command.command("rm")
 @click.argument("patterns", nargs=-1, metavar="[PATTERN...]")
-@click.option("--all", "everything", is_flag=True, help="Everything that no job uses now.")
+@click.option("--all", "everything", is_flag=True, help="Remove everything that no running job uses.")
 def remove(*, patterns: tuple[str, ...], everything: bool) -> None:
-    """Remove downloads from PATTERN.
+    """Remove cached downloads that match PATTERN.
 
-    A PATTERN is an s3:// prefix, or has the * ? [] of the shell. What a running job uses stays.
+    PATTERN is an s3:// prefix, or a shell pattern with * ? []. What a running job uses is kept.
     """
     from smlocal.channels.cache.summary import remove as remove_downloads
     from smlocal.readable import readable_bytes

@@ -12,11 +12,11 @@ _LEAST_NOTE = 52
 
 
 @click.command("coverage")
-@click.option("--json", "as_json", is_flag=True, help="As one JSON document.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(*, as_json: bool) -> None:
-    """Say what becomes of every member of CreateTrainingJob.
+    """Show how each field of CreateTrainingJob is handled.
 
-    Whether it is emulated, recorded or refused.
+    Each one is emulated, recorded or refused.
     """
     from smlocal.contract.coverage.lookup import coverage_json
 

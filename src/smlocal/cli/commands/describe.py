@@ -14,8 +14,8 @@ _COLUMN = 12
 
 @click.command("describe")
 @click.argument("name")
-@click.option("--json", "as_json", is_flag=True, help="The DescribeTrainingJob answer, with a Local block.")
-@click.option("--service", is_flag=True, help="Exactly the service's answer, as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the DescribeTrainingJob response with a Local block.")
+@click.option("--service", is_flag=True, help="Print exactly the DescribeTrainingJob response, as JSON.")
 def command(*, name: str, as_json: bool, service: bool) -> None:
     """Show a job: status, reason, times and artifacts."""
     from smlocal.job.control.orphans import see_to
@@ -65,7 +65,7 @@ def _lines(answer: Mapping[str, Any], logs: list[tuple[str, str]], *, alive: boo
     for left in local.get("Leftovers", ()):
         yield from _row("Left", left)
     if local.get("Notes"):
-        yield "Not as on the service"
+        yield "Differences from the service"
         yield from (f"  {note['Text']}" for note in local["Notes"])
 
 
@@ -99,7 +99,7 @@ def _whereabouts(
 ) -> Iterator[tuple[str, Any]]:
     """Who carries the job out, how often it was begun, and where its artifacts are."""
     if running:
-        yield "Supervisor", f"process {local['SupervisorPid']}" if alive else "gone; another one is on its way"
+        yield "Supervisor", f"process {local['SupervisorPid']}" if alive else "not running; a new one is starting"
     if local.get("Attempts", 1) > 1:
         counts = [f"{local[name]} {name.lower()}" for name in ("Interruptions", "Retries") if local.get(name)]
         yield "Attempts", f"{local['Attempts']} ({', '.join(counts)})"

@@ -26,7 +26,7 @@ def _checks(context: click.Context, parameter: click.Parameter, value: tuple[str
     for name in value:
         if name.replace("-", "_") not in CHECKS:
             known = ", ".join(each.replace("_", "-") for each in CHECKS)
-            raise click.BadParameter(f"{name} is none of {known}.", context, parameter)
+            raise click.BadParameter(f"unknown check {name}; choose from {known}.", context, parameter)
     return tuple(name.replace("-", "_") for name in value)
 
 
@@ -37,16 +37,16 @@ def _checks(context: click.Context, parameter: click.Parameter, value: tuple[str
     metavar="CHECK",
     multiple=True,
     callback=_checks,
-    help="What it warns of is a problem; repeatable.",
+    help="Treat warnings of this check as problems; repeatable.",
 )
 @click.option("--online", is_flag=True, help="Ask AWS whether the credentials work.")
-@click.option("--json", "as_json", is_flag=True, help="As one JSON document.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(*, needed: tuple[str, ...], online: bool, as_json: bool) -> int:
-    """Check what this machine has and lacks for running jobs.
+    """Check whether this machine is ready to run jobs.
 
-    A tiny container is really made, which needs no image and leaves nothing. No network is used without --online.
+    Creates and removes a tiny container, which needs no image. Uses the network only with --online.
 
-    Ends with 3 when something is missing that every job needs (or that --need names); warnings are none.
+    Exits with 3 if a check finds a problem, or a check named by --need a warning. Other warnings do not count.
     """
     from smlocal.doctor.examine import examine, ready
     from smlocal.doctor.look import Look

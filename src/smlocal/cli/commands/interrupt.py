@@ -6,11 +6,11 @@ import click
 @click.command("interrupt")
 @click.argument("name")
 def command(*, name: str) -> None:
-    """Play a spot interruption of a running job.
+    """Simulate a spot interruption of a running job.
 
-    SIGTERM, grace, and the job starts again from its checkpoints.
+    Sends SIGTERM, waits for the grace period, and restarts the job from its checkpoints.
 
-    The job must be training with EnableManagedSpotTraining. Local.Faults in the job file does it by the clock.
+    The job must be training, with EnableManagedSpotTraining. Local.Faults in the job file interrupts at a set time.
     """
     from smlocal.job.control.orphans import see_to
     from smlocal.job.control.requests import ask_to_interrupt

@@ -23,9 +23,13 @@ _HEAD = ("NAME", "STATUS", "REASON / PHASE", "TRAINED", "WHEN")
 
 
 @click.command("jobs")
-@click.option("--limit", "-n", type=click.IntRange(min=1), default=50, show_default=True, help="The newest N.")
-@click.option("--all", "everything", is_flag=True, help="All of them.")
-@click.option("--json", "as_json", is_flag=True, help="As one JSON document, TrainingJobSummaries of the service.")
+@click.option(
+    "--limit", "-n", type=click.IntRange(min=1), default=50, show_default=True, help="Show the newest N jobs."
+)
+@click.option("--all", "everything", is_flag=True, help="Show all jobs.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON document, with the service's TrainingJobSummaries."
+)
 def command(*, limit: int, everything: bool, as_json: bool) -> None:
     """List the jobs that were run here, newest first."""
     from smlocal.store.home import home_directory
@@ -49,7 +53,7 @@ def command(*, limit: int, everything: bool, as_json: bool) -> None:
         )
         return
     if not records:
-        click.echo("No jobs yet. smlocal run makes one.", err=True)
+        click.echo("No jobs yet. Start one with smlocal run.", err=True)
         return
     now = time.time()
     rows = [_HEAD, *(_row(record, now, gone=record.name in gone) for record in records)]

@@ -18,14 +18,14 @@ _MOST_KEPT = 1 << 16
 
 @click.command("logs")
 @click.argument("name")
-@click.option("--host", metavar="HOST", help="Only this host, e.g. algo-2.")
-@click.option("--follow", "-f", is_flag=True, help="Go on until the job has ended.")
-@click.option("--timestamps", "-t", is_flag=True, help="When each line came, in UTC.")
-@click.option("--raw", is_flag=True, help="The bytes as the containers wrote them, not as the service's log has them.")
+@click.option("--host", metavar="HOST", help="Show only this host, e.g. algo-2.")
+@click.option("--follow", "-f", is_flag=True, help="Follow the log until the job ends.")
+@click.option("--timestamps", "-t", is_flag=True, help="Show the time of each line, in UTC.")
+@click.option("--raw", is_flag=True, help="Print the bytes exactly as the containers wrote them.")
 def command(*, name: str, host: str | None, follow: bool, timestamps: bool, raw: bool) -> None:
-    """Print what the containers of a job wrote.
+    """Print the logs of a job's containers.
 
-    All of it, from the start, as the service's log would show it: a TAB is #011.
+    Prints the whole log as the service's log would show it: a TAB is #011.
     """
     from smlocal.api.log_pieces import log_pieces
     from smlocal.job.control.orphans import see_to

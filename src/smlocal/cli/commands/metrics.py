@@ -22,12 +22,12 @@ _LONGEST_NAME = 40
 
 @click.command("metrics")
 @click.argument("name")
-@click.option("--json", "as_json", is_flag=True, help="Every value, as one JSON document.")
-@click.option("--csv", "as_csv", is_flag=True, help="Every value: metric, value, timestamp, host.")
+@click.option("--json", "as_json", is_flag=True, help="Print every value as one JSON document.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print every value as CSV: metric, value, timestamp, host.")
 def command(*, name: str, as_json: bool, as_csv: bool) -> None:
     """Show the metrics of a job, finished or running."""
     if as_json and as_csv:
-        raise click.UsageError("--json and --csv exclude each other.")
+        raise click.UsageError("--json and --csv cannot be used together.")
     from smlocal.job.control.orphans import see_to
     from smlocal.job.metrics.job_metrics import job_metrics
     from smlocal.store.home import home_directory

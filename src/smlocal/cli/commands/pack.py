@@ -9,13 +9,13 @@ import click
 
 @click.command("pack")
 @click.argument("name")
-@click.option("--output", "-o", metavar="DIR", help="Where to; else the output folder of the job.")
-@click.option("--json", "as_json", is_flag=True, help="As one JSON document.")
+@click.option("--output", "-o", metavar="DIR", help="Destination folder. Default: the job's output folder.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(*, name: str, output: str | None, as_json: bool) -> int:
-    """Pack what a finished job could not pack.
+    """Pack the artifacts that a finished job could not pack.
 
-    Its output folder was full, or gone. What it wrote is kept in the job's folder until then. The job itself stays as
-    it is.
+    The output folder was full or missing; the job's folder keeps the files until they are packed. The status of the
+    job does not change.
     """
     from smlocal.job.control.orphans import see_to
     from smlocal.job.finish.pack import pack_again

@@ -25,16 +25,18 @@ _SHOWN_BYTES = 300
 
 @click.command("plan")
 @job_options
-@click.option("--json", "as_json", is_flag=True, help="The whole plan as one JSON document.")
-@click.option("--script", is_flag=True, help="Only a shell script that does the same by hand.")
-@click.option("--try-line", "texts", multiple=True, metavar="TEXT", help="Try MetricDefinitions on a line; repeatable.")
+@click.option("--json", "as_json", is_flag=True, help="Print the whole plan as one JSON document.")
+@click.option("--script", is_flag=True, help="Print only a shell script that does the same by hand.")
+@click.option(
+    "--try-line", "texts", multiple=True, metavar="TEXT", help="Test MetricDefinitions on a log line; repeatable."
+)
 def command(*, as_json: bool, script: bool, texts: tuple[str, ...], **given: Any) -> None:
     """Show what a run would do and how it differs from the service.
 
-    Nothing is run or pulled, and no job is made.
+    Nothing is run or pulled, and no job is created.
     """
     if as_json and script:
-        raise click.UsageError("--json and --script exclude each other: the document has the script in it.")
+        raise click.UsageError("--json and --script cannot be used together: the document includes the script.")
     job, name = read_job_options(given)
 
     from smlocal.api.execution import look_ahead
@@ -59,7 +61,7 @@ def command(*, as_json: bool, script: bool, texts: tuple[str, ...], **given: Any
 
             for head, text in shown_lines(tried):
                 click.echo(printable(_row(head, text).rstrip()))
-        click.echo("\nBy hand, as a script for sh (smlocal plan --script prints only this)\n")
+        click.echo("\nThe same as a shell script (smlocal plan --script prints only this)\n")
         # Not indented: it has texts of several lines in it, and is there to be pasted.
         click.echo(printable(shell_script(plan)), nl=False)
 
@@ -71,7 +73,7 @@ def _tried(plan: "JobPlan", texts: tuple[str, ...]) -> list[dict[str, Any]]:
     from smlocal.contract.metrics.values import definitions_of
 
     if not definitions_of(plan.request):
-        raise click.UsageError("--try-line tries MetricDefinitions, and the request has none.")
+        raise click.UsageError("--try-line needs MetricDefinitions, and the request has none.")
     return tried_lines(plan.request, texts)
 
 
@@ -83,7 +85,7 @@ def _lines(plan: "JobPlan") -> Iterator[str]:
     if warnings:
         yield "Warnings"
         yield from (_row("", f"{note.text}  [{note.id}]") for note in warnings)
-    yield "Not as on the service"
+    yield "Differences from the service"
     yield from (_row("", f"{note.text}  [{note.id}]") for note in plan.notes if not note.warning)
     yield _row("Hosts", f"{_names(plan)} ({', '.join(_kinds(plan))}) {_where(plan)}")
     yield from _devices(plan)
@@ -105,7 +107,7 @@ def _where(plan: "JobPlan") -> str:
     if plan.network is None:
         return "on the engine's default network"
     own = f"on the job's own network {plan.network.name}, {plan.network.subnet}"
-    return f"{own}, without a way out" if plan.network.isolated else own
+    return f"{own}, isolated" if plan.network.isolated else own
 
 
 def _kinds(plan: "JobPlan") -> list[str]:
@@ -186,7 +188,7 @@ def _request(plan: "JobPlan") -> str:
     from smlocal.contract.secrets.masking import masked_request
 
     text = json.dumps(masked_request(plan.request), ensure_ascii=False)
-    return text if len(text) <= _LINE else f"{text[: _LINE - 1]}…\n{_row('', 'all of it: smlocal plan --json')}"
+    return text if len(text) <= _LINE else f"{text[: _LINE - 1]}…\n{_row('', 'full text: smlocal plan --json')}"
 
 
 def _environment(plan: "JobPlan") -> Iterator[str]:
@@ -231,17 +233,17 @@ def _entries(plan: "JobPlan", host: "HostPlan") -> dict[str, str]:
     code = [plan.code] if plan.code is not None else []
     output = from_here(f"{plan.output.directory}/output")
     model = "model/" if plan.output.compression == "NONE" else "model.tar.gz"
-    mount = "bind mount" if plan.engine.local else "volume of the engine's"
+    mount = "bind mount" if plan.engine.local else "engine volume"
     entries = {
         **dict.fromkeys(host.directories, "empty"),
-        paths.INPUT: f"{mount} of a folder made for the job",
-        paths.OUTPUT: f"{mount} of a folder made for the job",
+        paths.INPUT: f"{mount} of a new folder",
+        paths.OUTPUT: f"{mount} of a new folder",
         **{path: _content(path, text) for path, text in host.files.items()},
         **{tree.target: _channel(tree) for tree in (*host.channels, *code)},
         **{f"{pipe.target}_0": _pipe(pipe) for pipe in host.pipes},
-        paths.MODEL: f"{mount} of an empty folder, collected to {output}/{model}",
+        paths.MODEL: f"{mount} of a new folder, collected to {output}/{model}",
         paths.OUTPUT_DATA: f"empty, collected to {output}/output.tar.gz",
-        paths.FAILURE: "read when a host fails",
+        paths.FAILURE: "read if the host fails",
     }
     if plan.checkpoints is not None:
         saved = plan.checkpoints.s3_prefix or from_here(plan.checkpoints.directory)
@@ -262,8 +264,8 @@ _HOW = {
     "overlay": "copy-on-write of",
     "copy": "copy of",
     "bind": "read-only view of",
-    "send": "volume of the engine's, sent from",
-    "fuse": "read-only view, fetched while it is read, of",
+    "send": "engine volume, uploaded from",
+    "fuse": "read-only view, fetched on read, of",
 }
 
 
@@ -271,7 +273,7 @@ def _channel(tree: "TreePlan") -> str:
     """How a channel's data gets there, and which files it is."""
     if tree.mode == "FileSystem":
         return f"{from_here(tree.listing.root)} itself, {'rw' if tree.writable else 'ro'}"
-    how = "download, and then " if tree.listing.remote and tree.staging != "fuse" else ""
+    how = "downloaded, then " if tree.listing.remote and tree.staging != "fuse" else ""
     return f"{how}{_HOW[tree.staging]} {_what(tree.listing)}{f': {tree.reason}' if tree.reason else ''}"
 
 
@@ -282,7 +284,7 @@ def _pipe(pipe: "PipePlan") -> str:
     if pipe.shard.count > 1:
         way.append(f"shard {pipe.shard.index + 1} of {pipe.shard.count}")
     extra = "; ".join(filter(None, way))
-    return f"FIFO, then one for every epoch, of {_what(pipe.listing)}{f' ({extra})' if extra else ''}"
+    return f"one FIFO per epoch, of {_what(pipe.listing)}{f' ({extra})' if extra else ''}"
 
 
 def _what(listing: "Listing") -> str:
@@ -292,7 +294,7 @@ def _what(listing: "Listing") -> str:
     root = from_here(listing.root)
     if listing.whole_tree:
         return f"{root} ({_files(count)})"
-    return f"{root}/{listing.paths[0]}" if count == 1 else f"{_files(count)} of those in {root}"
+    return f"{root}/{listing.paths[0]}" if count == 1 else f"{_files(count)} in {root}"
 
 
 def _files(count: int, kind: str = "file") -> str:

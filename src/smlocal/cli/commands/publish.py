@@ -19,11 +19,11 @@ _SIGNALLED = 128
 
 @click.command("publish")
 @click.argument("name")
-@click.option("--json", "as_json", is_flag=True, help="As one JSON document.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(*, name: str, as_json: bool) -> int:
     """Upload the artifacts of a finished job to its S3OutputPath.
 
-    What lies there under the same names is replaced. The job itself stays as it is.
+    Existing objects with the same names are replaced. The status of the job does not change.
     """
     from smlocal.job.control.orphans import see_to
     from smlocal.job.finish.publish import publish_again, publishable
@@ -39,7 +39,7 @@ def command(*, name: str, as_json: bool) -> int:
         finally:
             show.end()
     if published.broken_off:
-        click.echo(f"broken off; {name} can be published again", err=True)
+        click.echo(f"interrupted; to try again: smlocal publish {name}", err=True)
         return _SIGNALLED + heard[0]
     if published.failure is not None:
         raise _failed(job, published)
@@ -75,7 +75,7 @@ def _failed(job: "Publishable", published: "Published") -> Exception:
     return ArtifactError(
         published.failure or "",
         details=[published.error.uri] if published.error is not None else (),
-        remedy=[f"The artifacts stay where they are: {', '.join(job.places)}"],
+        remedy=[f"The artifacts are still in: {', '.join(job.places)}"],
     )
 
 

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 @click.command("recover")
 @click.pass_context
 def command(ctx: click.Context) -> int:
-    """Bring jobs to their end whose supervisor was killed.
+    """Finish jobs whose supervisor was killed.
 
-    Waits until they have ended. Removes what ended jobs have left on engines that did not answer.
+    Waits until they end. Also removes what ended jobs left on engines that were unreachable.
 
-    Any command that touches such a job does this by itself, in the background.
+    Any command that touches such a job starts its recovery in the background.
     """
     from smlocal.api.recovering import recover
     from smlocal.cli.terminal.errors import show_error
@@ -30,7 +30,7 @@ def command(ctx: click.Context) -> int:
     with Store.open(home_directory()) as store:
         names = orphans(store)
         if not names:
-            click.echo("Every job has its supervisor or has ended.", err=True)
+            click.echo("No job needs recovery.", err=True)
         else:
             click.echo(f"recovering {', '.join(names)}", err=True)
         left = recover(store, names)
@@ -57,5 +57,5 @@ def _clear_engines(store: "Store") -> "Iterator[SmlocalError]":
         except JobLeftoversError as error:
             yield error
         else:
-            for each in stays or [f"removed what it had left on the engine at {left.engine}"]:
+            for each in stays or [f"removed what it left on the engine at {left.engine}"]:
                 click.echo(f"{left.name}: {each}", err=True)

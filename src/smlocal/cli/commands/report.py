@@ -7,7 +7,7 @@ import click
 @click.argument("name")
 @click.option("--html", "path", metavar="FILE", required=True, help='Where to write the page; "-" is standard output.')
 def command(*, name: str, path: str) -> None:
-    """Write a page about a job, finished or running.
+    """Write an HTML report about a job, finished or running.
 
     One HTML file without scripts, fonts or images, and without links to other files.
     """

@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
 @click.command("rm")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
-@click.option("--force", is_flag=True, help="Also forget what they may have left on an engine that does not answer.")
+@click.option("--force", is_flag=True, help="Also forget what the jobs may have left on an unreachable engine.")
 @click.pass_context
 def command(ctx: click.Context, *, names: tuple[str, ...], force: bool) -> int:
-    """Forget finished jobs and delete their logs. Artifacts in the output folder stay.
+    """Remove finished jobs and their logs. Artifacts in the output folder are kept.
 
-    One that cannot be removed keeps none of the others; the exit code is then the highest.
+    If one job cannot be removed, the others still are. The exit code is then the highest one.
     """
     from smlocal.cli.terminal.errors import show_error
     from smlocal.errors import SmlocalError
@@ -52,7 +52,7 @@ def _clear_engines(store: "Store", name: str, *, force: bool) -> None:
             if not force:
                 raise
             store.forget_left(left.run_id)
-            click.echo(f"what {name} may have left on the engine at {left.engine} is forgotten", err=True)
+            click.echo(f"forgot what {name} may have left on the engine at {left.engine}", err=True)
         else:
             for each in stays:
                 click.echo(f"{name}: {each}", err=True)

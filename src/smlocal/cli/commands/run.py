@@ -20,17 +20,21 @@ _SIGNALLED = 128
 
 @click.command("run")
 @job_options
-@click.option("--pull", type=click.Choice(["missing", "always", "never"]), help="When to pull the image; else missing.")
+@click.option(
+    "--pull", type=click.Choice(["missing", "always", "never"]), help="When to pull the image. Default: missing."
+)
 @click.option("--replace", is_flag=True, help="Replace a finished job of the same name.")
-@click.option("--json", "as_json", is_flag=True, help="Print the final describe answer; output goes to stderr.")
-@click.option("--report", metavar="FILE", help="Write the final describe answer there, however the job ends.")
-@click.option("--detach", "-d", is_flag=True, help="Return as soon as the job has its supervisor; print its name.")
-@click.option("--quiet", "-q", is_flag=True, help="Print only what the containers write.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the final job description as JSON; container output goes to stderr."
+)
+@click.option("--report", metavar="FILE", help="Write the final job description to FILE as JSON, however the job ends.")
+@click.option("--detach", "-d", is_flag=True, help="Run the job in the background; print its name.")
+@click.option("--quiet", "-q", is_flag=True, help="Print only the output of the containers.")
 def command(*, replace: bool, as_json: bool, report: str | None, detach: bool, quiet: bool, **given: Any) -> int:
-    """Run a training job and wait for its end.
+    """Run a training job and wait until it ends.
 
-    JOB is a CreateTrainingJob request in YAML or JSON ("-" reads it from standard input). Flags override it;
-    --image alone describes a job without a file.
+    JOB is a CreateTrainingJob request in YAML or JSON ("-" reads it from standard input). Options override it;
+    with --image no file is needed.
     """
     job, name = read_job_options(given)
     if report is not None:

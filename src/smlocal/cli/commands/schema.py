@@ -7,7 +7,7 @@ import click
 def command() -> None:
     """Print the JSON Schema of a job file.
 
-    With it an editor completes and checks job files.
+    Editors use it to complete and check job files.
     """
     import json
 

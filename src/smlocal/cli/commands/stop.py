@@ -7,14 +7,16 @@ _LONGEST = 120
 
 @click.command("stop")
 @click.argument("name")
-@click.option("--grace", type=float, metavar="SECONDS", help="Between SIGTERM and SIGKILL; else as the job says (120).")
-@click.option("--force", is_flag=True, help=f"Allow a grace of more than the service's {_LONGEST} s.")
-@click.option("--wait", is_flag=True, help="Wait for the job's end, and exit as smlocal wait does.")
+@click.option(
+    "--grace", type=float, metavar="SECONDS", help="Time from SIGTERM to SIGKILL. Default: the job's setting (120)."
+)
+@click.option("--force", is_flag=True, help=f"Allow more than the {_LONGEST} s of the service.")
+@click.option("--wait", is_flag=True, help="Wait until the job ends, and exit as smlocal wait does.")
 def command(*, name: str, grace: float | None, force: bool, wait: bool) -> int:
     """Stop a running job, with time to save its work.
 
-    SIGTERM to its first process, a grace of 120 s or as the job says, SIGKILL.
-    Returns once the stop is recorded; the job goes on to pack what it has.
+    Sends SIGTERM, then SIGKILL after the grace period (120 s, or the job's setting).
+    Returns once the stop is recorded; the job then packs its artifacts.
     """
     from smlocal.api.stopping import LONGEST_GRACE, stop
     from smlocal.store.home import home_directory

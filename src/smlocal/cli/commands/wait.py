@@ -12,14 +12,16 @@ if TYPE_CHECKING:
 
 @click.command("wait")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
-@click.option("--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="Give up after this; exit 124.")
+@click.option(
+    "--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="Give up after this time, with exit code 124."
+)
 def command(*, names: tuple[str, ...], timeout: float | None) -> int:
     """Wait until jobs have ended.
 
-    Exits with the first exit code of theirs that is not 0, in the order given.
+    Exits with the first exit code that is not 0, in the given order.
     """
     if timeout is not None and timeout != timeout:  # noqa: PLR0124 - only what is not a number differs from itself
-        raise click.UsageError("--timeout: give seconds.")
+        raise click.UsageError("--timeout: must be a number of seconds.")
     from smlocal.store.home import home_directory
     from smlocal.store.jobs import Store
 

@@ -23,8 +23,8 @@ _NAME_WIDTH = 13
 _SECONDS_BETWEEN_LINES = 10.0
 _CAUSES = {
     StopCause.REQUEST: "SIGTERM sent",
-    StopCause.MAX_RUNTIME: "MaxRuntimeInSeconds is over, SIGTERM sent",
-    StopCause.MAX_WAIT: "MaxWaitTimeInSeconds is over, SIGTERM sent",
+    StopCause.MAX_RUNTIME: "MaxRuntimeInSeconds reached, SIGTERM sent",
+    StopCause.MAX_WAIT: "MaxWaitTimeInSeconds reached, SIGTERM sent",
 }
 
 
@@ -108,7 +108,7 @@ class Screen:
         self._end_countdown()
         self._talk.after_key()
         if grace is None:
-            self._talk.say("◌ Stopping       no container runs")
+            self._talk.say("◌ Stopping       no container was running")
             return
         if self._talk.terminal is None:
             self._talk.say(f"◌ Stopping       {_CAUSES[cause]}, up to {grace:g} s to save its work")
@@ -137,7 +137,7 @@ class Screen:
                     view, last = view[went:], time.monotonic()
                 elif self._talk.given_up(last):
                     self._broken = True
-                    self.warning("nobody reads the output: the rest of it is in the log only")
+                    self.warning("the output is not being read: the rest is only in the log")
                 else:
                     self._output.wait(0.2)
         except BrokenPipeError:

@@ -82,7 +82,7 @@ def _artifacts(local: Mapping[str, Any], name: str) -> Iterator[str]:
             size = readable_bytes(artifacts[f"{kind}Bytes"])
             yield _item(kind.lower(), f"{from_here(artifacts[kind])}  {size}")
     if artifacts.get("Kept"):
-        yield _item("kept", f"{from_here(artifacts['Kept'])}  until it is packed: smlocal pack {name} --output DIR")
+        yield _item("kept", f"{from_here(artifacts['Kept'])}  not packed yet: smlocal pack {name} --output DIR")
     for note in artifacts["Notes"][:_ARTIFACT_NOTES]:
         yield _item("note", note)
     more = len(artifacts["Notes"]) - _ARTIFACT_NOTES

@@ -22,7 +22,7 @@ def summary_lines(usage: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         name = f"{hosts[index]['Name']} " if len(hosts) > 1 else ""
         yield "" if index else "memory", f"{name}{memory:<{width}}     {others}"
     if len(hosts) > _HOSTS:
-        yield "", f"and {len(hosts) - _HOSTS} more that held less"
+        yield "", f"and {len(hosts) - _HOSTS} more with lower peaks"
     for advice in usage["Advice"]:
         if advice["Verdict"] != Verdict.FITS:
             yield "advice", advice["Sentences"][0]
@@ -87,7 +87,7 @@ def _disk_held(folders: Mapping[str, int | None]) -> Iterator[str]:
         yield "disk held " + ", ".join(f"{folder} {readable_bytes(size)}" for folder, size in known.items())
     unknown = [folder for folder, size in folders.items() if size is None]
     if unknown:
-        yield f"disk held not counted: {', '.join(unknown)}"
+        yield f"disk use not counted: {', '.join(unknown)}"
 
 
 def _traffic(host: Mapping[str, Any]) -> str:

@@ -72,7 +72,7 @@ def test_a_prefix_or_a_pattern_removes(pattern: str, shelf: Shelf, smlocal: Smlo
 def test_what_a_job_uses_stays_and_the_rest_goes(words: tuple[str, ...], smlocal: Smlocal) -> None:
     done = smlocal("cache", "rm", *words)
     assert done.returncode == 2
-    assert "error: 1 of 2 downloads stay, because jobs use them" in done.stderr
+    assert "error: 1 of 2 downloads are kept, because running jobs use them" in done.stderr
     assert "[cache-in-use]" in done.stderr
     assert "s3://bucket/used/: my-job" in done.stderr
     assert uris(smlocal) == ["s3://bucket/used/"]
@@ -100,8 +100,8 @@ def test_damage_is_shown_and_goes_with_all(shelf: Shelf, smlocal: Smlocal) -> No
     [
         ((), "say what to remove: an s3:// prefix, or --all"),
         (("--all", "s3://bucket/idle/"), "say what to remove: an s3:// prefix, or --all"),
-        (("s3://bucket/idel/",), "the cache holds nothing from s3://bucket/idel/"),
-        (("s3://bucket/idle/", "s3://bucket/i"), "the cache holds nothing from s3://bucket/i"),
+        (("s3://bucket/idel/",), "nothing in the cache matches s3://bucket/idel/"),
+        (("s3://bucket/idle/", "s3://bucket/i"), "nothing in the cache matches s3://bucket/i"),
     ],
 )
 @pytest.mark.usefixtures("shelf")

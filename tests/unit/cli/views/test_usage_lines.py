@@ -61,7 +61,7 @@ def test_several_hosts_the_highest_first_and_some_only_counted(tmp_path: Path) -
     rows = list(summary_lines(usage(tmp_path, hosts)))
     assert [name for name, _ in rows] == ["memory", "", "", "", ""]
     assert rows[0][1] == "algo-7 peak 700 MiB of 8 GiB     cpu peak 1.0 of 2"
-    assert rows[-1][1] == "and 3 more that held less"
+    assert rows[-1][1] == "and 3 more with lower peaks"
 
 
 def test_gpus(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_describe_shows_all(tmp_path: Path) -> None:
         ("algo-1", "memory peak 212 MiB of 8 GiB     cpu peak 1.0 of 2"),
         ("", "cpu mean 1.00   written 2.0 KiB   network received 700 B   sent 0 B"),
         ("", "disk held /opt/ml/model 5.0 MiB"),
-        ("", "disk held not counted: /opt/ml/input/data/train"),
+        ("", "disk use not counted: /opt/ml/input/data/train"),
         (
             "Advice",
             (
