@@ -26,8 +26,8 @@ def test_a_plan_is_read_from_the_top(tmp_path: Path, smlocal_run: Run, image: Ca
 
     # What differs stands right below what runs, the script last and whole.
     heads = [line[:13].strip() for line in lines if line and not line.startswith(" ")]
-    assert heads[:5] == ["Job", "Image", "Not as on the", "Hosts", "Request"]
-    human, script = done.stdout.split("\nBy hand, ")
+    assert heads[:5] == ["Job", "Image", "Differences f", "Hosts", "Request"]
+    human, script = done.stdout.split("\nThe same as a shell script ")
     again = smlocal_run("plan", *flags, "--script", cwd=tmp_path).stdout
     assert _any_subnet(script.partition("\n\n")[2]) == _any_subnet(again)
 
@@ -59,7 +59,7 @@ def test_a_plan_for_people_has_no_secrets(tmp_path: Path, smlocal_run: Run, imag
     done = smlocal_run("plan", *flags, cwd=tmp_path, env=given)
     assert done.returncode == 0, done.stderr
     assert "hunter2" not in done.stdout + done.stderr
-    human = done.stdout.partition("\nBy hand, ")[0]
+    human = done.stdout.partition("\nThe same as a shell script ")[0]
     for shown in ("DATABASE_URL=postgres://u:•••@h/d", "SENTRY_DSN=•••", "GITHUB_PAT=•••", " A=from here", " B=1"):
         assert shown in human
     assert "bytes, sha256 " in human  # figures are of the real file
