@@ -1,11 +1,11 @@
-"""One class per cause of trouble: its sentence, what to do about it, a stable id and the exit code."""
+"""Error classes, one per cause: sentence, remedy, stable id and exit code."""
 
 from collections.abc import Sequence
 from typing import ClassVar
 
 
 class SmlocalError(Exception):
-    """What a user can cause or meet; the faces print it, never a traceback."""
+    """An error that a user can cause or meet. It is printed without a traceback."""
 
     id: ClassVar[str] = "internal"
     exit_code: ClassVar[int] = 1
@@ -43,13 +43,13 @@ class ImageNameError(RequestRefusedError):
 
 
 class VariableUnsetError(RequestRefusedError):
-    """A variable is to be taken from the caller's environment, which does not have it."""
+    """A variable should come from the caller's environment and is not set there."""
 
     id = "variable-unset"
 
 
 class EnvFileError(RequestRefusedError):
-    """The file of `--env-file` cannot be read, or is no list of variables."""
+    """The file of `--env-file` cannot be read, or is not valid."""
 
     id = "env-file"
 
@@ -98,7 +98,7 @@ class SourceUnreadableError(RequestRefusedError):
 
 
 class SourceEmptyError(RequestRefusedError):
-    """A channel's source holds no object; the service refuses that at creation."""
+    """A channel's source is empty; the service refuses that at creation."""
 
     id = "source-empty"
 
@@ -122,19 +122,19 @@ class NameInUseError(RequestRefusedError):
 
 
 class JobUnknownError(RequestRefusedError):
-    """No job of this name was ever made here."""
+    """No job of this name exists."""
 
     id = "job-unknown"
 
 
 class JobNotFinishedError(RequestRefusedError):
-    """The job still runs and this needs a finished one."""
+    """The job is still running, and the command needs a finished one."""
 
     id = "job-not-finished"
 
 
 class JobFinishedError(RequestRefusedError):
-    """The job has ended and nothing about it changes any more."""
+    """The job has ended and can no longer change."""
 
     id = "job-finished"
 
@@ -159,13 +159,13 @@ class NothingToPublishError(RequestRefusedError):
 
 
 class NothingToPackError(RequestRefusedError):
-    """A finished job has nothing that is still to be packed."""
+    """A finished job has nothing left to pack."""
 
     id = "nothing-to-pack"
 
 
 class NotPackedError(RequestRefusedError):
-    """A job that is to be replaced has the only copy of what its containers wrote."""
+    """The job to be replaced holds the only copy of its output."""
 
     id = "not-packed"
 
@@ -201,7 +201,7 @@ class EngineForbiddenError(MachineNotReadyError):
 
 
 class JobNotAdoptedError(MachineNotReadyError):
-    """The engine does not say what has become of a job whose supervisor is gone: nothing is decided about the job."""
+    """The engine does not report the state of a job whose supervisor is gone. The job is left unchanged."""
 
     id = "job-not-adopted"
 
@@ -213,19 +213,19 @@ class JobLeftoversError(MachineNotReadyError):
 
 
 class EngineRemoteError(MachineNotReadyError):
-    """The engine cannot mount a folder of this machine, or is reached in a way that smlocal does not know."""
+    """The engine cannot mount a folder of this machine, or its address is not supported."""
 
     id = "engine-remote"
 
 
 class RegionNameError(MachineNotReadyError):
-    """The environment or the AWS profile names a region that cannot be one."""
+    """The region of the environment or the AWS profile is not valid."""
 
     id = "region-name"
 
 
 class ImageMissingError(MachineNotReadyError):
-    """The image is not here and pulling is off."""
+    """The image is not available locally, and pulling is off."""
 
     id = "image-missing"
 
@@ -249,19 +249,19 @@ class AwsConfigurationError(MachineNotReadyError):
 
 
 class ClockWrongError(MachineNotReadyError):
-    """AWS refuses requests because of the time that they carry."""
+    """AWS refuses requests because the clock of this machine is wrong."""
 
     id = "clock-wrong"
 
 
 class RoleNotAssumedError(MachineNotReadyError):
-    """Whoever runs smlocal may not assume the job's role, which on the service SageMaker assumes."""
+    """The user may not assume the job's role, which SageMaker assumes on the service."""
 
     id = "role-not-assumed"
 
 
 class CredentialsUnreachableError(MachineNotReadyError):
-    """This machine cannot answer at the address where containers look for credentials."""
+    """This machine cannot serve credentials at the address that containers use."""
 
     id = "credentials-unreachable"
 
@@ -285,25 +285,25 @@ class ImageArchitectureError(MachineNotReadyError):
 
 
 class TooManyHostsError(MachineNotReadyError):
-    """More hosts than this machine is to play at once, or than can be planned at all."""
+    """The job has more hosts than this machine may run at once, or than can be planned."""
 
     id = "too-many-hosts"
 
 
 class NetworkRangeError(MachineNotReadyError):
-    """The range that the job's network is taken from has no room for it."""
+    """The address range for job networks has no room for this job."""
 
     id = "network-range"
 
 
 class GpuUnavailableError(MachineNotReadyError):
-    """The instance type has GPUs and the engine can give none."""
+    """The job needs GPUs that the engine cannot provide."""
 
     id = "gpu-unavailable"
 
 
 class NeuronUnavailableError(MachineNotReadyError):
-    """The instance type has Neuron devices (Trainium, Inferentia) and they are not here."""
+    """The instance type has Neuron devices (Trainium, Inferentia), and this machine does not."""
 
     id = "neuron-unavailable"
 
@@ -321,7 +321,7 @@ class LimitUnusableError(MachineNotReadyError):
 
 
 class HomeUnusableError(MachineNotReadyError):
-    """The folder smlocal remembers jobs in cannot be used: full, read-only, not ours."""
+    """The folder with the job records cannot be used: full, read-only, or owned by someone else."""
 
     id = "home-unusable"
 
@@ -350,25 +350,25 @@ class EngineError(SmlocalError):
     id = "engine-error"
 
     def __init__(self, message: str, *, status: int = 0, remedy: Sequence[str] = ()) -> None:
-        """Keep the engine's own words and the HTTP status they came with."""
+        """Keep the engine's message and the HTTP status."""
         super().__init__(message, remedy=remedy)
         self.status = status
 
 
 class ImagePullError(EngineError):
-    """The registry answered that it will not give the image: a Failed job, not a broken machine."""
+    """The registry refused to deliver the image: the job fails, as on the service."""
 
     id = "image-pull"
 
 
 class SubnetInUseError(EngineError):
-    """Another network of the engine has some of the addresses that a new one was to have."""
+    """Another network of the engine uses addresses of a new network."""
 
     id = "subnet-in-use"
 
 
 class EngineAnswerError(EngineError):
-    """The engine answered something that is not in its API: too long, not JSON, or without a member it must have."""
+    """The engine's answer is not valid: too long, not JSON, or a required member is missing."""
 
     id = "engine-answer"
 
@@ -381,18 +381,18 @@ class EngineLostError(EngineError):
 
 
 class EngineTimeoutError(EngineLostError):
-    """The engine is there, but one of its answers takes longer than it may."""
+    """The engine is running, but an answer took too long."""
 
     id = "engine-timeout"
 
 
 class ArtifactError(SmlocalError):
-    """The artifacts of a job cannot be written; the sentence is the reason as the service words it."""
+    """The artifacts of a job cannot be written. The sentence is the service's FailureReason."""
 
     id = "artifact-write"
 
 
 class StagingError(SmlocalError):
-    """A channel's data cannot be put in place; the sentence is the reason as the service words it."""
+    """A channel's data cannot be delivered. The sentence is the service's FailureReason."""
 
     id = "staging"

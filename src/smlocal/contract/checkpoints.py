@@ -49,27 +49,27 @@ def is_own_mount(path: str) -> bool:
 def overlap(path: str, other: str, *, whose: str) -> str | None:
     """Why one folder of a container cannot be mirrored beside another: a file would belong to both."""
     if path == other:
-        return f"It is the folder of {whose} as well."
+        return f"It is also the folder of {whose}."
     if _within(path, other):
-        return f"It lies in {other}, the folder of {whose}."
+        return f"It is inside {other}, the folder of {whose}."
     if _within(other, path):
-        return f"{other}, the folder of {whose}, lies in it."
+        return f"It contains {other}, the folder of {whose}."
     return None
 
 
 def unusable(local_path: str | None, *, code: bool) -> str | None:
     """Why checkpoints cannot lie at this LocalPath; `code` says that `/opt/ml/code` is filled."""
     if local_path is not None and (not local_path.startswith("/") or "\0" in local_path):
-        return "It is no absolute path."
+        return "It is not an absolute path."
     path = container_path(local_path)
     if _within(path, paths.INPUT):
-        return f"{paths.INPUT} holds the channels and the configuration."
+        return f"{paths.INPUT} is for the channels and the configuration."
     if any(_within(folder, path) for folder in (paths.INPUT, *_NOT_ITS_OWN) if folder != path):
         return "It would hide the other folders of the job."
     if _within(path, paths.FAILURE):
-        return "The algorithm writes there why it failed."
+        return "It is the failure file of the algorithm."
     if code and path == paths.CODE:
-        return "Local.Code fills this folder."
+        return "Local.Code uses this folder."
     return None
 
 

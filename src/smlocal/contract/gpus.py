@@ -52,7 +52,7 @@ def gpus_trouble(value: Any) -> str | None:
         return f"must be {_FORMS}"
     for each in value:
         if isinstance(each, bool) or not isinstance(each, int | str) or not re.fullmatch(_ID, str(each), re.ASCII):
-            return f"has {each!r}, which is no id of a GPU: write its number in nvidia-smi, or its UUID (GPU-…)"
+            return f"has {each!r}, which is not a valid GPU id: write its number in nvidia-smi, or its UUID (GPU-…)"
     twice = next((each for each in value if [str(one) for one in value].count(str(each)) > 1), None)
     return None if twice is None else f"has {twice} twice"
 

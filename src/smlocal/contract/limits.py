@@ -75,7 +75,7 @@ def shared_memory_trouble(value: Any) -> str | None:
 def cpus_trouble(value: Any) -> str | None:
     """What is wrong with `Local.Cpus`."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not _CPUS[0] <= value <= _CPUS[1]:
-        return f"is {value!r} and must be a number of processors from 0.01 on, such as 1.5"
+        return f"is {value!r} and must be a number of processors of at least 0.01, such as 1.5"
     return None
 
 
@@ -98,7 +98,7 @@ def ulimits_trouble(value: Any) -> str | None:
             return f"has the unknown limit {name!r}{f': did you mean {meant}?' if meant else ''}"
         pair = read_ulimit(limit) if isinstance(limit, int | str) else None
         if pair is None:
-            return f"has {name}: {limit!r}, which is no limit: write 1024, or '1024:2048' for soft and hard, or -1"
+            return f"has {name}: {limit!r}, which is not a valid limit: write 1024, or '1024:2048', or -1"
         soft, hard = pair
         if hard != -1 and (soft > hard or soft == -1):
             return f"has {name}: {limit!r}, whose soft limit is above the hard one"

@@ -137,13 +137,13 @@ def advise(
         fits = _smallest(asked, [t for t in types if _alike(t, asked) and _holds(t, memory, gpu_memory, cores)])
     sentences = [*_about_memory(asked, hosts), *_about_gpus(asked, gpu_memory)]
     if fits:
-        sentences.append(f"{_peaks(memory, gpu_memory, hosts)} would have fitted in {_listed(fits)}.")
+        sentences.append(f"{_peaks(memory, gpu_memory, hosts)} would fit in {_listed(fits)}.")
     elif verdict is not Verdict.KILLED:
-        sentences.append(f"{_peaks(memory, gpu_memory, hosts)} would not have fitted in any instance type of its kind.")
+        sentences.append(f"{_peaks(memory, gpu_memory, hosts)} would not fit in any instance type of this kind.")
     if max(host.cpu_peak for host in hosts) >= _ALL_OF_THEM * machine_cpus and machine_cpus < asked.vcpus:
         sentences.append(
-            f"All {machine_cpus} processors of this machine were in use at the peak: whether it would have used more "
-            f"of the {asked.vcpus} of {asked.name} was not measured."
+            f"All {machine_cpus} processors of this machine were in use at the peak: it might use more of the "
+            f"{asked.vcpus} of {asked.name}."
         )
     names = tuple(host.name for host in hosts)
     return Advice(instance_type=asked, hosts=names, verdict=verdict, fits=fits, sentences=tuple(sentences))
@@ -209,14 +209,16 @@ def _about_memory(asked: InstanceType, hosts: Sequence[HostUsage]) -> list[str]:
         held = f"{host.name} held {readable(host.memory_peak)} at its peak"
         if host.oom_killed:
             sentences.append(
-                f"{host.name}: the kernel killed a process for want of memory; the most that was seen before is "
-                f"{readable(host.memory_peak)}, and what it would have used was not measured."
+                f"{host.name}: the kernel killed a process because memory ran out. The highest use measured before is "
+                f"{readable(host.memory_peak)}; how much it needs is not known."
             )
         if host.memory_peak >= size:
-            sentences.append(f"{held}; {asked.name} has {readable(size)}, and it would have run out of memory there.")
+            sentences.append(f"{held}; {asked.name} has {readable(size)}, and it would run out of memory there.")
         elif host.memory_peak >= NEAR * size and not host.oom_killed:
             share = 100 * host.memory_peak / size
-            sentences.append(f"{held}, {share:.0f} % of the {readable(size)} of {asked.name}, not all of which is its.")
+            sentences.append(
+                f"{held}, {share:.0f} % of the {readable(size)} of {asked.name}, of which the system needs a part."
+            )
     return sentences
 
 
@@ -225,7 +227,7 @@ def _about_gpus(asked: InstanceType, gpu_memory: int) -> list[str]:
     if not size or gpu_memory < NEAR * size:
         return []
     held = f"A GPU held {readable(gpu_memory)} at its peak; one of {asked.name} ({asked.gpu_name}) has {readable(size)}"
-    return [f"{held}, and it would have run out of memory there." if gpu_memory >= size else f"{held}."]
+    return [f"{held}, and it would run out of memory there." if gpu_memory >= size else f"{held}."]
 
 
 def _peaks(memory: int, gpu_memory: int, hosts: Sequence[HostUsage]) -> str:

@@ -82,7 +82,7 @@ class Document:
                     target[step] = value
             else:
                 raise RequestInvalidError(
-                    f"{dotted(path)} cannot be given: {dotted(path[:depth])} is neither a map nor a list",
+                    f"{dotted(path)} cannot be set: {dotted(path[:depth])} is neither a map nor a list",
                     details=[self.where(path[:depth])],
                 )
             if not last:
@@ -101,12 +101,12 @@ def load_document(text: str, *, name: str, directory: str) -> Document:
     data, places = _parse(text, name)
     if data is None:
         raise JobFileSyntaxError(
-            f"{name} holds no request, only comments",
+            f"{name} contains only comments, no request",
             remedy=["Write a CreateTrainingJob request in YAML or JSON."],
         )
     if not isinstance(data, dict):
         raise JobFileSyntaxError(
-            f"{name} holds {kind_of(data)} where a CreateTrainingJob request should be",
+            f"{name} contains {kind_of(data)} instead of a CreateTrainingJob request",
             remedy=["Its top level must be a map, such as: TrainingJobName: my-job"],
         )
     plain = _Plain(data, name, places)
@@ -157,7 +157,7 @@ class _Plain:
         if len(path) > _DEEPEST or self.parts > _MOST_PARTS:
             what = f"more than {_DEEPEST} levels deep" if len(path) > _DEEPEST else f"more than {_MOST_PARTS:,} parts"
             raise JobFileSyntaxError(
-                f"{self.name} is too large to be a request: {what}",
+                f"{self.name} is too large for a request: {what}",
                 details=[f"at {dotted(path[:3])}…"],
                 remedy=[_ALIAS if _shares(self.root) else _TOO_LARGE],
             )

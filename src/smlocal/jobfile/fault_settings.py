@@ -20,16 +20,16 @@ def fault_violations(faults: Sequence[Fault], request: Mapping[str, Any], *, pat
 
 def _wrong(fault: Fault, request: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if fault.Kind == "Interrupt" and request.get("EnableManagedSpotTraining") is not True:
-        yield "Kind", "only spot instances are interrupted; set EnableManagedSpotTraining: true, or leave the fault out"
+        yield "Kind", "only spot instances are interrupted; set EnableManagedSpotTraining: true, or remove the fault"
     if fault.When == "During":
         longest = _max_runtime(request)
         if fault.AfterSeconds >= longest:
-            yield "AfterSeconds", f"training is stopped after {longest} s (MaxRuntimeInSeconds); write less"
+            yield "AfterSeconds", f"must be less than MaxRuntimeInSeconds ({longest} s), when training is stopped"
         return
     if fault.Kind == "Interrupt":
         yield "When", f"{fault.When} is for InternalError only; an interruption is always During training"
     if fault.AfterSeconds:
-        yield "AfterSeconds", f"counts seconds of training and has no effect with When: {fault.When}; leave it out"
+        yield "AfterSeconds", f"counts seconds of training and has no effect with When: {fault.When}; remove it"
 
 
 def _max_runtime(request: Mapping[str, Any]) -> int:

@@ -60,20 +60,20 @@ def _local(document: Document, request: dict[str, Any]) -> tuple[LocalSettings |
 
             violations += network_violations(local, path=(LOCAL,))
         if local.Region is not None and not is_region_name(local.Region):
-            text = f"Local.Region: '{local.Region}' is no name of a region; write us-east-1"
+            text = f"Local.Region: '{local.Region}' is not a valid region; write it like us-east-1"
             violations.append(Violation(path=(LOCAL, "Region"), text=text))
         if local.Faults:
             from smlocal.jobfile.fault_settings import fault_violations  # few jobs have any
 
             violations += fault_violations(local.Faults, request, path=(LOCAL, "Faults"))
         if local.AllowCpu and local.Gpus not in ("auto", "none", 0):
-            text = "Local.Gpus asks for GPUs and Local.AllowCpu for a run without any: leave one of them out"
+            text = "Local.Gpus requests GPUs and Local.AllowCpu a run without them: remove one of the two"
             violations.append(Violation(path=(LOCAL, "Gpus"), text=text))
     return local, violations
 
 
 def _blank(name: str) -> Violation:
-    return Violation(path=(LOCAL, name), text=f"Local.{name} is blank; write the path of a folder")
+    return Violation(path=(LOCAL, name), text=f"Local.{name} is empty; give the path of a folder")
 
 
 def _no_location(key: str) -> Violation:

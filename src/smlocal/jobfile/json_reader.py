@@ -81,7 +81,7 @@ def parse(text: str, name: str) -> tuple[Any, "JsonPlaces"]:
         problem = "nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise NotJsonError(name, 1, 1, problem, "") from error
     except _HalfError:
-        raise JobFileSyntaxError(f"{name} holds half of a surrogate pair, which is no character") from None
+        raise JobFileSyntaxError(f"{name} contains an unpaired surrogate, which is not a valid character") from None
     return data, places
 
 

@@ -13,52 +13,56 @@ _Grace = Annotated[int, Whole(minimum=0, maximum=120)]
 
 
 class Fault(Structure):
-    """Something that goes wrong on the service and never here, staged."""
+    """A simulated failure of the service."""
 
     Kind: Literal["Interrupt", "InternalError"]
     """A spot interruption, or a failure of the platform."""
     When: Literal["Before", "During", "After"] = "During"
-    """Of the training; an interruption is always during it."""
+    """Before, during or after training. An interruption is always during training."""
     AfterSeconds: Annotated[int, Whole(minimum=0, maximum=2_419_200)] = 0
-    """Of training, for one that is during it."""
+    """Seconds of training before the fault, for a fault during training."""
     Times: Annotated[int, Whole(minimum=1, maximum=100)] = 1
-    """How many of the job's attempts it strikes."""
+    """Number of attempts of the job in which the fault happens."""
 
 
 class LocalSettings(Structure):
-    """Settings for this machine alone; relative paths are relative to the job file."""
+    """Settings for this machine only. Relative paths are relative to the job file."""
 
     Sources: Annotated[dict[_Path, _Path], Items()] = setting(
         default_factory=dict, description="Local folder for each s3:// prefix or file-system id."
     )
-    Output: _Path | None = setting(default=None, description="Folder for output that is meant for s3://.")
-    Publish: bool = setting(
-        default=False, description="Upload artifacts, and mirror checkpoints, to S3 as the service does."
+    Output: _Path | None = setting(
+        default=None, description="Local folder for output whose S3OutputPath is an s3:// URI."
     )
-    Cache: bool = setting(default=True, description="Keep what is downloaded from S3 for the next run.")
+    Publish: bool = setting(
+        default=False, description="Upload artifacts and mirror checkpoints to S3, as the service does."
+    )
+    Cache: bool = setting(default=True, description="Keep downloads from S3 for later runs.")
     CacheGiB: Annotated[int, Whole(minimum=1, maximum=1_000_000)] = setting(
-        default=20, description="How much is kept; what was used least recently goes first."
+        default=20, description="Size limit of the downloads that are kept. The least recently used are removed first."
     )
     Credentials: Literal["none", "inherit", "role"] = setting(
-        default="none", description="AWS credentials of the containers: none, those of this machine, or RoleArn's."
+        default="none",
+        description="AWS credentials for the containers: none, those of this machine, or those of RoleArn.",
     )
-    Code: _Path | None = setting(default=None, description="Folder that fills /opt/ml/code, copy-on-write.")
+    Code: _Path | None = setting(default=None, description="Folder for /opt/ml/code, copy-on-write.")
     Staging: Literal["overlay", "copy"] | None = setting(
-        default=None, description="How channels get into the container; else whatever works, fastest first."
+        default=None, description="How channel data gets into the container. Default: the fastest way that works."
     )
-    Region: _Path | None = setting(default=None, description="AWS region the job claims to run in.")
+    Region: _Path | None = setting(default=None, description="AWS region that the container is told it runs in.")
     PeerGraceSeconds: _Grace = setting(
-        default=10, description="Seconds the other hosts get once one has failed; inferred, the service does not say."
+        default=10,
+        description="Seconds the other hosts get to stop once one has failed. Inferred; not documented by AWS.",
     )
     StopGraceSeconds: _Grace = setting(default=120, description="Seconds between SIGTERM and SIGKILL.")
     MaxHosts: Annotated[int, Whole(minimum=1, maximum=1000)] = setting(
-        default=32, description="Hosts that one job may have here: each is a container on this machine."
+        default=32, description="Maximum number of hosts of a job. Each one is a container on this machine."
     )
     NetworkRange: _Path = setting(
-        default="198.18.0.0/15", description="Addresses that the network of a job is taken from, as ADDRESS/BITS."
+        default="198.18.0.0/15", description="Address range for the networks of jobs, as ADDRESS/BITS."
     )
     Endpoints: Annotated[dict[_Path, _Path], Items()] = setting(
-        default_factory=dict, description="URL for a service of AWS, passed in as AWS_ENDPOINT_URL_SERVICE."
+        default_factory=dict, description="URL of an AWS service, passed to the containers as AWS_ENDPOINT_URL_SERVICE."
     )
     ResourceConfigKeys: Literal["newest", "without-topology", "three-keys"] = setting(
         default="newest", description="Keys of resourceconfig.json: today's, those of 2022 to 2025, or until 2021."
@@ -66,9 +70,9 @@ class LocalSettings(Structure):
     NetworkInterface: Annotated[str, Text(pattern="[a-z][a-z0-9]{0,14}")] = setting(
         default="eth0", description="network_interface_name in resourceconfig.json; the interface itself is eth0."
     )
-    MergeOutput: bool = setting(default=False, description="Make output.tar.gz of the output of all hosts.")
+    MergeOutput: bool = setting(default=False, description="Put the output of all hosts into output.tar.gz.")
     EnforceInstanceLimits: bool = setting(
-        default=False, description="Give containers the memory, CPUs and volume size of the instance, and no more."
+        default=False, description="Limit containers to the memory, CPUs and volume size of the instance type."
     )
     Memory: Annotated[limits.Size, Checked(trouble=limits.memory_trouble, schema=limits.SIZE_SCHEMA)] | None = setting(
         default=None, description="Memory of each container, such as 512m."
@@ -77,16 +81,17 @@ class LocalSettings(Structure):
         default=None, description="Processors of each container, such as 1.5."
     )
     ShmSize: Annotated[limits.Size, Checked(trouble=limits.shared_memory_trouble, schema=limits.SIZE_SCHEMA)] | None = (
-        setting(default=None, description="Size of /dev/shm, such as 2g; else the engine's default.")
+        setting(default=None, description="Size of /dev/shm, such as 2g. Default: the engine's.")
     )
     Ulimits: Annotated[limits.Ulimits, Checked(trouble=limits.ulimits_trouble, schema=limits.ULIMITS_SCHEMA)] | None = (
-        setting(default=None, description="Ulimits such as {nofile: 65536}; else the engine's defaults.")
+        setting(default=None, description="Ulimits such as {nofile: 65536}. Default: the engine's.")
     )
     Gpus: Annotated[GpuChoice, Checked(trouble=gpus_trouble, schema=GPUS_SCHEMA)] = setting(
-        default="auto", description="GPUs: as the type has them, all of this machine's, none, so many a host, or ids."
+        default="auto",
+        description="GPUs: as the instance type has, all of this machine, none, a number per host, or ids.",
     )
     AllowCpu: bool = setting(default=False, description="Run a GPU or Neuron instance type without them.")
     Pull: Literal["missing", "always", "never"] = setting(default="missing", description="When to pull the image.")
     Faults: Annotated[list[Fault], Items(minimum=0, maximum=20)] = setting(
-        default_factory=list, description="Interruptions and internal errors to be staged."
+        default_factory=list, description="Interruptions and internal errors to simulate."
     )

@@ -29,24 +29,24 @@ def network_violations(local: LocalSettings, *, path: Path) -> list[Violation]:
 def _found(local: LocalSettings, path: Path) -> Iterator[Violation]:
     trouble = _range_trouble(local.NetworkRange)
     if trouble is not None:
-        yield _says((*path, "NetworkRange"), f"'{local.NetworkRange}' {trouble}; write 10.99.0.0/16")
+        yield _says((*path, "NetworkRange"), f"'{local.NetworkRange}' {trouble}; write it like 10.99.0.0/16")
     for service, url in local.Endpoints.items():
         place = (*path, "Endpoints", service)
         if _SERVICE.fullmatch(service) is None:
-            yield _says(place, "is no name of a service; write s3, sts, dynamodb, secrets_manager")
+            yield _says(place, "is not a valid service name; write it like s3, sts, dynamodb or secrets_manager")
         if not _is_url(url):
-            yield _says(place, f"'{url}' is no URL of a service; write http://localhost:9000")
+            yield _says(place, f"'{url}' is not a valid service URL; write it like http://localhost:9000")
 
 
 def _range_trouble(given: str) -> str | None:
     try:
         network = IPv4Network(given)
     except ValueError:
-        return "is no range of IPv4 addresses"
+        return "is not a valid range of IPv4 addresses"
     if network.prefixlen > _FEWEST_BITS:
-        return "has too few addresses, the network of a job needs four or more"
+        return "is too small: the network of a job needs at least four addresses"
     reserved = next((what for each, what in _RESERVED.items() if network.overlaps(IPv4Network(each))), None)
-    return None if reserved is None else f"has {reserved} addresses in it, which no network of containers can have"
+    return None if reserved is None else f"has {reserved} addresses, which a container network cannot use"
 
 
 def _is_url(url: str) -> bool:

@@ -36,9 +36,9 @@ def unsupported_request(document: Document, found: list[tuple[str, Violation]]) 
     width = max(len(where) for where, _ in places)
     who = document.blamed(violation.path for _, violation in found)
     return FieldRefusedError(
-        f"{who} asks for what smlocal does not do: {', '.join(names)}",
+        f"{who} uses what smlocal does not support: {', '.join(names)}",
         details=[f"{where:<{width}}   {text}" for where, text in places],
-        remedy=[*_remedies(names), "smlocal coverage says what becomes of every member."],
+        remedy=[*_remedies(names), "smlocal coverage shows how each field is handled."],
     )
 
 
@@ -52,4 +52,4 @@ def _remedies(names: list[str]) -> Iterator[str]:
         elif name not in whole:
             whole.append(name)
     if whole:
-        yield f"Leave {'it' if names == whole[:1] else ', '.join(whole)} out to run the job here."
+        yield f"Remove {'it' if names == whole[:1] else ', '.join(whole)} to run the job here."

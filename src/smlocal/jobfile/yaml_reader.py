@@ -94,7 +94,7 @@ class _Loader(_Base):
         return list(reversed(parts))
 
     def undefined(self, node: yaml.Node, problem: str | None = None) -> NoReturn:
-        said = f"the tag {node.tag} has no meaning here" if problem is None else f"{str(node.value)[:40]} {problem}"
+        said = f"the tag {node.tag} is not supported" if problem is None else f"{str(node.value)[:40]} {problem}"
         raise yaml.constructor.ConstructorError(None, None, said, node.start_mark)
 
 

@@ -92,28 +92,28 @@ def test_folders_that_cannot_be_collected_from(run_refused: Callable[..., str], 
             {"TensorBoardOutputConfig": None, "DebugHookConfig": "/opt/ml/output/tensorboard/"},
             (
                 "DebugHookConfig.LocalPath: /opt/ml/output/tensorboard/ is refused: "
-                "It is the folder of TensorBoardOutputConfig as well."
+                "It is also the folder of TensorBoardOutputConfig."
             ),
         ),
         (
             {"TensorBoardOutputConfig": "/opt/ml/output/tensors", "DebugHookConfig": None},
             (
                 "TensorBoardOutputConfig.LocalPath: /opt/ml/output/tensors is refused: "
-                "It is the folder of DebugHookConfig as well."
+                "It is also the folder of DebugHookConfig."
             ),
         ),
         (
             {"CheckpointConfig": "/opt/ml/output", "DebugHookConfig": None},
             (
                 "CheckpointConfig.LocalPath: /opt/ml/output is refused: "
-                "/opt/ml/output/tensors, the folder of DebugHookConfig, lies in it."
+                "It contains /opt/ml/output/tensors, the folder of DebugHookConfig."
             ),
         ),
         (
             {"CheckpointConfig": None, "TensorBoardOutputConfig": "/opt/ml/checkpoints/logs"},
             (
                 "TensorBoardOutputConfig.LocalPath: /opt/ml/checkpoints/logs is refused: "
-                "It lies in /opt/ml/checkpoints, the folder of CheckpointConfig."
+                "It is inside /opt/ml/checkpoints, the folder of CheckpointConfig."
             ),
         ),
     ],

@@ -172,6 +172,6 @@ def test_a_plan_tries_lines(write: Write, smlocal_run: Run) -> None:
     document = json.loads(smlocal_run("plan", path, *lines, "--json", cwd=path.parent).stdout)
     first, second = document["TriedLines"]
     assert [each["Value"] for each in first["Metrics"]] == [0.5, None, 7.0]
-    assert second["Metrics"][1]["Says"].startswith("broken off after 100 ms")
+    assert second["Metrics"][1]["Says"].startswith("stopped after 100 ms")
     path = write("metrics-untried", "echo")
     assert smlocal_run("plan", path, "--try-line", "x", cwd=path.parent).returncode == 2

@@ -33,9 +33,9 @@ def test_a_good_one(value: Any) -> None:
         (1.5, "must be auto"),
         ([], "must be auto"),
         ({"Count": 1}, "must be auto"),
-        ([0, "first"], "'first', which is no id of a GPU"),
-        ([0, -1], "-1, which is no id of a GPU"),
-        ([True], "True, which is no id"),
+        ([0, "first"], "'first', which is not a valid GPU id"),
+        ([0, -1], "-1, which is not a valid GPU id"),
+        ([True], "True, which is not a valid GPU id"),
         ([0, 1, "0"], "has 0 twice"),
     ],
 )
@@ -68,8 +68,8 @@ def refused(local: dict[str, Any], kind: str = "ml.g4dn.xlarge", *, strict: bool
 
 
 def test_in_a_job_file() -> None:
-    assert "Local.Gpus has 'one', which is no id of a GPU" in refused({"Gpus": ["one"]})
-    assert "leave one of them out" in refused({"Gpus": 1, "AllowCpu": True})
+    assert "Local.Gpus has 'one', which is not a valid GPU id" in refused({"Gpus": ["one"]})
+    assert "remove one of the two" in refused({"Gpus": 1, "AllowCpu": True})
     assert refused({"Gpus": "x", "Cache": 1}).count("Local.") == 2
 
 

@@ -77,9 +77,9 @@ def test_nothing_seen_is_nothing_measured() -> None:
 @pytest.mark.parametrize(
     ("mib", "verdict", "words"),
     [
-        (100, Verdict.FITS, "The peak of 100 MiB and 1.0 cores would have fitted in ml.t3.medium (4 GiB, 2 vCPU), "),
+        (100, Verdict.FITS, "The peak of 100 MiB and 1.0 cores would fit in ml.t3.medium (4 GiB, 2 vCPU), "),
         (7500, Verdict.NEAR, "algo-1 held 7.3 GiB at its peak, 92 % of the 8 GiB of ml.m5.large"),
-        (8192, Verdict.EXCEEDED, "algo-1 held 8 GiB at its peak; ml.m5.large has 8 GiB, and it would have run out"),
+        (8192, Verdict.EXCEEDED, "algo-1 held 8 GiB at its peak; ml.m5.large has 8 GiB, and it would run out"),
         (20_000, Verdict.EXCEEDED, "algo-1 held 19.5 GiB at its peak; ml.m5.large has 8 GiB"),
     ],
 )
@@ -97,8 +97,8 @@ def test_after_an_oom_kill_nothing_is_said_to_fit() -> None:
     assert (advice.verdict, advice.fits) == (Verdict.KILLED, ())
     assert advice.sentences == (
         (
-            "algo-2: the kernel killed a process for want of memory; the most that was seen before is 300 MiB, "
-            "and what it would have used was not measured."
+            "algo-2: the kernel killed a process because memory ran out. The highest use measured before is 300 MiB; "
+            "how much it needs is not known."
         ),
     )
 
@@ -129,7 +129,7 @@ def test_gpu_memory_counts_where_it_was_measured() -> None:
     advice = ask("ml.g4dn.xlarge", host(100, gpu_memory=20_000 * MIB, gpu_percent=99))
     assert advice.sentences[0] == (
         "A GPU held 19.5 GiB at its peak; one of ml.g4dn.xlarge (NVIDIA T4) has 16 GiB, "
-        "and it would have run out of memory there."
+        "and it would run out of memory there."
     )
     assert advice.fits
     assert all(t.gpus == 1 and t.gpu_memory_mib > 20_000 for t in advice.fits)
@@ -138,7 +138,7 @@ def test_gpu_memory_counts_where_it_was_measured() -> None:
 def test_a_peak_that_nothing_holds() -> None:
     advice = ask("ml.m5.large", host(10**9))
     assert advice.fits == ()
-    assert advice.sentences[-1].endswith("would not have fitted in any instance type of its kind.")
+    assert advice.sentences[-1].endswith("would not fit in any instance type of this kind.")
 
 
 @given(kind=st.sampled_from(KINDS), mib=st.floats(0.1, 3e6), cpu=st.floats(0, 200), gpu=st.none() | st.integers(0, 90))

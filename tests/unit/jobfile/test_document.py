@@ -127,7 +127,7 @@ def test_flags_override_and_have_no_line() -> None:
 
 def test_a_flag_cannot_reach_into_a_scalar() -> None:
     document = load("A: text\nL: [1]\n")
-    with pytest.raises(RequestInvalidError, match=r"A\.B cannot be given: A is neither a map nor a list") as caught:
+    with pytest.raises(RequestInvalidError, match=r"A\.B cannot be set: A is neither a map nor a list") as caught:
         document.set(("A", "B"), 1)
     assert caught.value.details == ("job.yaml:1",)
     with pytest.raises(RequestInvalidError):
@@ -141,7 +141,7 @@ def test_a_flag_cannot_reach_into_a_scalar() -> None:
         ("a: b: c", "is not YAML", ("job.yaml:1:5   mapping values are not allowed in this context", "  a: b: c")),
         ("", "is empty", ()),
         (" \n\n", "is empty", ()),
-        ("# nothing\n", "holds no request, only comments", ()),
+        ("# nothing\n", "contains only comments, no request", ()),
         ("- a\n- b", "holds a list where", ()),
         ("text", "holds a string where", ()),
         ("a: 1\nb:\n  1: x", "has a key that is not a string", ("job.yaml:3   b.1 is a number",)),
@@ -149,10 +149,10 @@ def test_a_flag_cannot_reach_into_a_scalar() -> None:
         ("a:\n  b: 1\n  b: 2\n", "has the key b twice in one map", ("job.yaml:3   b", "job.yaml:2   first here")),
         ('{"a": 1,\n"a": 2}', "has the key a twice in one object", ("job.yaml:2   a", "job.yaml:1   first here")),
         ("a: 1\n---\nb: 2", "is not YAML", ("job.yaml:2:1   but found another document", "  ---")),
-        ("a: !mine x", "is not YAML", ("job.yaml:1:4   the tag !mine has no meaning here", "  a: !mine x")),
+        ("a: !mine x", "is not YAML", ("job.yaml:1:4   the tag !mine is not supported", "  a: !mine x")),
         ("a: !!int b", "is not YAML", ("job.yaml:1:4   b is not a number", "  a: !!int b")),
         ("? [a]\n: b", "is not YAML", ("job.yaml:1:3   found unhashable key", "  ? [a]")),
-        ("a: &x [*x]", "too large to be a request: more than 50 levels deep", ("at a[0][0]…",)),
+        ("a: &x [*x]", "too large for a request: more than 50 levels deep", ("at a[0][0]…",)),
     ],
 )
 def test_what_cannot_be_read_is_shown(text: str, sentence: str, details: tuple[str, ...]) -> None:
@@ -192,7 +192,7 @@ def test_only_maps_can_be_merged() -> None:
 )
 def test_the_remedy_for_a_file_that_is_too_large_fits(text: str, remedy: str) -> None:
     error = refused(text)
-    assert "too large to be a request" in error.sentence
+    assert "too large for a request" in error.sentence
     assert remedy in error.remedy[0]
 
 

@@ -157,7 +157,7 @@ def test_a_flag_that_is_refused_is_blamed_and_told_what_to_say_instead(monkeypat
     with pytest.raises(FieldRefusedError) as caught:
         read_job(document, strict=False)
     member = "EnableNetworkIsolation"
-    assert caught.value.sentence == f"the command line asks for what smlocal does not do: {member}"
+    assert caught.value.sentence == f"the command line uses what smlocal does not support: {member}"
     assert caught.value.remedy[0] == f"Use false for {member}."
 
 
@@ -170,28 +170,32 @@ def test_a_member_that_is_refused_can_be_left_out() -> None:
 @pytest.mark.parametrize(
     ("setting", "value", "said"),
     [
-        ("NetworkRange", "10.99.0.1/16", "'10.99.0.1/16' is no range of IPv4 addresses; write 10.99.0.0/16"),
-        ("NetworkRange", "fd00::/64", "'fd00::/64' is no range"),
-        ("NetworkRange", "private", "'private' is no range"),
-        ("NetworkRange", "127.0.0.0/8", "'127.0.0.0/8' has loopback addresses in it"),
-        ("NetworkRange", "127.12.0.0/16", "has loopback addresses in it"),
-        ("NetworkRange", "169.254.0.0/16", "has link-local addresses in it"),
-        ("NetworkRange", "239.1.0.0/16", "has multicast addresses in it"),
-        ("NetworkRange", "250.0.0.0/8", "has reserved addresses in it"),
-        ("NetworkRange", "0.0.0.0/0", "has unspecified addresses in it"),
-        ("NetworkRange", "128.0.0.0/1", "has link-local addresses in it"),
-        ("NetworkRange", "10.0.0.0/31", "has too few addresses"),
-        ("NetworkRange", "10.0.0.0", "has too few addresses"),
-        ("Region", "../../x", "'../../x' is no name of a region; write us-east-1"),
+        ("NetworkRange", "10.99.0.1/16", "'10.99.0.1/16' is not a valid range of IPv4 addresses; write 10.99.0.0/16"),
+        ("NetworkRange", "fd00::/64", "'fd00::/64' is not a valid range"),
+        ("NetworkRange", "private", "'private' is not a valid range"),
+        ("NetworkRange", "127.0.0.0/8", "'127.0.0.0/8' has loopback addresses"),
+        ("NetworkRange", "127.12.0.0/16", "has loopback addresses"),
+        ("NetworkRange", "169.254.0.0/16", "has link-local addresses"),
+        ("NetworkRange", "239.1.0.0/16", "has multicast addresses"),
+        ("NetworkRange", "250.0.0.0/8", "has reserved addresses"),
+        ("NetworkRange", "0.0.0.0/0", "has unspecified addresses"),
+        ("NetworkRange", "128.0.0.0/1", "has link-local addresses"),
+        ("NetworkRange", "10.0.0.0/31", "is too small"),
+        ("NetworkRange", "10.0.0.0", "is too small"),
+        ("Region", "../../x", "'../../x' is not a valid region; write it like us-east-1"),
         ("Region", "us east 1", "'us east 1' is no name"),
         ("Region", "-x", "'-x' is no name"),
-        ("Output", "' '", "Local.Output is blank; write the path of a folder"),
+        ("Output", "' '", "Local.Output is empty; give the path of a folder"),
         ("Code", '"\\t"', "Local.Code is blank"),
-        ("Endpoints", "{s 3!: 'http://localhost:1'}", "s 3!: is no name of a service"),
-        ("Endpoints", "{s3: localhost:9000}", "'localhost:9000' is no URL of a service; write http://localhost:9000"),
-        ("Endpoints", "{s3: 'ftp://localhost'}", "'ftp://localhost' is no URL"),
-        ("Endpoints", "{s3: 'http://localhost:99999'}", "'http://localhost:99999' is no URL"),
-        ("Endpoints", "{s3: 'http://'}", "'http://' is no URL"),
+        ("Endpoints", "{s 3!: 'http://localhost:1'}", "s 3!: is not a valid service name"),
+        (
+            "Endpoints",
+            "{s3: localhost:9000}",
+            "'localhost:9000' is not a valid service URL; write it like http://localhost:9000",
+        ),
+        ("Endpoints", "{s3: 'ftp://localhost'}", "'ftp://localhost' is not a valid service URL"),
+        ("Endpoints", "{s3: 'http://localhost:99999'}", "'http://localhost:99999' is not a valid service URL"),
+        ("Endpoints", "{s3: 'http://'}", "'http://' is not a valid service URL"),
     ],
 )
 def test_settings_of_the_network(setting: str, value: str, said: str) -> None:
@@ -226,11 +230,15 @@ SPOT = "EnableManagedSpotTraining: true\n"
         ("EnableManagedSpotTraining: false\n", "Kind: Interrupt", "Kind: only spot instances are interrupted"),
         (SPOT, "Kind: Interrupt, When: After", "When: After is for InternalError only"),
         ("", "Kind: InternalError, When: Before, AfterSeconds: 3", "AfterSeconds: counts seconds of training"),
-        ("", "Kind: InternalError, AfterSeconds: 86400", "AfterSeconds: training is stopped after 86400 s"),
+        (
+            "",
+            "Kind: InternalError, AfterSeconds: 86400",
+            "AfterSeconds: must be less than MaxRuntimeInSeconds (86400 s)",
+        ),
         (
             "StoppingCondition: {MaxRuntimeInSeconds: 5}\n",
             "Kind: InternalError, AfterSeconds: 5",
-            "AfterSeconds: training is stopped after 5 s",
+            "AfterSeconds: must be less than MaxRuntimeInSeconds (5 s)",
         ),
     ],
 )

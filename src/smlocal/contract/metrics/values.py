@@ -90,13 +90,13 @@ class Tried:
     def verdict(self) -> str:
         """In words."""
         if self.slow:
-            return f"broken off after {OVERRUN_SECONDS * 1000:g} ms: a line on which it takes longer has no value"
+            return f"stopped after {OVERRUN_SECONDS * 1000:g} ms: a line that takes longer has no value"
         if self.value is not None:
             return str(self.value)
         if not self.found:
             return "no match"
         matched = "nothing" if self.text is None else f"'{self.text}'"
-        return f"no value: the first group matched {matched}, which is no number"
+        return f"no value: the first group matched {matched}, which is not a number"
 
 
 def of_name(definitions: Sequence[MetricDefinition]) -> list[str]:

@@ -3,13 +3,13 @@
 from typing import Final
 
 OPTIONAL_HERE: Final = {
-    "CreateTrainingJobRequest.TrainingJobName": "a name can be made from the file's name and the time",
+    "CreateTrainingJobRequest.TrainingJobName": "the default is the file name and the time",
     "CreateTrainingJobRequest.RoleArn": "no role is assumed on this machine",
 }
 """Members the service requires and a local job may leave out; `--strict` requires them again."""
 
 PATHS_HERE: Final = {
-    "S3Uri": "data that lies on this machine is named by its path or a file:// URI",
+    "S3Uri": "data on this machine is given by its path or a file:// URI",
 }
 """Shapes whose pattern a local path need not match; `--strict` holds them to it again."""
 

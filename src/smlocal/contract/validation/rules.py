@@ -70,7 +70,7 @@ def _algorithm(request: dict[str, Any]) -> _Found:
     named = [name for name in ("TrainingImage", "AlgorithmName") if specification.get(name)]
     path = ("AlgorithmSpecification",)
     if not named:
-        yield _says(path, "give TrainingImage (or AlgorithmName); one of them is needed")
+        yield _says(path, "TrainingImage (or AlgorithmName) is required")
     elif len(named) > 1:
         yield _says((*path, "AlgorithmName"), "give TrainingImage or AlgorithmName, not both")
 
@@ -97,7 +97,7 @@ def _instances(request: dict[str, Any]) -> _Found:
         return
     for name in _NOT_BESIDE[instead]:
         if name in resources:
-            yield _says((*path, name), f"cannot stand beside {instead}")
+            yield _says((*path, name), f"cannot be used with {instead}")
 
 
 def _instance_groups(request: dict[str, Any]) -> _Found:
@@ -107,7 +107,7 @@ def _instance_groups(request: dict[str, Any]) -> _Found:
         if not isinstance(name, str):
             continue
         if name in known:
-            yield _says((*path, "InstanceGroupName"), f"'{name}' is the name of {spoken(known[name])} already")
+            yield _says((*path, "InstanceGroupName"), f"'{name}' is already the name of {spoken(known[name])}")
         known.setdefault(name, path)
         if _number(group, "InstanceCount") == 0:
             yield _says((*path, "InstanceCount"), "must be at least 1")
@@ -129,7 +129,7 @@ def _channel_names(request: dict[str, Any]) -> _Found:
         if name in {".", ".."}:
             yield _says((*path, "ChannelName"), f"'{name}' cannot be the name of the channel's folder")
         elif name in first:
-            yield _says((*path, "ChannelName"), f"'{name}' is the name of {spoken(first[name])} already")
+            yield _says((*path, "ChannelName"), f"'{name}' is already the name of {spoken(first[name])}")
         first.setdefault(name, path)
 
 
@@ -145,9 +145,9 @@ def _manifest_names(request: dict[str, Any]) -> _Found:
         name = channel.get("ChannelName")
         place = (*path, "ChannelName")
         if name == "checkpoints" and "CheckpointConfig" in request:
-            yield _says(place, "'checkpoints' is the service's own channel where CheckpointConfig is given")
+            yield _says(place, "'checkpoints' is reserved for the service when CheckpointConfig is given")
         elif isinstance(name, str) and name in written:
-            yield _says(place, f"'{name}' is where the manifest of {written[name]} lies")
+            yield _says(place, f"'{name}' is the name of the manifest of {written[name]}")
 
 
 def _pipe_names(request: dict[str, Any]) -> _Found:
@@ -169,14 +169,14 @@ def _nul(request: dict[str, Any]) -> _Found:
     for name in ("HyperParameters", "Environment"):
         for key, value in _part(request, name).items():
             if "\0" in key or (isinstance(value, str) and "\0" in value):
-                yield _says((name, key), "holds a NUL character, which cannot reach the container")
+                yield _says((name, key), "contains a NUL character, which cannot be passed to the container")
     specification = _part(request, "AlgorithmSpecification")
     for name in ("ContainerEntrypoint", "ContainerArguments"):
         words = specification.get(name)
         for index, word in enumerate(words if isinstance(words, list) else ()):
             if isinstance(word, str) and "\0" in word:
                 place = ("AlgorithmSpecification", name, index)
-                yield _says(place, "holds a NUL character, which cannot reach the container")
+                yield _says(place, "contains a NUL character, which cannot be passed to the container")
 
 
 def _data_sources(request: dict[str, Any]) -> _Found:
@@ -199,16 +199,18 @@ def _data_types(request: dict[str, Any]) -> _Found:
         inner = (*path, "DataSource", "S3DataSource", "S3DataType")
         data_type = _part(channel, "DataSource", "S3DataSource").get("S3DataType")
         if data_type == "AugmentedManifestFile" and mode in ("File", "FastFile"):
-            yield _says(inner, f"AugmentedManifestFile can only be used in Pipe mode, and this channel's is {mode}")
+            yield _says(
+                inner, f"AugmentedManifestFile can only be used in Pipe mode, and this channel's mode is {mode}"
+            )
         if data_type == "ManifestFile" and mode == "FastFile":
             yield _says(inner, "ManifestFile cannot be used in FastFile mode")
         for member, value in (("CompressionType", "Gzip"), ("RecordWrapperType", "RecordIO")):
             if channel.get(member) == value and mode in ("File", "FastFile"):
-                yield _says((*path, member), f"{value} is for Pipe mode only, and this channel's is {mode}")
+                yield _says((*path, member), f"{value} is for Pipe mode only, and this channel's mode is {mode}")
         names = _part(channel, "DataSource", "S3DataSource").get("AttributeNames")
         place = (*path, "DataSource", "S3DataSource", "AttributeNames")
         if data_type == "AugmentedManifestFile" and not names:
-            yield _says(place, "an augmented manifest needs the names of the attributes that are sent")
+            yield _says(place, "an augmented manifest requires the names of the attributes to send")
         elif names and data_type != "AugmentedManifestFile":
             yield _says(place, "is for an AugmentedManifestFile only")
 
@@ -231,7 +233,7 @@ def _tags(request: dict[str, Any]) -> _Found:
     repeated = {key for key, number in Counter(key for key in keys if isinstance(key, str)).items() if number > 1}
     for key in sorted(repeated):
         index = len(keys) - 1 - keys[::-1].index(key)
-        yield _says(("Tags", index, "Key"), f"'{key}' is the key of another tag already")
+        yield _says(("Tags", index, "Key"), f"'{key}' is already the key of another tag")
 
 
 _RULES: tuple[Callable[[dict[str, Any]], _Found], ...] = (

@@ -76,7 +76,7 @@ def test_what_asks_for_attention_and_nothing_else(tmp_path: Path) -> None:
     assert list(summary_lines(block))[1:] == [
         (
             "advice",
-            "algo-1 held 8.8 GiB at its peak; ml.m5.large has 8 GiB, and it would have run out of memory there.",
+            "algo-1 held 8.8 GiB at its peak; ml.m5.large has 8 GiB, and it would run out of memory there.",
         ),
         ("note", "algo-1: the engine said no"),
     ]
@@ -96,7 +96,7 @@ def test_describe_shows_all(tmp_path: Path) -> None:
         (
             "Advice",
             (
-                "The peak of 212 MiB and 1.0 cores would have fitted in ml.t3.medium (4 GiB, 2 vCPU), "
+                "The peak of 212 MiB and 1.0 cores would fit in ml.t3.medium (4 GiB, 2 vCPU), "
                 "ml.c4.xlarge (7.5 GiB, 4 vCPU), ml.m5.large (8 GiB, 2 vCPU)."
             ),
         ),

@@ -89,8 +89,8 @@ EnableNetworkIsolation: true
         read_job(load_document(text, name="job.yaml", directory="/"), strict=False)
     assert caught.value.details == (
         (
-            "job.yaml:1   AlgorithmSpecification.AlgorithmName is refused: Algorithm resources live in an account; "
-            "give their image as TrainingImage."
+            "job.yaml:1   AlgorithmSpecification.AlgorithmName is refused: Algorithm resources exist in an AWS "
+            "account; give their image as TrainingImage."
         ),
         "job.yaml:4   EnableNetworkIsolation: true is refused: Not yet.",
     )
@@ -131,7 +131,7 @@ def test_values_are_values_of_the_member(service: dict[str, Any]) -> None:
 
 def test_the_json_form() -> None:
     table = lookup.coverage_json()["CreateTrainingJob"]
-    assert table["AlgorithmSpecification.TrainingImage"] == {"support": "emulated", "note": "The image that is run."}
+    assert table["AlgorithmSpecification.TrainingImage"] == {"support": "emulated", "note": "The image to run."}
     assert table["EnableNetworkIsolation"]["values"]["true"]["support"] == "emulated"
 
 

@@ -113,9 +113,9 @@ def test_definitions_of_one_name_are_one_metric() -> None:
     [
         (Tried(name="m", value=0.5, text="0.5", found=True), "0.5"),
         (Tried(name="m"), "no match"),
-        (Tried(name="m", text="dog", found=True), "no value: the first group matched 'dog', which is no number"),
-        (Tried(name="m", found=True), "no value: the first group matched nothing, which is no number"),
-        (Tried(name="m", slow=True), "broken off after 100 ms: a line on which it takes longer has no value"),
+        (Tried(name="m", text="dog", found=True), "no value: the first group matched 'dog', which is not a number"),
+        (Tried(name="m", found=True), "no value: the first group matched nothing, which is not a number"),
+        (Tried(name="m", slow=True), "stopped after 100 ms: a line that takes longer has no value"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

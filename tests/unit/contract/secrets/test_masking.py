@@ -17,7 +17,7 @@ from smlocal.contract.secrets.urls import without_passwords
         ("redis://:hunter2@h:6379/0", "redis://:•••@h:6379/0"),
         ("smtp://me@x.com:hunter2@h", "smtp://me@x.com:•••@h"),
         ("amqp://a:b@h,amqp://c:d@h2", "amqp://a:•••@h,amqp://c:•••@h2"),
-        ("'http://u:p@h' is no URL", "'http://u:•••@h' is no URL"),
+        ("'http://u:p@h' is not valid", "'http://u:•••@h' is not valid"),
         ("https://hunter2@github.com/x", "https://•••@github.com/x"),
         ("https://hunter2:@h/x", "https://•••@h/x"),
         ("https://h/p?token=hunter2&page=3#top", "https://h/p?token=•••&page=3#top"),

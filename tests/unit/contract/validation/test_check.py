@@ -393,7 +393,7 @@ RULES = [
             "ResourceConfig: {InstanceCount: 1, InstanceGroups: [{InstanceType: ml.m5.large, InstanceCount: 1, "
             "InstanceGroupName: g}]}"
         ),
-        "ResourceConfig.InstanceCount: cannot stand beside InstanceGroups",
+        "ResourceConfig.InstanceCount: cannot be used with InstanceGroups",
     ),
     ("InputDataConfig: [{ChannelName: a}]", "Value null at 'inputDataConfig.1.member.dataSource' failed"),
     (
@@ -409,7 +409,7 @@ RULES = [
     ),
     (
         "InputDataConfig: [{DataSource: {S3DataSource: {S3Uri: x, S3DataType: AugmentedManifestFile}}}]",
-        "AugmentedManifestFile can only be used in Pipe mode, and this channel's is File",
+        "AugmentedManifestFile can only be used in Pipe mode, and this channel's mode is File",
     ),
     (
         ("InputDataConfig: [{InputMode: FastFile, DataSource: {S3DataSource: {S3Uri: x, S3DataType: ManifestFile}}}]"),
@@ -417,15 +417,15 @@ RULES = [
     ),
     (
         ("InputDataConfig: [{CompressionType: Gzip, DataSource: {S3DataSource: {S3Uri: x, S3DataType: S3Prefix}}}]"),
-        "InputDataConfig.1.member.CompressionType: Gzip is for Pipe mode only, and this channel's is File",
+        "InputDataConfig.1.member.CompressionType: Gzip is for Pipe mode only, and this channel's mode is File",
     ),
     (
         "InputDataConfig: [{RecordWrapperType: RecordIO, DataSource: {S3DataSource: {S3Uri: x}}}]",
-        "InputDataConfig.1.member.RecordWrapperType: RecordIO is for Pipe mode only, and this channel's is File",
+        "InputDataConfig.1.member.RecordWrapperType: RecordIO is for Pipe mode only, and this channel's mode is File",
     ),
     (
         "InputDataConfig: [{InputMode: Pipe, DataSource: {S3DataSource: {S3DataType: AugmentedManifestFile}}}]",
-        "AttributeNames: an augmented manifest needs the names of the attributes that are sent",
+        "AttributeNames: an augmented manifest requires the names of the attributes to send",
     ),
     (
         "InputDataConfig: [{DataSource: {S3DataSource: {S3DataType: S3Prefix, AttributeNames: [a]}}}]",
@@ -475,28 +475,28 @@ RULES = [
     ),
     (
         f"InputDataConfig: [{{ChannelName: a, {FROM_X}}}, {{ChannelName: a-manifest, {FROM_X}}}]",
-        "InputDataConfig.2.member.ChannelName: 'a-manifest' is where the manifest of InputDataConfig.1.member lies",
+        "InputDataConfig.2.member.ChannelName: 'a-manifest' is the name of the manifest of InputDataConfig.1.member",
     ),
     (
         f"InputDataConfig: [{{ChannelName: a-manifest, {FROM_X}}}, {{ChannelName: a, {FROM_X}}}]",
-        "InputDataConfig.1.member.ChannelName: 'a-manifest' is where the manifest of InputDataConfig.2.member lies",
+        "InputDataConfig.1.member.ChannelName: 'a-manifest' is the name of the manifest of InputDataConfig.2.member",
     ),
     (
         f"InputDataConfig: [{{ChannelName: checkpoints-manifest, {FROM_X}}}]\nCheckpointConfig: {{S3Uri: ./c}}",
-        "'checkpoints-manifest' is where the manifest of the checkpoints lies",
+        "'checkpoints-manifest' is the name of the manifest of the checkpoints",
     ),
     (
         f"InputDataConfig: [{{ChannelName: checkpoints, {FROM_X}}}]\nCheckpointConfig: {{S3Uri: ./c}}",
-        "'checkpoints' is the service's own channel where CheckpointConfig is given",
+        "'checkpoints' is reserved for the service when CheckpointConfig is given",
     ),
-    ('Environment: {A: "a\\0b"}', "Environment.A: holds a NUL character"),
-    ('HyperParameters: {A: "a\\0b"}', "HyperParameters.A: holds a NUL character"),
-    ('HyperParameters: {"a\\0b": A}', "holds a NUL character"),
+    ('Environment: {A: "a\\0b"}', "Environment.A: contains a NUL character"),
+    ('HyperParameters: {A: "a\\0b"}', "HyperParameters.A: contains a NUL character"),
+    ('HyperParameters: {"a\\0b": A}', "contains a NUL character"),
     (
         'AlgorithmSpecification: {TrainingImage: i, TrainingInputMode: File, ContainerArguments: ["a\\0b"]}',
-        "AlgorithmSpecification.ContainerArguments.1.member: holds a NUL character",
+        "AlgorithmSpecification.ContainerArguments.1.member: contains a NUL character",
     ),
-    ("Tags: [{Key: a, Value: b}, {Key: a, Value: c}]", "Tags.2.member.Key: 'a' is the key of another tag already"),
+    ("Tags: [{Key: a, Value: b}, {Key: a, Value: c}]", "Tags.2.member.Key: 'a' is already the key of another tag"),
 ]
 
 

@@ -93,8 +93,8 @@ def test_a_line_is_tried_by_all() -> None:
     )
     assert [each.verdict for each in tried] == [
         "7.0",
-        "no value: the first group matched 'cat', which is no number",
+        "no value: the first group matched 'cat', which is not a number",
         "no match",
-        "broken off after 100 ms: a line on which it takes longer has no value",
-        "no value: the first group matched nothing, which is no number",
+        "stopped after 100 ms: a line that takes longer has no value",
+        "no value: the first group matched nothing, which is not a number",
     ]
