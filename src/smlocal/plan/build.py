@@ -36,7 +36,7 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
     request, local = job.request, job.local
     resources, specification = request.ResourceConfig, request.AlgorithmSpecification
     if resources is None or specification is None or specification.TrainingImage is None:
-        message = "validation lets no request pass without ResourceConfig and a training image"
+        message = "validation requires ResourceConfig and a training image"
         raise AssertionError(message)
     hosts = hosts_of(resources)
     arn = training_job_arn(name, region_name=facts.region, account_id=facts.account)

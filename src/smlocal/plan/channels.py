@@ -93,7 +93,7 @@ def _tree(channel: Channel, mode: str, shard: Shard, local: LocalSettings, facts
 def _pipe(channel: Channel, shard: Shard, facts: Facts) -> PipePlan:
     source = channel.DataSource.S3DataSource
     if source is None:
-        message = "validation lets no file system pass in Pipe mode"
+        message = "validation refuses file systems in Pipe mode"
         raise AssertionError(message)
     return PipePlan(
         name=channel.ChannelName,

@@ -9,29 +9,29 @@ def _podman(plan: JobPlan, job: JobFile) -> str | None:
     if plan.engine.product != "podman":
         return None
     return (
-        "the engine is Podman: it does not say when memory has run out (exit code 137), which only the kernel's log "
-        "tells whoever may read it, sets TERM and container, and gives /etc/hosts more names"
+        "the engine is Podman: it does not report that memory ran out (exit code 137; the kernel's log does), "
+        "sets the variables TERM and container, and adds names to /etc/hosts"
     )
 
 
 def _rootless(plan: JobPlan, job: JobFile) -> str | None:
     if not plan.engine.rootless:
         return None
-    return "the engine is rootless: root in the container is this user, and other users there are nobody's here"
+    return "the engine is rootless: root in the container is your user; other users have no equal on this machine"
 
 
 def _ulimits(plan: JobPlan, job: JobFile) -> str | None:
     if not job.local.Ulimits or not plan.engine.rootless or plan.engine.product != "podman":
         return None
-    return "Podman without root gives a container no more of Local.Ulimits than it has itself, and does not say so"
+    return "rootless Podman silently caps Local.Ulimits at its own limits"
 
 
 def _remote(plan: JobPlan, job: JobFile) -> str | None:
     if plan.engine.local:
         return None
     return (
-        f"the engine at {plan.engine.address} runs elsewhere: everything is sent into volumes of its own, and brought "
-        "back when the containers have ended, nothing while they run"
+        f"the engine at {plan.engine.address} is on another machine: data is uploaded to its volumes, and results are "
+        "downloaded when the containers have ended, not while they run"
     )
 
 
@@ -46,13 +46,13 @@ def _endpoints(plan: JobPlan, job: JobFile) -> str | None:
     if not here:
         return None
     where = "in a network of its own" if plan.engine.local else "on another machine"
-    return f"{', '.join(here)} is not this machine for the containers of this engine, which is {where}"
+    return f"{', '.join(here)} is not this machine in the containers: the engine is {where}"
 
 
 def _isolation(plan: JobPlan, job: JobFile) -> str | None:
     if plan.engine.product != "podman" or plan.network is None or not plan.network.isolated:
         return None
-    return "isolation is not whole on Podman: containers reach what listens on this machine at every address of its"
+    return "isolation is incomplete on Podman: containers can reach what listens on this machine's addresses"
 
 
 ENGINE_RULES = (

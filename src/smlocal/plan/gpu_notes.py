@@ -12,8 +12,8 @@ def _allow_cpu(plan: JobPlan, job: JobFile) -> str | None:
     without += [_has_neuron(host) for host in plan.hosts if type_neuron(host.host) and not host.neuron]
     if not without:
         return None
-    why = "allowed by --allow-cpu" if job.local.AllowCpu else f"asked by Local.Gpus ({job.local.Gpus})"
-    return f"{some(without)}; this run has none, as {why}"
+    why = "--allow-cpu is set" if job.local.AllowCpu else f"Local.Gpus is {job.local.Gpus}"
+    return f"{some(without)}; this run has none, because {why}"
 
 
 def _has_neuron(host: HostPlan) -> str:
@@ -32,7 +32,7 @@ def _gpu_count(plan: JobPlan, job: JobFile) -> str | None:
         for host in plan.hosts
         if host.devices is not None and type_gpus(host.host) not in {host.gpus, EVERY}
     ]
-    return f"not as many GPUs as on the service: {some(differing)}" if differing else None
+    return f"number of GPUs differs from the service: {some(differing)}" if differing else None
 
 
 def _unseen(plan: JobPlan, job: JobFile) -> str | None:
@@ -41,9 +41,9 @@ def _unseen(plan: JobPlan, job: JobFile) -> str | None:
         return None
     gpus = "GPUs" if not asked else f"{asked} GPU{'s' * (asked != 1)}"
     if facts.ids is not None:
-        return f"the job asks for {gpus} and this machine has {len(facts.ids)}: it will not be started here"
-    said = facts.trouble or "nvidia-smi is not here"
-    return f"the job asks for {gpus}, and {said}: a run starts only if the engine gives them all the same"
+        return f"the job requests {gpus} and this machine has {len(facts.ids)}: a run will be refused"
+    said = facts.trouble or "nvidia-smi was not found"
+    return f"the job requests {gpus}, and {said}: a run starts only if the engine provides them anyway"
 
 
 def _neuron_unseen(plan: JobPlan, job: JobFile) -> str | None:
@@ -52,15 +52,15 @@ def _neuron_unseen(plan: JobPlan, job: JobFile) -> str | None:
         return None
     demand = f"the job needs {asked} Neuron device{'s' * (asked != 1)}"
     if there is None:
-        return f"{demand}: whether the engine's machine has them shows when the job is run"
-    return f"{demand} and this machine has {there}: it will not be started here (--allow-cpu runs it without)"
+        return f"{demand}: whether the engine's machine has them is checked when the job runs"
+    return f"{demand} and this machine has {there}: a run will be refused (--allow-cpu runs it without them)"
 
 
 def _shared(plan: JobPlan, job: JobFile) -> str | None:
     busy = plan.machine.gpus.busy
     mine = [gpu for host in plan.hosts if host.devices is not None for gpu in host.devices.ids]
-    used = [f"GPU {gpu} is used by the job {busy[gpu]} as well" for gpu in mine if gpu in busy]
-    return f"{some(used)}: they share its memory and its time" if used else None
+    used = [f"GPU {gpu} is also used by the job {busy[gpu]}" for gpu in mine if gpu in busy]
+    return f"{some(used)}: they share its memory and time" if used else None
 
 
 GPU_RULES = (

@@ -9,7 +9,7 @@ from smlocal.plan.note_rule import NoteRule, some
 def _shell_entrypoint(plan: JobPlan, job: JobFile) -> str | None:
     if plan.image_facts is None or plan.entrypoint is not None or not is_shell_form(plan.image_facts.entrypoint or ()):
         return None
-    return 'ENTRYPOINT is in shell form: it swallows "train" and the stop signals; write it as a JSON list'
+    return 'ENTRYPOINT is in shell form, which drops "train" and stop signals; write it as a JSON list'
 
 
 def _init_entrypoint(plan: JobPlan, job: JobFile) -> str | None:
@@ -18,8 +18,8 @@ def _init_entrypoint(plan: JobPlan, job: JobFile) -> str | None:
     if init is None:
         return None
     return (
-        f'the entry point is {init}: AWS documents that an init program cannot be the entry point, as "train" confuses '
-        "it; start your program directly"
+        f'the entry point is {init}: AWS documents that an init program cannot be the entry point, because "train" '
+        "breaks it; start your program directly"
     )
 
 
@@ -27,7 +27,7 @@ def _stop_signal(plan: JobPlan, job: JobFile) -> str | None:
     signal = plan.image_facts.stop_signal if plan.image_facts is not None else None
     if signal in {None, "", "SIGTERM", "TERM", "15"}:
         return None
-    return f"the image asks to be stopped with {signal}; training containers are sent SIGTERM"
+    return f"the image declares the stop signal {signal}; training containers get SIGTERM"
 
 
 def _reserved_files(plan: JobPlan, job: JobFile) -> str | None:
@@ -38,7 +38,7 @@ def _reserved_files(plan: JobPlan, job: JobFile) -> str | None:
 
 
 def _image_absent(plan: JobPlan, job: JobFile) -> str | None:
-    return f"{plan.image} is not here; a run pulls it first" if plan.image_facts is None else None
+    return f"{plan.image} is not available locally; a run pulls it first" if plan.image_facts is None else None
 
 
 IMAGE_RULES = (

@@ -22,17 +22,17 @@ def _mapped_sources(plan: JobPlan, job: JobFile) -> str | None:
 
 def _own_credentials(plan: JobPlan, job: JobFile) -> str | None:
     read = [channel.uri for channel in inputs(plan) if channel.listing.remote]
-    return f"read from S3 with the credentials of this machine, not the role's: {some(read)}" if read else None
+    return f"read from S3 with your own credentials, not those of RoleArn: {some(read)}" if read else None
 
 
 def _download_fails(plan: JobPlan, job: JobFile) -> str | None:
     failing = [f"{c.name}: {c.listing.failure}" for c in inputs(plan) if c.listing.failure is not None]
-    return f"the download will fail as it would on the service: {some(failing)}" if failing else None
+    return f"the download will fail as on the service: {some(failing)}" if failing else None
 
 
 def _file_systems(plan: JobPlan, job: JobFile) -> str | None:
     mounted = [f"{c.uri} is {c.listing.root}" for c in plan.trees if c.mode == "FileSystem"]
-    return f"folders of this machine stand for file systems, nothing is copied: {some(mounted)}" if mounted else None
+    return f"local folders are mounted in place of file systems, without a copy: {some(mounted)}" if mounted else None
 
 
 def _file_system_vpc(plan: JobPlan, job: JobFile) -> str | None:
@@ -45,7 +45,7 @@ def _file_system_vpc(plan: JobPlan, job: JobFile) -> str | None:
 def _fastfile_downloaded(plan: JobPlan, job: JobFile) -> str | None:
     whole = [f"{c.name} ({c.reason})" for c in plan.trees if c.mode == "FastFile" and c.reason is not None]
     return (
-        f"downloaded whole before the start, and then read-only, instead of streamed: {some(whole)}" if whole else None
+        f"downloaded completely before the start and mounted read-only, not streamed: {some(whole)}" if whole else None
     )
 
 
@@ -57,14 +57,14 @@ def _fastfile_sharded(plan: JobPlan, job: JobFile) -> str | None:
         and channel.DataSource.S3DataSource is not None
         and channel.DataSource.S3DataSource.S3DataDistributionType == "ShardedByS3Key"
     ]
-    return f"FastFile is sharded as File mode is (inferred): {some(sharded)}" if sharded else None
+    return f"FastFile is sharded like File mode (inferred): {some(sharded)}" if sharded else None
 
 
 def _fastfile_folder(plan: JobPlan, job: JobFile) -> str | None:
     folders = [channel.uri for channel in plan.trees if channel.mode == "FastFile" and _is_folder(channel.listing)]
     if not folders:
         return None
-    return f"AWS documents that a FastFile folder must be written with / at the end; accepted without: {some(folders)}"
+    return f"AWS documents that a FastFile folder must end with /; accepted here without it: {some(folders)}"
 
 
 def _is_folder(listing: Listing) -> bool:
@@ -86,7 +86,7 @@ def _fastfile_converse(plan: JobPlan, job: JobFile) -> str | None:
 
 def _shuffled(plan: JobPlan, job: JobFile) -> str | None:
     shuffled = [pipe.name for pipe in plan.pipes if pipe.seed is not None]
-    return f"shuffled by a permutation of our own; the service's is not known: {some(shuffled)}" if shuffled else None
+    return f"shuffled with our own permutation; the service's is not known: {some(shuffled)}" if shuffled else None
 
 
 def _shuffle_ignored(plan: JobPlan, job: JobFile) -> str | None:
@@ -115,19 +115,19 @@ def _unused_sources(plan: JobPlan, job: JobFile) -> str | None:
     unused = [
         key for key, folder in folders.items() if not any(u == folder or u.startswith(f"{folder}/") for u in uris)
     ]
-    return f"nothing is read through these entries of Local.Sources: {some(unused)}" if unused else None
+    return f"unused entries of Local.Sources: {some(unused)}" if unused else None
 
 
 def _modes(plan: JobPlan, job: JobFile) -> str | None:
     trees = [tree.name for tree in plan.trees if tree.staging in _IN_PLACE and tree.listing.unlike_service_modes]
     if not trees:
         return None
-    return f"files in {some(trees)} keep their owner and mode; on the service they are root's, mode 0644"
+    return f"files in {some(trees)} keep their owner and mode; on the service they belong to root, with mode 0644"
 
 
 def _empty_directories(plan: JobPlan, job: JobFile) -> str | None:
     trees = [tree.name for tree in plan.trees if tree.staging in _IN_PLACE and _has_empty(tree)]
-    return f"empty folders in {some(trees)} are visible; S3 knows none" if trees else None
+    return f"empty folders in {some(trees)} are visible; S3 has no empty folders" if trees else None
 
 
 def _has_empty(tree: TreePlan) -> bool:
@@ -137,18 +137,18 @@ def _has_empty(tree: TreePlan) -> bool:
 
 def _skipped(plan: JobPlan, job: JobFile) -> str | None:
     found: list[TreePlan | PipePlan] = [*_trees(plan), *plan.pipes]
-    skipped = [f"{tree.name}: {reason}" for tree in found for reason in tree.listing.skipped]
-    return f"not objects, as an upload would leave them out: {some(skipped)}" if skipped else None
+    skipped = [f"{tree.name}/{reason}" for tree in found for reason in tree.listing.skipped]
+    return f"skipped, not regular files: {some(skipped)}" if skipped else None
 
 
 def _copied(plan: JobPlan, job: JobFile) -> str | None:
     copied = [f"{tree.name} ({tree.reason})" for tree in _trees(plan) if tree.staging == "copy" and tree.reason]
-    return f"copied before the start instead of shown copy-on-write: {some(copied)}" if copied else None
+    return f"copied before the start, not mounted copy-on-write: {some(copied)}" if copied else None
 
 
 def _no_renames(plan: JobPlan, job: JobFile) -> str | None:
     shown = [tree.name for tree in _trees(plan) if tree.staging == "overlay"] if plan.engine.rootless else []
-    return f"the engine is rootless: folders in {some(shown)} cannot be renamed, unless they are new" if shown else None
+    return f"the engine is rootless: existing folders in {some(shown)} cannot be renamed" if shown else None
 
 
 def _trees(plan: JobPlan) -> Iterator[TreePlan]:

@@ -47,7 +47,7 @@ def _clamped(plan: JobPlan, job: JobFile) -> str | None:
         return None
     return (
         f"this machine is smaller than {some([_described(size) for size in larger])}: "
-        f"the limits are its own {machine.cpus} CPUs and {_readable(machine.memory_mib * MIB)}"
+        f"the limits are {machine.cpus} CPUs and {_readable(machine.memory_mib * MIB)}"
     )
 
 
@@ -56,14 +56,14 @@ def _together(plan: JobPlan, job: JobFile) -> str | None:
     if len(plan.hosts) == 1 or allowed <= plan.machine.memory_mib * MIB:
         return None
     return (
-        f"the hosts may use {_readable(allowed)} of memory together and this machine has "
-        f"{_readable(plan.machine.memory_mib * MIB)}: it may run out before any of them does"
+        f"the hosts may use {_readable(allowed)} of memory together, and this machine has "
+        f"{_readable(plan.machine.memory_mib * MIB)}: it may run out before a host reaches its limit"
     )
 
 
 def _own_limits(plan: JobPlan, job: JobFile) -> str | None:
     given = [name for name in ("Memory", "Cpus", "ShmSize", "Ulimits") if getattr(job.local, name) is not None]
-    return f"limits of this machine's own: {', '.join(f'Local.{name}' for name in given)}" if given else None
+    return f"limits that the service does not have: {', '.join(f'Local.{name}' for name in given)}" if given else None
 
 
 def _unsupported(plan: JobPlan, job: JobFile) -> str | None:
@@ -82,7 +82,7 @@ def _volume(plan: JobPlan, job: JobFile) -> str | None:
         return f"VolumeSizeInGB is not enforced: {plan.no_volume}"
     left = resources.VolumeSizeInGB * (MIB << 10) - max(delivered_bytes(host.channels) for host in plan.hosts)
     if plan.machine.free_disk is not None and plan.machine.free_disk < left:
-        return f"this machine has less room than the volume: it is made {_readable(plan.machine.free_disk)} large"
+        return f"too little disk space for the volume: its size is {_readable(plan.machine.free_disk)} instead"
     return None
 
 
@@ -90,7 +90,7 @@ def _volume_full(plan: JobPlan, job: JobFile) -> str | None:
     over = [host.host.name for host in plan.hosts if host.limits.disk == 0]
     if not over:
         return None
-    return f"the data does not fit in VolumeSizeInGB: the download fails as it would on the service ({some(over)})"
+    return f"the data does not fit in VolumeSizeInGB: the download fails as on the service ({some(over)})"
 
 
 LIMIT_RULES = (

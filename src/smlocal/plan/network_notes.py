@@ -14,8 +14,8 @@ def _many_hosts(plan: JobPlan, job: JobFile) -> str | None:
     memory, cpus = sum(size.memory_mib for size in sizes) // 1024, sum(size.vcpus for size in sizes)
     machine = plan.machine
     return (
-        f"{count} hosts are more than Local.MaxHosts ({most}), and a run is refused: they would be {count} containers "
-        f"at once, on the service {cpus} vCPU and {memory} GiB in all; this machine has {machine.cpus} CPUs and "
+        f"{count} hosts exceed Local.MaxHosts ({most}), so a run is refused: they would be {count} containers "
+        f"at once, with {cpus} vCPU and {memory} GiB in all on the service; this machine has {machine.cpus} CPUs and "
         f"{machine.memory_mib // 1024} GiB, {machine.memory_mib // count} MiB for each"
     )
 
@@ -23,15 +23,15 @@ def _many_hosts(plan: JobPlan, job: JobFile) -> str | None:
 def _isolation(plan: JobPlan, job: JobFile) -> str | None:
     if plan.network is None or not plan.network.isolated:
         return None
-    who = "containers reach each other" if len(plan.hosts) > 1 else "the container reaches itself"
-    return f"{who} and nothing else (EnableNetworkIsolation); data is brought from outside"
+    who = "containers can reach only each other" if len(plan.hosts) > 1 else "the container can reach only itself"
+    return f"{who} (EnableNetworkIsolation); smlocal delivers the data"
 
 
 def _isolated_code(plan: JobPlan, job: JobFile) -> str | None:
     given = (job.request.HyperParameters or {}).get("sagemaker_submit_directory", "").strip('"')
     if not job.request.EnableNetworkIsolation or not given.startswith("s3://") or plan.code is not None:
         return None
-    return f"the toolkit cannot fetch its code from {given}: with EnableNetworkIsolation it must come as a channel"
+    return f"the toolkit cannot download its code from {given}: with EnableNetworkIsolation, use a channel for it"
 
 
 def _endpoints(plan: JobPlan, job: JobFile) -> str | None:
@@ -44,7 +44,7 @@ def _endpoints(plan: JobPlan, job: JobFile) -> str | None:
     set_here = [name for name in names if name not in own]
     overruled = [name for name in names if name in own]
     said = [f"{', '.join(set_here)} set by Local.Endpoints; the service sets no such variable"] if set_here else []
-    said += [f"{', '.join(overruled)} as the request's Environment has it"] if overruled else []
+    said += [f"{', '.join(overruled)} set by the request's Environment"] if overruled else []
     return "; ".join(said)
 
 
@@ -53,15 +53,13 @@ def _endpoints_on_loopback(plan: JobPlan, job: JobFile) -> str | None:
     if not services:
         return None
     urls = ", ".join(job.local.Endpoints[service] for service in services)
-    return f"what answers at {urls} listens on 127.0.0.1 alone, where no container reaches it: bind it to 0.0.0.0"
+    return f"the server of {urls} listens only on 127.0.0.1, which containers cannot reach: bind it to 0.0.0.0"
 
 
 def _endpoints_unused(plan: JobPlan, job: JobFile) -> str | None:
     if not job.local.Endpoints or plan.network is None or not plan.network.isolated:
         return None
-    return (
-        f"Local.Endpoints ({', '.join(job.local.Endpoints)}) is not passed in: EnableNetworkIsolation lets nobody out"
-    )
+    return f"Local.Endpoints ({', '.join(job.local.Endpoints)}) is not passed in: EnableNetworkIsolation blocks it"
 
 
 NETWORK_RULES = (

@@ -33,7 +33,9 @@ def notes(plan: JobPlan, job: JobFile) -> tuple[Note, ...]:
 def _relaxed_instance(plan: JobPlan, job: JobFile) -> str | None:
     here = [host.host.instance_type for host in plan.hosts if is_this_machine(host.host.instance_type)]
     return (
-        f"the instance type {some(here)} is this machine as it is; the service needs one of its own" if here else None
+        f"the instance type {some(here)} means this machine; the service requires a real instance type"
+        if here
+        else None
     )
 
 
@@ -47,20 +49,18 @@ def _credentials(plan: JobPlan, job: JobFile) -> str | None:
     if plan.credentials is None:
         if job.local.Credentials == "none":
             return None
-        return "EnableNetworkIsolation: the container gets no credentials, whatever Local.Credentials says"
+        return "EnableNetworkIsolation: the container gets no credentials; Local.Credentials is ignored"
     if plan.credentials.mode == "inherit":
-        return (
-            "the container gets the AWS credentials of whoever runs this, with their rights; on the service, RoleArn's"
-        )
-    return "the container gets credentials of RoleArn, assumed by whoever runs this; S3 is still read and written here"
+        return "the container gets your own AWS credentials and permissions; on the service, those of RoleArn"
+    return "the container gets credentials of RoleArn, which you assume; smlocal uses your own for S3"
 
 
 def _relaxed_name(plan: JobPlan, job: JobFile) -> str | None:
-    return None if "TrainingJobName" in job.raw else "TrainingJobName is left out; the service needs one"
+    return None if "TrainingJobName" in job.raw else "TrainingJobName is missing; the service requires it"
 
 
 def _relaxed_role(plan: JobPlan, job: JobFile) -> str | None:
-    return None if job.request.RoleArn else "RoleArn is left out; the service needs one"
+    return None if job.request.RoleArn else "RoleArn is missing; the service requires it"
 
 
 def _relaxed_uri(plan: JobPlan, job: JobFile) -> str | None:
@@ -69,7 +69,7 @@ def _relaxed_uri(plan: JobPlan, job: JobFile) -> str | None:
         uris.append(plan.checkpoints.uri)
     uris += [each.uri for each in plan.collectors]
     local = [uri for uri in uris if not uri.startswith(("s3://", "https://"))]
-    return f"local paths stand where the service needs s3:// ({some(local)})" if local else None
+    return f"local paths are used where the service requires s3:// URIs ({some(local)})" if local else None
 
 
 def _output(plan: JobPlan, job: JobFile) -> str | None:
@@ -86,8 +86,8 @@ def _output_small(plan: JobPlan, job: JobFile) -> str | None:
     if free is None or free >= _LITTLE:
         return None
     return (
-        f"only {free / (1 << 20):.0f} MiB are free for artifacts in {plan.output.directory}; what does not fit is kept,"
-        " and smlocal pack packs it"
+        f"only {free / (1 << 20):.0f} MiB are free for artifacts in {plan.output.directory}; what does not fit is kept "
+        "until smlocal pack packs it"
     )
 
 
@@ -95,7 +95,7 @@ def _published(plan: JobPlan, job: JobFile) -> str | None:
     if not plan.output.publish:
         return None
     prefix = f"{plan.output.uri.rstrip('/')}/{plan.name}/output/"
-    return f"artifacts are uploaded to {prefix}, and what has their names there is replaced"
+    return f"artifacts are uploaded to {prefix}; existing objects of the same names are replaced"
 
 
 def _nothing_to_publish(plan: JobPlan, job: JobFile) -> str | None:
@@ -108,7 +108,7 @@ def _mirrors_published(plan: JobPlan, job: JobFile) -> str | None:
     said = [f"{member} is mirrored to {prefix}" for member, prefix in plan.published_mirrors]
     if not said:
         return None
-    return f"{'; '.join(said)}: what the job writes is replaced there, and what it deletes is deleted"
+    return f"{'; '.join(said)}: files that the job writes or deletes are replaced or deleted there"
 
 
 def _checkpoints(plan: JobPlan, job: JobFile) -> str | None:
@@ -131,7 +131,7 @@ def _encryption(plan: JobPlan, job: JobFile) -> str | None:
         )
         if value
     ]
-    return f"nothing is encrypted here: {', '.join(keys)} recorded" if keys else None
+    return f"nothing is encrypted here; {', '.join(keys)} recorded only" if keys else None
 
 
 def _vpc(plan: JobPlan, job: JobFile) -> str | None:
@@ -170,32 +170,32 @@ def _recorded(plan: JobPlan, job: JobFile) -> str | None:
         "ModelPackageConfig",
     )
     given = [name for name in members if getattr(job.request, name) is not None]
-    return f"recorded, without effect here: {', '.join(given)}" if given else None
+    return f"recorded, no effect here: {', '.join(given)}" if given else None
 
 
 def _code(plan: JobPlan, job: JobFile) -> str | None:
     if plan.code is None:
         return None
-    return f"/opt/ml/code is filled from {plan.code.listing.root}; on the service the toolkit fetches it itself"
+    return f"/opt/ml/code comes from {plan.code.listing.root}; on the service the toolkit downloads the code"
 
 
 def _submit_directory(plan: JobPlan, job: JobFile) -> str | None:
     given = (job.request.HyperParameters or {}).get("sagemaker_submit_directory", "").strip('"')
     if not given.startswith("s3://") or plan.code is not None:
         return None
-    return f"the toolkit will fetch its code from {given}: give --code DIR (Local.Code) to run without S3"
+    return f"the toolkit will download its code from {given}; use --code DIR (Local.Code) to run without S3"
 
 
 def _peer_grace(plan: JobPlan, job: JobFile) -> str | None:
     if len(plan.hosts) == 1:
         return None
-    return f"when a host fails, its peers get {plan.stop.peer_grace} s after SIGTERM (inferred; Local.PeerGraceSeconds)"
+    return f"when a host fails, the others get SIGTERM and {plan.stop.peer_grace} s (inferred; Local.PeerGraceSeconds)"
 
 
 def _merged_output(plan: JobPlan, job: JobFile) -> str | None:
     if len(plan.hosts) == 1 or not plan.output.merge_output:
         return None
-    return "output.tar.gz holds the files of all hosts; the service was seen to keep algo-1's only in 2020"
+    return "output.tar.gz contains the files of all hosts; in 2020 the service kept only those of algo-1"
 
 
 def _resource_config(plan: JobPlan, job: JobFile) -> str | None:

@@ -8,7 +8,7 @@ Staging = Literal["overlay", "copy", "bind", "fuse", "send"]
 """`bind` shows a folder as it is, `fuse` streams objects of S3 as they are read, `send` fills a volume elsewhere."""
 
 _REASONS_SHOWN = 2
-_NO_RENAMES = "if a rootless engine shows it, its folders cannot be renamed; Local.Staging overlay shows it anyway"
+_NO_RENAMES = "with a rootless overlay its folders cannot be renamed; Local.Staging overlay allows that"
 
 
 def choose_staging(

@@ -63,7 +63,7 @@ def test_the_time_limit_holds(
     assert training["EndTime"] - training["StartTime"] < 10
     assert not any(host["Killed"] for host in answer["Local"]["Hosts"])
     if not both:
-        assert "MaxRuntimeInSeconds is over" in said
+        assert "MaxRuntimeInSeconds reached" in said
         assert "the output is not being read" in said
         assert "Stopped (MaxRuntimeExceeded) in " in said
     assert_nothing_left("flood")

@@ -147,7 +147,7 @@ def test_gpus_that_another_job_uses_are_taken_last(
         assert "GPUs         algo-1: 1 (by a device request)" in one
         assert "gpus-shared" not in one
         both = smlocal_run("plan", job("gpus-free", "ml.g4dn.xlarge"), "--gpus", "2", env=machine.environment).stdout
-        assert "GPU 0 is used by the job elsewhere as well" in both
+        assert "GPU 0 is also used by the job elsewhere" in both
     finally:
         machine.engine.docker("rm", "elsewhere")
     assert machine.asked == []
@@ -198,7 +198,7 @@ def test_nothing_is_pulled_where_there_is_no_driver(job: Callable[..., str], sml
     refused(done, "gpu-unavailable", "the job asks for 2 GPUs", "no NVIDIA driver on this machine", "is not here yet")
     shown = smlocal_run("plan", path)
     assert shown.returncode == 0
-    assert "nvidia-smi is not here" in shown.stdout
+    assert "nvidia-smi was not found" in shown.stdout
 
 
 def test_doctor_asks_the_engine_for_a_gpu(machine: Bench, smlocal_run: Run) -> None:

@@ -131,5 +131,5 @@ def test_a_service_on_loopback_is_told_of(smlocal_run: Callable[..., Any], job_f
         url = f"http://localhost:{server.getsockname()[1]}"
         path = job_file([], "true", local={"Endpoints": {"s3": url}})
         done = smlocal_run("plan", path, check=True)
-    assert f"what answers at {url} listens on 127.0.0.1 alone" in done.stdout
+    assert f"the server of {url} listens only on 127.0.0.1" in done.stdout
     assert "AWS_ENDPOINT_URL_S3=http://" in done.stdout

@@ -40,7 +40,7 @@ def test_a_job_without_them_is_refused_unless_told(
     assert "[neuron-unavailable]" in done.stderr
     assert "ml.trn1.2xlarge has 1 Neuron device, and this machine has none" in done.stderr
     assert "--allow-cpu" in done.stderr
-    assert "it will not be started here" in smlocal_run("plan", path).stdout
+    assert "a run will be refused" in smlocal_run("plan", path).stdout
     assert json.loads(smlocal_run("jobs", "--json").stdout)["TrainingJobSummaries"] == []
 
     ran = run_job([], LOOK, ResourceConfig=TRAINIUM, flags=["--allow-cpu"])

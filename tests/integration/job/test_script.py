@@ -145,7 +145,7 @@ def test_the_time_limit_holds(
     work = f"trap 'echo asked; {when_asked}' TERM; while :; do sleep 0.1; done"
     done = by_hand(script_of(smlocal_run, tmp_path, image("sh"), work, max_run=1), tmp_path)
     assert (done.returncode, done.stdout) == (124, "asked\n"), done.stderr
-    assert done.stderr.endswith("MaxRuntimeInSeconds is over\n")
+    assert done.stderr.endswith("MaxRuntimeInSeconds reached\n")
     assert_nothing_left(NAME)
 
 

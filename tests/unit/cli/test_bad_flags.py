@@ -12,7 +12,7 @@ FLAGS = {
     ("-o", ""): ("outputDataConfig.s3OutputPath", "request-invalid", 2),
     ("-o", " "): ("outputDataConfig.s3OutputPath", "request-invalid", 2),
     ("--code", ""): ("Local.Code", "request-invalid", 2),
-    ("--code", " "): ("Local.Code is blank", "request-invalid", 2),
+    ("--code", " "): ("Local.Code is empty", "request-invalid", 2),
     ("--source", "s3://b="): ("s3://b is ''", "request-invalid", 2),
     ("--source", "s3://=data"): ("'s3://' is neither an s3:// prefix", "request-invalid", 2),
     ("-o", "/proc/x"): ("/proc is on a file system of the kernel's own (proc)", "output-unusable", 2),

@@ -82,7 +82,7 @@ def test_what_lies_in_a_mounted_folder_is_a_part_of_it(path: str, *, own: bool) 
         ("/state/../opt/ml", "hide"),
         ("/opt/ml/input", "channels"),
         ("/opt/ml/input/data/train", "channels"),
-        ("/opt/ml/output/failure", "why it failed"),
+        ("/opt/ml/output/failure", "failure file"),
     ],
 )
 def test_a_path_that_cannot_hold_checkpoints(path: str, why: str) -> None:
@@ -98,9 +98,9 @@ def test_a_folder_is_filled_by_the_code_or_by_checkpoints() -> None:
 @pytest.mark.parametrize(
     ("path", "other", "why"),
     [
-        ("/a/b", "/a/b", "as well"),
-        ("/a/b", "/a", "lies in /a"),
-        ("/a", "/a/b", "/a/b, the folder of X, lies in it"),
+        ("/a/b", "/a/b", "It is also the folder of X."),
+        ("/a/b", "/a", "is inside /a"),
+        ("/a", "/a/b", "contains /a/b, the folder of X"),
         ("/a/b", "/a/bc", None),
         ("/a/b", "/a/c", None),
     ],

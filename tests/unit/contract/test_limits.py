@@ -64,8 +64,8 @@ def test_values_that_cannot_be() -> None:
 def test_ulimits_that_cannot_be() -> None:
     assert ulimits_trouble({"nofile": 1024, "memlock": "-1", "core": "0:0"}) is None
     assert "did you mean nofile?" in (ulimits_trouble({"nofiles": 1}) or "")
-    assert "which is no limit" in (ulimits_trouble({"nofile": "many"}) or "")
-    assert "which is no limit" in (ulimits_trouble({"nofile": None}) or "")
+    assert "which is not a valid limit" in (ulimits_trouble({"nofile": "many"}) or "")
+    assert "which is not a valid limit" in (ulimits_trouble({"nofile": None}) or "")
     assert "above the hard one" in (ulimits_trouble({"nofile": "20:10"}) or "")
     assert "must be a map" in (ulimits_trouble("nofile=1") or "")
 

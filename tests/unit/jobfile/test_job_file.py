@@ -164,13 +164,17 @@ def test_a_flag_that_is_refused_is_blamed_and_told_what_to_say_instead(monkeypat
 def test_a_member_that_is_refused_can_be_left_out() -> None:
     with pytest.raises(FieldRefusedError) as caught:
         read(TEXT.replace("TrainingImage: image", "AlgorithmName: abc"))
-    assert caught.value.remedy[0].startswith("Leave ")
+    assert caught.value.remedy[0].startswith("Remove ")
 
 
 @pytest.mark.parametrize(
     ("setting", "value", "said"),
     [
-        ("NetworkRange", "10.99.0.1/16", "'10.99.0.1/16' is not a valid range of IPv4 addresses; write 10.99.0.0/16"),
+        (
+            "NetworkRange",
+            "10.99.0.1/16",
+            "'10.99.0.1/16' is not a valid range of IPv4 addresses; write it like 10.99.0.0/16",
+        ),
         ("NetworkRange", "fd00::/64", "'fd00::/64' is not a valid range"),
         ("NetworkRange", "private", "'private' is not a valid range"),
         ("NetworkRange", "127.0.0.0/8", "'127.0.0.0/8' has loopback addresses"),
@@ -183,10 +187,10 @@ def test_a_member_that_is_refused_can_be_left_out() -> None:
         ("NetworkRange", "10.0.0.0/31", "is too small"),
         ("NetworkRange", "10.0.0.0", "is too small"),
         ("Region", "../../x", "'../../x' is not a valid region; write it like us-east-1"),
-        ("Region", "us east 1", "'us east 1' is no name"),
-        ("Region", "-x", "'-x' is no name"),
+        ("Region", "us east 1", "'us east 1' is not a valid region"),
+        ("Region", "-x", "'-x' is not a valid region"),
         ("Output", "' '", "Local.Output is empty; give the path of a folder"),
-        ("Code", '"\\t"', "Local.Code is blank"),
+        ("Code", '"\\t"', "Local.Code is empty"),
         ("Endpoints", "{s 3!: 'http://localhost:1'}", "s 3!: is not a valid service name"),
         (
             "Endpoints",

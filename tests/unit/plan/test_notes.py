@@ -283,10 +283,10 @@ def test_neuron_devices_that_are_not_here(plan: Planner, facts: Facts) -> None:
 
     need = "the job needs 1 Neuron device"
     assert note(1) is None
-    assert note(0) == f"{need} and this machine has 0: it will not be started here (--allow-cpu runs it without)"
-    assert note(None) == f"{need}: whether the engine's machine has them shows when the job is run"
+    assert note(0) == f"{need} and this machine has 0: a run will be refused (--allow-cpu runs it without them)"
+    assert note(None) == f"{need}: whether the engine's machine has them is checked when the job runs"
     has = "ml.trn1.2xlarge has 1 Neuron device"
-    assert note(0, AllowCpu=True) == f"{has}; this run has none, as allowed by --allow-cpu"
+    assert note(0, AllowCpu=True) == f"{has}; this run has none, because --allow-cpu is set"
 
 
 @pytest.mark.parametrize(("free", "said"), [(1 << 20, True), (100 << 20, False), (None, False)])

@@ -44,7 +44,7 @@ def test_a_script_has_no_secret_and_names_what_it_needs(plan: Planner) -> None:
     script = shell_script(plan(SECRETS))
     assert "hunter2" not in script
     assert re.findall(r'^: "\$\{(\w+):\?\}"', script, flags=re.MULTILINE) == list(WANTED)
-    assert f"# Secrets are not shown. Set these first: {' '.join(WANTED)}\n" in script
+    assert f"# Secrets are not included. Set these first: {' '.join(WANTED)}\n" in script
     assert '--entrypoint run \\\n  image --api-key "$ARGUMENT_2" --epochs 3 "$ARGUMENT_5" >/dev/null' in script
     assert "-e HF_TOKEN \\\n" in script
     assert "-e LEVEL=info \\\n" in script

@@ -51,7 +51,7 @@ def _variable(name: str, value: str) -> str:
 def train(plan: JobPlan) -> Iterator[str]:
     """Run all of them, and write down how each ended."""
     stop, hosts = plan.stop, [host.host.name for host in plan.hosts]
-    yield f"run() {{  # one host to its end; when MaxRuntimeInSeconds is over: SIGTERM, {stop.grace} s, SIGKILL"
+    yield f"run() {{  # one host to its end; when MaxRuntimeInSeconds is reached: SIGTERM, {stop.grace} s, SIGKILL"
     yield '  docker start -a "by-hand-$J-$1" & attached=$!'
     yield f"  timeout {stop.max_runtime} tail -s 0.1 -f --pid=$attached /dev/null || {{"
     yield f'    touch "$W/over"; docker stop -t {stop.grace} "by-hand-$J-$1" >/dev/null || :'

@@ -45,7 +45,7 @@ class Secrets:
         """Lines that end the script at once when a secret is missing."""
         others = [*self.of_files.values(), *self.of_words.values()]
         if self.of_environment or others:
-            yield f"# Secrets are not shown. Set these first: {' '.join([*self.of_environment, *others])}"
+            yield f"# Secrets are not included. Set these first: {' '.join([*self.of_environment, *others])}"
         yield from (f': "${{{name}:?}}"; export {name}' for name in self.of_environment)
         yield from (f': "${{{name}:?}}"' for name in others)
         if self.of_files:

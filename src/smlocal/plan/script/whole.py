@@ -104,7 +104,7 @@ def _clean(plan: JobPlan) -> Iterator[str]:
 
 _VERDICT = (
     "sed 's/ / exited /' \"$W/ends\" >&2",
-    '[ ! -e "$W/over" ] || { echo "MaxRuntimeInSeconds is over" >&2; exit 124; }',
+    '[ ! -e "$W/over" ] || { echo "MaxRuntimeInSeconds reached" >&2; exit 124; }',
     "while read -r host s; do",
     '  [ "$s" != 0 ] || continue',
     '  f=$W/$host/output/failure; if [ -f "$f" ] && [ ! -h "$f" ]; then head -c 1024 "$f" >&2; fi',

@@ -286,7 +286,7 @@ InputDataConfig:
         ("job.yaml:15", "'inputDataConfig.1.member.dataSource.s3DataSource.s3DataType'"),
         (
             "job.yaml:16",
-            "InputDataConfig.2.member.ChannelName: 'train' is the name of InputDataConfig.1.member already",
+            "InputDataConfig.2.member.ChannelName: 'train' is already the name of InputDataConfig.1.member",
         ),
         (
             "job.yaml:17",
@@ -372,7 +372,10 @@ def test_a_line_for_the_screen_is_one_line_and_short() -> None:
 
 FROM_X = "DataSource: {S3DataSource: {S3Uri: x, S3DataType: S3Prefix}}"
 RULES = [
-    ("AlgorithmSpecification: {TrainingInputMode: File}", "AlgorithmSpecification: give TrainingImage"),
+    (
+        "AlgorithmSpecification: {TrainingInputMode: File}",
+        "AlgorithmSpecification: TrainingImage (or AlgorithmName) is required",
+    ),
     (
         "AlgorithmSpecification: {TrainingInputMode: File, TrainingImage: a, AlgorithmName: b}",
         "AlgorithmSpecification.AlgorithmName: give TrainingImage or AlgorithmName, not both",
@@ -448,7 +451,7 @@ RULES = [
     ),
     (
         "ResourceConfig: {InstanceGroups: [{InstanceGroupName: a}, {InstanceGroupName: a, InstanceCount: 0}]}",
-        "InstanceGroups.2.member.InstanceGroupName: 'a' is the name of ResourceConfig.InstanceGroups.1.member already",
+        "InstanceGroups.2.member.InstanceGroupName: 'a' is already the name of ResourceConfig.InstanceGroups.1.member",
     ),
     (
         "ResourceConfig: {InstanceGroups: [{InstanceGroupName: a, InstanceCount: 0}]}",
