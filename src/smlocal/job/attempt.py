@@ -93,7 +93,7 @@ class Attempt:
         if pull_refused is not None:
             self._failed(failure_reason.CANNOT_PULL, pull_refused)
         elif self.faults.strikes("Before"):
-            self._failed(failure_reason.INTERNAL_ERROR, "staged by Local.Faults before training")
+            self._failed(failure_reason.INTERNAL_ERROR, "simulated by Local.Faults before training")
         else:
             self._stage()
         phases.leave(details.downloaded(self.plan, self.runs.values()), good=not self.story.failed)
@@ -204,7 +204,7 @@ class Attempt:
             self._lost(watch.lost)
         self.explanation = self.explanation or watch.explanation
         if self.story.failure_reason == failure_reason.INTERNAL_ERROR and self.explanation is None:
-            self.explanation = "staged by Local.Faults during training"
+            self.explanation = "simulated by Local.Faults during training"
         told = {end.host for end in self.story.ends}
         for run in started:
             if run.name in told:
@@ -245,7 +245,7 @@ class Attempt:
     def strike_after(self) -> None:
         """An internal error that `Local.Faults` wants after training."""
         if not self.story.decided and self.faults.strikes("After"):
-            self._failed(failure_reason.INTERNAL_ERROR, "staged by Local.Faults after training")
+            self._failed(failure_reason.INTERNAL_ERROR, "simulated by Local.Faults after training")
 
     def _watch(self, running: Iterable[str]) -> Watch:
         stop = self.plan.stop
@@ -326,7 +326,9 @@ class Attempt:
     def _lost(self, why: str) -> None:
         self.engine_lost = True
         if not self.story.decided:
-            self._failed(failure_reason.INTERNAL_ERROR, f"the engine was lost while the job ran: {why}")
+            self._failed(
+                failure_reason.INTERNAL_ERROR, f"the connection to the engine was lost while the job was running: {why}"
+            )
 
     def _trouble(self, error: Exception) -> None:
         """A stop that was asked for meanwhile wins: the call that failed may have taken a while."""

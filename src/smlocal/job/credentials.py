@@ -27,16 +27,14 @@ def check_engine(engine: EngineFacts) -> None:
     if engine.rootless:
         kind = "is rootless"
     elif engine.product == "podman":
-        kind = "is Podman, whose networks are there only while a container is on them"
+        kind = "is Podman, whose networks exist only while a container uses them"
     elif engine.desktop or not engine.local:
-        kind = "runs in a machine of its own"
+        kind = "runs in a virtual machine"
     else:
         return
     raise CredentialsUnreachableError(
         f"containers of the engine at {engine.address} cannot ask this machine for credentials: it {kind}",
-        remedy=(
-            "Use the Docker engine of this machine: docker context use default; or run without: --credentials none",
-        ),
+        remedy=("Use the Docker engine of this machine: docker context use default; or run with --credentials none",),
     )
 
 
@@ -101,7 +99,7 @@ class Desk:
         try:
             self._serve(recorded["Port"])
         except (EngineError, MachineNotReadyError, OSError) as error:
-            self._note(f"the containers get no credentials since smlocal was killed: {error}")
+            self._note(f"the containers get no credentials after smlocal was killed: {error}")
 
     def close(self) -> None:
         """Answer nobody any more; to call it twice does no harm."""

@@ -75,11 +75,11 @@ def ended(story: Story) -> str:
 def uploaded(artifacts: Artifacts | None, published: "Published | None" = None) -> str:
     """The archives with their sizes, and what of them is in S3."""
     if artifacts is None:
-        return "nothing could be written"
+        return "no artifacts could be written"
     if published is not None and (published.failure is not None or published.broken_off):
-        return f"{uploaded(artifacts)}; {published.failure or 'the upload was broken off'}"
+        return f"{uploaded(artifacts)}; {published.failure or 'the upload was interrupted'}"
     if published is not None and published.objects:
         return f"{uploaded(artifacts)}, uploaded to {os.path.dirname(published.objects[0].uri)}/"
     found = [(artifacts.model, artifacts.model_bytes), (artifacts.output, artifacts.output_bytes)]
     parts = [f"{os.path.basename(path)} {readable_bytes(size)}" for path, size in found if path is not None]
-    return ", ".join(parts) or "nothing was written"
+    return ", ".join(parts) or "no artifacts"

@@ -262,8 +262,8 @@ class Supervisor:
             if unsaved is not None:
                 self._blame_upload(unsaved, unsaved.remedy)
         except ArtifactError as error:
-            kept = f"what the job wrote is kept in {kept_directory(self.plan)}"
-            self._blame_upload(error, [kept, f"smlocal pack {self.plan.name} --output DIR packs it"])
+            kept = f"the job's output is kept in {kept_directory(self.plan)}"
+            self._blame_upload(error, [kept, f"To pack it: smlocal pack {self.plan.name} --output DIR"])
         except EngineError as error:
             attempt.engine_failed(error)
         attempt.hear_late()
@@ -281,7 +281,7 @@ class Supervisor:
         self.attempt.hear_late()
         publishes = self.plan.output.publish or self.plan.published_mirrors
         if self.attempt.story.stopped is not stopped and publishes:
-            self.context.reporter.progress("the upload goes on (Ctrl-C again breaks it off)")
+            self.context.reporter.progress("the upload continues (Ctrl-C again to stop it)")
         if text:
             self.context.reporter.working(text)
 
@@ -299,8 +299,8 @@ class Supervisor:
         published, story = self.published, self.attempt.story
         if published is None or not (published.failure or published.broken_off):
             return
-        sentence = published.failure or "Artifact upload failed:it was broken off"
-        again = f"smlocal publish {self.plan.name} tries again"
+        sentence = published.failure or "Artifact upload failed:it was interrupted"
+        again = f"to try again: smlocal publish {self.plan.name}"
         self.notes.append(f"{sentence}; {again}")
         if not story.decided:
             self.attempt.explanation = self.attempt.explanation or again

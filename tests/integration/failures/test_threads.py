@@ -61,6 +61,6 @@ def test_a_thread_that_dies_ends_the_job(
     answer = json.loads(done.stdout)
     assert answer["FailureReason"].startswith("InternalServerError: ")
     where = f" ({thread})" if thread else ""
-    assert answer["Local"]["Explanation"] == f"a defect of smlocal: KeyError: 'a member'{where}"
+    assert answer["Local"]["Explanation"] == f"unexpected error in smlocal: KeyError: 'a member'{where}"
     assert answer["Local"]["Leftovers"] == []
     assert_nothing_left(job)

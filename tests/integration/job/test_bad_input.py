@@ -166,7 +166,7 @@ def test_a_member_that_is_refused(refused: Any, job: dict[str, Any]) -> None:
     refused(job, "AlgorithmSpecification.AlgorithmName", error="field-refused")
 
 
-@pytest.mark.parametrize(("count", "most"), [(33, "Local.MaxHosts is 32"), (10_000, "the most is 1000")])
+@pytest.mark.parametrize(("count", "most"), [(33, "Local.MaxHosts is 32"), (10_000, "the maximum is 1000")])
 def test_more_hosts_than_a_machine_can_play(refused: Any, job: dict[str, Any], count: int, most: str) -> None:
     job["ResourceConfig"]["InstanceCount"] = count
     refused(job, f"{count} hosts", most, error="too-many-hosts", code=3)

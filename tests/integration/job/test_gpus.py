@@ -167,7 +167,7 @@ def test_too_few_are_told_before_anything_is_done(machine: Bench, job: Callable[
     refused(
         done,
         "gpu-unavailable",
-        "2 hosts ask for 8 GPUs (ml.p3.8xlarge has 4), and there are only 3 GPUs: 0, 1, 2",
+        "2 hosts request 8 GPUs (ml.p3.8xlarge has 4), and there are only 3 GPUs: 0, 1, 2",
         "--allow-cpu",
         "--gpus 1",
     )
@@ -195,7 +195,13 @@ def test_nothing_is_pulled_where_there_is_no_driver(job: Callable[..., str], sml
     path = Path(job("gpus-absent", "ml.g4dn.xlarge"))
     path.write_text(path.read_text().replace("smlocal-image:", "smlocal-never-made:"))
     done = smlocal_run("run", path, "--gpus", "2")
-    refused(done, "gpu-unavailable", "the job asks for 2 GPUs", "no NVIDIA driver on this machine", "is not here yet")
+    refused(
+        done,
+        "gpu-unavailable",
+        "the job requests 2 GPUs",
+        "no NVIDIA driver on this machine",
+        "is not available locally",
+    )
     shown = smlocal_run("plan", path)
     assert shown.returncode == 0
     assert "nvidia-smi was not found" in shown.stdout

@@ -64,13 +64,13 @@ def test_a_full_volume(hints_of: Callable[..., list[str]]) -> None:
 @pytest.mark.parametrize("script", ["echo x >/opt/ml/model/x", "mkdir /opt/ml/output/data/x", "touch /opt/ml/x"])
 def test_a_user_who_may_not_write(hints_of: Callable[..., list[str]], script: str) -> None:
     (hint,) = hints_of(script, runs="other-user")
-    assert hint.startswith("The image runs as USER nobody, who has no right to /opt/ml/")
+    assert hint.startswith("The image runs as USER nobody, who has no access to /opt/ml/")
 
 
 @pytest.mark.parametrize("runs", ["not-executable", "no-train"])
 def test_a_program_that_is_missing_or_not_executable(hints_of: Callable[..., list[str]], runs: str) -> None:
     (hint,) = hints_of("", runs=runs)
-    assert "executable program of that name" in hint
+    assert "No executable of that name" in hint
     assert "chmod +x" in hint
 
 
@@ -135,8 +135,8 @@ def test_our_own_sigkill_is_not_from_outside(
 def test_a_folder_that_hides_a_part_of_the_system(hints_of: Callable[..., list[str]], place: str) -> None:
     checkpoints = {"S3Uri": "./checkpoints", "LocalPath": place}
     *others, last = hints_of("true", runs="py", CheckpointConfig=checkpoints)
-    assert last.startswith(f"A folder of the job is mounted at {place} and hides what the container has there")
-    expected = {"/dev": [], "/usr/local/bin": ["No folder on the PATH"], "/lib": ["The interpreter"]}[place]
+    assert last.startswith(f"A folder of the job is mounted at {place} and hides the files of the image there")
+    expected = {"/dev": [], "/usr/local/bin": ["on the PATH of the image"], "/lib": ["The interpreter"]}[place]
     assert [hint.partition(" of the")[0].partition(" in the")[0] for hint in others] == expected
 
 

@@ -50,7 +50,7 @@ def test_memory_that_runs_out_gives_the_reason_of_production(run_job: Callable[.
 
 needs_root = pytest.mark.skipif(
     os.geteuid() != 0 or not Path("/dev/loop-control").exists(),
-    reason="only root can make a disk of a certain size, and only with loop devices",
+    reason="only root can create a disk of a fixed size, and only with loop devices",
 )
 
 

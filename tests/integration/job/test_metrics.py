@@ -102,7 +102,7 @@ def test_two_hosts_that_print_everything(write: Write, smlocal_run: Run) -> None
         "last": 1.0,
     }
     (note,) = answer["Local"]["Metrics"]["Notes"]
-    assert note.startswith("the metric bomb was switched off")
+    assert note.startswith("the metric bomb was disabled")
     assert "metric-controls" in {each["Id"] for each in answer["Local"]["Notes"]}
 
     service = json.loads(smlocal_run("describe", "metrics-two", "--service").stdout)

@@ -120,8 +120,8 @@ def test_a_second_ctrl_c_breaks_the_upload_off(
     assert answer["SecondaryStatus"] == "Stopped"
     assert "no container was running" in said
     assert "SIGTERM sent" not in said
-    assert "the upload goes on (Ctrl-C again breaks it off)" in said
-    assert answer["Local"]["Artifacts"]["PublishFailure"] == "it was broken off"
+    assert "the upload continues (Ctrl-C again to stop it)" in said
+    assert answer["Local"]["Artifacts"]["PublishFailure"] == "it was interrupted"
     assert any("smlocal publish" in note for note in answer["Local"]["Artifacts"]["Notes"])
     assert keys(s3, bucket) == []
     assert s3.client().list_multipart_uploads(Bucket=bucket).get("Uploads", []) == []

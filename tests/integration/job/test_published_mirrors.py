@@ -179,7 +179,7 @@ def test_what_s3_does_not_take_is_here_and_can_be_sent_later(
     kept = ran.folder / "out" / name / "tensorboard-output"
     assert (kept / "events").read_text() == "2\n"
     prefix = f"s3://{missing}/logs/{name}/tensorboard-output/"
-    assert f"what {prefix} lacks of the job's files is in {kept}" in ran.answer["Local"]["Artifacts"]["Notes"]
+    assert f"files that are missing in {prefix} are in {kept}" in ran.answer["Local"]["Artifacts"]["Notes"]
     s3.client().create_bucket(Bucket=missing, CreateBucketConfiguration={"LocationConstraint": "eu-west-1"})
     again = smlocal_run("publish", name, env=s3.environment)
     assert again.returncode == 0, again.stderr

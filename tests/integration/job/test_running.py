@@ -179,7 +179,7 @@ def test_a_second_interrupt_kills_at_once(
     assert answer["SecondaryStatus"] == "Stopped"
     assert answer["Local"]["Hosts"][0]["Killed"] is True
     (hint,) = answer["Local"]["Hints"]
-    assert "before its time was over" in hint
+    assert "before the grace period ended" in hint
 
 
 def test_output_may_be_closed_early(

@@ -105,7 +105,7 @@ def test_what_an_earlier_job_left_is_moved_aside(run_job: RunJob, s3: S3Server, 
         assert ran.log() == "a\nb\n"
     (aside,) = (folder / "out" / name).glob("checkpoints-until-*")
     assert files_in(aside) == {"a": "one\n", "b/c": "two\n", "mine": "mine\n"}
-    assert "was there already" in ran.stderr
+    assert "already existed" in ran.stderr
 
 
 def test_a_bucket_that_is_not_there(

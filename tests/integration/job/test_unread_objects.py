@@ -71,7 +71,7 @@ def test_an_object_that_is_no_longer_what_was_listed(
         + ("NoSuchKey: " if how == "deleted" else "PreconditionFailed: ")
     )
     (hint,) = local["Hints"]
-    assert hint.startswith(f"The object was {how} after the job had listed it")
+    assert hint.startswith(f"The object was {how} after the job listed it")
 
 
 def test_an_object_that_may_not_be_read(
@@ -98,4 +98,4 @@ def test_a_program_that_goes_on_without_the_object_is_told_of_too(
     assert answer["Local"]["Explanation"] is None
     fact, advice = answer["Local"]["Hints"]
     assert fact.startswith(f"reading s3://{bucket}/in/trouble of ")
-    assert advice == "The object was deleted after the job had listed it."
+    assert advice == "The object was deleted after the job listed it."

@@ -113,7 +113,7 @@ def test_the_old_model_stays_where_the_new_job_has_none(life: Any) -> None:
     failed = run(life, "replaced-in-vain", "exit 3", "", "--replace")
     assert failed["TrainingJobStatus"] == "Failed"
     assert failed["Local"]["Artifacts"]["Model"] is None
-    assert failed["Local"]["Artifacts"]["Notes"] == [f"{model} is still of the job that this one replaced"]
+    assert failed["Local"]["Artifacts"]["Notes"] == [f"{model} is from the job that this one replaced"]
     assert content(model) == "first"
     # Nor does a second failure forget it, killed before it could say a word.
     begin(life, "replaced-in-vain", TRAINS, "", "--replace")

@@ -15,7 +15,7 @@ FLAGS = {
     ("--code", " "): ("Local.Code is empty", "request-invalid", 2),
     ("--source", "s3://b="): ("s3://b is ''", "request-invalid", 2),
     ("--source", "s3://=data"): ("'s3://' is neither an s3:// prefix", "request-invalid", 2),
-    ("-o", "/proc/x"): ("/proc is on a file system of the kernel's own (proc)", "output-unusable", 2),
+    ("-o", "/proc/x"): ("/proc is on a kernel file system (proc)", "output-unusable", 2),
     ("-e", "SMLOCAL_NOT_SET"): ("SMLOCAL_NOT_SET is not set here", "variable-unset", 2),
     ("-e", "=1"): ("--env without a name", "usage", 2),
     ("--env-file", "none"): ("'none' cannot be read", "env-file", 2),
@@ -57,7 +57,7 @@ def test_a_region_of_the_environment(
     monkeypatch.setenv(variable, "../../x")
     assert run_command_line(["plan", "--image", "image"]) == 3
     said = capsys.readouterr().err
-    assert f"{variable} says '../../x', which is no name of a region" in said
+    assert f"{variable} says '../../x', which is not a valid region" in said
     assert "[region-name]" in said
 
 

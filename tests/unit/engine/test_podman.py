@@ -17,9 +17,9 @@ NO_COMMAND = "OCI runtime attempted to invoke a command that was not found"
 @pytest.mark.parametrize(
     ("runtime", "words", "kind", "hint"),
     [
-        ("runc", f'{RUNC}"train": executable file not found in $PATH', NO_COMMAND, "has an executable program"),
+        ("runc", f'{RUNC}"train": executable file not found in $PATH', NO_COMMAND, "No executable of that name"),
         ("runc", f'{RUNC}"/etc": permission denied', "OCI permission denied", "not executable"),
-        ("crun", "executable file `train` not found in $PATH: No such file", NO_COMMAND, "has an executable program"),
+        ("crun", "executable file `train` not found in $PATH: No such file", NO_COMMAND, "No executable of that name"),
     ],
 )
 def test_a_first_process_that_cannot_be_started(earlier: str, runtime: str, words: str, kind: str, hint: str) -> None:

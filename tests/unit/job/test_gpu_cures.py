@@ -48,7 +48,7 @@ class Refusing:
             "no NVIDIA container toolkit",
             "runtime configure",
         ),
-        ("nvml error: driver not loaded", "this engine gives none", "Make docker run --gpus all work"),
+        ("nvml error: driver not loaded", "this engine provides none", "Make docker run --gpus all work"),
     ],
 )
 def test_each_has_its_own(said: str, missing: str, cure: str) -> None:

@@ -83,7 +83,7 @@ def test_numbers_are_kept_and_folders_counted(serve: Serve, path: Path, tmp_path
 @pytest.mark.parametrize(
     ("status", "body", "note"),
     [
-        (500, b'{"message": "out of order"}', "The engine did not say what it used: out of order"),
+        (500, b'{"message": "out of order"}', "The engine did not report its usage: out of order"),
         (200, b'{"read": "never", "cpu_stats": {"cpu_usage": {"total_usage": 1}}, "memory_stats": {"usage": 1}}', ""),
         (200, b"[]", ""),
         (200, b'{"memory_stats"', ""),
@@ -99,7 +99,7 @@ def test_an_engine_that_cannot_tell_is_noted_once(
     series = read_series(str(path))
     assert (series.points, series.held) == ((), {})
     (said,) = series.notes
-    assert said.startswith(note or "The engine did not say what it used: ")
+    assert said.startswith(note or "The engine did not report its usage: ")
 
 
 @pytest.mark.parametrize("status", [404, 409])

@@ -71,10 +71,10 @@ def test_data_that_does_not_fit_is_known_wherever_a_disk_can_be_made_or_not(plan
 
 
 def test_a_disk_that_cannot_be_made(plan: Planner) -> None:
-    made = plan(resources(VolumeSizeInGB=3), ENFORCE, no_volume="only root can make a disk of a certain size")
+    made = plan(resources(VolumeSizeInGB=3), ENFORCE, no_volume="only root can create a disk of a fixed size")
     assert limits(made).disk is None
     (note,) = (note for note in made.notes if note.id == "volume-size")
-    assert note.text == "VolumeSizeInGB is not enforced: only root can make a disk of a certain size"
+    assert note.text == "VolumeSizeInGB is not enforced: only root can create a disk of a fixed size"
 
 
 def test_a_plan_with_limits_is_remembered(plan: Planner) -> None:

@@ -177,7 +177,7 @@ class S3Place:
                 self._away = words
             raise OSError(errno.EIO, words, target.uri) from error
         except FetchCancelledError as error:
-            raise OSError(errno.ECANCELED, "it was broken off", target.uri) from error
+            raise OSError(errno.ECANCELED, "it was interrupted", target.uri) from error
 
 
 def _insist(unchanged: Callable[[], bool]) -> None:

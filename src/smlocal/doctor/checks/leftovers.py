@@ -62,8 +62,8 @@ def judge(
         names = sorted({each.name for each in elsewhere})
         return warning(
             f"jobs that are over may have left containers on an engine that did not answer: {_some(names)} ({engines})",
-            "smlocal recover     removes them once that engine answers",
-            "smlocal rm --force NAME     forgets them, if that engine is gone for good",
+            "smlocal recover     removes them once that engine is reachable",
+            "smlocal rm --force NAME     forgets them, if that engine no longer exists",
         )
     left = [resource for resource in owned if resource.labels.get(RUN_LABEL) in ended]
     if left:

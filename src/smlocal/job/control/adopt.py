@@ -171,7 +171,7 @@ def _resume(supervisor: Supervisor, past: Past, found: Found, phase: SecondarySt
         # It never came to training, or what it trained on is gone: nothing can be brought to an end.
         if not attempt.over:
             attempt.story = Story(failure_reason=failure_reason.INTERNAL_ERROR)
-            attempt.explanation = f"smlocal was killed or the machine went down in the phase {phase}"
+            attempt.explanation = f"smlocal was killed or the machine stopped in phase {phase}"
         supervisor.after_training()
         return
     for host in attempt.plan.hosts:
@@ -183,13 +183,13 @@ def _resume(supervisor: Supervisor, past: Past, found: Found, phase: SecondarySt
     if not attempt.over and found.ended_with_the_engine:
         attempt.ran = True
         attempt.story = Story(failure_reason=failure_reason.INTERNAL_ERROR)
-        attempt.explanation = "the engine was restarted while nobody supervised the job"
+        attempt.explanation = "the engine was restarted while the job had no supervisor"
         supervisor.after_training()
         return
     if supervisor.plan.fed and not attempt.over:
         # What read a FIFO saw its end when the feeder died, whatever it made of that.
         attempt.story = Story(failure_reason=failure_reason.INTERNAL_ERROR)
-        attempt.explanation = "smlocal was killed while it fed the job's channels"
+        attempt.explanation = "smlocal was killed while it streamed Pipe channels"
         grace = supervisor.plan.stop.peer_grace
     # In the order in which they ended, which decides whose failure came first.
     ended = [

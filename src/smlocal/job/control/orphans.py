@@ -37,9 +37,11 @@ def why_not_adopted(store: Store, name: str, *, since: float) -> JobNotAdoptedEr
 def not_adopted(name: str, why: str) -> JobNotAdoptedError:
     """The error for a job that stays without a supervisor."""
     return JobNotAdoptedError(
-        f"the job '{name}' has no supervisor and was left as it is",
+        f"the job '{name}' has no supervisor and was not changed",
         details=[why],
-        remedy=["Its containers, if they run, run on. Check the engine (smlocal doctor), then: smlocal recover"],
+        remedy=[
+            "Containers that are running keep running. Check the engine (smlocal doctor), then run: smlocal recover"
+        ],
     )
 
 

@@ -31,8 +31,8 @@ def ask_to_interrupt(store: Store, name: str) -> bool:
     record = store.get(name)
     if not request.get("EnableManagedSpotTraining"):
         raise JobNotInterruptibleError(
-            f"the job {name} does not run on spot instances",
-            remedy=["EnableManagedSpotTraining: true in the job file makes it one that can be interrupted."],
+            f"the job {name} does not use spot instances",
+            remedy=["To make it interruptible, set EnableManagedSpotTraining: true in the job file."],
         )
     if not record.status.terminal and record.secondary_status is not SecondaryStatus.TRAINING:
         raise JobNotInterruptibleError(

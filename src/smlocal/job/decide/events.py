@@ -91,7 +91,7 @@ Event = HostExited | HostLost | ThreadDied | StopAsked | KillAsked | Interrupted
 
 def defect(error: BaseException) -> str:
     """What is said of an error that nobody expected."""
-    return f"a defect of smlocal: {type(error).__name__}: {error}"
+    return f"unexpected error in smlocal: {type(error).__name__}: {error}"
 
 
 class Events:

@@ -63,7 +63,7 @@ class HostExit:
     def shm(self) -> str:
         """How large /dev/shm is, in words."""
         given = None if self.shared_memory is None else readable_bytes(self.shared_memory)
-        return f"Shared memory (/dev/shm) has {given or 'what the engine gives, usually 64 MiB'}"
+        return f"Shared memory (/dev/shm) has {given or 'the default of the engine, usually 64 MiB'}"
 
 
 def exit_hints(end: HostExit) -> list[str]:
@@ -82,9 +82,12 @@ def _deaf(end: HostExit) -> str | None:
     if not end.killed:
         return None
     if end.impatient:
-        return f"PID 1 ({end.first_process}) still ran after SIGTERM and was killed before its time was over."
+        return (
+            f"PID 1 ({end.first_process}) was still running after SIGTERM and was killed before the grace period ended."
+        )
     return (
-        f"PID 1 ({end.first_process}) did not end within {end.grace:g} s of SIGTERM and was killed: does it handle it?"
+        f"PID 1 ({end.first_process}) did not end within {end.grace:g} s of SIGTERM and was killed. Does it handle "
+        "SIGTERM?"
     )
 
 
@@ -92,7 +95,7 @@ def _killed_from_outside(end: HostExit) -> str | None:
     if end.exit_code != KILLED or end.oom_killed or end.signalled:
         return None
     return (
-        "Exit code 137 stands for SIGKILL. smlocal did not send it, and the engine does not report that memory ran "
+        "Exit code 137 means SIGKILL. smlocal did not send it, and the engine does not report that memory ran "
         "out. It may have come from docker kill, docker stop, an engine that ended, or a program in the container."
     )
 
@@ -107,11 +110,11 @@ def _program(end: HostExit) -> str | None:
     if _EXEC_FAILED.search(end.log_tail):
         return NO_INTERPRETER
     if _CRLF.search(end.log_tail):
-        return "A script has Windows line ends (CRLF), or its #! line names a program that is missing in the image."
+        return "A script has Windows line endings (CRLF), or the program in its #! line is missing in the image."
     if _EXEC_FORMAT.search(end.log_tail):
         return WRONG_FORMAT
     if end.exit_code == _MAY_NOT_EXECUTE and _DENIED.search(end.log_tail):
-        return "Exit code 126: a shell found a program that it may not execute. chmod +x it in the image."
+        return "Exit code 126: a program is not executable. Run chmod +x on it in the image."
     return None
 
 
@@ -121,21 +124,21 @@ def _denied(end: HostExit) -> str | None:
     if found is None:
         return None
     path = found["first"] or found["last"]
-    who = f"The image runs as USER {user}, who has no right to {path}"
+    who = f"The image runs as USER {user}, who has no access to {path}"
     if path.startswith("/opt/ml/input/data/"):
         return (
-            f"{who}. The top folder of a channel is root's; what is in it keeps the owner and the mode that it has "
-            "here, unless it is copied (--staging copy)."
+            f"{who}. The top folder of a channel belongs to root. Files in it keep their local owner and mode, "
+            "unless they are copied (--staging copy)."
         )
-    return f"{who}: /opt/ml is root's, as it was seen on the service. Let the image run as root."
+    return f"{who}: /opt/ml belongs to root, as on the service. Run the image as root."
 
 
 def _shared_memory(end: HostExit) -> str | None:
-    room = f"{end.shm}. Local.ShmSize, such as 2g, gives more; fewer workers need less."
+    room = f"{end.shm}. Increase Local.ShmSize, for example to 2g, or use fewer workers."
     if _NO_SHARED_MEMORY.search(end.log_tail):
         return f"Shared memory ran out: {room}"
     if end.exit_code == _BUS_ERROR or _NO_BUS.search(end.log_tail):
-        return f"A bus error (SIGBUS) is, as a rule, shared memory that ran out: {room}"
+        return f"A bus error (SIGBUS) usually means that shared memory ran out: {room}"
     return None
 
 
@@ -146,13 +149,13 @@ def _space(end: HostExit) -> str | None:
     free = (
         "" if end.free is None else f"For results in /opt/ml {readable_bytes(end.free)}{limited} were free at the end. "
     )
-    return f"Something was full. {free}{end.shm} (Local.ShmSize). Everything else is on the disk of the engine."
+    return f"A disk was full. {free}{end.shm} (Local.ShmSize). All other paths are on the engine's disk."
 
 
 def _credentials(end: HostExit) -> str | None:
     if end.credentials or not _NO_CREDENTIALS.search(end.log_tail):
         return None
-    return "It asked AWS for something, and containers get no credentials here: --credentials inherit or role."
+    return "It called AWS without credentials. To give it some: --credentials inherit or --credentials role."
 
 
 _RULES: tuple[Callable[[HostExit], str | None], ...] = (

@@ -14,11 +14,11 @@ _SYSTEM = {"bin", "dev", "etc", "lib", "lib32", "lib64", "proc", "sbin", "sys", 
 
 NO_INTERPRETER = (
     "The interpreter in the first line (#!) of the program, or the loader of a binary, is missing in the container. "
-    "A Windows line end (CRLF) in that line has the same effect."
+    "A Windows line ending (CRLF) in that line has the same effect."
 )
 WRONG_FORMAT = "The program has no #! line, or is built for another CPU."
 _NOT_ON_PATH = (
-    "No folder on the PATH of the image has an executable program of that name: COPY one to /usr/local/bin/train and "
+    "No executable of that name is on the PATH of the image: COPY one to /usr/local/bin/train and "
     "chmod +x it, or set ContainerEntrypoint."
 )
 _PROGRAM = (
@@ -35,14 +35,14 @@ def start_hints(message: str, mounted: Iterable[str] = ()) -> list[str]:
     found = [hint for words, hint in _PROGRAM if words.search(message)][:1]
     on_a_file = _ON_A_FILE.search(message)
     if on_a_file:
-        found.append(f"{on_a_file['target']} is a file in the container, and no folder can be mounted there.")
+        found.append(f"{on_a_file['target']} is a file in the image, so no folder can be mounted there.")
     return [*found, *hidden_by(mounted)]
 
 
 def hidden_by(mounted: Iterable[str]) -> list[str]:
     """Folders of the job in places that a container cannot do without."""
     return [
-        f"A folder of the job is mounted at {target} and hides what the container has there: change that LocalPath."
+        f"A folder of the job is mounted at {target} and hides the files of the image there: change that LocalPath."
         for target in mounted
         if target.split("/")[1] in _SYSTEM
     ]

@@ -8,12 +8,12 @@ if TYPE_CHECKING:
 
 _SHOWN = 3
 _ADVICE = {
-    "NoSuchKey": "The object was deleted after the job had listed it.",
-    "PreconditionFailed": "The object was replaced after the job had listed it, and FastFile never mixes two versions.",
+    "NoSuchKey": "The object was deleted after the job listed it.",
+    "PreconditionFailed": "The object was replaced after the job listed it. FastFile never mixes two versions.",
     "AccessDenied": "The credentials of this machine may list the object but not read it: they need s3:GetObject, and "
     "kms:Decrypt if it is encrypted with a key of KMS.",
-    "ExpiredToken": "The credentials of this machine expired during the job, and could not be renewed.",
-    "RequestTimeout": "S3 could not be reached for as long as a read may take.",
+    "ExpiredToken": "Your credentials expired during the job and could not be renewed.",
+    "RequestTimeout": "S3 was unreachable until the read timed out.",
 }
 _SAME = {"Forbidden": "AccessDenied", "RequestError": "RequestTimeout", "ExpiredTokenException": "ExpiredToken"}
 
@@ -25,7 +25,7 @@ def unread_facts(unread: Sequence[tuple[str, "Unread"]]) -> list[str]:
         for channel, each in unread[:_SHOWN]
     ]
     more = len(unread) - _SHOWN
-    return [*facts, f"so did reading {more} more objects"] if more > 0 else facts
+    return [*facts, f"reading {more} more objects also failed"] if more > 0 else facts
 
 
 def unread_advice(unread: Sequence[tuple[str, "Unread"]]) -> list[str]:

@@ -30,8 +30,8 @@ def clear_engine(
             return _clear(engine, job, run_id)
         except (EngineError, MachineNotReadyError) as error:
             if time.monotonic() >= deadline or given_up():
-                why = f"it does not answer ({error.sentence}); smlocal recover removes it once it does"
-                return [f"what the engine keeps of this job: {why}"]
+                why = f"the engine is unreachable ({error.sentence}); run smlocal recover later"
+                return [f"not cleaned up: {why}"]
             time.sleep(_ENGINE_POLL_SECONDS)
 
 

@@ -70,7 +70,7 @@ def give_back(runs: Iterable[HostRun], engine: Engine) -> list[str]:
             hand_back(engine, run.container, run.binds, rootless=rootless)
             hand_back(engine, run.container, run.file_systems, only_roots=True, rootless=rootless)
         except (EngineError, MachineNotReadyError, OSError) as error:
-            left.append(f"some folders of {run.name} stay root's: {error}")
+            left.append(f"some folders of {run.name} still belong to root: {error}")
     return left
 
 

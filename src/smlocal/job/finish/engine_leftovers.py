@@ -50,8 +50,8 @@ def _leftovers(left: LeftOnEngine, *why: str) -> JobLeftoversError:
         f"the job '{left.name}' may have left containers on the engine at {left.engine}",
         details=why,
         remedy=[
-            "smlocal recover     removes them once that engine answers",
-            f"smlocal rm --force {left.name}     forgets them, if that engine is gone for good",
+            "smlocal recover     removes them once that engine is reachable",
+            f"smlocal rm --force {left.name}     forgets them, if that engine no longer exists",
         ],
     )
 

@@ -30,17 +30,17 @@ def pack_again(
     if not record.status.terminal:
         raise JobNotFinishedError(
             f"The training job '{name}' is not finished: it is {record.status}.",
-            remedy=["It packs its artifacts when it ends."],
+            remedy=["It packs its artifacts itself when it ends."],
         )
     lease = Lease.take(store.directory(name))
     if lease is None:
-        raise JobNotFinishedError(f"Another process works on the artifacts of '{name}'.", remedy=["Wait for it."])
+        raise JobNotFinishedError(f"Another process is using the artifacts of '{name}'.", remedy=["Wait for it."])
     with lease:
         local = store.document(name, LOCAL) or {}
         if not local.get("Artifacts", {}).get("Kept"):
             raise NothingToPackError(
-                f"Everything that the job '{name}' wrote has been packed, or it wrote nothing.",
-                remedy=[f"smlocal describe {name} shows what there is."],
+                f"The job '{name}' has nothing to pack: its artifacts are packed, or there are none.",
+                remedy=[f"smlocal describe {name} shows its artifacts."],
             )
         plan = recall(store.document(name, RECALL))
         directory = f"{plan.output.directory if output is None else f'{output}/{name}'}/output"
@@ -80,5 +80,5 @@ def _pack(store: Store, plan: JobPlan, directory: str, working: Callable[[str], 
         raise ArtifactError(
             error.sentence,
             details=error.details,
-            remedy=[*error.remedy, f"What was written is still kept in {kept_directory(plan)}"],
+            remedy=[*error.remedy, f"The files are still kept in {kept_directory(plan)}"],
         ) from error

@@ -66,7 +66,7 @@ def published_document(published: "Published") -> dict[str, Any]:
     """What `Local.Artifacts` says of it."""
     return {
         "Published": [{"S3Uri": each.uri, "Bytes": each.bytes} for each in published.objects],
-        "PublishFailure": published.failure or ("it was broken off" if published.broken_off else None),
+        "PublishFailure": published.failure or ("it was interrupted" if published.broken_off else None),
     }
 
 
@@ -101,7 +101,10 @@ def publishable(store: Store, name: str) -> Publishable:
     if not record.status.terminal:
         raise JobNotFinishedError(
             f"The training job '{name}' is not finished: it is {record.status}.",
-            remedy=[f"Wait for it: smlocal wait {name}", "A job that is run with --publish does so by itself."],
+            remedy=[
+                f"Wait for it: smlocal wait {name}",
+                "A job that runs with --publish uploads its artifacts itself.",
+            ],
         )
     plan, local = store.document(name, PLAN), store.document(name, LOCAL) or {}
     request = store.document(name, REQUEST)
@@ -110,22 +113,22 @@ def publishable(store: Store, name: str) -> Publishable:
     unsent = tuple((each["S3Uri"], each["Directory"]) for each in artifacts.get(UNSENT, ()))
     if not uri.startswith(_S3) and not unsent:
         raise NothingToPublishError(
-            f"the output of '{name}' is meant for {plan['Output']['Requested']}, which is not in S3",
-            remedy=["Publishing copies to S3OutputPath of the job; name an s3:// location there for the next run."],
+            f"the S3OutputPath of '{name}' is not in S3: {plan['Output']['Requested']}",
+            remedy=["Publishing uploads to the job's S3OutputPath. Use an s3:// URI there in the next run."],
         )
     paths = tuple(artifacts[kind] for kind in _KINDS if artifacts.get(kind) and uri.startswith(_S3))
     if not paths and not unsent:
         raise NothingToPublishError(
-            f"the job '{name}' has left no artifacts",
-            details=[f"It is {record.status}, and no host wrote a model or output data that could be kept."],
+            f"the job '{name}' has no artifacts",
+            details=[f"It is {record.status}, and no host wrote a model or output data."],
             remedy=[f"smlocal describe {name} says what happened."],
         )
     gone = [path for path in (*paths, *(folder for _, folder in unsent)) if not os.path.exists(path)]
     if gone:
         raise NothingToPublishError(
-            f"artifacts of '{name}' are no longer where they were written",
+            f"artifacts of '{name}' were moved or deleted",
             details=gone,
-            remedy=["Put them back there, or run the job again with --publish."],
+            remedy=["Restore them, or run the job again with --publish."],
         )
     return Publishable(
         name=name,

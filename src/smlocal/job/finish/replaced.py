@@ -52,7 +52,7 @@ def drop_replaced(store: Store, name: str, artifacts: Mapping[str, Any], *, comp
                 if completed or artifacts.get(kind):
                     remove_tree(path)
                     continue
-                notes.append(f"{path} is still of the job that this one replaced")
+                notes.append(f"{path} is from the job that this one replaced")
             except OSError as error:
                 notes.append(f"{path} of the job that this one replaced could not be deleted: {error.strerror}")
             left.setdefault(kind, []).append(path)

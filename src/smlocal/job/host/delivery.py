@@ -83,7 +83,7 @@ class Delivery:
                 tree.listing,
                 region=self.plan.region,
                 directory=f"{self.plan.job_directory}/staged/fuse-{len(self._mounts)}",
-                died=lambda why: self._broke(f'what streams channel "{tree.name}" ended: {why}'),
+                died=lambda why: self._broke(f'the process that streams channel "{tree.name}" ended: {why}'),
             )
             self._mounts[id(tree.listing)] = tree.name, mounted
         mount = Mount(source=mounted.mount_point, target=tree.target, read_only=True)

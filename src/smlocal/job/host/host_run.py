@@ -215,7 +215,7 @@ class HostRun:
     def _start_with_copies(self, refusal: EngineError) -> Output:
         self.fell_back = refusal.sentence
         why, _, _ = self.fell_back.partition("\n")
-        self.reporter.warning(f"the engine cannot show data copy-on-write here; copying it ({why})")
+        self.reporter.warning(f"the engine cannot mount data copy-on-write; copying it ({why})")
         self.engine.remove(Resource(kind=ResourceKind.CONTAINER, id=self.container))
         self.staged = stage_trees(self.plan, self.host, self.engine, self.delivery, self.labels, staging="copy")
         self._create()
@@ -285,7 +285,7 @@ class HostRun:
                 self.reporter.output(self.name, written)
                 self._showing = False
         except EngineLostError as error:
-            self.reporter.warning(f"{self.name}: the log stream broke off ({error.sentence})")
+            self.reporter.warning(f"{self.name}: the log stream was interrupted ({error.sentence})")
         finally:
             self.log_cut = log.close()
         if self.log_cut is not None:
@@ -298,7 +298,9 @@ class HostRun:
             seen = self._pieces
             reader.join(_DRAIN_SECONDS)
         if reader.is_alive():
-            self.reporter.warning(f"{self.name}: its streams stay open after its end; what still comes is not kept")
+            self.reporter.warning(
+                f"{self.name}: its output streams are still open after its end; later output is not kept"
+            )
 
     def _wait(self, reader: Thread | None) -> None:
         try:

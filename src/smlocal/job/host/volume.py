@@ -54,7 +54,7 @@ def _run(*command: str) -> None:
             command, stdin=subprocess.DEVNULL, capture_output=True, env=environment, timeout=_PATIENCE, check=False
         )
     except subprocess.TimeoutExpired as error:
-        raise OSError(errno.ETIMEDOUT, f"{command[0]} does not end", command[-1]) from error
+        raise OSError(errno.ETIMEDOUT, f"{command[0]}: timeout", command[-1]) from error
     if done.returncode != 0:
         said = " ".join(done.stderr.decode(errors="replace").split())
         raise OSError(errno.EIO, f"{command[0]}: {said or done.returncode}", command[-1])

@@ -70,14 +70,12 @@ class MetricsWatch:
         self.wrote()
         ended = self._ended()
         if ended:
-            self._notes.append(
-                f"the process that reads metrics ended with {ended}; another read the logs from the start"
-            )
+            self._notes.append(f"the metrics process ended with {ended}; a new one read the logs from the start")
             with self._lock:
                 self._begin()
             ended = self._ended()
         if ended:
-            self._trouble = f"the process that reads them ended with {ended}"
+            self._trouble = f"the metrics process ended with {ended}"
         try:
             found = [each for each in summaries(self.job_directory, self.definitions, list(self.logs)) if each.count]
         except OSError as error:
@@ -107,7 +105,7 @@ class MetricsWatch:
                 data = data[os.write(self._words, data) :]
             os.set_blocking(self._words, False)
         except OSError as error:
-            self._trouble = f"the process that reads them did not begin: {error}"
+            self._trouble = f"the metrics process could not start: {error}"
             self._hang_up()
         finally:
             os.close(reading)
@@ -137,7 +135,7 @@ class MetricsWatch:
                 before = now
         process.kill()
         process.wait()
-        self._trouble = f"they were not all read {time.monotonic() - began:.1f} s after the end"
+        self._trouble = f"the logs were not read completely {time.monotonic() - began:.1f} s after the end"
         return 0
 
     def _all_notes(self) -> list[str]:
@@ -147,7 +145,7 @@ class MetricsWatch:
             read = state.get("Read", {})
             sizes = {host: os.path.getsize(path) for host, path in self.logs.items() if os.path.exists(path)}
             parts = [f"{read.get(host, 0)} of {size} bytes of {host}'s log" for host, size in sizes.items()]
-            notes.append(f"metrics are missing: {self._trouble}; read were {', '.join(parts)}")
+            notes.append(f"metrics are missing: {self._trouble}; read: {', '.join(parts)}")
         return notes + overrun_notes(state, self.definitions)
 
 
@@ -157,11 +155,9 @@ def overrun_notes(state: Mapping[str, Any], definitions: Sequence[MetricDefiniti
     for index, lines in state.get("Overruns", {}).items():
         name, limit = definitions[int(index)].name, f"{OVERRUN_SECONDS * 1000:g} ms"
         if len(lines) >= MOST_OVERRUNS:
-            what = (
-                f"the metric {name} was switched off: its regex took more than {limit} for each of {len(lines)} lines"
-            )
+            what = f"the metric {name} was disabled: its regex took more than {limit} for each of {len(lines)} lines"
         else:
             passed = "1 line was" if len(lines) == 1 else f"{len(lines)} lines were"
-            what = f"{passed} passed over for the metric {name}: its regex took more than {limit}"
+            what = f"{passed} skipped for the metric {name}: its regex took more than {limit}"
         notes.append(f"{what}, such as {lines[0]!r}")
     return notes

@@ -82,7 +82,7 @@ def _downloaded(plan: JobPlan, delivery: "Delivery") -> Listing:
         if os.path.lexists(directory):
             aside = f"{directory}-until-{plan.run_id}"
             os.rename(directory, aside)
-            delivery.reporter.warning(f"{directory} was there already, of an earlier job: it is {aside} now")
+            delivery.reporter.warning(f"{directory} already existed, from an earlier job; it was moved to {aside}")
         if checkpoints.listing.paths or checkpoints.listing.failure is not None:
             _download(checkpoints.listing, directory, plan.run_id, delivery)
         delivery.checkpoints_are_here = True
@@ -172,7 +172,7 @@ def save_mirrored(
         except ArtifactError as error:
             errors.append(error)
             if folder.s3_prefix is not None and trees and _keep(folder, trees, pairs):
-                notes.append(f"what {folder.s3_prefix} lacks of the job's files is in {folder.kept}")
+                notes.append(f"files that are missing in {folder.s3_prefix} are in {folder.kept}")
                 unsent.append((folder.s3_prefix, folder.kept))
         else:
             notes += [*report.notes, *map(str, report.clashes)]

@@ -14,8 +14,8 @@ def check_folders(job: JobFile, engine: EngineFacts) -> None:
     ]
     if mounted and not engine.local:
         raise EngineRemoteError(
-            f'channel "{mounted[0]}": the engine at {engine.address} runs elsewhere and cannot mount a folder of this '
-            "machine as a file system",
+            f'channel "{mounted[0]}": the engine at {engine.address} is on another machine and cannot mount a '
+            "local folder as a file system",
             remedy=["Use an engine of this machine: docker context use default, or unset DOCKER_HOST."],
         )
 
@@ -27,7 +27,7 @@ def check_pipes(job: JobFile, engine: EngineFacts) -> None:
         return
     raise PipeUnreachableError(
         f'channel "{pipes[0]}": a FIFO of this machine cannot reach containers of the engine at {engine.address}, '
-        "which runs in a machine of its own",
+        "which runs in a virtual machine",
         remedy=["Use an engine of this machine, or File or FastFile mode: InputMode: FastFile."],
     )
 
@@ -39,7 +39,7 @@ def no_fuse(job: JobFile, inputs: Inputs, engine: EngineFacts) -> str | None:
     if not any(name in inputs.listings and inputs.listings[name].remote for name in streamed):
         return None
     if engine.desktop or not engine.local:
-        return "the engine runs in a machine of its own"
+        return "the engine runs in a virtual machine"
     from smlocal.channels.fastfile.availability import fuse_trouble
 
     return fuse_trouble()

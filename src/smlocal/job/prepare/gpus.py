@@ -21,8 +21,8 @@ _DRIVER: Final = ("/dev/nvidiactl", "/proc/driver/nvidia/version", "/dev/dxg", "
 _TOOLKIT: Final = ("could not select device driver", "unknown or invalid runtime name: nvidia")
 _CDI = "CDI devices"
 _WAYS_ON: Final = (
-    "or run without a GPU: --allow-cpu (the result says so);",
-    "or with another number for each host: --gpus N",
+    "or run without a GPU: --allow-cpu (noted in the result);",
+    "or use another number per host: --gpus N",
 )
 
 
@@ -47,7 +47,7 @@ def check_count(hosts: Sequence[Host], local: LocalSettings, facts: GpuFacts) ->
                 f"the GPUs of this machine cannot be shared out among {takers} hosts: "
                 "nvidia-smi does not tell how many there are",
                 details=[facts.trouble] if facts.trouble is not None else [],
-                remedy=["Say how many each host gets: --gpus N"],
+                remedy=["Set the number for each host: --gpus N"],
             )
         return
     if sum(counts) > len(pool):
@@ -58,7 +58,7 @@ def check_driver(hosts: Sequence[Host], local: LocalSettings, facts: GpuFacts, e
     """Without a driver nothing is pulled for a run that cannot be; the engine cannot be asked without an image."""
     missing = _missing(facts, engine, "")
     if missing:
-        raise _none(hosts, local, facts, missing, said=f"{image} is not here yet, so the engine was not asked")
+        raise _none(hosts, local, facts, missing, said=f"{image} is not available locally, so GPUs were not tried")
 
 
 def check_engine(hosts: Sequence[Host], local: LocalSettings, facts: GpuFacts, engine: Engine, image: str) -> None:
@@ -79,7 +79,7 @@ def _none(
     hosts: Sequence[Host], local: LocalSettings, facts: GpuFacts, missing: Sequence[str], *, said: str
 ) -> MachineNotReadyError:
     return GpuUnavailableError(
-        f"{_demand(hosts, gpu_counts(hosts, local, facts.ids))}, and this engine gives none"
+        f"{_demand(hosts, gpu_counts(hosts, local, facts.ids))}, and this engine provides none"
         + (f": {' and '.join(missing)}" if missing else ""),
         details=[said, *([facts.trouble] if facts.trouble is not None else [])],
         remedy=[*_cures(missing), *_WAYS_ON],
@@ -112,7 +112,7 @@ def _check_ids(asked: Sequence[str], known: Sequence[str]) -> None:
     one = len(unknown) == 1
     raise GpuUnknownError(
         f"there {'is' if one else 'are'} no GPU{'' if one else 's'} {', '.join(unknown)} on this machine",
-        details=[f"nvidia-smi knows {', '.join(known)}"],
+        details=[f"nvidia-smi lists {', '.join(known)}"],
         remedy=["Correct Local.Gpus or --gpus; nvidia-smi --list-gpus shows them all."],
     )
 
@@ -127,17 +127,17 @@ def _demand(hosts: Sequence[Host], counts: Sequence[int]) -> str:
     """Who asks for how many: by its type, where the type is what decides."""
     host, count = max(zip(hosts, counts, strict=True), key=lambda pair: pair[1])
     if count == EVERY:
-        return "the job asks for all GPUs"
+        return "the job requests all GPUs"
     gpus = f"{count} GPU{'s' * (count != 1)}"
     if len(hosts) == 1:
-        return f"{host.instance_type} has {gpus}" if count == type_gpus(host) else f"the job asks for {gpus}"
+        return f"{host.instance_type} has {gpus}" if count == type_gpus(host) else f"the job requests {gpus}"
     total = sum(count for count in counts if count > 0)
     kinds = ", ".join(
         f"{kind} has {type_gpus(next(h for h in hosts if h.instance_type == kind))}"
         for kind in dict.fromkeys(h.instance_type for h in hosts)
         if "." in kind
     )
-    return f"{len(hosts)} hosts ask for {total} GPU{'s' * (total != 1)}{f' ({kinds})' if kinds else ''}"
+    return f"{len(hosts)} hosts request {total} GPU{'s' * (total != 1)}{f' ({kinds})' if kinds else ''}"
 
 
 def _too_few(hosts: Sequence[Host], counts: Sequence[int], pool: Sequence[str]) -> MachineNotReadyError:
@@ -145,9 +145,9 @@ def _too_few(hosts: Sequence[Host], counts: Sequence[int], pool: Sequence[str]) 
     each = len(pool) // takers
     remedy = ["Run it on a machine with more GPUs,", _WAYS_ON[0]]
     if each:
-        remedy.append(f"or with fewer for each host: --gpus {each}")
+        remedy.append(f"or use fewer per host: --gpus {each}")
     else:
-        remedy.append(f"or with fewer hosts, at most {len(pool)} (--instance-count), and --gpus N")
+        remedy.append(f"or use fewer hosts, at most {len(pool)} (--instance-count), and --gpus N")
     there = f"{len(pool)} GPU{'s' * (len(pool) != 1)}"
     return GpuUnavailableError(
         f"{_demand(hosts, counts)}, and there {'is' if len(pool) == 1 else 'are'} only {there}: "
@@ -172,7 +172,7 @@ def _missing(facts: GpuFacts, engine: EngineFacts, said: str) -> list[str]:
 def _cures(missing: Sequence[str]) -> list[str]:
     cures = []
     if any("driver" in each for each in missing):
-        cures.append("Install the NVIDIA driver, until nvidia-smi shows the GPUs;")
+        cures.append("Install the NVIDIA driver, so that nvidia-smi shows the GPUs;")
     if any("toolkit" in each for each in missing):
         cures.append("install nvidia-container-toolkit (nvidia-ctk runtime configure), and restart the engine;")
     if any(_CDI in each for each in missing):

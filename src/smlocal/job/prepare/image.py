@@ -22,8 +22,8 @@ def see_image(engine: Engine, name: str, pull: Pull, reporter: Reporter) -> tupl
     facts = engine.image(name)
     if pull == "never" and facts is None:
         raise ImageMissingError(
-            f"the image {name} is not here, and --pull never forbids to fetch it",
-            remedy=["Build or load it, or leave --pull never out.", "docker images lists what is here."],
+            f"the image {name} is not available locally, and --pull never forbids pulling it",
+            remedy=["Build or load it, or run without --pull never.", "docker images lists the local images."],
         )
     if pull == "always" or facts is None:
         from smlocal.engine.ecr import ecr_login

@@ -23,9 +23,9 @@ def see_limits(machine: MachineFacts, engine: Engine, *, home: str) -> MachineFa
 def volume_trouble(engine: EngineFacts) -> str | None:
     """Why no volume of a certain size can be made here, where none can."""
     if os.geteuid() != 0:
-        return "only root can make a disk of a certain size"
+        return "only root can create a disk of a fixed size"
     if not engine.local or engine.desktop or engine.rootless:
-        return "the engine runs in a machine of its own, or without root's rights"
+        return "the engine runs in a virtual machine, or without root"
     if not os.path.exists("/dev/loop-control"):
         return "this machine has no loop devices"
     missing = [program for program in ("mkfs.ext4", "mount") if _program(program) is None]
@@ -56,7 +56,7 @@ def check_engine_limits(job: JobFile, engine: Engine, image: str) -> None:
         f"this machine cannot give a container Local.Ulimits ({shown})",
         details=[f"{job.document.where(('Local', 'Ulimits'))}   {shown}", said],
         remedy=[
-            "Ask for no more than the engine itself has: prlimit --pid $(pidof dockerd)",
+            "Request no more than the engine itself has: prlimit --pid $(pidof dockerd)",
             "or raise the engine's own limits (LimitNOFILE= and others of its service), and restart it.",
         ],
     )
@@ -64,9 +64,9 @@ def check_engine_limits(job: JobFile, engine: Engine, image: str) -> None:
 
 def _too_large(job: JobFile, name: str, asked: str, there: str) -> LimitUnusableError:
     return LimitUnusableError(
-        f"Local.{name} asks for {asked}, and this machine has {there}",
+        f"Local.{name} is {asked}, and this machine has {there}",
         details=[f"{job.document.where(('Local', name))}   {name}: {asked}"],
-        remedy=["Ask for less, or leave it out."],
+        remedy=["Reduce it, or remove it."],
     )
 
 

@@ -21,7 +21,7 @@ def check_name(store: Store, name: str, *, replace: bool) -> None:
     kept = (store.document(name, LOCAL) or {}).get("Artifacts", {}).get("Kept")
     if kept:
         raise NotPackedError(
-            f"What the job '{name}' wrote has not been packed, and --replace would delete it.",
+            f"The output of the job '{name}' has not been packed, and --replace would delete it.",
             details=[kept],
             remedy=[f"Pack it: smlocal pack {name} --output DIR", f"Or delete it: smlocal rm {name}"],
         )

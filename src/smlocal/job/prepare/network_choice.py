@@ -31,15 +31,15 @@ def check_host_count(job: JobFile, *, most: int | None) -> None:
     count = 1 if resources is None else host_count(resources)
     if count > PLANNED_HOSTS:
         raise TooManyHostsError(
-            f"{count} hosts are more than one machine can play: the most is {PLANNED_HOSTS}",
-            remedy=["Ask for fewer: --instance-count, or ResourceConfig.InstanceCount."],
+            f"{count} hosts are too many for one machine: the maximum is {PLANNED_HOSTS}",
+            remedy=["Use fewer: --instance-count, or ResourceConfig.InstanceCount."],
         )
     if most is not None and count > most:
         raise TooManyHostsError(
             f"{count} hosts would be {count} containers at once on this machine, and Local.MaxHosts is {most}",
             remedy=[
-                "Ask for fewer: --instance-count, or ResourceConfig.InstanceCount.",
-                "Raise Local.MaxHosts where there is memory for them: smlocal plan says what they would need.",
+                "Use fewer: --instance-count, or ResourceConfig.InstanceCount.",
+                "Raise Local.MaxHosts if this machine has enough memory: smlocal plan shows what they need.",
             ],
         )
 

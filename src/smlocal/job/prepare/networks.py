@@ -34,16 +34,16 @@ def free_subnet(networks: Sequence[Network], *, within: str, hosts: int, run_id:
     if not room:
         raise NetworkRangeError(
             f"Local.NetworkRange {within} has no room for {hosts} hosts",
-            remedy=[f"Name a larger range: {hosts} hosts and three addresses that a network needs for itself."],
+            remedy=[f"Use a larger range: one address per host ({hosts}), and three for the network itself."],
         )
     blocking = [f"{each.name}: {', '.join(each.subnets)}" for each in networks if overlaps(within, each.subnets)]
     raise NetworkRangeError(
-        f"all of {within}, which the networks of jobs are taken from, is in use",
+        f"no free addresses for the job's network in {within}",
         details=[*blocking[:_SHOWN], *([f"and {len(blocking) - _SHOWN} more"] if len(blocking) > _SHOWN else [])]
         or ["by a route of this machine: ip route"],
         remedy=[
-            "Name another range of private addresses: Local.NetworkRange, such as 10.99.0.0/16.",
-            "Remove what nobody uses: docker network prune",
+            "Use another range of private addresses: Local.NetworkRange, such as 10.99.0.0/16.",
+            "Remove unused networks: docker network prune",
         ],
     )
 

@@ -35,7 +35,7 @@ def check_neuron_engine(hosts: Sequence[Host], local: LocalSettings, engine: Eng
     devices = tuple(device for each in neuron_devices(hosts, local) for device in each)
     said = engine.probe(image, {JOB_LABEL: "neuron-probe"}, device_files=devices)
     if said is not None:
-        raise _unavailable(hosts, "this engine gives none", said)
+        raise _unavailable(hosts, "this engine provides none", said)
 
 
 def _unavailable(hosts: Sequence[Host], why: str, *details: str) -> MachineNotReadyError:
@@ -48,7 +48,7 @@ def _unavailable(hosts: Sequence[Host], why: str, *details: str) -> MachineNotRe
         details=details,
         remedy=[
             "Run it on a Trainium or Inferentia machine with the Neuron driver (ls /dev/neuron*),",
-            "or run without them: --allow-cpu (the result says so).",
+            "or run without them: --allow-cpu (noted in the result).",
         ],
     )
 

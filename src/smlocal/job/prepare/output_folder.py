@@ -34,18 +34,18 @@ def folder_at(uri: str, directory: str) -> str:
     """The folder that a path or `file://` name means, seen from `directory`; `OutputUnusableError` if it is none."""
     remedy = ["Choose another folder with --output or in OutputDataConfig.S3OutputPath."]
     if is_remote(uri):
-        raise OutputUnusableError(f"the output path {uri} is no folder of this machine", remedy=remedy)
+        raise OutputUnusableError(f"the output path {uri} is not a local folder", remedy=remedy)
     path = os.path.abspath(local_path(uri, directory))
     existing = path
     while not os.path.lexists(existing):
         existing = os.path.dirname(existing)
     if not os.path.isdir(existing):
-        what = "a file" if os.path.exists(existing) else "a link that leads nowhere"
+        what = "a file" if os.path.exists(existing) else "a broken link"
         raise OutputUnusableError(f"the output path {uri} cannot be a folder: {existing} is {what}", remedy=remedy)
     kind = _no_disk(existing)
     if kind is not None:
         raise OutputUnusableError(
-            f"the output path {uri} cannot be written: {existing} is on a file system of the kernel's own ({kind})",
+            f"the output path {uri} cannot be written: {existing} is on a kernel file system ({kind})",
             remedy=remedy,
         )
     if not os.access(existing, os.W_OK | os.X_OK):

@@ -94,7 +94,7 @@ def find_credentials(plan: JobPlan, engine: Engine) -> "Desk | None":
     if plan.credentials.mode == "role" and not plan.credentials.role_arn:
         raise RequestInvalidError(
             "Local.Credentials is role, and the request has no RoleArn",
-            remedy=["Name it: --role ARN, or RoleArn in the job file; or use --credentials inherit."],
+            remedy=["Set it: --role ARN, or RoleArn in the job file; or use --credentials inherit."],
         )
     desk = Desk.of(plan, engine)
     if desk is not None:
@@ -170,7 +170,7 @@ def _region(job: JobFile, image: str) -> str:
     variables = ("AWS_REGION", "AWS_DEFAULT_REGION")
     source = next((each for each in variables if os.environ.get(each) == region), "the AWS profile in use")
     raise RegionNameError(
-        f"{source} says '{region}', which is no name of a region",
+        f"{source} says '{region}', which is not a valid region",
         remedy=["Set AWS_REGION, for example to us-east-1, or Local.Region in the job file."],
     )
 

@@ -75,14 +75,14 @@ class Looking:
             gone = isinstance(error, EngineError) and error.status in {_NOT_FOUND, _CONFLICT}
             return None if gone else error.sentence
         except (ValueError, LookupError, TypeError, AttributeError) as error:
-            return f"its statistics cannot be read: {type(error).__name__}: {error}"
+            return f"its usage cannot be read: {type(error).__name__}: {error}"
 
     def keep(self, seen: Statistics | str | None) -> None:
         """Write down what was seen, when it is time for another point."""
         if isinstance(seen, str):
             self._refusals += 1
             if self._refusals == _TOLD_AFTER:
-                self._series.note(f"The engine did not say what it used: {seen}")
+                self._series.note(f"The engine did not report its usage: {seen}")
             return
         if seen is None:
             return

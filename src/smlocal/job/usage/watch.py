@@ -60,7 +60,7 @@ class UsageWatch:
         except Exception as error:  # noqa: BLE001 - a job does not end for want of its usage, but its report says so
             from smlocal.job.usage.series import SeriesFile
 
-            SeriesFile(path).note(f"What it used was not watched to its end: {type(error).__name__}: {error}")
+            SeriesFile(path).note(f"Its usage was not measured to the end: {type(error).__name__}: {error}")
 
     def _look_on(self, look: Callable[[], "Looking"]) -> None:
         if self._over.wait(FIRST):

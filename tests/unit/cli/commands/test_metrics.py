@@ -62,7 +62,7 @@ def test_people_see_a_table(measured: Callable[..., None], smlocal: Run) -> None
         ["none", "none", "0"],
     ]
     assert done.stdout.splitlines()[4:] == [
-        "Note   1 line was passed over for the metric none: its regex took more than 100 ms, such as 'aaaa'"
+        "Note   1 line was skipped for the metric none: its regex took more than 100 ms, such as 'aaaa'"
     ]
 
 

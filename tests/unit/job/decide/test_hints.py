@@ -86,7 +86,7 @@ def test_a_program_that_may_not_be_executed() -> None:
 @pytest.mark.parametrize("user", ["nobody", "1000:1000"])
 def test_a_user_without_the_right_to_write(log: str, user: str) -> None:
     (hint,) = hints(log, user=user)
-    assert f"USER {user.partition(':')[0]}, who has no right to /opt/ml/model/x" in hint
+    assert f"USER {user.partition(':')[0]}, who has no access to /opt/ml/model/x" in hint
     for root in ("", "0", "root", "0:0", "root:users"):
         assert hints(log, user=root) == []
     assert hints("open /etc/shadow: Permission denied\nreading /opt/ml/input", user=user) == []
@@ -115,7 +115,7 @@ def test_a_process_that_ignored_sigterm_is_named() -> None:
     assert "python train.py" in hint
     assert "120 s" in hint
     (hint,) = hints(exit_code=137, impatient=True, **known)
-    assert "before its time was over" in hint
+    assert "before the grace period ended" in hint
 
 
 def test_code_that_asks_aws_is_told_of_credentials() -> None:

@@ -13,7 +13,7 @@ def test_the_first_few_are_named() -> None:
     assert facts[0] == (
         'reading s3://b/0 of FastFile channel "train" failed, the container got an I/O error (EIO): NoSuchKey: said'
     )
-    assert facts[3:] == ["so did reading 2 more objects"]
+    assert facts[3:] == ["reading 2 more objects also failed"]
 
 
 @pytest.mark.parametrize(

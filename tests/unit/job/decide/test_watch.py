@@ -176,7 +176,7 @@ def test_a_thread_that_dies_ends_the_job() -> None:
     it.hear(exited("algo-2", 0), 2.0)
     assert it.running == set()
     assert ending(it.story, b"")[1] == "InternalServerError: We encountered an internal error. Please try again."
-    assert it.explanation == "a defect of smlocal: KeyError: 'StatusCode' (algo-1-wait)"
+    assert it.explanation == "unexpected error in smlocal: KeyError: 'StatusCode' (algo-1-wait)"
 
 
 def test_a_thread_that_waits_for_no_host_dies() -> None:

@@ -104,7 +104,7 @@ def test_a_slow_regex_is_named_and_spoils_nothing(
     report = watch.finish()
     assert value_of(report) == {"loss": 0.5}
     assert report.notes == [
-        "the metric bomb was switched off: its regex took more than 100 ms for each of 3 lines, such as "
+        "the metric bomb was disabled: its regex took more than 100 ms for each of 3 lines, such as "
         + repr(BAD.decode().strip())
     ]
 
@@ -115,7 +115,7 @@ def test_one_slow_line_is_passed_over(watch_of: Callable[..., MetricsWatch], wri
     report = watch.finish()
     assert value_of(report) == {"bomb": 7.0}
     assert [note.partition(",")[0] for note in report.notes] == [
-        "1 line was passed over for the metric bomb: its regex took more than 100 ms"
+        "1 line was skipped for the metric bomb: its regex took more than 100 ms"
     ]
 
 
@@ -131,7 +131,7 @@ def test_a_reader_that_was_killed_is_followed_by_another(
     report = watch.finish()
     assert value_of(report) == {"loss": 2.0}
     assert count_of(tmp_path) == 2
-    assert report.notes == ["the process that reads metrics ended with -9; another read the logs from the start"]
+    assert report.notes == ["the metrics process ended with -9; a new one read the logs from the start"]
 
 
 def test_what_was_not_read_in_time_is_told(
@@ -146,7 +146,7 @@ def test_what_was_not_read_in_time_is_told(
     report = watch.finish()
     assert value_of(report) == {"loss": 1.0}
     (note,) = report.notes
-    assert note.startswith("metrics are missing: they were not all read ")
+    assert note.startswith("metrics are missing: the logs were not read completely ")
     assert note.endswith(" of 14 bytes of algo-1's log")
 
 

@@ -42,5 +42,5 @@ def test_more_than_a_run_may_have(asked: JobFile) -> None:
 
 @pytest.mark.parametrize("asked", [one_kind(10_000), one_kind(2_000_000_000), groups(500, 501)])
 def test_more_than_can_be_planned(asked: JobFile) -> None:
-    with pytest.raises(TooManyHostsError, match="the most is 1000"):
+    with pytest.raises(TooManyHostsError, match="the maximum is 1000"):
         check_host_count(asked, most=None)

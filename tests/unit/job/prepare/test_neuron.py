@@ -66,6 +66,6 @@ class Refusing:
 
 def test_the_engine_has_the_last_word() -> None:
     check_neuron_engine(TWO, LOCAL, Refusing(None), "i")  # type: ignore[arg-type]  # see above
-    with pytest.raises(NeuronUnavailableError, match="this engine gives none") as caught:
+    with pytest.raises(NeuronUnavailableError, match="this engine provides none") as caught:
         check_neuron_engine(TWO, LOCAL, Refusing("no such file"), "i")  # type: ignore[arg-type]  # see above
     assert caught.value.details == ("no such file",)
