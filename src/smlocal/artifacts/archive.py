@@ -163,14 +163,14 @@ def _write_file(tree: HostTree, entry: Entry, stream: "GzipStream", notes: list[
         while rest:
             count = os.readv(source, [stream.space()[:rest]])
             if not count:
-                notes.append(f"{shown} shrank while it was archived; the archive has zeros in place of {rest} bytes")
+                notes.append(f"{shown} shrank during archiving; the archive has zeros in place of {rest} bytes")
                 stream.zeros(rest)
                 break
             stream.advance(count)
             rest -= count
             tick()
         if not rest and os.fstat(source).st_size > size:
-            notes.append(f"{shown} grew while it was archived; the archive has its first {size} bytes")
+            notes.append(f"{shown} grew during archiving; the archive has its first {size} bytes")
     finally:
         os.close(source)
     stream.zeros(padding(size))

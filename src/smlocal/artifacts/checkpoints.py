@@ -60,7 +60,7 @@ def save(
         return SaveReport(written=(), deleted=(), bytes_written=0, notes=tuple(notes), clashes=tuple(clashes))
     with explained(), target.open() as place:
         for folder in place.replace_links(_folders_above([*written, *deleted])):
-            notes.append(f"{os.fsdecode(folder)} was a link at the destination and is a folder now")
+            notes.append(f"{os.fsdecode(folder)} was a link at the destination and has been replaced by a folder")
             written |= _below(folder, trees, deleted.union(written))
         blocking = _in_the_way(deleted, written)
         for path in blocking:
@@ -87,7 +87,7 @@ def _write_all(place: Place, written: _Chosen, notes: list[str]) -> list[bytes]:
             place.write(path, source, mtime=entry.mtime)
         except InTheWayError as error:
             what = os.fsdecode(error.path)
-            notes.append(f"{tree.host}: {os.fsdecode(path)} was not saved: the destination has {what} in its place")
+            notes.append(f"{tree.host}: {os.fsdecode(path)} was not saved: it conflicts with {what} at the destination")
         else:
             done.append(path)
         finally:

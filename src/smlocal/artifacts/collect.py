@@ -86,8 +86,8 @@ def collect(
 
     kept = output if merge_output else output[:1]
     notes += [
-        f"{tree.host}: what it wrote to /opt/ml/output/data is not in output.tar.gz; the service was seen to"
-        f" keep only {output[0].host}'s (2020; Local.MergeOutput)"
+        f"{tree.host}: its files in /opt/ml/output/data are not in output.tar.gz; the service kept"
+        f" only {output[0].host}'s (2020; Local.MergeOutput)"
         for tree in output[len(kept) :]
         if tree.entries
     ]

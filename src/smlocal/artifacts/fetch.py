@@ -114,7 +114,7 @@ def _keep(member: "tarfile.TarInfo", members: "tarfile.TarFile", found: _Found) 
     if path == b"":
         return
     if path is None:
-        skipped.append(f"{host}: {member.name!r} has a name that leads elsewhere and was left out")
+        skipped.append(f"{host}: {member.name!r} has an unsafe path and was skipped")
         return
     mtime = int(member.mtime // 1)
     if member.isdir():
@@ -124,7 +124,7 @@ def _keep(member: "tarfile.TarInfo", members: "tarfile.TarFile", found: _Found) 
     elif member.islnk():
         first = entries.get(found.below_top(member.linkname) or b"")
         if first is None:
-            skipped.append(f"{host}: {os.fsdecode(path)} is a hard link to something unknown and was left out")
+            skipped.append(f"{host}: {os.fsdecode(path)} is a hard link to an unknown file and was skipped")
         else:
             entries[first.path] = first = replace(first, inode=first.data)
             entries[path] = replace(first, path=path)

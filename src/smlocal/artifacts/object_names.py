@@ -45,7 +45,7 @@ def object_names(tree: HostTree) -> Names:
             continue
         file = entry if entry.is_file else _led_to(entry, entries)
         if file is None:
-            notes.append(f"{shown} is a link to no file of the model and was not uploaded")
+            notes.append(f"{shown} is a link to a file outside the model and was not uploaded")
         else:
             objects.append(Named(name=_text(entry.path), entry=file))
     return Names(objects=tuple(objects), notes=tuple(notes))
@@ -56,9 +56,7 @@ def _text(path: bytes) -> str:
         return path.decode()
     except UnicodeDecodeError as error:
         shown = path.decode(errors="backslashreplace")
-        raise ArtifactError(
-            f"Artifact upload failed:the name {shown} is not UTF-8, and no object in S3 can have it"
-        ) from error
+        raise ArtifactError(f"Artifact upload failed:the name {shown} is not UTF-8, which S3 does not allow") from error
 
 
 def _led_to(link: Entry, entries: Mapping[bytes, Entry]) -> Entry | None:

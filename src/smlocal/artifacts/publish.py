@@ -76,8 +76,8 @@ def _refuse_others_work(destination: str, members: Sequence[tuple[HostTree, Entr
     shown = there.skipped[0] if foreign is None else f"{destination}/{os.fsdecode(foreign.path)}"
     raise ArtifactError(
         f"Artifact upload failed:{destination} is there already",
-        details=[f"{shown} is not of this job"],
-        remedy=["Move it away, choose another output folder, or give the job another name."],
+        details=[f"{shown} does not belong to this job"],
+        remedy=["Move it, choose another output folder, or rename the job."],
     )
 
 

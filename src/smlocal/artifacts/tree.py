@@ -146,13 +146,13 @@ def _no_directory(host: str, root: bytes) -> HostTree:
         mode = os.lstat(root).st_mode
         kind = _SKIPPED_KINDS.get(stat.S_IFMT(mode), "a link" if stat.S_ISLNK(mode) else "a file")
         name = os.fsdecode(os.path.basename(root))
-        skipped = (f"{host}: {name} is {kind} and not the folder that it was: nothing in it was kept",)
+        skipped = (f"{host}: {name} is {kind} instead of a folder: its files were not kept",)
     return HostTree(host=host, root=root, entries=(), skipped=skipped)
 
 
 def left_out(host: str, path: bytes, kind: str) -> str:
     """The note for something that no archive carries."""
-    return f"{host}: {os.fsdecode(path)} is {kind} and was left out"
+    return f"{host}: {os.fsdecode(path)} is {kind} and was skipped"
 
 
 def in_order(entries: Sequence[Entry]) -> tuple[Entry, ...]:

@@ -42,7 +42,7 @@ def open_file(tree: HostTree, entry: Entry, notes: list[str]) -> int | None:
         if stat.S_ISREG(os.fstat(source).st_mode):
             return source
         os.close(source)
-    notes.append(f"{shown} vanished before it could be kept")
+    notes.append(f"{shown} was deleted before it could be saved")
     return None
 
 

@@ -86,18 +86,18 @@ class _Bringing:
         self.listing = identified(self.listing, self._store)
         try:
             if sum(self.listing.sizes) > cache.limit:
-                why = "the data is larger than all that may be kept"
+                why = "the data is larger than the cache limit"
             else:
                 cache.prepare()
                 root = self._in_cache(cache, marker_directory)
                 if root is not None:
                     return root
-                why = "there is no room beside what running jobs use"
+                why = "running jobs use the rest of the cache"
         except DamagedInUseError:
-            why = "this data is damaged there, and another job uses it"
+            why = "the cached data is damaged, and another job uses it"
         except OSError as error:
             why = (
-                "its disk is full"
+                "the disk is full"
                 if error.errno in _FULL
                 else f"{error.strerror or error}: {error.filename or cache.root}"
             )
@@ -116,7 +116,7 @@ class _Bringing:
             marker_directory=marker_directory,
             download=lambda places: self._download(places, meter),
             found=meter.found,
-            waiting=lambda: self._warn("another job downloads the same data: waiting for it"),
+            waiting=lambda: self._warn("waiting for another job that downloads the same data"),
         )
         if root is not None:
             meter.finish()

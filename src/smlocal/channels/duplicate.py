@@ -34,7 +34,7 @@ class Duplicator:
         try:
             status = os.fstat(reading)
             if not stat.S_ISREG(status.st_mode):
-                raise OSError(EISDIR, "is no regular file any more", source)
+                raise OSError(EISDIR, "is no longer a regular file", source)
             writing = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
             try:
                 os.fchmod(writing, FILE_MODE)  # whatever the umask

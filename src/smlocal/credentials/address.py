@@ -76,10 +76,10 @@ def _make_network(engine: Engine) -> None:
 
 def _refused(error: EngineError) -> CredentialsUnreachableError:
     return CredentialsUnreachableError(
-        f"the engine does not make a network with the address {ADDRESS}, where containers look for credentials",
+        f"the engine cannot create a network with {ADDRESS}, the address of the containers' credentials",
         details=(error.sentence,),
         remedy=(
-            "Does another network have it?  docker network inspect $(docker network ls -q) | grep 169.254.170",
+            "Does another network use it?  docker network inspect $(docker network ls -q) | grep 169.254.170",
             "Or run without credentials: --credentials none",
         ),
     )

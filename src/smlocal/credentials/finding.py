@@ -42,8 +42,8 @@ def assumed(role_arn: str, region: str) -> Issued:
             f"the role {role_arn} cannot be assumed",
             details=(str(error),),
             remedy=(
-                "Let its trust policy allow your own identity too: aws sts get-caller-identity shows who that is.",
-                "Or run with your own rights: --credentials inherit; or with none: --credentials none.",
+                "Allow your own identity in its trust policy: aws sts get-caller-identity shows it.",
+                "Or run with your own credentials: --credentials inherit; or without: --credentials none.",
             ),
         ) from error
     return Issued(

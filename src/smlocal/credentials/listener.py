@@ -89,10 +89,10 @@ def _bind(port: int, appear: Callable[[], None]) -> socket.socket:
 def unreachable(why: str) -> CredentialsUnreachableError:
     """What is said when there is no way."""
     return CredentialsUnreachableError(
-        f"this machine cannot listen at {ADDRESS}, where containers look for credentials",
+        f"this machine cannot listen at {ADDRESS}, the address of the containers' credentials",
         details=(why,),
         remedy=(
-            "It needs a Docker engine of this very machine, neither rootless nor in a machine of its own.",
+            "This needs a Docker engine on this machine, not rootless and not in a virtual machine.",
             "Or run without credentials: --credentials none",
         ),
     )

@@ -72,7 +72,7 @@ class Server:
             if is_reached(listener):
                 return server
             server.close()
-        raise unreachable("another program answers there")
+        raise unreachable("another program uses the address")
 
     def begin(self) -> None:
         """Answer, and keep the credentials fresh."""
@@ -164,7 +164,7 @@ class Server:
         try:
             issued = self.fresh.current()
         except ExpiredError as error:
-            return refusal(500, "InternalServerError", f"no credentials that are still good: {error}")
+            return refusal(500, "InternalServerError", f"no valid credentials: {error}")
         return answer(200, issued.document(self.role_arn, time.time()))
 
 

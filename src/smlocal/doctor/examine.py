@@ -47,7 +47,7 @@ def _in_time(check: Check, look: Look, patience: float) -> Finding:
     look.stuck = True
     return problem(
         f"no answer within {patience:.0f} s",
-        "Something hangs: the engine (journalctl -u docker; sudo systemctl restart docker), or a network file system.",
+        "The engine (journalctl -u docker; sudo systemctl restart docker) or a network file system hangs.",
     )
 
 
@@ -55,7 +55,7 @@ def _answer(check: Check, look: Look) -> Finding:
     try:
         return check(look)
     except NoEngineError:
-        return unknown("not looked at: no engine answers")
+        return unknown("not checked: the engine is unreachable")
     except SmlocalError as error:
         return problem(". ".join((error.sentence.rstrip("."), *error.details)), *error.remedy)
 

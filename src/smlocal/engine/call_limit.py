@@ -35,5 +35,5 @@ class CallLimit:
         if now >= self._until:
             raise SlowAnswerError(f"no answer within {self._total:g} s")
         if now - self._moved_at >= self._quiet:
-            raise SlowAnswerError(f"nothing came for {self._quiet:g} s")
+            raise SlowAnswerError(f"no data for {self._quiet:g} s")
         self._still()

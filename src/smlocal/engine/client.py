@@ -211,14 +211,14 @@ class Client:
     def _too_slow(self, what: str, why: str) -> EngineTimeoutError:
         return EngineTimeoutError(
             f"the engine at {self.endpoint.address} did not complete {what} ({why})",
-            remedy=(f"{VARIABLE}={self.timeouts.lost * 5:g} gives it five times as long.",),
+            remedy=(f"{VARIABLE}={self.timeouts.lost * 5:g} sets a limit five times as long.",),
         )
 
     def _forbidden(self) -> EngineForbiddenError:
         return EngineForbiddenError(
             f"this user may not use the Docker engine at {self.endpoint.address}",
             remedy=(
-                "Join the group that may:  sudo usermod -aG docker $USER     then log in again, or: newgrp docker",
+                "Join the docker group:  sudo usermod -aG docker $USER     then log in again, or: newgrp docker",
                 "Or use a rootless engine of your own: set DOCKER_HOST to its socket.",
             ),
         )
@@ -232,7 +232,7 @@ class Client:
             return EngineUnreachableError(
                 f"no Docker engine answers at {self.endpoint.address}",
                 details=(reason,),
-                remedy=(f"Does this work?  {join(self.endpoint.command)}     It must ask for no password.",),
+                remedy=(f"Does this work?  {join(self.endpoint.command)}     It must not ask for a password.",),
             )
         return EngineUnreachableError(
             f"no Docker engine answers at {self.endpoint.address}",

@@ -79,7 +79,7 @@ def _in_dockers_folder() -> Iterator[None]:
 
 
 def _context_error(sentence: str, *details: str) -> EngineContextError:
-    remedy = ("See docker context ls; choose one with docker context use NAME, or set DOCKER_HOST.",)
+    remedy = ("List contexts with docker context ls; choose one with docker context use NAME, or set DOCKER_HOST.",)
     return EngineContextError(sentence, details=details, remedy=remedy)
 
 

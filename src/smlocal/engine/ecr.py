@@ -38,19 +38,20 @@ def _token(image: str, region: str) -> str:
         return str(answer["authorizationData"][0]["authorizationToken"])
     except (EndpointConnectionError, HTTPClientError) as error:
         raise RegistryUnreachableError(
-            f"image {image} is not here, and Amazon ECR in {region} cannot be reached for a login",
+            f"image {image} is not available locally, and Amazon ECR in {region} is unreachable",
             details=(str(error),),
             remedy=(f"Build or load it here:  docker build -t {image} .     or: docker load -i FILE",),
         ) from error
     except (BotoCoreError, ClientError) as error:
         if is_wrong_clock(str(error)):
             raise ClockWrongError(
-                f"image {image} is not here, and Amazon ECR refuses a login: the clock of this machine is wrong",
+                f"image {image} is not available locally, and Amazon ECR refuses a login: "
+                "the clock of this machine is wrong",
                 details=(str(error),),
                 remedy=(CLOCK_REMEDY,),
             ) from error
         raise CredentialsMissingError(
-            f"image {image} is not here, and pulling it from Amazon ECR needs AWS credentials that work",
+            f"image {image} is not available locally, and pulling it from Amazon ECR needs valid AWS credentials",
             details=(str(error),),
             remedy=(
                 "Log in:  aws sso login, aws configure, or set AWS_PROFILE",

@@ -133,7 +133,7 @@ def parse_address(address: str, tls: "SSLContext | None") -> Endpoint:
         return Endpoint(address=address, command=ssh_command(address))
     what = "a Windows pipe" if scheme == "npipe" else f"an engine over {scheme}://"
     raise EngineRemoteError(
-        f"{address} is {what}: smlocal speaks over unix://, tcp:// and ssh://",
+        f"{address} is {what}: smlocal supports unix://, tcp:// and ssh://",
         remedy=("Choose a local engine: docker context use default, or set DOCKER_HOST=unix:///var/run/docker.sock",),
     )
 

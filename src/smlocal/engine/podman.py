@@ -81,7 +81,7 @@ def cdi_folders(version: str) -> tuple[str, ...]:
 def no_gpus(version: str) -> str:
     """Why it gives containers no GPUs that have no CDI devices: it would start them without, and not say a word."""
     if not cdi_folders(version):
-        return "Podman before 5.4 ignores requests for GPUs that come through its Docker-compatible API"
+        return "Podman before 5.4 ignores GPU requests of its Docker-compatible API"
     return f"Podman gives GPUs to containers as CDI devices, and {' and '.join(_CDI_FOLDERS)} describe none"
 
 

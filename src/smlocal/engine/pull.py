@@ -92,12 +92,12 @@ def classified(name: str, error: EngineError) -> EngineError | RegistryUnreachab
     if any(sign in text for sign in _UNREACHABLE):
         host = registry_host(split_reference(name)[0])
         return RegistryUnreachableError(
-            f"image {name} is not here, and its registry {host} cannot be reached",
+            f"image {name} is not available locally, and its registry {host} is unreachable",
             details=(message,),
             remedy=(
                 f"Build or load it here:  docker build -t {name} .     or: docker load -i FILE",
-                "Behind a proxy? The engine itself must know it; this shell's settings do not reach it.",
-                "--pull never keeps smlocal from asking a registry.",
+                "Behind a proxy? Configure it in the engine; this shell's settings have no effect there.",
+                "With --pull never, smlocal does not contact a registry.",
             ),
         )
     if error.status in range(400, 500) or any(sign in text for sign in _REFUSED):

@@ -19,14 +19,14 @@ def copy_reasons(root: str, links: Iterable[str], skipped: Iterable[str] = ()) -
     reasons = [*_unspeakable(real), *_mounts(real), *_links(real, links), *skipped]
     if len(reasons) <= _REASONS:
         return tuple(reasons)
-    return (*reasons[:_REASONS], f"{len(reasons) - _REASONS} more reasons like these")
+    return (*reasons[:_REASONS], f"{len(reasons) - _REASONS} more")
 
 
 def _unspeakable(real: str) -> Iterator[str]:
     try:
         real.encode()
     except UnicodeEncodeError:
-        yield "the folder's path is not UTF-8, and the engine takes no other"
+        yield "the folder's path is not UTF-8, which the engine requires"
 
 
 def _links(real: str, links: Iterable[str]) -> Iterator[str]:

@@ -56,7 +56,7 @@ def unmapped(asked: Asked, bucket_uri: str, key: str) -> SourceUnmappedError:
     """An S3 location without a local stand-in."""
     folder = bucket_uri + key[: key.rfind("/") + 1]
     return SourceUnmappedError(
-        f"{asked.subject}: no local data stands for {asked.uri}",
+        f"{asked.subject}: no local data is mapped to {asked.uri}",
         details=asked.details,
         remedy=(f'Map it in the job file: Local: {{Sources: {{"{folder}": ./some/folder}}}}',),
     )
@@ -68,7 +68,7 @@ def unmapped_file_system(asked: Asked, mapping: Mapping[str, str]) -> SourceUnma
 
     near = get_close_matches(asked.uri, [key for key in mapping if key.startswith("fs-")], n=1)
     return SourceUnmappedError(
-        f"{asked.subject}: no local folder stands for the file system {asked.uri}",
+        f"{asked.subject}: no local folder is mapped to the file system {asked.uri}",
         details=asked.details,
         remedy=(
             f'Map it in the job file: Local: {{Sources: {{"{asked.uri}": ./some/folder}}}}',
@@ -80,18 +80,18 @@ def unmapped_file_system(asked: Asked, mapping: Mapping[str, str]) -> SourceUnma
 def strict_path(asked: Asked) -> SourceUnmappedError:
     """A local path where only what the service takes is allowed."""
     return SourceUnmappedError(
-        f"{asked.subject}: {asked.uri} is a local path, and --strict takes only what the service takes",
+        f"{asked.subject}: {asked.uri} is a local path, which --strict does not allow",
         details=asked.details,
-        remedy=("Name the s3:// location and map it in Local.Sources, or leave --strict out.",),
+        remedy=("Use the s3:// URI and map it in Local.Sources, or run without --strict.",),
     )
 
 
 def renamed_object(asked: Asked, written: str) -> SourceUnmappedError:
     """A mapping from one object to a file of another name."""
     return SourceUnmappedError(
-        f"{asked.subject}: {written} cannot stand for {asked.uri}, which has another name",
+        f"{asked.subject}: {written} cannot replace {asked.uri}: the file names differ",
         details=asked.details,
-        remedy=("Give the file the object's name, or map the folder that the object lies in.",),
+        remedy=("Rename the file to the object's name, or map the folder of the object.",),
     )
 
 
@@ -102,7 +102,7 @@ def not_a_folder(asked: Asked) -> SourceMissingError:
 
 def not_a_file(asked: Asked) -> SourceMissingError:
     """A folder where one object is meant."""
-    return SourceMissingError(f"{asked.subject}: {asked.uri} is a folder, and must be one file", details=asked.details)
+    return SourceMissingError(f"{asked.subject}: {asked.uri} is a folder, not a file", details=asked.details)
 
 
 def occupied(asked: Asked, path: str) -> OutputUnusableError:
@@ -126,9 +126,9 @@ def unwritable(asked: Asked, path: str) -> OutputUnusableError:
 def no_folder(asked: Asked) -> SourceUnmappedError:
     """A key that no folder here can have."""
     return SourceUnmappedError(
-        f"{asked.subject}: no folder here can stand for {asked.uri}",
+        f"{asked.subject}: no local folder can replace {asked.uri}",
         details=asked.details,
-        remedy=("Its parts must be names of folders: not empty, not . or .., at most 255 bytes.",),
+        remedy=("Its parts must be valid folder names: not empty, not . or .., at most 255 bytes.",),
     )
 
 
@@ -157,16 +157,16 @@ def endless(asked: Asked, why: str) -> SourceUnreadableError:
     return SourceUnreadableError(
         f"{asked.subject}: {asked.uri} cannot be listed: {why}",
         details=asked.details,
-        remedy=("Take those links out, or name a folder that has none of them.",),
+        remedy=("Remove those links, or use a folder without them.",),
     )
 
 
 def not_a_disk(asked: Asked, path: str, kind: str) -> SourceUnreadableError:
     """What the kernel makes up while it is read."""
     return SourceUnreadableError(
-        f"{asked.subject}: {path} is a file system of the kernel's own ({kind}), which holds no data",
+        f"{asked.subject}: {path} is on a kernel file system ({kind}), which contains no data",
         details=asked.details,
-        remedy=("Name a folder with data of yours.",),
+        remedy=("Use a folder with your own data.",),
     )
 
 
@@ -181,9 +181,9 @@ def empty_folder(asked: Asked, path: str) -> SourceEmptyError:
         f"{asked.subject}: the folder {asked.uri} {what}",
         details=(
             *asked.details,
-            f'The service would say: No S3 objects found under S3 URL "{asked.uri}" given in input data source.',
+            f'SageMaker would answer: No S3 objects found under S3 URL "{asked.uri}" given in input data source.',
         ),
-        remedy=("Put the channel's files there, name another folder, or leave the channel out.",),
+        remedy=("Put the channel's files there, use another folder, or remove the channel.",),
     )
 
 

@@ -32,19 +32,19 @@ def machine_not_ready(asked: Asked, error: S3Error) -> SmlocalError | None:
     details = (*asked.details, str(error))
     if is_wrong_clock(str(error)):
         return ClockWrongError(
-            f"{asked.subject}: S3 refuses requests for {asked.uri} because the clock of this machine is wrong",
+            f"{asked.subject}: S3 refuses requests for {asked.uri}: the clock of this machine is wrong",
             details=details,
             remedy=(CLOCK_REMEDY,),
         )
     if error.code in _CREDENTIALS:
         return CredentialsMissingError(
-            f"{asked.subject}: S3 does not take these AWS credentials for {asked.uri}",
+            f"{asked.subject}: S3 rejects these AWS credentials for {asked.uri}",
             details=details,
             remedy=("Renew them, for example: aws sso login, or choose others with AWS_PROFILE.",),
         )
     if error.status == 0:
         return S3UnreachableError(
-            f"{asked.subject}: S3 does not answer for {asked.uri}",
+            f"{asked.subject}: S3 is unreachable for {asked.uri}",
             details=details,
             remedy=(
                 "Check the network, the region and AWS_ENDPOINT_URL_S3; or",

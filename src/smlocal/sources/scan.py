@@ -69,7 +69,7 @@ def scan(root: str, name_prefix: str = "", special: AbstractSet[int] = frozenset
             tree.unreadable.append(below or ".")
             continue
         if tree.repeats and len(tree.files) > _MOST_LINKED:
-            raise EndlessError(f"its links make more than {_MOST_LINKED:,} files of it")
+            raise EndlessError(f"its links expand to more than {_MOST_LINKED:,} files")
         if empty and below:
             tree.empty_directories.append(below[:-1])
     sort_by_key(tree.files)
@@ -106,16 +106,16 @@ def _follow(root: str, path: str, tree: Tree, pending: list[str], special: Abstr
         tree.unreadable.append(path)
         return
     except OSError:
-        tree.skipped.append(f"{path} is a link that leads nowhere")
+        tree.skipped.append(f"{path} is a broken link")
         return
     if stat.S_ISREG(target.st_mode):
         tree.files.append(path)
     elif not stat.S_ISDIR(target.st_mode):
         _skip(tree, path, target.st_mode)
     elif target.st_dev in special:
-        raise EndlessError(f"{path} is a link into a file system of the kernel's own, which holds no data")
+        raise EndlessError(f"{path} is a link into a kernel file system, which contains no data")
     elif (target.st_dev, target.st_ino) in _folders_above(root, path):
-        tree.skipped.append(f"{path} is a link to a folder that it lies in")
+        tree.skipped.append(f"{path} is a link to a folder that contains it")
     else:
         identity = target.st_dev, target.st_ino
         tree.repeats += identity in tree.linked

@@ -93,7 +93,7 @@ def explained(home: str) -> Iterator[None]:
         raise HomeUnusableError(
             f"The database of smlocal is damaged: {os.path.join(home, FILE_NAME)}",
             details=[str(error)],
-            remedy=["Move that file away (its jobs are then forgotten), or", "set SMLOCAL_HOME to another folder."],
+            remedy=["Move that file (its jobs are then lost), or", "set SMLOCAL_HOME to another folder."],
         ) from error
     except OSError as error:
         raise home_unusable(home, error) from error
@@ -140,7 +140,7 @@ def _update(home: str, connection: sqlite3.Connection, version: int) -> None:
     if version > VERSION:
         raise HomeUnusableError(
             f"The jobs in {home} were recorded by a newer smlocal.",
-            details=[f"Its database has version {version}; this smlocal knows versions up to {VERSION}."],
+            details=[f"Its database has version {version}; this smlocal supports versions up to {VERSION}."],
             remedy=["Upgrade smlocal, or", "set SMLOCAL_HOME to another folder."],
         )
     connection.execute("PRAGMA journal_mode = WAL")

@@ -20,7 +20,7 @@ def home_directory() -> str:
         base = os.path.expanduser("~/Library/Application Support" if sys.platform == "darwin" else "~/.local/share")
     if not os.path.isabs(base):
         raise HomeUnusableError(
-            "There is no home folder to remember jobs in.",
+            "There is no home folder for the job records.",
             details=["HOME is not set and this user has no entry in the password database."],
             remedy=[_SET_HOME],
         )
@@ -38,7 +38,7 @@ def prepare_home(home: str) -> str:
         raise home_unusable(home, error) from error
     if status.st_uid != os.geteuid():
         raise HomeUnusableError(
-            f"The folder smlocal remembers jobs in belongs to someone else: {home}",
+            f"The folder with the job records belongs to another user: {home}",
             details=[f"Its owner is uid {status.st_uid}; you are uid {os.geteuid()}."],
             remedy=[_SET_HOME],
         )
@@ -60,8 +60,8 @@ def _check_name(home: str) -> None:
     except UnicodeEncodeError as error:
         shown = os.fsencode(home).decode("utf-8", "backslashreplace")
         raise HomeUnusableError(
-            f"The folder smlocal remembers jobs in has a path that is not UTF-8: {shown}",
-            details=["The engine takes no other, and containers must be shown folders in it."],
+            f"The path of the folder with the job records is not UTF-8: {shown}",
+            details=["The engine accepts only UTF-8 paths, and containers mount folders in it."],
             remedy=[_SET_HOME],
         ) from error
 
@@ -72,12 +72,12 @@ def home_unusable(home: str, cause: Exception) -> HomeUnusableError:
     number = cause.errno if isinstance(cause, OSError) else None
     if number in {errno.ENOSPC, errno.EDQUOT} or "disk is full" in why or ("disk I/O" in why and _full(home)):
         return HomeUnusableError(
-            f"The folder smlocal remembers jobs in is on a full disk: {home}",
+            f"The disk with the job records is full: {home}",
             details=[why],
             remedy=["Free some space there (`smlocal rm NAME` deletes a job), or", _SET_HOME],
         )
     return HomeUnusableError(
-        f"The folder smlocal remembers jobs in cannot be used: {home}", details=[why], remedy=[_SET_HOME]
+        f"The folder with the job records cannot be used: {home}", details=[why], remedy=[_SET_HOME]
     )
 
 

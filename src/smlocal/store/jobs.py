@@ -181,9 +181,9 @@ class Store:
             remove_tree(aside)
         except OSError as error:
             raise HomeUnusableError(
-                f"The job '{name}' is forgotten, but not all of its files could be deleted.",
+                f"The job '{name}' was removed, but not all of its files could be deleted.",
                 details=[f"{aside}: {error.strerror}"],
-                remedy=[f"Delete what is left with: sudo rm -rf '{aside}'"],
+                remedy=[f"Delete the rest with: sudo rm -rf '{aside}'"],
             ) from error
         self._sweep()
 
@@ -454,7 +454,7 @@ def _finished(record: JobRecord) -> JobFinishedError:
 def name_in_use(name: str) -> NameInUseError:
     """The error for a second job of a name."""
     return NameInUseError(
-        f"A training job of the name '{name}' exists already (ResourceInUse).",
+        f"A training job with the name '{name}' already exists (ResourceInUse).",
         remedy=["Choose another name with --name, or", "use --replace to replace the finished job of that name."],
     )
 

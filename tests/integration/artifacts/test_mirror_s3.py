@@ -99,7 +99,7 @@ def test_a_server_that_goes_and_comes_again(s3: S3Server, rig: S3Rig, wait_until
     wait_until(lambda: rig.mirrored() == {"b": b"2"})
     assert rig.finish().written == ()
     assert len(rig.notes) == 1
-    assert rig.notes[0].startswith("algo-1: files could not be mirrored at once: Unable to")
+    assert rig.notes[0].startswith("algo-1: files could not be mirrored immediately: Unable to")
 
 
 def test_what_s3_refuses(s3: Any, rig: S3Rig, wait_until: Wait) -> None:
@@ -111,7 +111,7 @@ def test_what_s3_refuses(s3: Any, rig: S3Rig, wait_until: Wait) -> None:
         wait_until(lambda: rig.mirrored() == {"a": b"1"})
         rig.stop()
         assert rig.notes == [
-            "algo-1: files could not be mirrored at once: Error 7: AccessDenied (403): said AccessDenied"
+            "algo-1: files could not be mirrored immediately: Error 7: AccessDenied (403): said AccessDenied"
         ]
         (folder / "a").unlink()
         proxy.next(refused(403, "AccessDenied"), method="DELETE")

@@ -128,7 +128,7 @@ def test_without_compression_every_file_is_an_object(
     }
     assert sorted(published.notes) == [
         "empty/ is empty and was not uploaded: S3 has no directories",
-        "outside is a link to no file of the model and was not uploaded",
+        "outside is a link to a file outside the model and was not uploaded",
     ]
 
 

@@ -261,7 +261,7 @@ def test_data_larger_than_the_limit_goes_into_the_jobs_own_folder(job: Job, s3: 
     root = job.bring(job.listed(bucket), cache=replace(job.cache, limit=1000))
     assert files(root) == {"x": b"x" * 2000}
     assert "/jobs/job/staged/s3/" in str(root)
-    assert job.warned == ["the download cache is not used: the data is larger than all that may be kept"]
+    assert job.warned == ["the download cache is not used: the data is larger than the cache limit"]
 
 
 def test_a_cache_that_cannot_be_used_is_said_and_does_without(job: Job, s3: S3Server, bucket: str) -> None:
@@ -368,7 +368,7 @@ def test_a_full_disk_fails_as_on_the_service(job: Job, s3: S3Server, bucket: str
     said = run_mounted(job.home, job.home, bucket, cached)
     assert said[1] == "ClientError: Data download failed:Insufficient disk space"
     assert said[2:] == [
-        "['the download cache is not used: there is no room beside what running jobs use']" if cached else "[]",
+        "['the download cache is not used: running jobs use the rest of the cache']" if cached else "[]",
         "[]",
     ]
 

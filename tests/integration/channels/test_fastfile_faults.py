@@ -116,7 +116,7 @@ def test_a_server_that_is_killed_is_noticed_and_its_mount_goes(
         wait_until(lambda: channel.deaths != [])
         with pytest.raises(OSError, match=r"\w"):
             os.pread(file.fileno(), 1000, 30 << 20)
-    assert channel.deaths == ["the server of a FastFile channel ended with -9"]
+    assert channel.deaths == ["the FastFile server ended with -9"]
     assert mounted_below(channel.folder) == []
     channel.mount.stop()
     assert len(channel.deaths) == 1

@@ -79,7 +79,7 @@ def full_home() -> Iterator[Path]:
 def test_a_full_disk(smlocal_run: Run, full_home: Path) -> None:
     found = checks_of(smlocal_run("doctor", "--json", env={"SMLOCAL_HOME": str(full_home)}))
     assert found["home"]["Severity"] == "problem"
-    assert "full disk" in found["home"]["Sentence"]
+    assert "is full" in found["home"]["Sentence"]
     assert found["disk"]["Severity"] == "problem"
     assert str(full_home) in found["disk"]["Sentence"]
     # What is tried on the engine does not need the home.
@@ -108,8 +108,8 @@ def test_aws_is_asked_only_with_online(smlocal_run: Run, s3_servers: S3Servers) 
     silent = checks_of(smlocal_run("doctor", "--json", env={**environment, "AWS_ENDPOINT_URL": "http://127.0.0.1:9"}))
     assert "not tried" in silent["credentials"]["Sentence"]
     found = checks_of(smlocal_run("doctor", "--json", "--online", env=environment))
-    assert found["credentials"]["Sentence"].startswith("AWS knows you as arn:aws:")
-    assert found["clock"]["Sentence"] == "agrees with that of the engine and AWS"
+    assert found["credentials"]["Sentence"].startswith("AWS identifies you as arn:aws:")
+    assert found["clock"]["Sentence"] == "same time as the engine and AWS"
     dead = {**environment, "AWS_ENDPOINT_URL": "http://127.0.0.1:9", "AWS_ENDPOINT_URL_STS": "http://127.0.0.1:9"}
     broken = checks_of(smlocal_run("doctor", "--json", "--online", env=dead))
     assert broken["credentials"]["Severity"] == "warning"

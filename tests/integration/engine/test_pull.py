@@ -204,13 +204,13 @@ def test_no_registry_listens(engine: DockerEngine) -> None:
         name = f"127.0.0.1:{closed.getsockname()[1]}/x:1"
         with pytest.raises(RegistryUnreachableError) as caught:
             engine.pull(name, None, lambda _: None)
-    assert caught.value.sentence.startswith(f"image {name} is not here, and its registry 127.0.0.1:")
+    assert caught.value.sentence.startswith(f"image {name} is not available locally, and its registry 127.0.0.1:")
     assert "connection refused" in caught.value.details[0]
     assert f"docker build -t {name} ." in caught.value.remedy[0]
 
 
 def test_a_registry_whose_name_does_not_resolve(engine: DockerEngine) -> None:
-    with pytest.raises(RegistryUnreachableError, match=r"registry smlocal-test\.invalid cannot be reached"):
+    with pytest.raises(RegistryUnreachableError, match=r"registry smlocal-test\.invalid is unreachable"):
         engine.pull("smlocal-test.invalid/x", None, lambda _: None)
 
 

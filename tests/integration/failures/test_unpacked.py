@@ -123,7 +123,7 @@ def test_several_hosts(fails: Fails, small_disk: Path, smlocal_run: Run, tmp_pat
     done = smlocal_run("pack", "unpacked", "-o", str(tmp_path / "other"))
     assert done.returncode == 0, done.stderr
     assert "algo-2's was kept" in done.stderr
-    assert "algo-2: what it wrote to /opt/ml/output/data is not in output.tar.gz" in done.stderr
+    assert "algo-2: its files in /opt/ml/output/data are not in output.tar.gz" in done.stderr
     with tarfile.open(tmp_path / "other" / "unpacked" / "output" / "model.tar.gz") as archive:
         assert len([name for name in archive.getnames() if name.endswith("-own")]) == 2
 

@@ -140,7 +140,7 @@ def test_an_output_path_that_is_a_file(refused: Any, job: dict[str, Any], tmp_pa
 
 def test_an_output_path_that_is_a_dangling_link(refused: Any, job: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "out").symlink_to("nowhere")
-    refused(job, f"{tmp_path}/out is a link that leads nowhere", error="output-unusable")
+    refused(job, f"{tmp_path}/out is a broken link", error="output-unusable")
 
 
 @pytest.mark.parametrize("flags", [(), ("--output", "http://x/y")])
@@ -151,7 +151,7 @@ def test_an_output_uri_of_another_scheme(refused: Any, job: dict[str, Any], flag
     job["OutputDataConfig"]["S3OutputPath"] = "s3://bucket/out"
     job["Local"] = {"Output": "gs://x/y"}
     if not flags:
-        refused(job, "gs://x/y is no folder of this machine", error="output-unusable")
+        refused(job, "gs://x/y is not a local folder", error="output-unusable")
 
 
 def test_output_on_this_host(job: dict[str, Any], tmp_path: Path, smlocal_run: Run) -> None:

@@ -214,6 +214,6 @@ def test_doctor_asks_the_engine_for_a_gpu(machine: Bench, smlocal_run: Run) -> N
         done = smlocal_run("doctor", "--need", "gpu", "--json", env=machine.environment)
         checks = {check["Check"]: check for check in json.loads(done.stdout)["Doctor"]["Checks"]}
         found[broken] = (done.returncode, checks["gpu"]["Severity"], checks["gpu"]["Sentence"])
-    assert found[False] == (0, "ok", "tried: a container gets a GPU")
+    assert found[False] == (0, "ok", "tested: a container gets a GPU")
     assert found[True][:2] == (3, "problem")
     assert "driver not loaded" in found[True][2]

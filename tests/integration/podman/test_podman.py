@@ -43,7 +43,7 @@ def test_a_gpu_is_refused_not_forgotten(tmp_path: Path, image: Image, smlocal_ru
     done = smlocal_run(*flags, cwd=tmp_path)
     error = json.loads(done.stdout)["Error"]
     assert (done.returncode, error["Id"]) == (3, "gpu-unavailable")
-    assert "Podman before 5.4 ignores requests for GPUs" in done.stdout
+    assert "Podman before 5.4 ignores GPU requests" in done.stdout
     assert not (tmp_path / "home" / "jobs" / "podman-gpu").exists()
 
 
@@ -54,5 +54,5 @@ def test_doctor_knows_it(smlocal_run: Run) -> None:
     assert found["engine"]["Sentence"].startswith("Podman 4")
     for name in ("version", "container", "overlay", "shared-memory", "clock", "leftovers"):
         assert found[name]["Severity"] == "ok", found[name]
-    assert "Podman before 5.4 ignores requests for GPUs" in found["gpu"]["Sentence"]
+    assert "Podman before 5.4 ignores GPU requests" in found["gpu"]["Sentence"]
     assert "smlocal-doctor" not in run_docker("image", "ls")

@@ -205,10 +205,10 @@ def test_links_sockets_and_uploads_under_way_are_left_out(job: Callable[..., Job
     report = made.save()
     assert files_in(made.prefix) == {"a": "1", "was_file": "restored"}
     assert sorted(report.notes) == [
-        "algo-1: folder-link is a link and was left out",
-        "algo-1: link is a link and was left out",
-        "algo-1: socket is a socket and was left out",
-        "algo-1: was_file is a link and was left out",
+        "algo-1: folder-link is a link and was skipped",
+        "algo-1: link is a link and was skipped",
+        "algo-1: socket is a socket and was skipped",
+        "algo-1: was_file is a link and was skipped",
     ]
 
 
@@ -224,7 +224,7 @@ def test_a_link_to_a_folder_in_the_prefix_is_never_written_through(job: Callable
     assert files_in(tmp_path / "elsewhere") == {"old": "1", "other": "2", "gone": "3"}
     assert files_in(made.prefix) == {"a": "1", "sub/old": "changed", "sub/other": "2", "sub/deep/new": "4"}
     assert not (made.prefix / "sub").is_symlink()
-    assert report.notes == ("sub was a link at the destination and is a folder now",)
+    assert report.notes == ("sub was a link at the destination and has been replaced by a folder",)
 
 
 def test_a_link_to_a_folder_that_nothing_was_done_in_stays(job: Callable[..., Job], tmp_path: Path) -> None:
@@ -282,8 +282,8 @@ def test_what_is_in_the_way_and_not_ours_stays_and_is_told(job: Callable[..., Jo
     assert files_in(made.prefix) == {"z": "1", "file": "the user's", "folder/x": "the user's", "empty": "3"}
     assert report.written == ("empty",)
     assert report.notes == (
-        "algo-1: file/below was not saved: the destination has file in its place",
-        "algo-1: folder was not saved: the destination has folder in its place",
+        "algo-1: file/below was not saved: it conflicts with file at the destination",
+        "algo-1: folder was not saved: it conflicts with folder at the destination",
     )
 
 

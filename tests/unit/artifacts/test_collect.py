@@ -33,7 +33,7 @@ def test_the_model_is_every_hosts_and_the_output_only_the_firsts(tmp_path: Path)
     assert done.output_bytes == (out / "output.tar.gz").stat().st_size
     assert [(clash.path, clash.winner) for clash in done.clashes] == [("/opt/ml/model/a", "algo-2")]
     assert len(done.notes) == 1
-    assert done.notes[0].startswith("algo-2: what it wrote to /opt/ml/output/data is not in output.tar.gz")
+    assert done.notes[0].startswith("algo-2: its files in /opt/ml/output/data are not in output.tar.gz")
     assert sorted(path.name for path in out.iterdir()) == ["model.tar.gz", "output.tar.gz"]
 
 

@@ -24,7 +24,7 @@ def test_a_target_that_cannot_be_written_is_tried_again(
     made.target.unlink()
     wait_until(mirrors(made, a="1"))
     made.finish()
-    assert made.notes == ["algo-1: files could not be mirrored at once: File exists"]
+    assert made.notes == ["algo-1: files could not be mirrored immediately: File exists"]
 
 
 def test_a_target_that_the_user_deletes_is_made_again(rig: Rigs, wait_until: Wait) -> None:
@@ -62,7 +62,7 @@ def test_a_link_at_the_target_is_not_followed(rig: Rigs, wait_until: Wait) -> No
     (folder / "b").write_text("2")
     wait_until(lambda: made.mirrored().get("b") == b"2")
     report = made.finish()
-    assert report.notes == ("d was a link at the destination and is a folder now",)
+    assert report.notes == ("d was a link at the destination and has been replaced by a folder",)
     assert files_in(made.target) == {"d/a": b"1", "b": b"2"}
     assert list(elsewhere.iterdir()) == []
 

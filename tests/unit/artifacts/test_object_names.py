@@ -61,7 +61,7 @@ def test_any_other_link_is_left_out_and_told(tmp_path: Path, target: str) -> Non
     (tmp_path / "outside").write_text("of somebody else")
     (tree / "link").symlink_to(target)
     assert names(tree) == {"f": b"f", "folder/g": b"folder/g"}
-    assert notes(tree) == ("link is a link to no file of the model and was not uploaded",)
+    assert notes(tree) == ("link is a link to a file outside the model and was not uploaded",)
 
 
 def test_links_without_end(tmp_path: Path) -> None:

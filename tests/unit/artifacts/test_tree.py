@@ -50,7 +50,7 @@ def test_what_no_archive_carries_is_left_out_with_a_note(tmp_path: Path, monkeyp
         listener.bind("sock")
         tree = walk("algo-2", str(tmp_path))
     assert tree.entries == ()
-    assert tree.skipped == ("algo-2: pipe is a FIFO and was left out", "algo-2: sock is a socket and was left out")
+    assert tree.skipped == ("algo-2: pipe is a FIFO and was skipped", "algo-2: sock is a socket and was skipped")
 
 
 def test_a_directory_that_was_deleted_holds_nothing(tmp_path: Path) -> None:
@@ -70,13 +70,13 @@ def test_a_link_in_place_of_the_directory_is_not_followed(tmp_path: Path, end: s
     (tmp_path / "data").symlink_to(tmp_path / "host")
     tree = walk("algo-1", f"{tmp_path}/data{end}")
     assert tree.entries == ()
-    assert tree.skipped == ("algo-1: data is a link and not the folder that it was: nothing in it was kept",)
+    assert tree.skipped == ("algo-1: data is a link instead of a folder: its files were not kept",)
 
 
 def test_a_file_in_place_of_the_directory_is_told(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("")
     tree = walk("algo-1", f"{tmp_path}/data")
-    assert tree.skipped == ("algo-1: data is a file and not the folder that it was: nothing in it was kept",)
+    assert tree.skipped == ("algo-1: data is a file instead of a folder: its files were not kept",)
 
 
 @pytest.mark.parametrize("swapped", ["data", "data/a", "data/a/b"])
@@ -92,7 +92,7 @@ def test_a_folder_that_becomes_a_link_after_the_walk_is_not_followed(tmp_path: P
     notes: list[str] = []
     found = open_file(replace(tree, reach=Reach(tree.root)), file, notes)
     assert found is None
-    assert notes == ["algo-1: a/b/file vanished before it could be kept"]
+    assert notes == ["algo-1: a/b/file was deleted before it could be saved"]
 
 
 def test_a_tree_deeper_than_files_may_be_open(tmp_path: Path) -> None:

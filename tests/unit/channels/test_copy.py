@@ -120,7 +120,7 @@ def test_a_file_that_has_become_a_fifo_hangs_nothing(data: Path, listing_of: Lis
     listing = listing_of(data)
     (data / "empty").unlink()
     os.mkfifo(data / "empty")
-    with pytest.raises(StagingError, match=r"InternalError: is no regular file any more"):
+    with pytest.raises(StagingError, match=r"InternalError: is no longer a regular file"):
         copy_tree(listing, str(tmp_path / "copy"))
 
 

@@ -48,7 +48,7 @@ def test_the_end_of_those_that_have_one(monkeypatch: pytest.MonkeyPatch) -> None
     ("settings", "why"),
     [
         ({}, ""),
-        ({"AWS_PROFILE": "nobody"}, "the profile nobody is in neither of the AWS configuration files"),
+        ({"AWS_PROFILE": "nobody"}, "the profile nobody is not in the AWS configuration files"),
         (
             {
                 "AWS_ACCESS_KEY_ID": "AKIA",

@@ -70,20 +70,20 @@ ELSEWHERE = LeftOnEngine(run_id="cc", name="job-cc", engine="tcp://far:2375")
     ("finding", "severity", "says"),
     [
         (version.judge(DETAILS), "ok", "API 1.50"),
-        (version.judge(replace(DETAILS, api=(1, 39))), "warning", "API 1.39 knows no GPUs"),
+        (version.judge(replace(DETAILS, api=(1, 39))), "warning", "API 1.39 does not support GPUs"),
         (version.judge(replace(DETAILS, api=(1, 24))), "problem", "API 1.24: smlocal needs 1.30"),
-        (version.judge(replace(DETAILS, api=(1, 41), product="Podman")), "ok", "as Podman speaks it"),
+        (version.judge(replace(DETAILS, api=(1, 41), product="Podman")), "ok", "by Podman"),
         (socket.judge("/run/d.sock", mode=0o140660, usable=True), "ok", "this user may use /run/d.sock"),
         (socket.judge("/run/d.sock", mode=0o140660, usable=False), "problem", "this user may not write to /run/d.sock"),
-        (socket.judge("/run/d.sock", mode=0o140666, usable=True), "warning", "everybody on this machine may use"),
-        (socket.judge_network(parse_address("tcp://far:2375", None)), "warning", "is not behind TLS"),
+        (socket.judge("/run/d.sock", mode=0o140666, usable=True), "warning", "every user of this machine may use"),
+        (socket.judge_network(parse_address("tcp://far:2375", None)), "warning", "does not use TLS"),
         (socket.judge_network(parse_address("tcp://far", ssl.create_default_context())), "ok", "tcp://far"),
         (socket.judge_network(parse_address("tcp://127.0.0.1:2375", None)), "ok", "over the network"),
         (socket.judge_network(parse_address("ssh://me@far", None)), "ok", "ssh://me@far, by ssh"),
-        (container.judge(TRIED, DETAILS), "ok", "containers and volumes are made"),
-        (container.judge(REFUSED, DETAILS), "problem", "no container can be started: no space left on device"),
+        (container.judge(TRIED, DETAILS), "ok", "containers and volumes can be created"),
+        (container.judge(REFUSED, DETAILS), "problem", "cannot start a container: no space left on device"),
         (storage.judge(DETAILS), "ok", "storage driver overlay2"),
-        (storage.judge(replace(DETAILS, storage_driver="vfs")), "warning", "vfs copies every layer whole"),
+        (storage.judge(replace(DETAILS, storage_driver="vfs")), "warning", "vfs copies every layer"),
         (overlay.judge(TRIED, home="/h", local=True), "ok", "copy-on-write"),
         (
             overlay.judge(replace(TRIED, overlay_trouble="invalid argument"), home="/h", local=True),
@@ -92,23 +92,23 @@ ELSEWHERE = LeftOnEngine(run_id="cc", name="job-cc", engine="tcp://far:2375")
         ),
         (overlay.judge(TRIED, home="/h", local=True, rootless=True), "warning", "folders cannot be renamed"),
         (overlay.judge(TRIED, home="/h", local=False), "warning", "the engine is on another machine"),
-        (overlay.judge(REFUSED, home="/h", local=True), "unknown", "no container can be started"),
+        (overlay.judge(REFUSED, home="/h", local=True), "unknown", "cannot start a container"),
         (cgroup.judge(DETAILS), "ok", "cgroup v2: memory and CPUs can be limited"),
         (cgroup.judge(replace(DETAILS, unlimited=("CPUs",))), "warning", "cgroup v2: CPUs cannot be limited"),
         (cgroup.judge(replace(DETAILS, unlimited=("memory", "CPUs"))), "warning", "memory and CPUs cannot"),
         (gpu.judge(replace(TRIED, gpu_trouble=None), driver=True, details=DETAILS), "ok", "a container gets a GPU"),
         (gpu.judge(TRIED, driver=False, details=DETAILS), "warning", "could not select device driver"),
-        (gpu.judge(TRIED, driver=True, details=DETAILS), "warning", "there is a driver, but"),
+        (gpu.judge(TRIED, driver=True, details=DETAILS), "warning", "the driver is installed, but"),
         (
             gpu.judge(replace(TRIED, gpu_trouble=None), driver=False, details=replace(DETAILS, api=(1, 39))),
             "warning",
             "API is too old",
         ),
         (gpu.judge(TRIED, driver=True, details=replace(DETAILS, product="Podman")), "warning", "with GPUs are refused"),
-        (gpu.judge(REFUSED, driver=True, details=DETAILS), "unknown", "no container can be started"),
+        (gpu.judge(REFUSED, driver=True, details=DETAILS), "unknown", "cannot start a container"),
         (shared_memory.judge(TRIED), "ok", "containers get 64 MiB"),
         (shared_memory.judge(replace(TRIED, shared_memory=1 << 20)), "warning", "containers get 1.0 MiB"),
-        (shared_memory.judge(REFUSED), "unknown", "no container can be started"),
+        (shared_memory.judge(REFUSED), "unknown", "cannot start a container"),
         (memory.judge(DETAILS), "ok", "16 GiB of memory, 8 CPUs"),
         (memory.judge(replace(DETAILS, memory=GIB)), "warning", "1.0 GiB of memory"),
         (home.judge("/h", file_system="ext4"), "ok", "/h can be written"),
@@ -117,7 +117,7 @@ ELSEWHERE = LeftOnEngine(run_id="cc", name="job-cc", engine="tcp://far:2375")
         (disk.judge({"/h": 30 * GIB, "/d": 2 * GIB}), "warning", "2.0 GiB free at /d"),
         (disk.judge({"/h": 4096, "/d": 2 * GIB}), "problem", "4.0 KiB free at /h"),
         (disk.judge({}), "warning", "no disk"),
-        (fuse.judge(None), "ok", "read S3 as they go"),
+        (fuse.judge(None), "ok", "are streamed from S3"),
         (
             fuse.judge("mfusepy is not installed: pip install it"),
             "warning",
@@ -125,22 +125,22 @@ ELSEWHERE = LeftOnEngine(run_id="cc", name="job-cc", engine="tcp://far:2375")
         ),
         (region.judge({"AWS_REGION": "eu-west-1"}, "us-west-2"), "ok", "eu-west-1, from the environment"),
         (region.judge({}, "us-west-2"), "ok", "us-west-2, from the profile"),
-        (region.judge({}, ""), "warning", "jobs say us-east-1"),
-        (region.judge({}, "us east"), "problem", "'us east' is no name of a region"),
-        (clock.judge(engine=0.2, aws=None), "ok", "agrees with that of the engine"),
-        (clock.judge(engine=0.2, aws=-3.0), "ok", "agrees with that of the engine and AWS"),
+        (region.judge({}, ""), "warning", "jobs use us-east-1"),
+        (region.judge({}, "us east"), "problem", "'us east' is not a valid region"),
+        (clock.judge(engine=0.2, aws=None), "ok", "same time as the engine"),
+        (clock.judge(engine=0.2, aws=-3.0), "ok", "same time as the engine and AWS"),
         (clock.judge(engine=60.4, aws=None), "warning", "this machine's clock is 60 s behind the engine's"),
         (clock.judge(engine=0.0, aws=-900.0), "warning", "this machine's clock is 900 s ahead of AWS"),
         (clock.judge(engine=None, aws=None), "unknown", "no other clock"),
-        (leftovers.judge(lost=[], owned=[], ended=set()), "ok", "nothing was left behind"),
-        (leftovers.judge(lost=[], owned=OWNED, ended=set()), "ok", "jobs of other homes: job-aa, job-bb"),
+        (leftovers.judge(lost=[], owned=[], ended=set()), "ok", "nothing is left of ended jobs"),
+        (leftovers.judge(lost=[], owned=OWNED, ended=set()), "ok", "jobs of another SMLOCAL_HOME: job-aa, job-bb"),
         (leftovers.judge(lost=[], owned=OWNED, ended={"aa"}), "warning", "job-aa (2: container container-aa, volume"),
         (leftovers.judge(lost=["a", "b", "c", "d"], owned=[], ended=set()), "warning", "killed: a, b, c and 1 more"),
-        (leftovers.judge(lost=[], owned=[], ended=set(), cleared=["a"]), "ok", "had left on the engine: a"),
+        (leftovers.judge(lost=[], owned=[], ended=set(), cleared=["a"]), "ok", "left on the engine: a"),
         (
             leftovers.judge(lost=[], owned=[], ended=set(), elsewhere=[ELSEWHERE]),
             "warning",
-            "an engine that did not answer: job-cc (tcp://far:2375)",
+            "an unreachable engine: job-cc (tcp://far:2375)",
         ),
     ],
 )
@@ -165,7 +165,7 @@ NOBODY = Profile(name="default")
         ({}, Profile(name="dev", exists=True, settings={"role_arn": "arn:…"}), "ok", "profile dev"),
         ({"AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://…"}, NOBODY, "ok", "from the role of this container"),
         ({}, NOBODY, "warning", "no AWS credentials"),
-        ({}, Profile(name="gone", named=True), "warning", "the profile gone is in neither"),
+        ({}, Profile(name="gone", named=True), "warning", "the profile gone is not in"),
     ],
 )
 def test_credentials_are_found_and_never_shown(
@@ -179,7 +179,7 @@ def test_credentials_are_found_and_never_shown(
 def test_what_aws_says_of_credentials() -> None:
     assert (
         credentials.judge_caller(Caller(arn="arn:aws:iam::1:user/me")).sentence
-        == "AWS knows you as arn:aws:iam::1:user/me"
+        == "AWS identifies you as arn:aws:iam::1:user/me"
     )
     expired = credentials.judge_caller(Caller(trouble="ExpiredToken"))
     assert (expired.severity, "aws sso login" in expired.remedy[0]) == ("warning", True)
@@ -212,8 +212,8 @@ def test_documents_of_an_engine_that_says_little() -> None:
 
 def test_a_network_that_cannot_be_removed_needs_a_restart() -> None:
     network = leftover(ResourceKind.NETWORK, "aa")
-    assert "restarted" in leftovers.judge(lost=[], owned=[network], ended={"aa"}).remedy[-1]
-    assert "restarted" not in leftovers.judge(lost=[], owned=OWNED, ended={"aa"}).remedy[-1]
+    assert "restart of Docker" in leftovers.judge(lost=[], owned=[network], ended={"aa"}).remedy[-1]
+    assert "restart of Docker" not in leftovers.judge(lost=[], owned=OWNED, ended={"aa"}).remedy[-1]
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ def test_a_token_becomes_a_login(stub: Stub, host: str, region: str) -> None:
 
 @pytest.mark.usefixtures("stub")
 def test_no_credentials() -> None:
-    with pytest.raises(CredentialsMissingError, match="needs AWS credentials that work") as caught:
+    with pytest.raises(CredentialsMissingError, match="needs valid AWS credentials") as caught:
         ecr_login(f"{HOST}/img")
     assert caught.value.exit_code == 3
     assert caught.value.details == ("Unable to locate credentials",)
@@ -146,5 +146,5 @@ def test_ecr_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         monkeypatch.setenv("AWS_ENDPOINT_URL_ECR", f"http://127.0.0.1:{closed.getsockname()[1]}")
-        with pytest.raises(RegistryUnreachableError, match="Amazon ECR in eu-west-1 cannot be reached"):
+        with pytest.raises(RegistryUnreachableError, match="Amazon ECR in eu-west-1 is unreachable"):
             ecr_login(f"{HOST}/img")

@@ -73,7 +73,7 @@ def test_network_addresses(address: str, host: str, port: int) -> None:
 
 @pytest.mark.parametrize("address", ["npipe:////./pipe/docker_engine", "fd://"])
 def test_what_cannot_be_served_says_so(address: str) -> None:
-    with pytest.raises(EngineRemoteError, match=r"speaks over unix://, tcp:// and ssh://") as caught:
+    with pytest.raises(EngineRemoteError, match=r"supports unix://, tcp:// and ssh://") as caught:
         parse_address(address, None)
     assert address in caught.value.sentence
     assert caught.value.exit_code == 3

@@ -25,8 +25,8 @@ def test_an_engine_of_this_machine_will_do() -> None:
     [
         (replace(ENGINE, rootless=True), "is rootless"),
         (replace(ENGINE, product="podman"), "is Podman"),
-        (replace(ENGINE, desktop=True), "machine of its own"),
-        (replace(ENGINE, local=False), "machine of its own"),
+        (replace(ENGINE, desktop=True), "virtual machine"),
+        (replace(ENGINE, local=False), "virtual machine"),
     ],
 )
 def test_one_whose_containers_do_not_reach_it_is_refused(engine: EngineFacts, why: str) -> None:

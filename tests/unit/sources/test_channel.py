@@ -76,7 +76,7 @@ def test_an_augmented_manifest_is_one_object(fill: Filler, channel_of: Lister, t
     for uri in ("s3://b/some/f", "s3://b/some/m.json", "s3://b/some/", "s3://b/some//m.jsonl"):
         with pytest.raises(SourceEmptyError):
             channel_of(uri, SOME, kind="AugmentedManifestFile", mode="Pipe")
-    with pytest.raises(SourceMissingError, match="must be one file"):
+    with pytest.raises(SourceMissingError, match="is a folder, not a file"):
         channel_of("data/f", kind="AugmentedManifestFile", mode="Pipe")
 
 
@@ -90,7 +90,7 @@ def test_a_similar_name_is_offered_for_one_that_is_not_there(fill: Filler, chann
 
 @pytest.mark.parametrize("kind", ["S3Prefix", "ManifestFile", "AugmentedManifestFile"])
 def test_https_that_is_not_s3_needs_a_mapping(channel_of: Lister, kind: str) -> None:
-    with pytest.raises(SourceUnmappedError, match=r"no local data stands for https://example\.com/data/x"):
+    with pytest.raises(SourceUnmappedError, match=r"no local data is mapped to https://example\.com/data/x"):
         channel_of("https://example.com/data/x", kind=kind)
 
 

@@ -39,7 +39,7 @@ def test_nothing_leads_out_of_it(tmp_path: Path, path: str) -> None:
     (tmp_path / "beside").mkdir()
     with pytest.raises(SourceUnmappedError) as caught:
         locate(tmp_path, path)
-    assert caught.value.sentence == f'channel "train": no folder here can stand for {path}'
+    assert caught.value.sentence == f'channel "train": no local folder can replace {path}'
 
 
 def test_the_users_own_links_are_followed(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_the_users_own_links_are_followed(tmp_path: Path) -> None:
 def test_an_unmapped_file_system_shows_the_setting_to_write(tmp_path: Path) -> None:
     with pytest.raises(SourceUnmappedError) as caught:
         locate(tmp_path, "/", {"fs-0123abce": ".", "s3://b/": "."})
-    assert caught.value.sentence == 'channel "train": no local folder stands for the file system fs-0123abcd'
+    assert caught.value.sentence == 'channel "train": no local folder is mapped to the file system fs-0123abcd'
     assert caught.value.details == ("job.yaml:9   FileSystemId: fs-0123abcd",)
     assert caught.value.remedy == (
         'Map it in the job file: Local: {Sources: {"fs-0123abcd": ./some/folder}}',

@@ -85,7 +85,7 @@ def test_a_folder_may_stand_for_the_prefix_but_not_with_strict(
     (tmp_path / "sub" / "m.json").write_text('[{"prefix": "../data/"}, "x"]')
     found = channel_of("s3://m/m.json", {"s3://m/": "sub"}, kind="ManifestFile")
     assert (found.root, found.paths) == (str(tmp_path / "data"), ("x",))
-    with pytest.raises(SourceUnmappedError, match=r"\.\./data/ is a local path, and --strict"):
+    with pytest.raises(SourceUnmappedError, match=r"\.\./data/ is a local path, which --strict"):
         channel_of("s3://m/m.json", {"s3://m/": "sub"}, kind="ManifestFile", strict=True)
 
 
@@ -180,7 +180,7 @@ def test_the_manifest_itself_must_be_one_file(fill: Filler, channel_of: Lister) 
     for uri in ("s3://b/in/gone.json", "s3://b/in/m", "s3://b/in/f", "s3://b/in/../data/m.json", "s3://b/in"):
         with pytest.raises(SourceEmptyError, match="No S3 objects found under S3 URL"):
             channel_of(uri, MAPPED, kind="ManifestFile")
-    with pytest.raises(SourceMissingError, match="is a folder, and must be one file"):
+    with pytest.raises(SourceMissingError, match="is a folder, not a file"):
         channel_of("data", kind="ManifestFile")
     with pytest.raises(SourceMissingError, match="does not exist"):
         channel_of("gone.json", kind="ManifestFile")

@@ -124,10 +124,10 @@ def test_what_an_upload_leaves_out_is_skipped_with_the_reason(fill: Filler, list
         listing = listing_of("data")
     assert listing.paths == ("x",)
     assert listing.skipped == (
-        "dangling is a link that leads nowhere",
+        "dangling is a broken link",
         "fifo is a FIFO",
         "null is a device",
-        "self is a link that leads nowhere",
+        "self is a broken link",
         "socket is a socket",
     )
 

@@ -64,7 +64,7 @@ def test_a_mapping_to_a_missing_folder_says_so(listing_of: Lister) -> None:
 def test_an_unmapped_location_shows_the_setting_to_write(listing_of: Lister, uri: str) -> None:
     with pytest.raises(SourceUnmappedError) as caught:
         listing_of(uri, {"s3://bucket/data/other/": "."})
-    assert caught.value.sentence == f'channel "train": no local data stands for {uri}'
+    assert caught.value.sentence == f'channel "train": no local data is mapped to {uri}'
     folder = uri.removesuffix("train")
     assert caught.value.remedy[0] == f'Map it in the job file: Local: {{Sources: {{"{folder}": ./some/folder}}}}'
 
@@ -97,20 +97,20 @@ def test_an_empty_folder_of_this_machine_is_called_so(
     assert caught.value.sentence == f'channel "train": the folder ./data {what}'
     assert caught.value.details == (
         "job.yaml:14   S3Uri: ./data",
-        'The service would say: No S3 objects found under S3 URL "./data" given in input data source.',
+        'SageMaker would answer: No S3 objects found under S3 URL "./data" given in input data source.',
     )
     assert caught.value.remedy
 
 
 @pytest.mark.parametrize("uri", ["/proc", "/proc/self", "/sys/kernel", "/proc/version", "file:///proc", "/"])
 def test_the_kernels_own_file_systems_are_no_source(listing_of: Lister, uri: str) -> None:
-    with pytest.raises(SourceUnreadableError, match=r"is a file system of the kernel's own \(\w+\)"):
+    with pytest.raises(SourceUnreadableError, match=r"is on a kernel file system \(\w+\)"):
         listing_of(uri)
 
 
 def test_a_link_into_them_is_refused(fill: Filler, listing_of: Lister) -> None:
     (fill("x") / "processes").symlink_to("/proc")
-    with pytest.raises(SourceUnreadableError, match="cannot be listed: processes is a link into a file system of"):
+    with pytest.raises(SourceUnreadableError, match="cannot be listed: processes is a link into a kernel file system"):
         listing_of("data")
 
 
@@ -129,7 +129,7 @@ def test_a_fifo_is_no_source(listing_of: Lister, tmp_path: Path) -> None:
 
 def test_one_object_cannot_be_renamed_by_a_mapping(fill: Filler, listing_of: Lister) -> None:
     fill("other.tgz")
-    with pytest.raises(SourceUnmappedError, match="has another name"):
+    with pytest.raises(SourceUnmappedError, match="the file names differ"):
         listing_of("s3://b/model.tar.gz", {"s3://b/model.tar.gz": "data/other.tgz"})
 
 

@@ -78,7 +78,7 @@ def test_somebody_elses_home(tmp_path: Path) -> None:
     home.mkdir()
     os.chown(home, 12345, 12345)
     error = refused(home)
-    assert "belongs to someone else" in error.sentence
+    assert "belongs to another user" in error.sentence
     assert "12345" in " ".join(error.details)
 
 
@@ -124,14 +124,14 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 def test_a_full_disk_at_the_first_use(small_disk: Path) -> None:
     (small_disk / "ballast").write_bytes(bytes((1 << 20) - 8192))
     error = refused(small_disk)
-    assert "full disk" in error.sentence
+    assert "disk with the job records is full" in error.sentence
     assert [path.name for path in small_disk.iterdir() if path.name.startswith(".")] == []
 
 
 def test_a_disk_that_fills_up_undoes_the_change(small_disk: Path) -> None:
     with Store.open(str(small_disk)) as store:
         store.create("job-1", run_id="0", created=1.0, documents={}, supervisor_pid=1)
-        with pytest.raises(HomeUnusableError, match="full disk"):
+        with pytest.raises(HomeUnusableError, match="disk with the job records is full"):
             store.put_document("job-1", "Plan", "x" * (1 << 21))
         assert store.document("job-1", "Plan") is None
         store.put_document("job-1", "Plan", "small")

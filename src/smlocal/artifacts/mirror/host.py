@@ -159,7 +159,7 @@ class HostMirror:
     def _no_folder(self, path: bytes, error: OSError, now: float) -> None:
         if error.errno in _DENIED:
             self.note(
-                f"{self.host}: {os.fsdecode(path) or 'the folder'} cannot be listed by this user while the job runs"
+                f"{self.host}: {os.fsdecode(path) or 'the folder'} cannot be listed by your user while the job runs"
             )
         elif not path:
             self._scan_at = now + SCAN_SECONDS
@@ -167,7 +167,7 @@ class HostMirror:
     def _cannot_watch(self, now: float) -> None:
         self.note(
             f"{self.host}: not all folders can be watched (fs.inotify.max_user_watches or max_user_instances is too "
-            f"low); they were looked through every {SCAN_SECONDS:g} s instead"
+            f"low); they were scanned every {SCAN_SECONDS:g} s instead"
         )
         self._scan_at = now + SCAN_SECONDS
 
@@ -202,7 +202,7 @@ class HostMirror:
                 if error.errno in _AWAY:
                     self._agenda.add(path, time.monotonic())
                 elif error.errno in _DENIED:
-                    self.note(f"{self.host}: {os.fsdecode(path)} can be read only once the job has ended")
+                    self.note(f"{self.host}: {os.fsdecode(path)} cannot be read before the job has ended")
                 elif error.errno not in _ODD:
                     raise
                 return
@@ -227,7 +227,7 @@ class HostMirror:
 
     def trouble(self, path: bytes, error: OSError) -> None:
         """Tell it, and try again later: at the end at the latest it is right, or fails the job."""
-        self.note(f"{self.host}: files could not be mirrored at once: {error.strerror or error}")
+        self.note(f"{self.host}: files could not be mirrored immediately: {error.strerror or error}")
         self._agenda.put_off(path, time.monotonic() + _TRY_AGAIN_SECONDS)
 
 

@@ -161,7 +161,7 @@ class S3Place:
             key = f"{prefix.key}{path.decode()}"
         except UnicodeDecodeError as error:
             shown = path.decode(errors="backslashreplace")
-            words = f"the name {shown} is not UTF-8, and no object in S3 can have it"
+            words = f"the name {shown} is not UTF-8, which S3 does not allow"
             raise OSError(errno.EILSEQ, words, prefix.uri) from error
         return Target(bucket=prefix.bucket, key=key, kms_key=prefix.kms_key)
 

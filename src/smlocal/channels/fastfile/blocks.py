@@ -84,7 +84,7 @@ class Blocks:
         try:
             for span in spans:
                 if not span.done.wait(max(0, deadline - time.monotonic())):
-                    span.error = TimeoutError(f"no answer came from S3 within {self._patience:g} s")
+                    span.error = TimeoutError(f"no answer from S3 within {self._patience:g} s")
                 if span.error is not None:
                     self._remember(span)
                     raise OSError(EIO, "the object could not be read") from span.error

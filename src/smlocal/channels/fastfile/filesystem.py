@@ -99,7 +99,7 @@ class FileSystem:
         """A number to list a folder by."""
         node = self.look(path)
         if not node.folder:
-            raise OSError(ENOTDIR, "an object is no folder")
+            raise OSError(ENOTDIR, "an object is not a folder")
         handle = next(self._numbers)
         self._folders[handle] = (path, node)
         return handle

@@ -136,7 +136,7 @@ class FuseMount:
         words = json.loads(answer) if answer else {}
         if "mounted" not in words:
             reasons = [
-                words.get("error") or "the server of the FastFile channel could not be started",
+                words.get("error") or "the FastFile server could not be started",
                 self._last_words(),
             ]
             raise StagingError(INTERNAL_ERROR, details=[reason for reason in reasons if reason])
@@ -148,7 +148,7 @@ class FuseMount:
                 return
         unmount(self.mount_point)
         said = self._last_words()
-        self._died(f"the server of a FastFile channel ended with {code}" + (f": {said}" if said else ""))
+        self._died(f"the FastFile server ended with {code}" + (f": {said}" if said else ""))
 
     def _last_words(self) -> str:
         """The last line of its log."""

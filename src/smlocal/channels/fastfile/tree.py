@@ -31,10 +31,10 @@ class Tree:
             self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         magic, self.count, records, self.total_bytes = HEADER.unpack_from(self._map)
         if magic != MAGIC:
-            raise ValueError(f"{path} is no index of a FastFile channel")
+            raise ValueError(f"{path} is not an index of a FastFile channel")
         words = memoryview(self._map)[HEADER.size + records :].cast("Q")
         if len(words) != 2 * self.count:
-            raise ValueError(f"{path} is cut off")
+            raise ValueError(f"{path} is incomplete")
         self._ends = words[: self.count]
         self._sizes = words[self.count :]
 

@@ -62,7 +62,7 @@ def name_taken(path: str) -> FeedError:
     """Something that the container made is where a FIFO must be."""
     return FeedError(
         f"Failed to create {path}: the name is already taken by something else",
-        f"The container made {path}, where the next epoch's FIFO must be.",
+        f"The container created {path}, which is the next epoch's FIFO.",
     )
 
 

@@ -12,4 +12,4 @@ def open_regular(path: str) -> int:
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return descriptor
     os.close(descriptor)
-    raise OSError(EISDIR, "is no regular file any more", path)
+    raise OSError(EISDIR, "is no longer a regular file", path)

@@ -20,17 +20,15 @@ def check(look: Look) -> Finding:
 def judge(*, engine: float | None, aws: float | None) -> Finding:
     """How far ours is behind each, in seconds; negative when it is ahead."""
     if aws is not None and abs(aws) > _REFUSED:
-        return warning(f"{_apart(aws)} AWS, which refuses requests that seem too old", CLOCK_REMEDY)
+        return warning(f"{_apart(aws)} AWS, which refuses requests with a wrong time", CLOCK_REMEDY)
     if engine is not None and abs(engine) > _NOTICEABLE:
         return warning(
-            f"{_apart(engine)} the engine's: log times and metrics disagree",
+            f"{_apart(engine)} the engine's: the times of logs and metrics are wrong",
             "Restart the engine's machine, or set its clock.",
         )
     if engine is None and aws is None:
-        return unknown("there is no other clock to compare with")
-    return fine(
-        f"agrees with that of {' and '.join(('the engine',) * (engine is not None) + ('AWS',) * (aws is not None))}"
-    )
+        return unknown("no other clock to compare with")
+    return fine(f"same time as {' and '.join(('the engine',) * (engine is not None) + ('AWS',) * (aws is not None))}")
 
 
 def _apart(seconds: float) -> str:

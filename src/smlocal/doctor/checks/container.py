@@ -16,7 +16,7 @@ def judge(trial: Trial, details: EngineDetails) -> Finding:
     if trial.container_trouble is not None:
         whose = "--user " if details.rootless else ""
         return problem(
-            f"no container can be started: {trial.container_trouble}",
-            f"The engine's own log says more: journalctl {whose}-u {details.product.lower()}",
+            f"cannot start a container: {trial.container_trouble}",
+            f"See the engine's log: journalctl {whose}-u {details.product.lower()}",
         )
-    return fine("tried: containers and volumes are made and removed")
+    return fine("tested: containers and volumes can be created and removed")

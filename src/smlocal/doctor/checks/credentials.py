@@ -22,11 +22,11 @@ def check(look: Look) -> Finding:
 def judge(environment: Mapping[str, str], profile: Profile) -> Finding:
     """Keys are not shown, and not tried."""
     if profile.named and not profile.exists:
-        return warning(f"the profile {profile.name} is in neither of the AWS configuration files", _LOG_IN)
+        return warning(f"the profile {profile.name} is not in the AWS configuration files", _LOG_IN)
     origin = _origin(environment, profile)
     if origin is None:
         return warning("no AWS credentials: data in S3 and images in ECR cannot be read", _LOG_IN)
-    return fine(f"{origin} (not tried: --online does)")
+    return fine(f"{origin} (not tested; use --online)")
 
 
 def _origin(environment: Mapping[str, str], profile: Profile) -> str | None:
@@ -47,4 +47,4 @@ def judge_caller(caller: Caller) -> Finding:
     if caller.trouble:
         cure = CLOCK_REMEDY if is_wrong_clock(caller.trouble) else _LOG_IN
         return warning(f"AWS credentials do not work: {caller.trouble}", cure)
-    return fine(f"AWS knows you as {caller.arn}")
+    return fine(f"AWS identifies you as {caller.arn}")

@@ -24,7 +24,7 @@ def check(look: Look) -> Finding:
 def judge(free: Mapping[str, int]) -> Finding:
     """The fullest disk decides."""
     if not free:
-        return warning("no disk could be looked at", "Set SMLOCAL_HOME to a folder of your own on a local disk.")
+        return warning("no disk could be checked", "Set SMLOCAL_HOME to a folder of your own on a local disk.")
     place, least = min(free.items(), key=lambda item: item[1])
     sentence = f"{readable_bytes(least)} free at {place}"
     if least < _NONE:

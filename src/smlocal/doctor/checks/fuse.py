@@ -14,6 +14,6 @@ def check(look: Look) -> Finding:
 def judge(trouble: str | None) -> Finding:
     """Without FUSE the objects are downloaded first."""
     if trouble is None:
-        return fine("FastFile channels read S3 as they go")
+        return fine("FastFile channels are streamed from S3")
     why, _, remedy = trouble.partition(": ")
-    return warning(f"FastFile channels from S3 are downloaded first: {why}", remedy)
+    return warning(f"FastFile channels in S3 are downloaded first: {why}", remedy)

@@ -18,9 +18,9 @@ def check(look: Look) -> Finding:
 def judge(trial: Trial, *, driver: bool, details: EngineDetails) -> Finding:
     """Jobs without GPUs do not care."""
     if trial.container_trouble is not None:
-        return unknown("not looked at: no container can be started")
+        return unknown("not checked: cannot start a container")
     if trial.gpu_trouble is None and details.api >= (1, 40):
-        return fine("tried: a container gets a GPU")
+        return fine("tested: a container gets a GPU")
     why = (trial.gpu_trouble or "the engine's API is too old").strip()
     if details.product == "Podman":
         return warning(
@@ -29,7 +29,7 @@ def judge(trial: Trial, *, driver: bool, details: EngineDetails) -> Finding:
         )
     if driver:
         return warning(
-            f"there is a driver, but containers get no GPU: {why}",
+            f"the driver is installed, but containers get no GPU: {why}",
             "Install nvidia-container-toolkit, run: nvidia-ctk runtime configure; then restart the engine",
         )
     return warning(

@@ -12,7 +12,7 @@ from smlocal.store.jobs import Store
 from smlocal.store.records import LeftOnEngine
 
 _SHOWN = 3
-_RESTART = "a network that is said to have active endpoints and has none goes once Docker was restarted"
+_RESTART = "a network that wrongly reports active endpoints can be removed after a restart of Docker"
 
 
 def check(look: Look) -> Finding:
@@ -54,14 +54,12 @@ def judge(
     `elsewhere`: what may be left on engines that do not answer, or are not the one that was looked at.
     """
     if lost:
-        return warning(
-            f"jobs whose supervisor was killed: {_some(lost)}", "smlocal recover     brings them to their end"
-        )
+        return warning(f"jobs whose supervisor was killed: {_some(lost)}", "smlocal recover     finishes them")
     if elsewhere:
         engines = _some(sorted({each.engine for each in elsewhere}))
         names = sorted({each.name for each in elsewhere})
         return warning(
-            f"jobs that are over may have left containers on an engine that did not answer: {_some(names)} ({engines})",
+            f"ended jobs may have left containers on an unreachable engine: {_some(names)} ({engines})",
             "smlocal recover     removes them once that engine is reachable",
             "smlocal rm --force NAME     forgets them, if that engine no longer exists",
         )
@@ -69,16 +67,16 @@ def judge(
     if left:
         kinds = ", ".join(f"{resource.kind} {resource.id[:48]}" for resource in left[:_SHOWN])
         return warning(
-            f"jobs that are over have left something on the engine: {_some(_jobs(left))} ({len(left)}: {kinds})",
+            f"ended jobs left something on the engine: {_some(_jobs(left))} ({len(left)}: {kinds})",
             f"docker rm --force --volumes $(docker ps --all --quiet --filter label={JOB_LABEL}=NAME)",
-            "and the same with volume ls, volume rm, and with network ls, network rm",
+            "then the same with docker volume and docker network",
             *([_RESTART] if any(resource.kind is ResourceKind.NETWORK for resource in left) else []),
         )
     if cleared:
-        return fine(f"removed now what jobs that were over had left on the engine: {_some(cleared)}")
+        return fine(f"removed what ended jobs left on the engine: {_some(cleared)}")
     others = _jobs(owned)
-    known = f"; the engine also has jobs of other homes: {_some(others)}" if others else ""
-    return fine(f"nothing was left behind{known}")
+    known = f"; the engine also runs jobs of another SMLOCAL_HOME: {_some(others)}" if others else ""
+    return fine(f"nothing is left of ended jobs{known}")
 
 
 def _jobs(resources: Sequence[Resource]) -> list[str]:

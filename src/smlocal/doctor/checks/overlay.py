@@ -13,20 +13,20 @@ def check(look: Look) -> Finding:
 def judge(trial: Trial, *, home: str, local: bool, rootless: bool = False) -> Finding:
     """Without them every channel is copied."""
     if trial.container_trouble is not None:
-        return unknown("not looked at: no container can be started")
+        return unknown("not checked: cannot start a container")
     if not local:
         return warning(
-            "the engine is on another machine: channels are sent to it before each run, and results brought back",
-            "An engine of this machine would show them copy-on-write: docker context use default",
+            "the engine is on another machine: channels are uploaded before each run, and results downloaded",
+            "An engine on this machine mounts them copy-on-write: docker context use default",
         )
     if trial.overlay_trouble is not None:
         return warning(
             f"File channels are copied before each run: {trial.overlay_trouble}",
-            f"An engine on this machine can overlay folders on ext4, xfs, btrfs or tmpfs; {home} was tried.",
+            f"An engine on this machine can overlay folders on ext4, xfs, btrfs or tmpfs. Tested: {home}",
         )
     if rootless:
         return warning(
-            "File channels are copied before each run: in an overlay of a rootless engine folders cannot be renamed",
-            "Where the training renames no folder of a channel: --staging overlay",
+            "File channels are copied before each run: in a rootless overlay, folders cannot be renamed",
+            "If the training renames no folder of a channel, use --staging overlay",
         )
-    return fine("tried: File channels are copy-on-write, whatever their size")
+    return fine("tested: File channels of any size are mounted copy-on-write")

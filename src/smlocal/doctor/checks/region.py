@@ -17,12 +17,12 @@ def judge(environment: Mapping[str, str], profile: str) -> Finding:
     """AWS_REGION in the container, ARNs, and where S3 is looked for."""
     region = identity.region(stated=None, environment=environment, profile=profile, image=None)
     if not identity.is_region_name(region):
-        return problem(f"'{region}' is no name of a region", "Set AWS_REGION, for example to us-east-1.")
+        return problem(f"'{region}' is not a valid region", "Set AWS_REGION, for example to us-east-1.")
     if environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION"):
         return fine(f"{region}, from the environment")
     if profile:
         return fine(f"{region}, from the profile")
     return warning(
-        f"none is configured: jobs say {region}",
+        f"none configured: jobs use {region}",
         "Set AWS_REGION, or Local.Region in the job file.",
     )

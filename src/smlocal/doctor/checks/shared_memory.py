@@ -17,11 +17,11 @@ def check(look: Look) -> Finding:
 def judge(trial: Trial) -> Finding:
     """What the service gives is not known; docker's own default is what is promised here."""
     if trial.container_trouble is not None:
-        return unknown("not looked at: no container can be started")
+        return unknown("not checked: cannot start a container")
     size = readable_bytes(trial.shared_memory)
     if trial.shared_memory < _USUAL:
         return warning(
-            f"containers get {size} of /dev/shm, less than Docker's usual 64 MiB: loaders with workers may die of it",
+            f"containers get {size} of /dev/shm, less than Docker's default of 64 MiB: data loaders may fail",
             'Docker: "default-shm-size": "64M" in daemon.json. Podman: shm_size in containers.conf. Then restart it.',
         )
     return fine(f"containers get {size} of /dev/shm")

@@ -15,7 +15,7 @@ def check(look: Look) -> Finding:
     try:
         endpoint = look.endpoint
     except SmlocalError:
-        return unknown("not looked at: there is no engine's address")
+        return unknown("not checked: no engine address")
     if not endpoint.path:
         return judge_network(endpoint)
     try:
@@ -33,7 +33,7 @@ def judge(path: str, *, mode: int, usable: bool) -> Finding:
             "sudo usermod -aG docker $USER     then log in again, or: newgrp docker",
         )
     if mode & _WORLD:
-        return warning(f"everybody on this machine may use {path}, and so become root", f"sudo chmod o-rw {path}")
+        return warning(f"every user of this machine may use {path}, and become root", f"sudo chmod o-rw {path}")
     return fine(f"this user may use {path}")
 
 
@@ -43,7 +43,7 @@ def judge_network(endpoint: Endpoint) -> Finding:
         return fine(f"{endpoint.address}, by ssh")
     if endpoint.tls is None and endpoint.host not in {"localhost", "127.0.0.1", "::1"}:
         return warning(
-            f"{endpoint.address} is not behind TLS: whoever reaches the port is root there",
+            f"{endpoint.address} does not use TLS: anyone who reaches the port is root there",
             "Use ssh or TLS: DOCKER_HOST=ssh://user@host",
         )
     return fine(f"{endpoint.address}, over the network")

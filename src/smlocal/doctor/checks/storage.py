@@ -5,8 +5,8 @@ from smlocal.doctor.look import Look
 from smlocal.engine.inspection import EngineDetails
 
 _SLOW = {
-    "vfs": "copies every layer whole: large images take minutes and many times their size",
-    "fuse-overlayfs": "goes through a process of its own: many small files are slow",
+    "vfs": "copies every layer: large images take minutes and many times their size",
+    "fuse-overlayfs": "is a FUSE file system: many small files are slow",
     "aufs": "is no longer maintained",
     "devicemapper": "is no longer maintained",
 }
@@ -21,7 +21,7 @@ def judge(details: EngineDetails) -> Finding:
     """Every driver works; some are slow."""
     driver = details.storage_driver
     if driver not in _SLOW:
-        return fine(f"storage driver {driver or 'not told'}")
+        return fine(f"storage driver {driver or 'unknown'}")
     remedy = 'Set "storage-driver": "overlay2" in daemon.json.'
     if details.product == "Podman":
         folder = "~/.config" if details.rootless else "/etc"

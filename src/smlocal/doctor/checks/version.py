@@ -22,7 +22,7 @@ def judge(details: EngineDetails) -> Finding:
     if details.api < _LEAST:
         return problem(f"API {api}: smlocal needs 1.30 (Docker 17.06)", update)
     if details.api < _GPUS:
-        return warning(f"API {api} knows no GPUs: they need 1.40 (Docker 19.03)", update)
+        return warning(f"API {api} does not support GPUs, which need 1.40 (Docker 19.03)", update)
     if details.product == "Podman":
-        return fine(f"API {api}, as Podman speaks it: docs/engines.md says what differs")
+        return fine(f"API {api}, by Podman: docs/engines.md lists the differences")
     return fine(f"API {api}")

@@ -32,7 +32,7 @@ def test_an_object_that_became_a_fifo(feeding: Feeding) -> None:
     (feed.source / "a").unlink()
     os.mkfifo(feed.source / "a")
     with feed.fifo(0).open("rb", buffering=0):
-        assert feed.reason() == reason(feed, "a", "InternalError: is no regular file any more")
+        assert feed.reason() == reason(feed, "a", "InternalError: is no longer a regular file")
 
 
 @pytest.mark.parametrize("plan", [{}, {"record_io": True}])

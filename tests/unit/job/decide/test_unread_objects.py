@@ -24,8 +24,8 @@ def test_the_first_few_are_named() -> None:
         ("AccessDenied", "s3:GetObject"),
         ("Forbidden", "s3:GetObject"),
         ("ExpiredToken", "expired"),
-        ("RequestTimeout", "reached"),
-        ("RequestError", "reached"),
+        ("RequestTimeout", "unreachable"),
+        ("RequestError", "unreachable"),
     ],
 )
 def test_what_s3_says_is_explained(code: str, words: str) -> None:

@@ -158,7 +158,7 @@ def test_a_reader_that_cannot_begin_fails_nothing(
     write(watch, b"loss=1\n")
     report = watch.finish()
     assert report.final == []
-    assert "did not begin" in report.notes[0]
+    assert "could not start" in report.notes[0]
 
 
 def test_a_reader_whose_supervisor_died_ends_by_itself(

@@ -30,7 +30,7 @@ def test_a_range_without_room() -> None:
 
 def test_a_range_that_is_taken() -> None:
     taken = [network(f"10.0.{n}.0/24", name=f"net-{n}") for n in range(8)]
-    with pytest.raises(NetworkRangeError, match=r"all of 10\.0\.0\.0/21") as caught:
+    with pytest.raises(NetworkRangeError, match=r"free addresses for the job's network in 10\.0\.0\.0/21") as caught:
         free_subnet([*taken, network("10.9.0.0/16")], within="10.0.0.0/21", hosts=2, run_id=RUN, routes=False)
     assert caught.value.details[0] == "net-0: 10.0.0.0/24"
     assert caught.value.details[-1] == "and 3 more"
