@@ -10,8 +10,8 @@ _IN_USE: Final = ("overlap", "already used on the host")
 """How engines say that some address of a subnet is taken."""
 _DEFAULTS: Final = {"bridge", "podman"}
 MISCOUNTED: Final = (
-    "the engine counts containers on it that are gone, as Docker before 28.1 may when several begin and end at once; "
-    "once Docker was restarted, the next job with a network removes it"
+    "the engine still counts removed containers on it (a bug of Docker before 28.1); after a restart of Docker the "
+    "next job with a network removes it"
 )
 """Docker lists who is on a network and counts them besides; the count alone decides, and only a start puts it right."""
 

@@ -335,7 +335,7 @@ class Supervisor:
             end_job(self.context.store, self.plan.name, ended, reason)
         except HomeUnusableError as error:
             raise JobUnrecordedError(
-                f"the job '{self.plan.name}' has ended, and that cannot be written down",
+                f"the job '{self.plan.name}' has ended, but its record cannot be saved",
                 details=[f"{ended.status}{f': {reason}' if reason else ''}", error.sentence, *error.details],
                 remedy=[f"Free some space there, then: smlocal describe {self.plan.name}"],
             ) from error

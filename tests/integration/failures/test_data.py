@@ -54,7 +54,7 @@ def test_another_program_fills_the_home(fails: Fails, small_disk: Path, relay: A
     relay.before(A_CONTAINER, lambda: fill(small_disk))
     home = {"SMLOCAL_HOME": str(small_disk / "home"), "DOCKER_HOST": relay.address}
     answer = fails("home-full", "true", env=home)
-    assert "on a full disk" in answer["Local"]["Explanation"]
+    assert "disk with the job records is full" in answer["Local"]["Explanation"]
 
 
 def test_a_home_that_stays_full_keeps_no_record_but_the_job_has_failed(

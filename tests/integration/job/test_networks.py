@@ -146,7 +146,7 @@ def test_a_network_whose_containers_the_engine_has_miscounted(
         engine.remove(network)  # rightly
     _count_one_more(own_engine.folder / "data" / "network" / "files" / "local-kv.db", made.id)
     own_engine.docker("rm", "--force", "on-it")
-    with pytest.raises(EngineError, match=r"counts containers on it that are gone, .* once Docker was restarted"):
+    with pytest.raises(EngineError, match=r"counts removed containers on it .* after a restart of Docker"):
         engine.remove(network)
     assert made.id in {each.id for each in without_leftovers(engine, engine.networks())}
     own_engine.kill()

@@ -135,7 +135,7 @@ def _as_missing() -> Iterator[None]:
         yield
     except ProfileNotFound as error:
         name = error.kwargs["profile"]
-        raise missing(f"the profile {name} is in neither of the AWS configuration files") from error
+        raise missing(f"the profile {name} is not in the AWS configuration files") from error
     except (ConfigParseError, ConfigNotFound) as error:
         raise AwsConfigurationError(
             "the AWS configuration cannot be read", details=(str(error),), remedy=("Correct that file.",)
