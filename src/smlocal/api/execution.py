@@ -123,7 +123,7 @@ def _prepare(
         from smlocal.job.finish.engine_leftovers import clear_this_engine
 
         for each in clear_this_engine(store, engine):
-            reporter.warning(f"removed what the job {each} had left on this engine")
+            reporter.warning(f"removed what the job {each} left on this engine")
     return prepare(job, name=name, home=store.home, engine=engine, reporter=reporter, strict=strict)
 
 

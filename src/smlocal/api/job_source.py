@@ -104,7 +104,7 @@ def _check_image(document: "Document", job: "JobFile") -> None:
         f"{image!r} is not a valid image name",
         details=[f"{document.where(('AlgorithmSpecification', 'TrainingImage'))}   TrainingImage: {image}"],
         remedy=[
-            "[registry/]repository[:tag][@digest], the repository in lower case",
+            "Write [registry/]repository[:tag][@digest], with the repository in lower case.",
             *([f"Did you mean {image.lower()} ?"] if lower and is_image_name(image.lower()) else []),
         ],
     )
@@ -133,11 +133,11 @@ def _content(path: str) -> bytes:
     try:
         mode = os.stat(path).st_mode
         if stat.S_ISDIR(mode):
-            raise JobFileMissingError(f"the job file {path} is a folder", remedy=["Name the file in it."])
+            raise JobFileMissingError(f"the job file {path} is a folder", remedy=["Give the path of a file in it."])
         if not stat.S_ISREG(mode):
             raise JobFileMissingError(
                 f"the job file {path} is not a regular file",
-                remedy=["Write it to a file, or hand it over on stdin: ... | smlocal run -"],
+                remedy=["Write it to a file, or pass it on stdin: ... | smlocal run -"],
             )
         with open(path, "rb") as file:
             return file.read(LARGEST + 1)
@@ -151,7 +151,7 @@ def _decoded(content: bytes, name: str) -> str:
     from smlocal.errors import JobFileSyntaxError
 
     if len(content) > LARGEST:
-        raise JobFileSyntaxError(f"{name} is too large to be a request: more than {LARGEST >> 20} MiB")
+        raise JobFileSyntaxError(f"{name} is too large for a request: more than {LARGEST >> 20} MiB")
     try:
         return content.decode()
     except UnicodeDecodeError as error:

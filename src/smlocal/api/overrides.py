@@ -36,7 +36,7 @@ class Overrides(TypedDict, total=False):
     """Fills /opt/ml/code."""
     staging: Literal["overlay", "copy"] | None
     publish: bool
-    """Upload artifacts, and mirror checkpoints, to their s3:// locations."""
+    """Upload artifacts and mirror checkpoints to their s3:// locations."""
     gpus: str | int | None
     allow_cpu: bool
     pull: Literal["missing", "always", "never"] | None

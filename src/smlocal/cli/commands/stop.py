@@ -23,14 +23,14 @@ def command(*, name: str, grace: float | None, force: bool, wait: bool) -> int:
     from smlocal.store.jobs import Store
 
     if grace is not None and grace < 0:
-        raise click.UsageError("--grace: a time cannot be negative.")
+        raise click.UsageError("--grace: must not be negative.")
     if grace is not None and not grace <= LONGEST_GRACE:  # not a number neither
         raise click.UsageError(f"--grace: give seconds, {LONGEST_GRACE} at most.")
     if grace is not None and grace > _LONGEST and not force:
-        raise click.UsageError(f"--grace: the service gives {_LONGEST} s at most; --force allows more here.")
+        raise click.UsageError(f"--grace: the service allows at most {_LONGEST} s; use --force for more.")
 
     def removed(engine: str) -> None:
-        click.echo(f"removed what {name} had left on the engine at {engine}", err=True)
+        click.echo(f"removed what {name} left on the engine at {engine}", err=True)
 
     with Store.open(home_directory()) as store:
         stop(store, name, grace=grace, removed=removed)

@@ -60,12 +60,12 @@ def _works(note: str) -> Value:
 
 
 _MODES = {
-    "File": _works("Every object is a file before the container starts."),
-    "Pipe": _works("Objects are streamed through FIFOs, one an epoch."),
-    "FastFile": _works("A read-only view; objects of S3 are fetched as they are read."),
+    "File": _works("Every object is a file when the container starts."),
+    "Pipe": _works("Objects are streamed through FIFOs, one per epoch."),
+    "FastFile": _works("A read-only view; objects in S3 are fetched as they are read."),
 }
 _RULES = "Rules are not evaluated here."
-_SERVERLESS = "Serverless jobs have no container that could run here."
+_SERVERLESS = "Serverless jobs have no container to run."
 _DATA = "tests/integration/job"
 _FILE_SYSTEMS = f"{_DATA}/test_file_systems.py"
 _PIPES = f"{_DATA}/test_pipe_jobs.py"
@@ -80,18 +80,18 @@ _NETWORK = "Containers are on a network of this engine."
 _EXPERIMENT = "No experiment is tracked here."
 _MLFLOW = "No MLflow server is contacted."
 _PACKAGE = "No model package is registered."
-_PLACEMENT = "There is no UltraServer here."
+_PLACEMENT = "UltraServers are not available here."
 _NO_ENCRYPTION = "Nothing is encrypted here."
 
 TABLE: dict[str, Row] = {
     "TrainingJobName": _emulated(
-        "Names the job, its ARN and its artifacts; left out, it is made from the file's name and the time.",
+        "Names the job, its ARN and its artifacts. Default: the file name and the time.",
         f"{_CASE}[environment]",
     ),
     "HyperParameters": _emulated("Written to hyperparameters.json.", f"{_CASE}[hello]"),
-    "AlgorithmSpecification.TrainingImage": _emulated("The image that is run.", f"{_CASE}[baked]"),
+    "AlgorithmSpecification.TrainingImage": _emulated("The image to run.", f"{_CASE}[baked]"),
     "AlgorithmSpecification.AlgorithmName": _refused(
-        "Algorithm resources live in an account; give their image as TrainingImage."
+        "Algorithm resources exist in an AWS account; give their image as TrainingImage."
     ),
     "AlgorithmSpecification.TrainingInputMode": _emulated(
         "How channels without an InputMode of their own are delivered.", f"{_CASE}[mode-of-the-job]", _MODES
@@ -104,7 +104,7 @@ TABLE: dict[str, Row] = {
         "Searched in every line of the log; also written to metric-definition-regex.json.",
         f"{_METRICS}_last_value_that_its_regex_found",
     ),
-    "AlgorithmSpecification.EnableSageMakerMetricsTimeSeries": _recorded("No time series is made here."),
+    "AlgorithmSpecification.EnableSageMakerMetricsTimeSeries": _recorded("No time series is created."),
     "AlgorithmSpecification.ContainerEntrypoint[]": _emulated(
         "Replaces the image's ENTRYPOINT.", f"{_CASE}[command-entrypoint]"
     ),
@@ -112,14 +112,14 @@ TABLE: dict[str, Row] = {
         "Replaces the argument train.", f"{_CASE}[command-arguments]"
     ),
     "AlgorithmSpecification.TrainingImageConfig.TrainingRepositoryAccessMode": _recorded(
-        "The engine of this machine pulls the image as it is set up to."
+        "The engine of this machine pulls the image with its own settings."
     ),
     (
         "AlgorithmSpecification.TrainingImageConfig.TrainingRepositoryAuthConfig"
         ".TrainingRepositoryCredentialsProviderArn"
     ): _recorded("No function is called; the engine's own login is used."),
     "RoleArn": _recorded(
-        "Gives the account in the job's ARN, and may be left out. With Local.Credentials: role it is assumed for the "
+        "Optional. Sets the account in the job's ARN. With Local.Credentials: role it is assumed for the "
         "containers; S3 is read and written with the credentials of this machine."
     ),
     "InputDataConfig[].ChannelName": _emulated(
@@ -131,7 +131,7 @@ TABLE: dict[str, Row] = {
         {
             "S3Prefix": _works("Every object whose key begins with the prefix."),
             "Converse": _works("Read as S3Prefix."),
-            "ManifestFile": _works("The objects that a manifest names."),
+            "ManifestFile": _works("The objects listed in a manifest."),
             "AugmentedManifestFile": _works(
                 "The values in the lines of a manifest, or the objects they name; in Pipe mode."
             ),
@@ -178,7 +178,7 @@ TABLE: dict[str, Row] = {
     "InputDataConfig[].DataSource.DatasetSource.DatasetArn": _refused("Data sets of a hub cannot be fetched here."),
     "InputDataConfig[].ContentType": _emulated("Written to inputdataconfig.json.", f"{_CASE}[two-channels]"),
     "InputDataConfig[].CompressionType": _emulated(
-        "Whether objects are decompressed on the way.",
+        "Whether objects are decompressed during delivery.",
         f"{_PIPES}::test_gzip",
         {
             "None": _works("Objects are passed on unchanged."),
@@ -202,11 +202,11 @@ TABLE: dict[str, Row] = {
         f"{_PIPES}::test_shuffled_epochs",
     ),
     "OutputDataConfig.KmsKeyId": _emulated(
-        "Everything that is published to S3 is encrypted with it; on this machine nothing is.",
+        "Encrypts everything that is published to S3. Nothing is encrypted on this machine.",
         f"{_PUBLISHED}::test_everything_that_is_sent_is_encrypted",
     ),
     "OutputDataConfig.S3OutputPath": _emulated(
-        "Where artifacts go when it is a local path; output meant for s3:// goes to Local.Output.", f"{_CASE}[hello]"
+        "A local path is where artifacts go. For an s3:// URI they go to Local.Output.", f"{_CASE}[hello]"
     ),
     "OutputDataConfig.CompressionType": _emulated(
         "Whether the model is packed.",
@@ -224,7 +224,7 @@ TABLE: dict[str, Row] = {
         f"{_LIMITS}::test_the_volume_holds_the_data_and_what_is_written",
     ),
     "ResourceConfig.VolumeKmsKeyId": _recorded(_NO_ENCRYPTION),
-    "ResourceConfig.KeepAlivePeriodInSeconds": _recorded("There is no pool to keep warm."),
+    "ResourceConfig.KeepAlivePeriodInSeconds": _recorded("There are no warm pools here."),
     "ResourceConfig.InstanceGroups[].InstanceType": _emulated(
         "As ResourceConfig.InstanceType, for the hosts of this group.", f"{_GROUPS}::test_the_hosts_of_groups"
     ),
@@ -253,14 +253,14 @@ TABLE: dict[str, Row] = {
         "tests/integration/life/test_spot.py::test_max_wait_stops_the_job",
     ),
     "StoppingCondition.MaxPendingTimeInSeconds": _recorded("A job does not wait for capacity here."),
-    "Tags[].Key": _recorded("DescribeTrainingJob has no place for tags; they are shown under Local."),
-    "Tags[].Value": _recorded("DescribeTrainingJob has no place for tags; they are shown under Local."),
+    "Tags[].Key": _recorded("DescribeTrainingJob does not return tags; they are shown under Local."),
+    "Tags[].Value": _recorded("DescribeTrainingJob does not return tags; they are shown under Local."),
     "EnableNetworkIsolation": _emulated(
-        "Whether containers reach anything but each other.",
+        "Whether containers can reach anything but each other.",
         "tests/integration/job/test_isolation.py::test_an_isolated_host_reaches_nothing",
         {
-            "false": _works("Containers reach what the engine lets them reach."),
-            "true": _works("They reach their peers, and nothing else: no other network, not this machine, no names."),
+            "false": _works("Containers have the network access that the engine gives them."),
+            "true": _works("Containers reach only each other: no other network, not this machine, no DNS."),
         },
     ),
     "EnableInterContainerTrafficEncryption": _recorded(_NO_ENCRYPTION),
@@ -279,7 +279,7 @@ TABLE: dict[str, Row] = {
         f"{_CHECKPOINTS}::test_restored_changed_and_saved",
     ),
     "DebugHookConfig.LocalPath": _emulated(
-        "The folder in the container whose files are mirrored; made empty at the start.", _COLLECTED
+        "The folder in the container whose files are mirrored; empty at the start.", _COLLECTED
     ),
     "DebugHookConfig.S3OutputPath": _emulated(
         "A local path, an s3:// URI that Local.Sources maps, or any when publishing is on: files are mirrored there "
@@ -297,7 +297,7 @@ TABLE: dict[str, Row] = {
     "DebugRuleConfigurations[].VolumeSizeInGB": _recorded(_RULES),
     "DebugRuleConfigurations[].RuleParameters": _recorded(_RULES),
     "TensorBoardOutputConfig.LocalPath": _emulated(
-        "The folder in the container whose files are mirrored; made empty at the start.", _COLLECTED
+        "The folder in the container whose files are mirrored; empty at the start.", _COLLECTED
     ),
     "TensorBoardOutputConfig.S3OutputPath": _emulated(
         "A local path, an s3:// URI that Local.Sources maps, or any when publishing is on: files are mirrored there "
@@ -321,13 +321,13 @@ TABLE: dict[str, Row] = {
     "ProfilerRuleConfigurations[].RuleParameters": _recorded(_RULES),
     "Environment": _emulated("Environment variables of every container.", f"{_CASE}[environment]"),
     "RetryStrategy.MaximumRetryAttempts": _emulated(
-        "Only an InternalServerError is tried again: a lost engine, or one that Local.Faults stages.",
+        "Only an InternalServerError is tried again: a lost engine, or one simulated by Local.Faults.",
         "tests/integration/life/test_spot.py::test_a_retry_follows_an_internal_error",
     ),
     "RemoteDebugConfig.EnableRemoteDebug": _recorded("Systems Manager is not involved; use docker exec."),
     "InfraCheckConfig.EnableInfraCheck": _recorded("The machine is not checked."),
     "SessionChainingConfig.EnableSessionTagChaining": _recorded(
-        "No session is made; DescribeTrainingJob has no place for it, so it is shown under Local."
+        "No session is created. DescribeTrainingJob does not return it, so it is shown under Local."
     ),
     "ServerlessJobConfig.BaseModelArn": _refused(_SERVERLESS),
     "ServerlessJobConfig.AcceptEula": _refused(_SERVERLESS),

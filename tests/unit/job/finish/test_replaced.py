@@ -54,7 +54,7 @@ def test_the_old_go_when_the_new_are_there(
     for _ in range(2):  # a second supervisor says the same
         notes = drop_replaced(store, "job", new, completed=completed)
         assert {kind for kind, path in old.items() if path.exists()} == stays
-        assert sorted(note.split(" is still")[0] for note in notes) == sorted(str(old[kind]) for kind in stays)
+        assert sorted(note.split(" is from")[0] for note in notes) == sorted(str(old[kind]) for kind in stays)
     # What stays goes with the next job of the name.
     assert old_artifacts(store, "job") == {kind: [str(old[kind])] for kind in sorted(stays)}
 

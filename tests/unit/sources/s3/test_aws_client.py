@@ -137,7 +137,7 @@ def test_a_program_that_gives_credentials(configure: Configure, tmp_path: Path) 
     [
         ("", {}, ""),
         ("", {"AWS_ACCESS_KEY_ID": "key"}, "secret"),
-        ("", {**KEYS, "AWS_PROFILE": "nobody"}, "the profile nobody is in neither of the AWS configuration files"),
+        ("", {**KEYS, "AWS_PROFILE": "nobody"}, "the profile nobody is not in the AWS configuration files"),
         (
             "[default]\nsso_start_url = https://x\nsso_region = eu-west-1\nsso_account_id = 1\nsso_role_name = r\n",
             {},
