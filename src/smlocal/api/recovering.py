@@ -32,7 +32,7 @@ def recover(store: Store, names: Sequence[str]) -> dict[str, SmlocalError]:
                 tries[name] += 1
                 see_to(store, name)
             else:
-                left[name] = not_adopted(name, f"{_TRIES} supervisors ended without a word")
+                left[name] = not_adopted(name, f"{_TRIES} supervisors ended without an error message")
                 pending.remove(name)
         time.sleep(_POLL_SECONDS)
     return left
