@@ -31,14 +31,14 @@ see_to_python() {
         cat "$root/pyproject.toml"
         declare -f see_to_python
     } | sha256sum | cut -c 1-16)
-    [[ ! -d $environment ]] || return 0
+    [[ ! -f $environment/made ]] || return 0
     step "Python $version: installing smlocal and the group dev (once)"
     mkdir -p "$cache/pythons"
     rm -rf "$cache/pythons/$version-"*
     if ! { quietly "$cache/pip.log" "$python" -m venv "$environment" &&
         quietly "$cache/pip.log" "$environment/bin/python" -m pip install --upgrade 'pip>=25.1' &&
         quietly "$cache/pip.log" "$environment/bin/python" -m pip install "$root" --group "$root/pyproject.toml:dev" &&
-        install_recordio_reader "$environment/bin/python"; }; then
+        install_recordio_reader "$environment/bin/python" && touch "$environment/made"; }; then
         rm -rf "$environment"
         return 1
     fi
