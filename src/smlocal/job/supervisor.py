@@ -263,7 +263,7 @@ class Supervisor:
                 self._blame_upload(unsaved, unsaved.remedy)
         except ArtifactError as error:
             kept = f"the job's output is kept in {kept_directory(self.plan)}"
-            self._blame_upload(error, [kept, f"To pack it: smlocal pack {self.plan.name} --output DIR"])
+            self._blame_upload(error, [kept, f"to pack it: smlocal pack {self.plan.name} --output DIR"])
         except EngineError as error:
             attempt.engine_failed(error)
         attempt.hear_late()

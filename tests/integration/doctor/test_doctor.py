@@ -31,7 +31,7 @@ def test_this_machine_is_ready_and_nothing_is_left_of_the_look(smlocal_run: Run)
     found = checks_of(smlocal_run("doctor", "--json", env={"AWS_REGION": "eu-west-1"}))
     for name in ("engine", "version", "socket", "container", "overlay", "home", "clock", "region", "leftovers"):
         assert found[name]["Severity"] == "ok", found[name]
-    assert "tried" in found["overlay"]["Sentence"]
+    assert "tested" in found["overlay"]["Sentence"]
     # Docker's own default, and no GPU on the machines that run these tests.
     assert "64 MiB" in found["shared-memory"]["Sentence"]
     assert found["gpu"]["Severity"] == "warning"
@@ -106,7 +106,7 @@ def test_aws_is_asked_only_with_online(smlocal_run: Run, s3_servers: S3Servers) 
     server = s3_servers("moto")
     environment = {**server.environment, "AWS_ENDPOINT_URL": server.environment["AWS_ENDPOINT_URL_S3"]}
     silent = checks_of(smlocal_run("doctor", "--json", env={**environment, "AWS_ENDPOINT_URL": "http://127.0.0.1:9"}))
-    assert "not tried" in silent["credentials"]["Sentence"]
+    assert "not tested" in silent["credentials"]["Sentence"]
     found = checks_of(smlocal_run("doctor", "--json", "--online", env=environment))
     assert found["credentials"]["Sentence"].startswith("AWS identifies you as arn:aws:")
     assert found["clock"]["Sentence"] == "same time as the engine and AWS"

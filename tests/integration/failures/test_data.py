@@ -110,7 +110,7 @@ def test_the_disk_is_full_after_a_failure(fails: Fails, small_disk: Path) -> Non
     kept = answer["Local"]["Artifacts"]["Kept"]
     assert answer["Local"]["Explanation"] == (
         f"Artifact upload failed:Insufficient disk space; {small_disk}/archive-full-failed/output; "
-        f"the job's output is kept in {kept}; smlocal pack archive-full-failed --output DIR packs it"
+        f"the job's output is kept in {kept}; to pack it: smlocal pack archive-full-failed --output DIR"
     )
 
 

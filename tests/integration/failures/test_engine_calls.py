@@ -235,4 +235,4 @@ def test_whatever_the_engine_does_at_any_call_the_job_ends(
             assert Path(answer["Local"]["Hosts"][0]["Log"]).read_text() == "a\n", answer
         if answer["TrainingJobStatus"] == "Failed":
             assert answer["FailureReason"].startswith(("InternalServerError: ", "ClientError: ")), answer
-            assert "defect of smlocal" not in (answer["Local"]["Explanation"] or ""), answer
+            assert "unexpected error in smlocal" not in (answer["Local"]["Explanation"] or ""), answer

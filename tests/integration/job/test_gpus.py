@@ -172,7 +172,7 @@ def test_too_few_are_told_before_anything_is_done(machine: Bench, job: Callable[
         "--gpus 1",
     )
     unknown = smlocal_run("run", job("gpus-few", "ml.g4dn.xlarge"), "--gpus", "device=0,7", env=machine.environment)
-    refused(unknown, "gpu-unknown", "there is no GPU 7 on this machine", "nvidia-smi knows 0, 1, 2")
+    refused(unknown, "gpu-unknown", "there is no GPU 7 on this machine", "nvidia-smi lists 0, 1, 2")
     assert machine.asked == []
     assert machine.engine.docker("ps", "--all", "--quiet", "--filter", "label=smlocal.job=gpus-few") == ""
 

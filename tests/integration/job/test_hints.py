@@ -136,7 +136,11 @@ def test_a_folder_that_hides_a_part_of_the_system(hints_of: Callable[..., list[s
     checkpoints = {"S3Uri": "./checkpoints", "LocalPath": place}
     *others, last = hints_of("true", runs="py", CheckpointConfig=checkpoints)
     assert last.startswith(f"A folder of the job is mounted at {place} and hides the files of the image there")
-    expected = {"/dev": [], "/usr/local/bin": ["on the PATH of the image"], "/lib": ["The interpreter"]}[place]
+    expected = {
+        "/dev": [],
+        "/usr/local/bin": ["No executable of that name is on the PATH"],
+        "/lib": ["The interpreter"],
+    }[place]
     assert [hint.partition(" of the")[0].partition(" in the")[0] for hint in others] == expected
 
 

@@ -110,9 +110,9 @@ def test_data_that_does_not_fit(run_job: Callable[..., Any], tmp_path: Path) -> 
 def test_limits_above_what_the_machine_has(job_file: Callable[..., Path], smlocal_run: Run, tmp_path: Path) -> None:
     beyond = int(Path("/proc/sys/fs/nr_open").read_text()) + 1
     for local, words in (
-        ({"Memory": "1000t"}, ["Local.Memory asks for", "and this machine has"]),
-        ({"ShmSize": "1000t"}, ["Local.ShmSize asks for"]),
-        ({"Cpus": 9999}, ["Local.Cpus asks for 9999"]),
+        ({"Memory": "1000t"}, ["Local.Memory is", "and this machine has"]),
+        ({"ShmSize": "1000t"}, ["Local.ShmSize is"]),
+        ({"Cpus": 9999}, ["Local.Cpus is 9999"]),
         ({"Ulimits": {"nofile": beyond}}, [f"Local.Ulimits (nofile: {beyond})", "rlimit"]),
     ):
         path = job_file([], "true", local=local)
