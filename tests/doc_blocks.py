@@ -14,7 +14,8 @@ ROOT = Path(__file__).parents[1]
 PAGES = {
     path.relative_to(ROOT).as_posix(): path
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
-    if path.name != "cli.md"  # its blocks are the usage lines of the commands: tests/unit/docs/test_cli_reference.py
+    # test_cli_reference.py checks the usage lines of cli.md; test_examples.py runs the code of python.md.
+    if path.name not in {"cli.md", "python.md"}
 }
 _MARK = re.compile(r"<!-- (output|not run: .+) -->$")
 _MEMBER = re.compile(r"[A-Z][A-Za-z]+:[ \n]")
