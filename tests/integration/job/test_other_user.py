@@ -37,6 +37,8 @@ exit 7
 def user() -> Iterator[str]:
     if os.getuid() != 0:
         pytest.skip("only root can become somebody else")
+    # Whole suites take turns on one machine, so a user of this name is what a killed run has left.
+    subprocess.run(["userdel", "--remove", "--force", USER], check=False, capture_output=True)
     subprocess.run(["useradd", "--create-home", "--groups", "docker", USER], check=True, capture_output=True)
     yield USER
     subprocess.run(["userdel", "--remove", USER], check=True, capture_output=True)

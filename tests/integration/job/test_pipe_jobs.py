@@ -169,5 +169,5 @@ def test_a_supervisor_that_dies_fails_the_job(
     smlocal_run("recover", check=True)
     answer = json.loads(smlocal_run("describe", path.stem, "--json", check=True).stdout)
     assert_failed("supervisor-killed-while-feeding", answer)
-    assert "fed" in answer["Local"]["Explanation"]
+    assert "streamed Pipe channels" in answer["Local"]["Explanation"]
     assert_nothing_left(path.stem)
