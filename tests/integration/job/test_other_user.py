@@ -49,7 +49,7 @@ def interpreter(user: str) -> Iterator[list[str]]:
     """A Python with what smlocal needs, where this user may go: ours may be below a folder that only root may enter."""
     ours = [Path(sys.base_prefix), Path(smlocal.__file__).parents[1]]
     ours += [Path(path) for path in sys.path if path.endswith("site-packages")]
-    place = Path(f"/tmp/smlocal-other-user-{os.getpid()}-python")
+    place = Path(f"/tmp/python-of-{user}-{os.getpid()}")
     with ExitStack() as mounted:
         place.mkdir()
         mounted.callback(place.rmdir)
@@ -63,7 +63,9 @@ def interpreter(user: str) -> Iterator[list[str]]:
             shown.append(there)
         python, *packages = shown
         executable = python / Path(os.path.realpath(sys.executable)).relative_to(sys.base_prefix)
-        yield ["runuser", "-u", user, "--", "env", f"PYTHONPATH={os.pathsep.join(map(str, packages))}", str(executable)]
+        # Its own libpython: the path that it was built with may be below a folder that only root may enter.
+        variables = [f"PYTHONPATH={os.pathsep.join(map(str, packages))}", f"LD_LIBRARY_PATH={python / 'lib'}"]
+        yield ["runuser", "-u", user, "--", "env", *variables, str(executable)]
 
 
 @pytest.mark.parametrize("staging", ["overlay", "copy"])
