@@ -38,7 +38,7 @@ _BEFORE = {
         for name in stopped docs-bad docs-tree; do smlocal run --name $name --image my-image --output ./out; done""",
     "docs/run.md": """
         smlocal run --detach --name my-tree --image my-shell --output ./out \\
-            --env 'SCRIPT=trap "exit 0" TERM; while :; do sleep 0.1; done'
+            --env 'SCRIPT=trap "sleep 4; exit 0" TERM; while :; do sleep 0.1; done'
         mkdir src; touch src/train.py""",
     "docs/secrets.md": "export HF_TOKEN=hidden; echo HF_TOKEN=hidden >.env",
 }

@@ -5,6 +5,7 @@ import re
 import select
 import socket
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -42,12 +43,15 @@ class EngineRelay:
                 listener.shutdown(socket.SHUT_RDWR)
             listener.close()
             os.unlink(self.path)
-        for connection in list(self._open):
-            with suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
+        until = time.monotonic() + _CUT_SECONDS
         for thread in self._threads:
-            thread.join(_CUT_SECONDS)
-            assert not thread.is_alive()
+            while thread.is_alive():
+                assert time.monotonic() < until
+                # Again each time: a connection may have been accepted a moment ago.
+                for connection in list(self._open):
+                    with suppress(OSError):
+                        connection.shutdown(socket.SHUT_RDWR)
+                thread.join(0.05)
         self._threads.clear()
 
     def come_back(self) -> None:

@@ -38,13 +38,13 @@ def test_what_is_refused_is_refused_before_anything_is_left_behind(life: Any) ->
 def test_wait_tells_how_jobs_ended(life: Any) -> None:
     life.detach("good", "exit 0")
     life.detach("bad", "exit 3")
-    life.detach("stopped", "trap 'exit 0' TERM; echo ready; while :; do sleep 0.05; done")
-    life.until_logged("stopped", "ready\n")
-    assert life("wait", "stopped", "--timeout", "0").returncode == 124
-    assert life("wait", "good", "stopped", "--timeout", "0.3").returncode == 124
-    assert life("stop", "stopped").returncode == 0
-    assert life("wait", "good", "stopped", "bad").returncode == 4
-    assert life("wait", "good", "bad", "stopped").returncode == 1
+    life.detach("told-to-stop", "trap 'exit 0' TERM; echo ready; while :; do sleep 0.05; done")
+    life.until_logged("told-to-stop", "ready\n")
+    assert life("wait", "told-to-stop", "--timeout", "0").returncode == 124
+    assert life("wait", "good", "told-to-stop", "--timeout", "0.3").returncode == 124
+    assert life("stop", "told-to-stop").returncode == 0
+    assert life("wait", "good", "told-to-stop", "bad").returncode == 4
+    assert life("wait", "good", "bad", "told-to-stop").returncode == 1
     assert life("wait", "good", "good").returncode == 0
     assert life("wait", "bad", "--timeout", "0").returncode == 1
 

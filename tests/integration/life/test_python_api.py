@@ -144,10 +144,10 @@ def test_what_is_refused_is_an_error_and_makes_no_job(life: Any) -> None:
 
 
 def test_what_a_finished_job_refuses(life: Any) -> None:
-    job = smlocal.run(life.job_file("once", "exit 0"))
+    job = smlocal.run(life.job_file("only-once", "exit 0"))
     with pytest.raises(errors.NameInUseError):
-        smlocal.run(life.job_file("once", "exit 0"))
-    assert smlocal.run(life.job_file("once", "exit 3"), replace=True).status == "Failed"
+        smlocal.run(life.job_file("only-once", "exit 0"))
+    assert smlocal.run(life.job_file("only-once", "exit 3"), replace=True).status == "Failed"
     with pytest.raises(errors.JobFinishedError):
         job.stop()
     with pytest.raises(errors.UsageRefusedError, match="algo-2"):

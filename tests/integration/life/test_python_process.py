@@ -72,14 +72,14 @@ def test_ctrl_c_stops_the_job_and_goes_on_to_the_caller(life: Any, assert_nothin
 
 
 def test_a_second_ctrl_c_kills_the_job(life: Any, assert_nothing_left: Clean) -> None:
-    with begin(life, CATCHES, "killed", DEAF) as process:
-        life.until_logged("killed", "ready")
+    with begin(life, CATCHES, "killed-by-python", DEAF) as process:
+        life.until_logged("killed-by-python", "ready")
         process.send_signal(signal.SIGINT)
-        life.until(lambda: life.job("killed").status == "Stopping")
+        life.until(lambda: life.job("killed-by-python").status == "Stopping")
         process.send_signal(signal.SIGINT)
         assert process.communicate(timeout=60) == ("interrupted Stopped\n", "")
-    assert life.describe("killed")["Local"]["Hosts"][0]["Killed"]
-    assert_nothing_left("killed")
+    assert life.describe("killed-by-python")["Local"]["Hosts"][0]["Killed"]
+    assert_nothing_left("killed-by-python")
 
 
 def test_what_a_handler_of_the_caller_raises_stops_the_job_too(life: Any) -> None:
@@ -93,17 +93,17 @@ def test_a_python_that_dies_leaves_a_job_that_is_taken_up(
     life: Any, monkeypatch: pytest.MonkeyPatch, assert_nothing_left: Clean
 ) -> None:
     monkeypatch.setenv("SMLOCAL_HOME", str(life.home))
-    with begin(life, RUN, "orphan", HELD) as process:
-        life.until_logged("orphan", "ready")
+    with begin(life, RUN, "left-by-python", HELD) as process:
+        life.until_logged("left-by-python", "ready")
         process.kill()
         process.communicate(timeout=60)
-    job = smlocal.TrainingJob("orphan")  # takes it up, in a process of its own
+    job = smlocal.TrainingJob("left-by-python")  # takes it up, in a process of its own
     pid = job.describe()["Local"]["SupervisorPid"]
     assert pid not in {process.pid, os.getpid()}
-    life.let_go("orphan")
+    life.let_go("left-by-python")
     assert job.wait(60).status == "Completed"
     assert list(job.logs()) == ["ready"]
-    assert_nothing_left("orphan")
+    assert_nothing_left("left-by-python")
 
 
 def test_the_new_supervisor_of_such_a_job_can_be_woken(life: Any, monkeypatch: pytest.MonkeyPatch) -> None:

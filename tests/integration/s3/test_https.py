@@ -44,7 +44,8 @@ class Tunnel:
     def __init__(self) -> None:
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.asked: list[str] = []
-        self.threads = [threading.Thread(target=self._accept)]
+        self.sockets: list[socket.socket] = []
+        self.threads = [threading.Thread(target=self._accept, daemon=True)]
         self.threads[0].start()
 
     @property
@@ -54,8 +55,11 @@ class Tunnel:
     def close(self) -> None:
         self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
+        for each in self.sockets:
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
         for thread in self.threads:
-            thread.join()
+            thread.join(10)
 
     def _accept(self) -> None:
         with suppress(OSError):
@@ -64,10 +68,11 @@ class Tunnel:
                 self.asked.append(client.recv(4096).decode())
                 host, _, port = self.asked[-1].split()[1].rpartition(":")
                 server = socket.create_connection((host, int(port)))
+                self.sockets += [client, server]
                 client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
                 both = threading.Barrier(2)
                 for pair in ((client, server), (server, client)):
-                    self.threads.append(threading.Thread(target=self._relay, args=(*pair, both)))
+                    self.threads.append(threading.Thread(target=self._relay, args=(*pair, both), daemon=True))
                     self.threads[-1].start()
 
     @staticmethod
@@ -76,7 +81,8 @@ class Tunnel:
             while piece := source.recv(1 << 16):
                 target.sendall(piece)
             target.shutdown(socket.SHUT_WR)
-        both.wait()
+        with suppress(threading.BrokenBarrierError):
+            both.wait(60)
         source.close()
 
 
