@@ -42,7 +42,7 @@ FEEDER = """
 import sys
 from smlocal.channels.pipe.feeder import PipeFeeder
 from smlocal.contract.listing import Listing
-from smlocal.plan.model import PipePlan
+from smlocal.planning.model import PipePlan
 from smlocal.sources.s3.client import open_store
 root, folder, spool = sys.argv[1:]
 listing = Listing(

@@ -22,17 +22,17 @@ MAY_IMPORT: dict[str, set[str]] = {
     "threads": set(),
     "contract": {"errors"},
     "jobfile": {"contract", "errors"},
-    "plan": {"contract", "jobfile", "errors"},
+    "planning": {"contract", "jobfile", "errors"},
     "sources": {"contract", "errors"},
-    "engine": {"contract", "plan", "errors"},
+    "engine": {"contract", "planning", "errors"},
     "store": {"contract"} | BELOW,
-    "channels": {"contract", "plan", "sources", "engine", "store", "threads"} | BELOW,
-    "credentials": {"contract", "plan", "sources", "engine", "threads"} | BELOW,
-    "artifacts": {"contract", "plan", "sources", "engine"} | BELOW,
+    "channels": {"contract", "planning", "sources", "engine", "store", "threads"} | BELOW,
+    "credentials": {"contract", "planning", "sources", "engine", "threads"} | BELOW,
+    "artifacts": {"contract", "planning", "sources", "engine"} | BELOW,
     "job": {
         "contract",
         "jobfile",
-        "plan",
+        "planning",
         "readable",
         "sources",
         "engine",
@@ -44,14 +44,14 @@ MAY_IMPORT: dict[str, set[str]] = {
     }
     | BELOW,
     "doctor": {"contract", "readable", "sources", "engine", "channels", "store", "job", "errors"},
-    "report": {"contract", "readable", "plan", "store", "job", "errors"},
-    "api": {"contract", "jobfile", "plan", "engine", "store", "job", "report", "errors"},
+    "report": {"contract", "readable", "planning", "store", "job", "errors"},
+    "api": {"contract", "jobfile", "planning", "engine", "store", "job", "report", "errors"},
     "cli": {
         "api",
         "contract",
         "jobfile",
         "readable",
-        "plan",
+        "planning",
         "engine",
         "channels",
         "store",
@@ -67,7 +67,7 @@ DOORS = {
     ("artifacts", "engine"): "smlocal.engine.interface",
     ("cli", "channels"): "smlocal.channels.cache.summary",
     ("channels", "store"): "smlocal.store.home",
-    ("engine", "plan"): "smlocal.plan.facts",
+    ("engine", "planning"): "smlocal.planning.facts",
 }
 """Of these rooms, only this module may be imported by those."""
 OF_ALL = "quick_dataclass"
@@ -125,12 +125,12 @@ def test_the_reader_of_imports_sees_lazy_ones_and_those_for_types() -> None:
     text = """
 from typing import TYPE_CHECKING
 if TYPE_CHECKING:
-    from smlocal.plan.model import JobPlan
+    from smlocal.planning.model import JobPlan
 def f():
     from smlocal import errors
     import smlocal.engine.docker
 """
-    assert list(imports(ast.parse(text))) == ["smlocal.plan.model", "smlocal.errors", "smlocal.engine.docker"]
+    assert list(imports(ast.parse(text))) == ["smlocal.planning.model", "smlocal.errors", "smlocal.engine.docker"]
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from smlocal.job.reporter import Reporter
     from smlocal.job.supervisor import Result
     from smlocal.jobfile.job_file import JobFile
-    from smlocal.plan.model import JobPlan
+    from smlocal.planning.model import JobPlan
     from smlocal.store.jobs import Store
 
 

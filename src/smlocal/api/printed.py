@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from smlocal.contract.outcome.statuses import StopCause
 from smlocal.engine.interface import Written
 from smlocal.job.reporter import Silent
-from smlocal.plan.model import JobPlan
+from smlocal.planning.model import JobPlan
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from queue import SimpleQueue
 
     from smlocal.job.reporter import Reporter
-    from smlocal.plan.model import JobPlan
+    from smlocal.planning.model import JobPlan
 
 
 def run(

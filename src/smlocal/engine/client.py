@@ -19,7 +19,7 @@ from smlocal.errors import (
     EngineTimeoutError,
     EngineUnreachableError,
 )
-from smlocal.plan.facts import Product
+from smlocal.planning.facts import Product
 
 NEWEST_API = (1, 47)
 """The newest version of the API whose documents we know; an older engine is spoken to in its own."""

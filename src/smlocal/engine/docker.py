@@ -36,7 +36,7 @@ from smlocal.engine.network_documents import (
 from smlocal.engine.output import AttachedOutput
 from smlocal.engine.timeouts import Call
 from smlocal.errors import EngineError, EngineLostError, SubnetInUseError
-from smlocal.plan.facts import EngineFacts, ImageFacts
+from smlocal.planning.facts import EngineFacts, ImageFacts
 
 if TYPE_CHECKING:
     from smlocal.engine.statistics import Statistics

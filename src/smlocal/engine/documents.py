@@ -6,7 +6,7 @@ from typing import Any, Final
 from smlocal.contract.gpus import GpuDevices
 from smlocal.contract.limits import Limits
 from smlocal.engine.interface import ContainerSpec, ContainerState, Mount
-from smlocal.plan.facts import ImageFacts, Product
+from smlocal.planning.facts import ImageFacts, Product
 
 _LOGS: Final[dict[Product, dict[str, Any]]] = {
     # Keeps every line, whole and unchanged, for a job that is taken up again after a crash; no other driver does.

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from smlocal.engine.interface import Network
-from smlocal.plan.facts import Product
+from smlocal.planning.facts import Product
 
 _IN_USE: Final = ("overlap", "already used on the host")
 """How engines say that some address of a subnet is taken."""

@@ -31,7 +31,7 @@ from smlocal.job.host.delivery import Delivery
 from smlocal.job.host.host_run import HostRun
 from smlocal.job.host.start import start_all
 from smlocal.job.mirrored.mirrors import Mirrors
-from smlocal.plan.model import HostPlan, JobPlan
+from smlocal.planning.model import HostPlan, JobPlan
 from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from smlocal.credentials.server import Server
 from smlocal.engine.interface import CREDENTIALS_LABEL, Engine, Resource, ResourceKind
 from smlocal.errors import CredentialsUnreachableError, EngineError, MachineNotReadyError
 from smlocal.job.labels import labels
-from smlocal.plan.facts import EngineFacts
-from smlocal.plan.model import CredentialPlan, JobPlan
+from smlocal.planning.facts import EngineFacts
+from smlocal.planning.model import CredentialPlan, JobPlan
 from smlocal.quick_dataclass import dataclass
 
 OPENED = "credentials"

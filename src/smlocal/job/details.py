@@ -9,7 +9,7 @@ from smlocal.channels.interface import Means
 from smlocal.contract.listing import Listing
 from smlocal.job.decide.attempt_outcome import Story
 from smlocal.job.host.host_run import HostRun
-from smlocal.plan.model import JobPlan
+from smlocal.planning.model import JobPlan
 from smlocal.readable import readable_bytes
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """What everything of one job carries on an engine, and how to find it again."""
 
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Engine, Resource
-from smlocal.plan.model import JobPlan
+from smlocal.planning.model import JobPlan
 
 GPUS_LABEL = "smlocal.gpus"
 """On a container: the ids of its GPUs, so that other jobs take others while there are some."""

@@ -4,7 +4,7 @@ from typing import Protocol
 
 from smlocal.contract.outcome.statuses import StopCause
 from smlocal.engine.interface import Written
-from smlocal.plan.model import JobPlan
+from smlocal.planning.model import JobPlan
 
 
 class Reporter(Protocol):

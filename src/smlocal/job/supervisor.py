@@ -38,10 +38,10 @@ from smlocal.job.mirrored.checkpoints import save_mirrored, with_checkpoints_of_
 from smlocal.job.phases import Phases
 from smlocal.job.prepare.prepare import Prepared
 from smlocal.job.reporter import Reporter
-from smlocal.plan.document import host_directory, plan_document
-from smlocal.plan.later_attempt import for_attempt
-from smlocal.plan.model import JobPlan
-from smlocal.plan.recall import remember
+from smlocal.planning.document import host_directory, plan_document
+from smlocal.planning.later_attempt import for_attempt
+from smlocal.planning.model import JobPlan
+from smlocal.planning.recall import remember
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
 from smlocal.store.lease import Lease

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from smlocal.errors import JobUnknownError, OutputUnusableError, SmlocalError
 from smlocal.job.finish.describe import describe_job
-from smlocal.plan.model import JobPlan
+from smlocal.planning.model import JobPlan
 from smlocal.store.jobs import Store
 
 

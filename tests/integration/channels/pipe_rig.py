@@ -14,7 +14,7 @@ from tests.integration.s3_servers import S3Server, opened
 
 from smlocal.channels.pipe.feeder import PipeFeeder
 from smlocal.contract.listing import Listing
-from smlocal.plan.model import PipePlan
+from smlocal.planning.model import PipePlan
 from smlocal.sources.local import list_source
 from smlocal.sources.s3.client import S3Client
 

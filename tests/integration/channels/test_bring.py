@@ -24,7 +24,7 @@ from smlocal.channels.download_channel import bring
 from smlocal.channels.interface import StagedChannel
 from smlocal.contract.listing import Listing
 from smlocal.errors import StagingError
-from smlocal.plan.staging import Staging
+from smlocal.planning.staging import Staging
 from smlocal.sources.progress import Progress
 from smlocal.sources.s3.client import S3Client, open_store
 

@@ -21,8 +21,8 @@ from smlocal.job.mirrored.folders import mirrored_folders
 from smlocal.job.prepare.prepare import look
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.job_file import read_job
-from smlocal.plan.document import host_directory, plan_document
-from smlocal.plan.model import HostPlan, JobPlan
+from smlocal.planning.document import host_directory, plan_document
+from smlocal.planning.model import HostPlan, JobPlan
 
 Image = Callable[[str], str]
 

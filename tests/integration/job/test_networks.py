@@ -15,8 +15,8 @@ from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Resource, ResourceKin
 from smlocal.errors import EngineError, SubnetInUseError
 from smlocal.job.prepare.networks import FOLDER_LABEL, make_network, without_leftovers
 from smlocal.job.prepare.prepare import look
-from smlocal.plan.model import JobPlan
-from smlocal.plan.other_subnet import on_subnet
+from smlocal.planning.model import JobPlan
+from smlocal.planning.other_subnet import on_subnet
 from smlocal.store.lease import Lease
 
 RunJob = Callable[..., Ran]

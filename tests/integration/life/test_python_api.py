@@ -116,7 +116,7 @@ def test_a_plan_is_what_would_be_run(life: Any) -> None:
     plan = smlocal.plan(path, instance_count=2)
     assert (plan.name, plan.image, len(plan.hosts)) == ("planned", life.image, 2)
     assert life.store.count() == 0
-    from smlocal.plan.model import JobPlan
+    from smlocal.planning.model import JobPlan
 
     assert isinstance(plan, JobPlan)
 

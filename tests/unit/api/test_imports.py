@@ -17,7 +17,7 @@ def loaded(code: str) -> set[str]:
 
 
 def test_importing_the_package_imports_nothing_else() -> None:
-    assert loaded("import smlocal; dir(smlocal)") <= {"smlocal", "types", "__future__"}
+    assert loaded("import smlocal; dir(smlocal)") <= {"smlocal", "__future__"}
 
 
 def test_the_api_imports_no_library_of_others() -> None:
@@ -25,22 +25,6 @@ def test_the_api_imports_no_library_of_others() -> None:
     assert "smlocal.api.run" in modules
     assert not {module.partition(".")[0] for module in modules} & HEAVY
     assert not {module for module in modules if module.startswith(("smlocal.job", "smlocal.engine", "smlocal.cli"))}
-
-
-@pytest.mark.parametrize(
-    "before",
-    ["pass", "import smlocal.plan", "from smlocal.plan.model import JobPlan", "import smlocal.plan.model as model"],
-)
-def test_plan_is_a_function_and_a_package(before: str) -> None:
-    code = (
-        f"{before}\nimport smlocal, smlocal.plan.model\n"
-        "from smlocal.errors import UsageRefusedError\n"
-        "try: smlocal.plan()\n"
-        "except UsageRefusedError as error: assert 'no job' in error.sentence\n"
-        "else: raise SystemExit('it was not called')\n"
-        "assert smlocal.plan.model.JobPlan.__module__ == 'smlocal.plan.model'"
-    )
-    assert "smlocal.api.run" in loaded(code)
 
 
 def test_what_there_is_not() -> None:

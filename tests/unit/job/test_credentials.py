@@ -4,7 +4,7 @@ import pytest
 
 from smlocal.errors import CredentialsUnreachableError
 from smlocal.job.credentials import check_engine
-from smlocal.plan.facts import EngineFacts
+from smlocal.planning.facts import EngineFacts
 
 ENGINE = EngineFacts(
     address="unix:///var/run/docker.sock",

@@ -7,7 +7,7 @@ from smlocal.contract.gpus import GpuDevices
 from smlocal.errors import GpuUnavailableError
 from smlocal.job.prepare.gpus import check_engine
 from smlocal.jobfile.local_settings import LocalSettings
-from smlocal.plan.facts import EngineFacts, GpuFacts
+from smlocal.planning.facts import EngineFacts, GpuFacts
 
 ELSEWHERE = EngineFacts(
     address="tcp://far",

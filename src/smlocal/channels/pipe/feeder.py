@@ -18,7 +18,7 @@ from smlocal.channels.pipe.stop import Stop, StoppedError
 from smlocal.channels.pipe.streams import Streams
 from smlocal.contract.outcome.failure_reason import INTERNAL_ERROR
 from smlocal.errors import StagingError
-from smlocal.plan.model import PipePlan
+from smlocal.planning.model import PipePlan
 from smlocal.sources.s3.interface import ObjectStore, S3Error, S3Object
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from smlocal.channels.pipe.references import referenced
 from smlocal.channels.pipe.regular_file import open_regular
 from smlocal.channels.pipe.streams import Streams
 from smlocal.contract.sharding import epoch_order
-from smlocal.plan.model import PipePlan
+from smlocal.planning.model import PipePlan
 from smlocal.sources.s3.interface import S3Error, S3Object
 
 _REFERENCE = "-ref"

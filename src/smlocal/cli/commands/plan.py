@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from smlocal.contract.gpus import GpuDevices
     from smlocal.contract.listing import Listing
-    from smlocal.plan.model import HostPlan, JobPlan, PipePlan, TreePlan
+    from smlocal.planning.model import HostPlan, JobPlan, PipePlan, TreePlan
 
 _COLUMN = 13
 _FILE_COLUMN = 38
@@ -40,14 +40,14 @@ def command(*, as_json: bool, script: bool, texts: tuple[str, ...], **given: Any
     job, name = read_job_options(given)
 
     from smlocal.api.execution import look_ahead
-    from smlocal.plan.script.whole import shell_script
+    from smlocal.planning.script.whole import shell_script
 
     plan = look_ahead(job, name=name, strict=given["strict"])
     tried = _tried(plan, texts)
     if as_json:
         import json
 
-        from smlocal.plan.document import plan_document
+        from smlocal.planning.document import plan_document
 
         document = {**plan_document(plan), **({"TriedLines": tried} if tried else {}), "Script": shell_script(plan)}
         click.echo(json.dumps(document, indent=2))
@@ -136,7 +136,7 @@ def _devices(plan: "JobPlan") -> Iterator[str]:
 
 def _limits(plan: "JobPlan") -> Iterator[str]:
     """What the containers may use, each kind of limits once."""
-    from smlocal.plan.document import limits_document
+    from smlocal.planning.document import limits_document
 
     shown = {host.host.instance_type: limits_document(host.limits) for host in plan.hosts}
     for kind, limits in shown.items():
@@ -304,7 +304,7 @@ def _files(count: int, kind: str = "file") -> str:
 def _content(path: str, content: bytes) -> str:
     """A short file whole, a long one as head, count and digest; figures are of the file, the text has no secrets."""
     from smlocal.contract.secrets.masking import masked_file
-    from smlocal.plan.document import file_document
+    from smlocal.planning.document import file_document
 
     document = file_document(content)
     shown = file_document(masked_file(path, content))

@@ -14,7 +14,7 @@ from smlocal.cli.terminal.printable import printable
 from smlocal.cli.views.host_prefix import host_lines
 from smlocal.contract.outcome.statuses import StopCause
 from smlocal.engine.interface import Written
-from smlocal.plan.model import JobPlan
+from smlocal.planning.model import JobPlan
 
 if TYPE_CHECKING:
     from smlocal.cli.terminal.countdown import Countdown

@@ -39,7 +39,7 @@ class Row:
 
 _CASE = "tests/integration/test_cases.py::test_case"
 _PLAN = "tests/unit/contract/test_effects.py"
-_LIMITS = "tests/unit/plan/test_limits.py"
+_LIMITS = "tests/unit/planning/test_limits.py"
 _METRICS = "tests/integration/job/test_metrics.py::test_a_metric_has_the"
 
 

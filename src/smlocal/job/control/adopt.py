@@ -26,8 +26,8 @@ from smlocal.job.finish.unpacked import keep
 from smlocal.job.prepare.prepare import plan_again
 from smlocal.job.reporter import Silent
 from smlocal.job.supervisor import Supervisor, end_job, make_context, remember_left
-from smlocal.plan.model import JobPlan
-from smlocal.plan.recall import recall
+from smlocal.planning.model import JobPlan
+from smlocal.planning.recall import recall
 from smlocal.store.jobs import Store
 from smlocal.store.records import Transition
 

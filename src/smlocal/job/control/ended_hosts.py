@@ -6,7 +6,7 @@ from smlocal.job.host.delivery import Delivery
 from smlocal.job.host.host_run import HOST_LABEL, HostRun
 from smlocal.job.labels import owned_by
 from smlocal.job.reporter import Silent
-from smlocal.plan.model import JobPlan
+from smlocal.planning.model import JobPlan
 
 
 def ended_hosts(plan: JobPlan, engine: Engine) -> list[HostRun]:

@@ -8,7 +8,7 @@ from smlocal.engine.interface import ContainerState, Engine, ResourceKind
 from smlocal.errors import EngineError, MachineNotReadyError
 from smlocal.job.host.host_run import HOST_LABEL
 from smlocal.job.labels import owned_by
-from smlocal.plan.model import JobPlan
+from smlocal.planning.model import JobPlan
 from smlocal.quick_dataclass import dataclass
 
 _TRIES, _PAUSE_SECONDS = 10, 1.0

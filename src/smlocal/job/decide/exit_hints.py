@@ -7,7 +7,7 @@ from smlocal.job.decide.attempt_outcome import HostEnd
 from smlocal.job.decide.hints import HostExit, exit_hints, is_full
 from smlocal.job.host.host_run import HostRun
 from smlocal.job.host.staging import mounts
-from smlocal.plan.document import host_directory
+from smlocal.planning.document import host_directory
 
 
 def hints_of(end: HostEnd, run: HostRun, *, grace: float, impatient: bool, credentials: bool) -> list[str]:

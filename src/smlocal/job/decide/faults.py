@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import field
 
 from smlocal.job.decide.events import Event, Interrupted, PlatformFailed
-from smlocal.plan.model import FaultPlan
+from smlocal.planning.model import FaultPlan
 from smlocal.quick_dataclass import dataclass
 
 FAULT = "fault"

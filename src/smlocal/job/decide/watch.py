@@ -18,7 +18,7 @@ from smlocal.job.decide.events import (
     StopAsked,
     ThreadDied,
 )
-from smlocal.plan.model import StopPlan
+from smlocal.planning.model import StopPlan
 from smlocal.quick_dataclass import dataclass
 
 

@@ -9,7 +9,7 @@ from smlocal.engine.interface import CREDENTIALS_LABEL, Engine, Resource
 from smlocal.engine.timeouts import chosen_timeouts
 from smlocal.errors import EngineError, MachineNotReadyError
 from smlocal.job.labels import owned_by
-from smlocal.plan.model import JobPlan
+from smlocal.planning.model import JobPlan
 from smlocal.removal import remove_tree
 
 _ENGINE_POLL_SECONDS = 0.5

@@ -16,8 +16,8 @@ from smlocal.errors import EngineError, MachineNotReadyError
 from smlocal.job.finish.publish import publishing
 from smlocal.job.finish.unpacked import spool
 from smlocal.job.host.host_run import HostRun
-from smlocal.plan.document import host_directory
-from smlocal.plan.model import JobPlan
+from smlocal.planning.document import host_directory
+from smlocal.planning.model import JobPlan
 
 if TYPE_CHECKING:
     from smlocal.artifacts.s3_publish import Published

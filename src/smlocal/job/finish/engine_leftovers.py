@@ -12,7 +12,7 @@ from smlocal.job.finish.cleanup import clear_disk, clear_engine
 from smlocal.job.finish.collect import give_back
 from smlocal.job.finish.describe import RECALL
 from smlocal.job.labels import owned_by
-from smlocal.plan.recall import recall
+from smlocal.planning.recall import recall
 from smlocal.store.jobs import Store
 from smlocal.store.records import LeftOnEngine
 

@@ -8,7 +8,7 @@ from smlocal.job.finish.describe import DECISION, FINAL_METRICS
 from smlocal.job.finish.publish import UNSENT, published_document, unsent_document
 from smlocal.job.finish.unpacked import kept_directory
 from smlocal.job.usage.path import series_directory
-from smlocal.plan.document import note_documents
+from smlocal.planning.document import note_documents
 
 if TYPE_CHECKING:
     from smlocal.artifacts.collect import Artifacts
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from smlocal.job.credentials import Desk
     from smlocal.job.decide.restarts import RestartPolicy
     from smlocal.job.metrics.watch import MetricsReport
-    from smlocal.plan.model import JobPlan
+    from smlocal.planning.model import JobPlan
 
 
 class EndedJob(Protocol):

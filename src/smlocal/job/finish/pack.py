@@ -12,8 +12,8 @@ from smlocal.job.finish.describe import LOCAL, RECALL, describe_job
 from smlocal.job.finish.job_folder import keep
 from smlocal.job.finish.replaced import drop_replaced, replaced_artifacts
 from smlocal.job.finish.unpacked import kept_directory, kept_trees
-from smlocal.plan.model import JobPlan
-from smlocal.plan.recall import recall
+from smlocal.planning.model import JobPlan
+from smlocal.planning.recall import recall
 from smlocal.removal import remove_tree
 from smlocal.store.jobs import Store
 from smlocal.store.lease import Lease

@@ -9,7 +9,7 @@ from smlocal.contract.s3_uri import s3_form
 from smlocal.errors import JobNotFinishedError, MachineNotReadyError, NothingToPublishError
 from smlocal.job.finish.describe import LOCAL, PLAN, REQUEST
 from smlocal.job.finish.open_uploads import MIRRORS, OpenUploads, uploads_of
-from smlocal.plan.model import JobPlan
+from smlocal.planning.model import JobPlan
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
 from smlocal.store.lease import Lease

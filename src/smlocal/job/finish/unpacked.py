@@ -6,8 +6,8 @@ from smlocal.artifacts.tree import HostTree
 from smlocal.artifacts.unpacked import INDEX, kept_tree, move
 from smlocal.contract import paths
 from smlocal.errors import ArtifactError
-from smlocal.plan.document import host_directory
-from smlocal.plan.model import HostPlan, JobPlan
+from smlocal.planning.document import host_directory
+from smlocal.planning.model import HostPlan, JobPlan
 
 _PACKED = (paths.MODEL, paths.OUTPUT_DATA)
 

@@ -10,8 +10,8 @@ from smlocal.contract.listing import Listing
 from smlocal.engine.interface import Mount
 from smlocal.errors import MachineNotReadyError, StagingError
 from smlocal.job.reporter import Reporter
-from smlocal.plan.document import host_directory
-from smlocal.plan.model import HostPlan, JobPlan, TreePlan
+from smlocal.planning.document import host_directory
+from smlocal.planning.model import HostPlan, JobPlan, TreePlan
 from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:

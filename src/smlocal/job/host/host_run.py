@@ -22,7 +22,7 @@ from smlocal.job.logs.log_paths import log_path
 from smlocal.job.reporter import Reporter
 from smlocal.job.usage.path import series_path
 from smlocal.job.usage.watch import UsageWatch
-from smlocal.plan.model import HostPlan, JobPlan
+from smlocal.planning.model import HostPlan, JobPlan
 from smlocal.quick_dataclass import dataclass
 from smlocal.threads import watched_thread
 

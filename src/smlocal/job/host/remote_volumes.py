@@ -21,7 +21,7 @@ from smlocal.engine.interface import ContainerSpec, Engine, Mount, Resource, Res
 from smlocal.errors import StagingError
 from smlocal.job.host.delivery import Delivery
 from smlocal.job.labels import labels as labels_of
-from smlocal.plan.model import HostPlan, JobPlan, TreePlan
+from smlocal.planning.model import HostPlan, JobPlan, TreePlan
 
 _PIECE = 1 << 20
 _NO_PROGRAM = ("/smlocal-never-starts-this",)

@@ -13,9 +13,9 @@ from smlocal.errors import StagingError
 from smlocal.job.host.delivery import Delivery
 from smlocal.job.mirrored.checkpoints import checkpoint_mounts, fetch_checkpoints, restore_checkpoints
 from smlocal.job.mirrored.collectors import collector_mounts, make_collectors
-from smlocal.plan.document import host_directory
-from smlocal.plan.model import HostPlan, JobPlan, TreePlan
-from smlocal.plan.staging import Staging
+from smlocal.planning.document import host_directory
+from smlocal.planning.model import HostPlan, JobPlan, TreePlan
+from smlocal.planning.staging import Staging
 
 MOUNTED = (paths.INPUT, paths.MODEL, paths.OUTPUT)
 """Never `/opt/ml` itself: images keep code in `/opt/ml/code`, and toolkits write beside."""

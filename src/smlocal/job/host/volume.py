@@ -7,8 +7,8 @@ from contextlib import suppress
 
 from smlocal.contract.outcome.failure_reason import client_error
 from smlocal.errors import StagingError
-from smlocal.plan.document import host_directory
-from smlocal.plan.model import HostPlan, JobPlan
+from smlocal.planning.document import host_directory
+from smlocal.planning.model import HostPlan, JobPlan
 
 FOLDER = "volumes"
 """Below a job's folder: the files that hold the file systems."""

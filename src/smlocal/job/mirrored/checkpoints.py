@@ -14,8 +14,8 @@ from smlocal.contract.documents.channel_manifest import manifest
 from smlocal.contract.listing import Listing
 from smlocal.engine.interface import Engine, Mount
 from smlocal.errors import ArtifactError, MachineNotReadyError
-from smlocal.plan.document import checkpoint_directory, host_directory
-from smlocal.plan.model import CheckpointPlan, HostPlan, JobPlan
+from smlocal.planning.document import checkpoint_directory, host_directory
+from smlocal.planning.model import CheckpointPlan, HostPlan, JobPlan
 from smlocal.quick_dataclass import dataclass
 from smlocal.removal import remove_tree
 

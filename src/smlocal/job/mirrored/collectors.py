@@ -10,9 +10,9 @@ from smlocal.engine.interface import Mount
 from smlocal.errors import FieldRefusedError
 from smlocal.jobfile.job_file import JobFile
 from smlocal.jobfile.refusal import unsupported_request
-from smlocal.plan.collectors import CollectorPlan
-from smlocal.plan.document import collector_directory
-from smlocal.plan.model import HostPlan, JobPlan
+from smlocal.planning.collectors import CollectorPlan
+from smlocal.planning.document import collector_directory
+from smlocal.planning.model import HostPlan, JobPlan
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources.local_path import cleaned, local_path
 from smlocal.sources.mapping import is_remote, longest_match

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from smlocal.artifacts.mirror.place import FolderTarget, Target
 from smlocal.contract.checkpoints import Restored, Stamp
-from smlocal.plan.collectors import CollectorPlan
-from smlocal.plan.document import checkpoint_directory, collector_directory, host_directory
-from smlocal.plan.model import HostPlan, JobPlan
+from smlocal.planning.collectors import CollectorPlan
+from smlocal.planning.document import checkpoint_directory, collector_directory, host_directory
+from smlocal.planning.model import HostPlan, JobPlan
 from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import field
 
-from smlocal.plan.model import JobPlan
+from smlocal.planning.model import JobPlan
 from smlocal.quick_dataclass import dataclass
 
 _PATIENCE = 10.0

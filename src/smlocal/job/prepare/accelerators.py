@@ -3,10 +3,10 @@
 from smlocal.engine.interface import Engine
 from smlocal.job.prepare.image import image_name
 from smlocal.jobfile.job_file import JobFile
-from smlocal.plan.facts import EngineFacts, GpuFacts
-from smlocal.plan.gpus import wants_gpus
-from smlocal.plan.hosts import hosts_of
-from smlocal.plan.neuron import neuron_devices
+from smlocal.planning.facts import EngineFacts, GpuFacts
+from smlocal.planning.gpus import wants_gpus
+from smlocal.planning.hosts import hosts_of
+from smlocal.planning.neuron import neuron_devices
 
 
 def gpus_for(job: JobFile, engine: Engine, facts: EngineFacts, *, must: bool = True) -> GpuFacts:

@@ -4,7 +4,7 @@ from smlocal.contract.documents.config_files import effective_mode
 from smlocal.errors import EngineRemoteError, PipeUnreachableError
 from smlocal.job.prepare.inputs import Inputs
 from smlocal.jobfile.job_file import JobFile
-from smlocal.plan.facts import EngineFacts
+from smlocal.planning.facts import EngineFacts
 
 
 def check_folders(job: JobFile, engine: EngineFacts) -> None:

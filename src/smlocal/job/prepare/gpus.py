@@ -11,8 +11,8 @@ from smlocal.engine.interface import JOB_LABEL, Engine
 from smlocal.errors import GpuUnavailableError, GpuUnknownError, MachineNotReadyError
 from smlocal.job.labels import GPUS_LABEL
 from smlocal.jobfile.local_settings import LocalSettings
-from smlocal.plan.facts import EngineFacts, GpuFacts
-from smlocal.plan.gpus import EVERY, gpu_counts, gpu_pool, share_out, type_gpus
+from smlocal.planning.facts import EngineFacts, GpuFacts
+from smlocal.planning.gpus import EVERY, gpu_counts, gpu_pool, share_out, type_gpus
 
 _PATIENCE = 30
 """Seconds for `nvidia-smi`, which starts the driver where nothing else keeps it going."""

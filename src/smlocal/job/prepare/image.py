@@ -6,7 +6,7 @@ from smlocal.engine.interface import Engine
 from smlocal.errors import ImageArchitectureError, ImageMissingError, ImagePullError
 from smlocal.job.reporter import Reporter
 from smlocal.jobfile.job_file import JobFile
-from smlocal.plan.facts import EngineFacts, ImageFacts
+from smlocal.planning.facts import EngineFacts, ImageFacts
 
 Pull = Literal["missing", "always", "never"]
 

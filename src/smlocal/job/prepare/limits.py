@@ -9,7 +9,7 @@ from smlocal.contract.usage import readable
 from smlocal.engine.interface import JOB_LABEL, Engine
 from smlocal.errors import LimitUnusableError
 from smlocal.jobfile.job_file import JobFile
-from smlocal.plan.facts import EngineFacts, MachineFacts
+from smlocal.planning.facts import EngineFacts, MachineFacts
 
 _LEFT_OVER = 1 << 30
 """Bytes of the disk that no volume takes: a full disk of this machine is nobody's production failure."""

@@ -2,7 +2,7 @@
 
 import os
 
-from smlocal.plan.facts import EngineFacts, GpuFacts, MachineFacts
+from smlocal.planning.facts import EngineFacts, GpuFacts, MachineFacts
 
 
 def machine_facts(gpus: GpuFacts, engine: EngineFacts) -> MachineFacts:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from smlocal.engine.interface import Engine
 from smlocal.errors import TooManyHostsError
 from smlocal.jobfile.job_file import JobFile
-from smlocal.plan.facts import EngineFacts
-from smlocal.plan.hosts import host_count
+from smlocal.planning.facts import EngineFacts
+from smlocal.planning.hosts import host_count
 from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:

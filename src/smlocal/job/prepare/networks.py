@@ -10,9 +10,9 @@ from smlocal.engine.interface import RUN_LABEL, Engine, Network, Resource, Resou
 from smlocal.errors import EngineError, NetworkRangeError, SubnetInUseError
 from smlocal.job.labels import labels
 from smlocal.job.prepare.routes import routed
-from smlocal.plan.model import JobPlan
-from smlocal.plan.network import candidates, overlaps
-from smlocal.plan.other_subnet import on_subnet
+from smlocal.planning.model import JobPlan
+from smlocal.planning.network import candidates, overlaps
+from smlocal.planning.other_subnet import on_subnet
 from smlocal.store.lease import supervised
 
 FOLDER_LABEL = "smlocal.folder"

@@ -10,8 +10,8 @@ from smlocal.contract.documents.hosts import Host
 from smlocal.engine.interface import JOB_LABEL, Engine
 from smlocal.errors import MachineNotReadyError, NeuronUnavailableError
 from smlocal.jobfile.local_settings import LocalSettings
-from smlocal.plan.facts import EngineFacts
-from smlocal.plan.neuron import neuron_devices, type_neuron
+from smlocal.planning.facts import EngineFacts
+from smlocal.planning.neuron import neuron_devices, type_neuron
 
 _DEVICE = re.compile(r"neuron\d+", re.ASCII)
 

@@ -20,10 +20,10 @@ from smlocal.job.prepare.reserved_files import with_reserved_files
 from smlocal.job.reporter import Reporter
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.job_file import JobFile, read_job
-from smlocal.plan.build import build_plan
-from smlocal.plan.facts import EngineFacts, Facts, GpuFacts, ImageFacts
-from smlocal.plan.limits import wants_limits
-from smlocal.plan.model import JobPlan
+from smlocal.planning.build import build_plan
+from smlocal.planning.facts import EngineFacts, Facts, GpuFacts, ImageFacts
+from smlocal.planning.limits import wants_limits
+from smlocal.planning.model import JobPlan
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources.s3.aws_session import profile_region
 

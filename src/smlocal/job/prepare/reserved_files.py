@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from smlocal.contract import paths
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Engine, Resource, ResourceKind
 from smlocal.errors import EngineError
-from smlocal.plan.facts import ImageFacts
+from smlocal.planning.facts import ImageFacts
 from smlocal.store.images import remember, remembered
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from smlocal.channels.pipe.feeder import PipeFeeder
-from smlocal.plan.model import PipePlan
+from smlocal.planning.model import PipePlan
 from smlocal.sources.local import list_source
 from smlocal.sources.s3.interface import ObjectStore
 

@@ -170,7 +170,7 @@ MILLION = """
 import re, sys
 from pathlib import Path
 from smlocal.channels.pipe.feeder import PipeFeeder
-from smlocal.plan.model import PipePlan
+from smlocal.planning.model import PipePlan
 from smlocal.sources.local import list_source
 folder = sys.argv[1]
 listing = list_source(folder + "/m", channel="c", directory="/", mapping={}, region="r", role="a")

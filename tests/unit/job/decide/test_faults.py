@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from smlocal.job.decide.events import Interrupted, PlatformFailed
 from smlocal.job.decide.faults import Faults
-from smlocal.plan.model import FaultPlan
+from smlocal.planning.model import FaultPlan
 
 PLANS = st.lists(
     st.builds(

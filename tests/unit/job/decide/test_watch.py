@@ -16,7 +16,7 @@ from smlocal.job.decide.events import (
     ThreadDied,
 )
 from smlocal.job.decide.watch import Action, Kill, RecordInterruption, RecordStop, Terminate, Watch
-from smlocal.plan.model import StopPlan
+from smlocal.planning.model import StopPlan
 
 LIMITS = StopPlan(max_runtime=1000, grace=120, peer_grace=10)
 

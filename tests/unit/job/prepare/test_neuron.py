@@ -8,7 +8,7 @@ from smlocal.contract.documents.hosts import homogeneous
 from smlocal.errors import NeuronUnavailableError
 from smlocal.job.prepare.neuron import check_neuron_count, check_neuron_engine, count_neuron
 from smlocal.jobfile.local_settings import LocalSettings
-from smlocal.plan.facts import EngineFacts
+from smlocal.planning.facts import EngineFacts
 
 LOCAL = LocalSettings()
 ONE, TWO = homogeneous(1, "ml.trn1.2xlarge"), homogeneous(2, "ml.trn1.2xlarge")

@@ -9,7 +9,7 @@ from smlocal.errors import PipeUnreachableError
 from smlocal.job.prepare.engine_access import check_pipes
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.job_file import JobFile, read_job
-from smlocal.plan.facts import EngineFacts
+from smlocal.planning.facts import EngineFacts
 
 HERE = EngineFacts(
     address="unix:///var/run/docker.sock",

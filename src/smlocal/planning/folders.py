@@ -1,0 +1,53 @@
+"""The folders of the user that a job works with besides its channels: output, checkpoints, code."""
+
+from smlocal.contract import paths
+from smlocal.contract.checkpoints import container_path, folder_key
+from smlocal.contract.model.request import CreateTrainingJobRequest
+from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.planning.facts import Facts
+from smlocal.planning.model import CheckpointPlan, OutputPlan, TreePlan
+from smlocal.planning.staging import choose_staging
+
+
+def output_of(request: CreateTrainingJobRequest, local: LocalSettings, facts: Facts, name: str) -> OutputPlan:
+    """Where artifacts go, and what the answer calls that place."""
+    asked = request.OutputDataConfig
+    compression = asked.CompressionType or "GZIP"
+    remote = asked.S3OutputPath.startswith(("s3://", "https://"))
+    base = asked.S3OutputPath.rstrip("/") if remote else f"file://{facts.output}"
+    end = "model.tar.gz" if compression == "GZIP" else "model/"
+    return OutputPlan(
+        uri=asked.S3OutputPath,
+        model_uri=f"{base}/{name}/output/{end}",
+        directory=f"{facts.output.rstrip('/')}/{name}",
+        compression=compression,
+        merge_output=local.MergeOutput,
+        publish=local.Publish and remote,
+        free=facts.output_free,
+    )
+
+
+def checkpoints_of(
+    request: CreateTrainingJobRequest, local: LocalSettings, facts: Facts, *, output: str
+) -> CheckpointPlan | None:
+    """What is there already, and where the container finds it."""
+    config, listing = request.CheckpointConfig, facts.checkpoints
+    if config is None or listing is None:
+        return None
+    return CheckpointPlan(
+        uri=config.S3Uri,
+        directory=listing.root or f"{output}/checkpoints",
+        local_path=container_path(config.LocalPath),
+        listing=listing,
+        s3_prefix=f"{listing.bucket_uri}{folder_key(listing.prefix)}" if local.Publish and listing.remote else None,
+    )
+
+
+def code_of(facts: Facts, local: LocalSettings) -> TreePlan | None:
+    """What fills `/opt/ml/code`."""
+    if facts.code is None:
+        return None
+    engine = facts.engine
+    staging, reason = choose_staging(facts.code, local.Staging, here=engine.local, rootless=engine.rootless)
+    uri = local.Code or ""
+    return TreePlan(name="code", uri=uri, target=paths.CODE, listing=facts.code, staging=staging, reason=reason)

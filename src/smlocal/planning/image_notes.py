@@ -1,0 +1,50 @@
+"""Notes on the image: how it starts, and what it keeps where the service does not let it."""
+
+from smlocal.jobfile.job_file import JobFile
+from smlocal.planning.entrypoint import init_program, is_shell_form
+from smlocal.planning.model import JobPlan
+from smlocal.planning.note_rule import NoteRule, some
+
+
+def _shell_entrypoint(plan: JobPlan, job: JobFile) -> str | None:
+    if plan.image_facts is None or plan.entrypoint is not None or not is_shell_form(plan.image_facts.entrypoint or ()):
+        return None
+    return 'ENTRYPOINT is in shell form, which drops "train" and stop signals; write it as a JSON list'
+
+
+def _init_entrypoint(plan: JobPlan, job: JobFile) -> str | None:
+    image = plan.image_facts.entrypoint if plan.image_facts is not None else None
+    init = init_program(plan.entrypoint or image or ())
+    if init is None:
+        return None
+    return (
+        f'the entry point is {init}: AWS documents that an init program cannot be the entry point, because "train" '
+        "breaks it; start your program directly"
+    )
+
+
+def _stop_signal(plan: JobPlan, job: JobFile) -> str | None:
+    signal = plan.image_facts.stop_signal if plan.image_facts is not None else None
+    if signal in {None, "", "SIGTERM", "TERM", "15"}:
+        return None
+    return f"the image declares the stop signal {signal}; training containers get SIGTERM"
+
+
+def _reserved_files(plan: JobPlan, job: JobFile) -> str | None:
+    files = plan.image_facts.reserved_files if plan.image_facts is not None else ()
+    if not files:
+        return None
+    return f"the image has files below /opt/ml, which SageMaker reserves and may hide: {some(list(files))}"
+
+
+def _image_absent(plan: JobPlan, job: JobFile) -> str | None:
+    return f"{plan.image} is not available locally; a run pulls it first" if plan.image_facts is None else None
+
+
+IMAGE_RULES = (
+    NoteRule(id="entrypoint-shell-form", says=_shell_entrypoint, warning=True),
+    NoteRule(id="entrypoint-init", says=_init_entrypoint, warning=True),
+    NoteRule(id="stop-signal", says=_stop_signal, warning=True),
+    NoteRule(id="image-reserved-files", says=_reserved_files, warning=True),
+    NoteRule(id="image-absent", says=_image_absent),
+)

@@ -1,0 +1,66 @@
+"""What each container may use: as its instance type has, where that is wanted, and never more than this machine has."""
+
+from smlocal.contract.documents.hosts import Host
+from smlocal.contract.instance_types import instance_type, is_this_machine
+from smlocal.contract.limits import Limits, read_size, read_ulimit
+from smlocal.contract.model.request import ResourceConfig
+from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.planning.facts import Facts, MachineFacts
+from smlocal.planning.model import TreePlan
+
+MIB = 1 << 20
+GIB = 1 << 30
+
+
+def wants_limits(local: LocalSettings) -> bool:
+    """True for a job that says anything about limits."""
+    return local.EnforceInstanceLimits or any(
+        value is not None for value in (local.Memory, local.Cpus, local.ShmSize, local.Ulimits)
+    )
+
+
+def limits_of(
+    host: Host, resources: ResourceConfig, local: LocalSettings, facts: Facts, channels: tuple[TreePlan, ...]
+) -> Limits:
+    """The limits of one host."""
+    size, shared = read_size(local.Memory or ""), read_size(local.ShmSize or "")
+    memory, cpus = _of_type(host, local, facts.machine)
+    return Limits(
+        memory=size if memory is None else min(memory, size or memory),
+        cpus=local.Cpus if cpus is None else min(cpus, local.Cpus or cpus),
+        shared_memory=shared,
+        ulimits={name: read_ulimit(limit) or (0, 0) for name, limit in (local.Ulimits or {}).items()},
+        disk=_disk(resources, local, facts, channels),
+    )
+
+
+def delivered_bytes(channels: tuple[TreePlan, ...]) -> int:
+    """What the channels take of the volume on the service: everything that is downloaded there."""
+    return sum(tree.listing.total_bytes or 0 for tree in channels if tree.mode == "File")
+
+
+def volume_bytes(resources: ResourceConfig, local: LocalSettings) -> int | None:
+    """The size of the volume, where it is to be kept to."""
+    if not local.EnforceInstanceLimits or resources.VolumeSizeInGB is None:
+        return None
+    return resources.VolumeSizeInGB * GIB
+
+
+def _of_type(host: Host, local: LocalSettings, machine: MachineFacts) -> tuple[int | None, float | None]:
+    if not local.EnforceInstanceLimits or is_this_machine(host.instance_type):
+        return None, None
+    size = instance_type(host.instance_type)
+    return min(size.memory_mib, machine.memory_mib) * MIB, float(min(size.vcpus, machine.cpus))
+
+
+def _disk(resources: ResourceConfig, local: LocalSettings, facts: Facts, channels: tuple[TreePlan, ...]) -> int | None:
+    """What of the volume is left for results; 0 where the data alone does not fit."""
+    volume = volume_bytes(resources, local)
+    if volume is None:
+        return None
+    left = volume - delivered_bytes(channels)
+    if left <= 0:
+        return 0
+    if facts.no_volume is not None:
+        return None
+    return left if facts.machine.free_disk is None else min(left, facts.machine.free_disk)

@@ -1,0 +1,23 @@
+"""The same plan on another subnet, after another job took the first one."""
+
+from dataclasses import replace
+
+from smlocal.planning.model import JobPlan
+from smlocal.planning.network import plan_network
+
+
+def on_subnet(plan: JobPlan, subnet: str) -> JobPlan:
+    """The same job on another subnet."""
+    old = plan.network
+    if old is None:
+        return plan
+    new = plan_network(old.name, subnet, list(old.addresses), within=old.within, isolated=old.isolated)
+    hosts = []
+    for host in plan.hosts:
+        # Local.Endpoints that are on this machine are reached at the gateway.
+        environment = {
+            name: value.replace(old.gateway, new.gateway) if name.startswith("AWS_ENDPOINT_URL_") else value
+            for name, value in host.environment.items()
+        }
+        hosts.append(replace(host, environment=environment))
+    return replace(plan, network=new, hosts=tuple(hosts))

@@ -1,0 +1,59 @@
+"""A plan as it is remembered with its job: enough to bring a job to its end whose supervisor died.
+
+The contents of files and the names of inputs are left out: they were needed before the start, and there may be many.
+"""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from smlocal.planning.model import JobPlan
+
+_LEFT_OUT: dict[str, Any] = {"files": {}, "paths": [], "keys": [], "sizes": [], "etags": []}
+
+
+def remember(plan: JobPlan) -> dict[str, Any]:
+    """The plan as a JSON document."""
+    document: dict[str, Any] = _encode(plan)
+    return document
+
+
+def recall(document: Mapping[str, Any]) -> JobPlan:
+    """The plan of such a document."""
+    plan: JobPlan = _decode(JobPlan, document)
+    return plan
+
+
+def _encode(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {
+            field.name: _LEFT_OUT.get(field.name) if field.name in _LEFT_OUT else _encode(getattr(value, field.name))
+            for field in dataclasses.fields(value)
+        }
+    if isinstance(value, Mapping):
+        return {key: _encode(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [_encode(item) for item in value]
+    return value
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def _decode(kind: Any, value: Any) -> Any:
+    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
+        hints = _hints(kind)
+        return kind(**{name: _decode(hints[name], item) for name, item in value.items()})
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin in {Union, UnionType}:
+        (inner,) = (argument for argument in arguments if argument is not NoneType)
+        return None if value is None else _decode(inner, value)
+    if origin is tuple or origin is Sequence:
+        return tuple(_decode(arguments[0], item) for item in value)
+    if origin is not None and origin is not Literal and isinstance(value, Mapping):
+        return {key: _decode(arguments[1], item) for key, item in value.items()}
+    return value

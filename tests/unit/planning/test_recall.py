@@ -1,0 +1,30 @@
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+from smlocal.contract.listing import Listing
+from smlocal.planning.model import JobPlan
+from smlocal.planning.recall import recall, remember
+
+
+def test_a_plan_comes_back_without_contents(plan: Callable[..., JobPlan], listing: Listing) -> None:
+    made = plan(
+        {"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 2}, "Tags": [{"Key": "a", "Value": "b"}]},
+        {"Code": "./src"},
+        code=listing,
+    )
+    recalled = recall(json.loads(json.dumps(remember(made))))
+
+    def bare(one: JobPlan) -> JobPlan:
+        def without_paths(tree: object) -> object:
+            return replace(tree, listing=replace(tree.listing, paths=()))  # type: ignore[type-var,attr-defined]
+
+        hosts = tuple(
+            replace(host, files={}, channels=tuple(without_paths(tree) for tree in host.channels))  # type: ignore[misc]
+            for host in one.hosts
+        )
+        return replace(one, hosts=hosts, code=without_paths(one.code))  # type: ignore[arg-type]
+
+    assert recalled == bare(made)
+    assert recalled.hosts[1].host.name == "algo-2"
+    assert len(json.dumps(remember(made))) < 10_000

@@ -1,0 +1,67 @@
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from smlocal.contract.listing import Listing
+from smlocal.planning.facts import Facts
+from smlocal.planning.model import JobPlan
+from smlocal.planning.script.whole import shell_script
+from smlocal.planning.staging import Staging, choose_staging
+
+Planner = Callable[..., JobPlan]
+
+
+def listing(*reasons: str, whole_tree: bool = True) -> Listing:
+    return Listing(
+        root="/d",
+        bucket_uri="file:///",
+        prefix="d/",
+        key_base="d/",
+        paths=("x",),
+        total_bytes=1,
+        whole_tree=whole_tree,
+        copy_reasons=reasons,
+    )
+
+
+@pytest.mark.parametrize("requested", [None, "overlay"])
+def test_a_tree_is_shown_in_place_unless_something_leads_out(requested: Staging | None) -> None:
+    assert choose_staging(listing(), requested) == ("overlay", None)
+    assert choose_staging(listing("l leads out"), requested) == ("copy", "l leads out")
+    assert choose_staging(listing("a", "b", "c", "d"), requested) == ("copy", "a; b; and 2 more")
+
+
+def test_the_script_mounts_as_the_engine_may(plan: Planner, facts: Facts) -> None:
+    assert 'train-work),redirect_dir=on,index=off" ' in shell_script(plan())
+    rootless = replace(facts.engine, rootless=True)
+    assert "overlay" not in shell_script(plan(engine=rootless))
+    assert 'train-work),userxattr" ' in shell_script(plan({}, {"Staging": "overlay"}, engine=rootless))
+
+
+def test_a_rootless_engine_copies_unless_told_otherwise() -> None:
+    """Its overlays have folders that cannot be renamed."""
+    staging, reason = choose_staging(listing(), None, rootless=True)
+    assert staging == "copy"
+    assert "cannot be renamed" in (reason or "")
+    assert choose_staging(listing(), "overlay", rootless=True) == ("overlay", None)
+    assert choose_staging(listing(), "copy", rootless=True) == ("copy", None)
+    assert choose_staging(listing(), None, fast_file=True, rootless=True) == ("bind", None)
+
+
+def test_a_selection_is_gathered_first_so_that_nothing_leads_out() -> None:
+    assert choose_staging(listing("l leads out", whole_tree=False), None) == ("overlay", None)
+
+
+@pytest.mark.parametrize("requested", [None, "overlay", "copy"])
+def test_an_engine_elsewhere_is_sent_everything(requested: Staging | None) -> None:
+    assert choose_staging(listing("l leads out"), requested, here=False) == ("send", None)
+    assert choose_staging(listing(), requested, fast_file=True, here=False) == ("send", None)
+    remote = replace(listing(), root="")
+    assert choose_staging(remote, requested, fast_file=True, no_fuse="far", here=False) == ("send", "far")
+    assert choose_staging(remote, requested, no_fuse="far", here=False) == ("send", None)
+
+
+def test_a_copy_that_was_asked_for_needs_no_reason() -> None:
+    assert choose_staging(listing("l leads out"), "copy") == ("copy", None)
+    assert choose_staging(listing(), "copy") == ("copy", None)
