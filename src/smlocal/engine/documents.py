@@ -52,6 +52,8 @@ def container_document(spec: ContainerSpec, product: Product = "docker") -> dict
         document["Entrypoint"] = list(spec.entrypoint)
     if spec.command is not None:
         document["Cmd"] = list(spec.command)
+    if spec.user:
+        document["User"] = spec.user
     if spec.network is not None:
         endpoint: dict[str, Any] = {"Aliases": list(spec.aliases)}
         if spec.address:

@@ -60,6 +60,8 @@ class ContainerSpec:
     command: tuple[str, ...] | None
     environment: Mapping[str, str]
     hostname: str
+    user: str = ""
+    """`user`, `user:group` or their numbers; empty: the image's own."""
     mounts: tuple[Mount, ...] = ()
     extra_hosts: Mapping[str, str] = field(default_factory=dict)
     network: str | None = None

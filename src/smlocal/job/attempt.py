@@ -50,8 +50,8 @@ class Attempt:
     context: Context
     plan: JobPlan
     faults: Faults
-    wrote: Callable[[], None] = lambda: None
-    """Hears of it when something has come to the log of a host."""
+    on_logged: Callable[[], None] = lambda: None
+    """Called after bytes were added to the log of a host."""
     desk: "Desk | None" = None
     """Where the containers get credentials, if they get any."""
     story: Story = field(default_factory=Story)
@@ -69,7 +69,7 @@ class Attempt:
         if self.desk is not None:
             self.desk.warn = self.context.reporter.warning
             self.desk.died = lambda thread, error: self.context.events.put(ThreadDied(thread=thread, error=error))
-            self.desk.containers = lambda: [run.container for run in self.runs.values() if run.container]
+            self.desk.containers = lambda: [run.container.id for run in self.runs.values() if run.container.id]
         self.mirrors = Mirrors(plan=self.plan, given_up=lambda: self.context.signals.repeated)
         self.delivery = Delivery(
             plan=self.plan,
@@ -138,8 +138,8 @@ class Attempt:
             events=context.events,
             reporter=context.reporter,
             delivery=self.delivery,
-            given={} if self.desk is None else self.desk.environment,
-            wrote=self.wrote,
+            environment={} if self.desk is None else self.desk.environment,
+            on_logged=self.on_logged,
         )
         return self.runs[host.host.name]
 
@@ -189,7 +189,7 @@ class Attempt:
         for each in ended:
             self._do(watch.hear(each, time.monotonic()))
         for run in self.runs.values():
-            run.watch_on()
+            run.resume_watching()
         self._to_the_end(watch)
 
     def _to_the_end(self, watch: Watch) -> None:
@@ -208,9 +208,9 @@ class Attempt:
         told = {end.host for end in self.story.ends}
         for run in started:
             if run.name in told:
-                run.join()
+                run.container.join()
             else:
-                run.abandon()
+                run.container.abandon()
         self._explain_ends(watch)
         spent = self.context.spent
         spent["training"] = spent.get("training", 0.0) + time.monotonic() - began
@@ -232,7 +232,7 @@ class Attempt:
                 self._keep_trace(event)
                 self._do(watch.hear(event, time.monotonic()))
             self._hear_all(self.faults.due(time.monotonic()), watch)
-            watch.ended = {name for name, run in self.runs.items() if run.ended}
+            watch.ended = {name for name, run in self.runs.items() if run.container.exited}
             self._do(watch.tick(time.monotonic()))
 
     def engine_failed(self, error: EngineError | MachineNotReadyError) -> None:
@@ -288,7 +288,7 @@ class Attempt:
             self.context.record("defect", {"Thread": event.thread, "Traceback": "".join(format_exception(event.error))})
 
     def _signal(self, signal: str, hosts: tuple[str, ...]) -> None:
-        containers = {name: run.container for name, run in self.runs.items()}
+        containers = {name: run.container.id for name, run in self.runs.items()}
         send_signal(signal, hosts, containers, engine=self.context.engine, record=self.context.record)
 
     def _explain_ends(self, watch: Watch) -> None:

@@ -176,7 +176,7 @@ class Supervisor:
             logs={host.host.name: log_path(self.plan.job_directory, host.host.name) for host in self.plan.hosts},
         )
         self.attempt = Attempt(
-            context=self.context, plan=self.plan, faults=faults, desk=self.desk, wrote=self.metrics.wrote
+            context=self.context, plan=self.plan, faults=faults, desk=self.desk, on_logged=self.metrics.wrote
         )
 
     def run(self) -> None:
@@ -237,7 +237,7 @@ class Supervisor:
             faults=old.faults,
             hints=old.hints,
             desk=self.desk,
-            wrote=self.metrics.wrote,
+            on_logged=self.metrics.wrote,
         )
         self.context.phases.enter(SecondaryStatus.STARTING, StatusMessage.PREPARING)
 
@@ -308,7 +308,7 @@ class Supervisor:
 
     def _save_checkpoints(self, working: Callable[[str], None]) -> ArtifactError | None:
         """Save what is mirrored; why that could not be done, if it could not."""
-        hosts = [(run.host, run.container) for run in self.attempt.runs.values() if run.container]
+        hosts = [(run.host, run.container.id) for run in self.attempt.runs.values() if run.container.id]
         self.notes += self.attempt.mirrors.notes
         signals = self.context.signals
         engine = self.context.engine
@@ -376,7 +376,7 @@ class Supervisor:
         if run is None:
             return b""
         directory = f"{host_directory(self.plan, run.host)}/output"
-        return read_failure(directory, self.context.engine, run.container, here=self.plan.engine.local)
+        return read_failure(directory, self.context.engine, run.container.id, here=self.plan.engine.local)
 
 
 def remember_left(store: Store, plan: JobPlan) -> None:

@@ -26,10 +26,10 @@ sys.exit(run_command_line(sys.argv[4:]))
 @pytest.mark.parametrize(
     ("module", "name", "method", "thread"),
     [
-        ("smlocal.job.host.host_run", "HostRun", "_drain", "algo-1-wait"),
+        ("smlocal.job.container_run", "ContainerRun", "_drain", "algo-1-wait"),
         ("smlocal.job.usage.watch", "UsageWatch", "close", "algo-1-wait"),
         ("smlocal.job.logs.log_file", "LogFile", "write", "algo-1-output"),
-        ("smlocal.job.host.host_run", "HostRun", "_watch", ""),
+        ("smlocal.job.container_run", "ContainerRun", "_watch", ""),
         ("smlocal.engine.docker", "DockerEngine", "start", ""),
     ],
 )

@@ -177,7 +177,7 @@ def _resume(supervisor: Supervisor, past: Past, found: Found, phase: SecondarySt
     for host in attempt.plan.hosts:
         run = attempt.host_run(host)
         run.logged_before = past.logged.get(run.name, 0)
-        run.take_up(found.hosts[run.name].container, running=found.hosts[run.name].running)
+        run.take_over(found.hosts[run.name].container, running=found.hosts[run.name].running)
         run.complete_log()
     _answer_again(supervisor)
     if not attempt.over and found.ended_with_the_engine:

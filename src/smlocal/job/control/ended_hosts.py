@@ -21,6 +21,6 @@ def ended_hosts(plan: JobPlan, engine: Engine) -> list[HostRun]:
     for host in plan.hosts:
         if (container := containers.get(host.host.name)) is not None:
             run = HostRun(plan=plan, host=host, engine=engine, events=Events(), reporter=Silent(), delivery=nothing)
-            run.take_up(container, running=False)
+            run.take_over(container, running=False)
             runs.append(run)
     return runs

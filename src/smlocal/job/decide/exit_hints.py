@@ -9,12 +9,15 @@ from smlocal.job.host.host_run import HostRun
 from smlocal.job.host.staging import mounts
 from smlocal.planning.document import host_directory
 
+_TAIL_BYTES = 16384
+"""Of the log, at its end."""
+
 
 def hints_of(end: HostEnd, run: HostRun, *, grace: float, impatient: bool, credentials: bool) -> list[str]:
     """Look at the log, at the plan, and at the disk where the log speaks of one that is full."""
     plan, limits = run.plan, run.host.limits
     facts = plan.image_facts
-    log_tail = run.log_tail()
+    log_tail = _tail(run.log)
     known = HostExit(
         exit_code=end.exit_code,
         log_tail=log_tail,
@@ -32,6 +35,15 @@ def hints_of(end: HostEnd, run: HostRun, *, grace: float, impatient: bool, crede
         free=_free(host_directory(plan, run.host)) if plan.engine.local and is_full(log_tail) else None,
     )
     return exit_hints(known)
+
+
+def _tail(path: str) -> str:
+    try:
+        with open(path, "rb") as log:
+            log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL_BYTES))
+            return log.read().decode("utf-8", errors="replace")
+    except OSError:
+        return ""
 
 
 def _free(folder: str) -> int | None:

@@ -37,7 +37,7 @@ def collect_artifacts(
     `given_up` is asked all the time whether somebody does not want to wait for the upload. `replaces` are artifacts of
     an earlier job, which may be replaced.
     """
-    hosts = [run for run in runs if run.container]
+    hosts = [run for run in runs if run.container.id]
     model = [_tree(plan, run, engine, paths.MODEL) for run in hosts]
     output = [_tree(plan, run, engine, paths.OUTPUT_DATA) for run in hosts]
     with publishing(plan, given_up=given_up) as publisher:
@@ -63,12 +63,12 @@ def give_back(runs: Iterable[HostRun], engine: Engine) -> list[str]:
     """Make the folders that root wrote ours again; returns what did not work, in words."""
     left = []
     for run in runs:
-        if not run.container:
+        if not run.container.id:
             continue
         try:
             rootless = run.plan.engine.rootless
-            hand_back(engine, run.container, run.binds, rootless=rootless)
-            hand_back(engine, run.container, run.file_systems, only_roots=True, rootless=rootless)
+            hand_back(engine, run.container.id, run.binds, rootless=rootless)
+            hand_back(engine, run.container.id, run.file_systems, only_roots=True, rootless=rootless)
         except (EngineError, MachineNotReadyError, OSError) as error:
             left.append(f"some folders of {run.name} still belong to root: {error}")
     return left
@@ -89,7 +89,7 @@ def _tree(plan: JobPlan, run: HostRun, engine: Engine, path: str) -> HostTree:
         run.name,
         host_directory(plan, run.host) + below,
         engine=engine,
-        container=run.container,
+        container=run.container.id,
         path=path,
         spool=spool(plan, run.name, path),
         here=plan.engine.local,

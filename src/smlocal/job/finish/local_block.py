@@ -119,5 +119,5 @@ def _host(job: EndedJob, name: str) -> dict[str, Any]:
         "Gpus": None if run.host.devices is None else list(run.host.devices.ids) or "all",
         "Log": run.log if os.path.exists(run.log) else None,
         "Staging": {mount.target: staged.means for staged in run.staged for mount in staged.mounts},
-        "StagingFellBack": run.fell_back,
+        "StagingFellBack": run.fallback_reason,
     }

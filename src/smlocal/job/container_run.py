@@ -1,0 +1,218 @@
+"""One container from its creation to its removal: start, output, end, stop.
+
+It knows nothing about training hosts. A `ContainerSpec` says what the container is, and whoever gets the events decides
+what its end means.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import field
+from functools import partial
+from threading import Event, Thread
+
+from smlocal.engine.interface import ContainerSpec, Engine, Output, Resource, ResourceKind, Written
+from smlocal.engine.timeouts import chosen_timeouts
+from smlocal.errors import EngineError, EngineLostError, MachineNotReadyError, SmlocalError
+from smlocal.job.logs.log_file import LogFile, rewrite_log
+from smlocal.quick_dataclass import dataclass
+from smlocal.threads import watched_thread
+
+_SILENCE_SECONDS = 10.0
+"""After a container's end its output may be silent for this long: a grandchild may keep the streams open forever."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ContainerExited:
+    """The container has ended by itself or by a signal."""
+
+    exit_code: int
+    oom_killed: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ContainerLost:
+    """The engine no longer answers for the container; it may still be running."""
+
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ContainerThreadDied:
+    """A thread of a `ContainerRun` ended with an unexpected exception, a defect of smlocal."""
+
+    thread: str
+    error: BaseException
+    waited: bool
+    """True for the thread that waited for the end. No other event follows."""
+
+
+ContainerEvent = ContainerExited | ContainerLost | ContainerThreadDied
+
+
+@dataclass(kw_only=True, slots=True)
+class ContainerRun:
+    """One container. Two threads read its output and wait for its end, and call what is given here."""
+
+    engine: Engine
+    name: str
+    """In warnings and names of threads."""
+    on_event: Callable[[ContainerEvent], None] = lambda _: None
+    on_output: Callable[[Written], None] = lambda _: None
+    on_exit: Callable[[], None] = lambda: None
+    """Called at the container's end, before the rest of its output has been read, and also if it was lost."""
+    on_warning: Callable[[str], None] = lambda _: None
+    log: str = ""
+    """The file that gets all of the output; empty: none."""
+    on_logged: Callable[[], None] = lambda: None
+    """Called after bytes were added to the log."""
+    id: str = ""
+    """The engine's id of the container, once it has been created."""
+    exited: bool = False
+    """True from the container's end on. Its output may not have been read completely."""
+    _threads: list[Thread] = field(default_factory=list)
+    _output: Output | None = None
+    _reads: int = 0
+    """How many pieces of output have been read."""
+    _in_on_output: bool = False
+    _abandoned: bool = False
+    _result: ContainerExited | ContainerLost | None = None
+    _over: Event = field(default_factory=Event)
+    """Set when nobody waits for the container's end any more."""
+
+    def create(self, spec: ContainerSpec) -> None:
+        """Create the container."""
+        self.id = self.engine.create(spec)
+
+    def start(self) -> None:
+        """Attach to the container, start it and watch it; `EngineError` with the runtime's message if it cannot start.
+
+        Some engines (Podman) prepare the container when a client attaches, so that may already fail.
+        """
+        output = self.engine.attach(self.id)
+        try:
+            self.engine.start(self.id)
+            self._watch(output)
+        except BaseException:
+            output.close()  # a container whose output is not read cannot even be removed
+            raise
+
+    def take_over(self, container: str) -> None:
+        """Use a container that another process has started. Its output is not read."""
+        self.id = container
+
+    def watch_end(self) -> None:
+        """Wait for the end of a container that was taken over."""
+        self._threads = [self._waiter(None)]
+        self._threads[0].start()
+
+    def signal(self, signal: str) -> None:
+        """Send a signal to PID 1."""
+        self.engine.signal(self.id, signal)
+
+    def wait(self, timeout: float | None = None) -> ContainerExited | ContainerLost | None:
+        """Wait until the container has ended or the engine is lost; None if neither happened in time."""
+        self._over.wait(timeout)
+        return self._result
+
+    def stop(self, grace: float) -> ContainerExited | ContainerLost | None:
+        """Send SIGTERM, and SIGKILL `grace` seconds later if it is still running. None: it survived that too.
+
+        A signal that cannot be sent is not an error: the thread that waits notices a lost engine.
+        """
+        for signal, seconds in (("SIGTERM", grace), ("SIGKILL", chosen_timeouts().killed)):
+            with suppress(EngineError, MachineNotReadyError):
+                self.signal(signal)
+            self._over.wait(seconds)
+            if self._over.is_set():
+                break
+        return self._result
+
+    def remove(self) -> None:
+        """Remove the container, also if it is running or gone."""
+        self.engine.remove(Resource(kind=ResourceKind.CONTAINER, id=self.id))
+
+    def join(self) -> None:
+        """Wait for the threads, which end soon after the container."""
+        for thread in self._threads:
+            thread.join(_SILENCE_SECONDS)
+
+    def abandon(self) -> None:
+        """Report no more events. Reading ends now; the thread that waits for the end is left alone."""
+        self._abandoned = True
+        if self._output is not None:
+            self._output.close()
+            self._threads[0].join(_SILENCE_SECONDS)
+
+    def complete_log(self, keep: int) -> None:
+        """Replace everything after the first `keep` bytes of the log by what the engine has of this container."""
+        with suppress(EngineError, OSError):
+            rewrite_log(self.log, keep, self.engine.logs(self.id))
+
+    def _watch(self, output: Output) -> None:
+        self._output = output
+        died = partial(self._thread_died, waited=False)
+        reader = watched_thread(partial(self._read, output), name=f"{self.name}-output", died=died)
+        waiter = self._waiter(reader)
+        self._threads = [reader, waiter]
+        reader.start()
+        waiter.start()
+
+    def _waiter(self, reader: Thread | None) -> Thread:
+        died = partial(self._thread_died, waited=True)
+        return watched_thread(partial(self._wait, reader), name=f"{self.name}-wait", died=died)
+
+    def _thread_died(self, thread: str, error: BaseException, *, waited: bool) -> None:
+        self._report(ContainerThreadDied(thread=thread, error=error, waited=waited))
+
+    def _report(self, event: ContainerEvent) -> None:
+        if not self._abandoned:
+            self.on_event(event)
+
+    def _read(self, output: Output) -> None:
+        """Log and pass on the output. If the stream breaks, the container may still be running: `_wait` decides."""
+        log = LogFile(self.log, self.on_logged) if self.log else None
+        incomplete = None
+        try:
+            for written in output:
+                if written.lines and log is not None:
+                    log.write(written.lines)
+                self._reads += 1
+                self._in_on_output = True
+                self.on_output(written)
+                self._in_on_output = False
+        except EngineLostError as error:
+            self.on_warning(f"{self.name}: the log stream was interrupted ({error.sentence})")
+        finally:
+            if log is not None:
+                incomplete = log.close()
+        if incomplete is not None:
+            self.on_warning(f"{self.name}: the log is not complete: {incomplete}")
+
+    def _drain(self, reader: Thread) -> None:
+        """Wait for the rest of the output: there may be much of it, or `on_output` may be slow (a pager)."""
+        seen = -1
+        while reader.is_alive() and (self._in_on_output or seen != self._reads):
+            seen = self._reads
+            reader.join(_SILENCE_SECONDS)
+        if reader.is_alive():
+            self.on_warning(f"{self.name}: its output streams are still open after its end; later output is not kept")
+
+    def _wait(self, reader: Thread | None) -> None:
+        try:
+            try:
+                exit_code = self.engine.wait(self.id)
+            finally:
+                self.on_exit()
+            self.exited = True
+            if reader is not None:
+                self._drain(reader)
+            oom_killed = exit_code != 0 and self.engine.state(self.id).oom_killed
+        except SmlocalError as error:
+            self._result = ContainerLost(why=error.sentence)
+        else:
+            self._result = ContainerExited(exit_code=exit_code, oom_killed=oom_killed)
+        finally:
+            if self._output is not None:
+                self._output.close()
+            self._over.set()
+        self._report(self._result)
