@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from smlocal.contract.s3_uri import bucket_name
 from smlocal.contract.sharding import Shard
 from smlocal.quick_dataclass import dataclass
 
@@ -59,7 +60,7 @@ class Listing:
     @property
     def bucket(self) -> str:
         """The bucket's bare name; empty for a plain local path."""
-        return self.bucket_uri.partition("://")[2].rstrip("/")
+        return bucket_name(self.bucket_uri)
 
     def key(self, index: int) -> str:
         """The whole key of object `index`."""

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 
 from smlocal.contract.listing import Listing
-from smlocal.contract.s3_uri import s3_form
+from smlocal.contract.s3_uri import s3_form, split_s3_uri
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources import local, refusals, remote
-from smlocal.sources.mapping import is_remote, longest_match, split_uri
+from smlocal.sources.mapping import is_remote, longest_match
 from smlocal.sources.refusals import Asked, Caller
 from smlocal.sources.s3.interface import ObjectStore
 from smlocal.sources.selection import fitting
@@ -48,7 +48,7 @@ def list_channel(
     caller = Caller(region=region, role=role)
     in_s3 = is_remote(uri) and longest_match(uri, mapping) is None
     if in_s3 and not uri.startswith("s3://"):
-        raise refusals.unmapped(source, *split_uri(uri))
+        raise refusals.unmapped(source, *split_s3_uri(uri))
     if asked.data_type in {"ManifestFile", "AugmentedManifestFile"}:
         if in_s3:
             document = remote.list_object(source, caller=caller, store=store())

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from smlocal.contract.checkpoints import UPLOADING, folder_key
 from smlocal.contract.listing import Listing
-from smlocal.contract.s3_uri import s3_form
+from smlocal.contract.s3_uri import bucket_name, s3_form, split_s3_uri
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources import refusals, s3_refusals
 from smlocal.sources.local import list_folder
 from smlocal.sources.local_path import cleaned, local_path
-from smlocal.sources.mapping import is_remote, longest_match, split_uri
+from smlocal.sources.mapping import is_remote, longest_match
 from smlocal.sources.refusals import Asked, Caller
 from smlocal.sources.remote import listing_of, select_remote
 from smlocal.sources.s3.interface import ObjectStore, S3Object
@@ -49,7 +49,7 @@ def list_checkpoints(
     if in_s3 is not None and uri.startswith("s3://") and longest_match(uri, mapping) is None:
         return _list_objects(asked, in_s3)
     if is_remote(uri):
-        bucket_uri, key = split_uri(uri)
+        bucket_uri, key = split_s3_uri(uri)
         folder = _mapped(asked, mapping)
     else:
         if strict:
@@ -73,7 +73,7 @@ def list_checkpoints(
 
 def _list_objects(asked: Asked, in_s3: InS3) -> Listing:
     with s3_refusals.refused(asked, in_s3.caller):
-        return list_prefix(in_s3.store(), *split_uri(asked.uri))
+        return list_prefix(in_s3.store(), *split_s3_uri(asked.uri))
 
 
 def list_prefix(store: ObjectStore, bucket_uri: str, key: str) -> Listing:
@@ -81,7 +81,7 @@ def list_prefix(store: ObjectStore, bucket_uri: str, key: str) -> Listing:
     prefix = folder_key(key)
 
     def objects() -> Iterator[S3Object]:
-        found = store.list_objects(bucket_uri[len("s3://") : -1], prefix)
+        found = store.list_objects(bucket_name(bucket_uri), prefix)
         return (each for each in found if not each.key.endswith(UPLOADING))
 
     selection = select_remote(objects, bucket_uri=bucket_uri, prefix=prefix, mode="File")
@@ -101,7 +101,7 @@ def list_again(listing: Listing, *, where: str | None = None) -> Listing:
 def _mapped(asked: Asked, mapping: Mapping[str, str]) -> str:
     match = longest_match(asked.uri, mapping)
     if match is None:
-        raise refusals.unmapped(asked, *split_uri(asked.uri))
+        raise refusals.unmapped(asked, *split_s3_uri(asked.uri))
     rest = match.rest.removesuffix("/")
     if rest and any(name in {"", ".", ".."} for name in rest.split("/")):  # none outside the mapped folder is meant
         raise refusals.no_folder(asked)

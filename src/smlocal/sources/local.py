@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from smlocal.contract.listing import Listing
 from smlocal.contract.packed import packed
+from smlocal.contract.s3_uri import split_s3_uri
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources import refusals
 from smlocal.sources.confinement import copy_reasons
 from smlocal.sources.inspection import sizes_and_modes, unreadable
 from smlocal.sources.local_path import cleaned, local_path
-from smlocal.sources.mapping import is_remote, longest_match, split_uri
+from smlocal.sources.mapping import is_remote, longest_match
 from smlocal.sources.mounts import mount_points
 from smlocal.sources.refusals import Asked, Caller
 from smlocal.sources.scan import EndlessError, Tree, scan
@@ -116,7 +117,7 @@ def _single(path: str, key: str, bucket_uri: str) -> _Selection:
 
 def _mapped(asked: Asked, mapping: Mapping[str, str]) -> _Selection | None:
     """Where the objects of an S3 prefix lie; None when the mapped folder can hold no such key."""
-    bucket_uri, key = split_uri(asked.uri)
+    bucket_uri, key = split_s3_uri(asked.uri)
     match = longest_match(asked.uri, mapping)
     if match is None:
         raise refusals.unmapped(asked, bucket_uri, key)
@@ -139,13 +140,13 @@ def _mapped(asked: Asked, mapping: Mapping[str, str]) -> _Selection | None:
         return _Selection(root=f"{folder}/{last}", bucket_uri=bucket_uri, prefix=key, key_base=f"{key}/")
     key_base = key[: len(key) - len(last)]
     if not last and asked.uri + "/" == match.base:
-        key_base = split_uri(match.base)[1]
+        key_base = split_s3_uri(match.base)[1]
     return _Selection(root=folder, bucket_uri=bucket_uri, prefix=key, key_base=key_base, names=last)
 
 
 def _mapped_object(asked: Asked, mapping: Mapping[str, str]) -> _Selection | None:
     """Where the one object of this very key lies; None when the mapped folder can hold no such key."""
-    bucket_uri, key = split_uri(asked.uri)
+    bucket_uri, key = split_s3_uri(asked.uri)
     match = longest_match(asked.uri, mapping)
     if match is None:
         raise refusals.unmapped(asked, bucket_uri, key)

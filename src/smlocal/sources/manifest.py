@@ -6,14 +6,14 @@ from itertools import chain
 
 from smlocal.contract.listing import Listing
 from smlocal.contract.packed import packed
-from smlocal.contract.s3_uri import s3_form
+from smlocal.contract.s3_uri import s3_form, split_s3_uri
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources import misfits, refusals, s3_refusals
 from smlocal.sources.clashes import doubles
 from smlocal.sources.local_path import cleaned, local_path
 from smlocal.sources.manifest_files import found_here
 from smlocal.sources.manifest_json import ManifestError, manifest_strings
-from smlocal.sources.mapping import is_remote, split_uri
+from smlocal.sources.mapping import is_remote
 from smlocal.sources.refusals import Asked
 from smlocal.sources.remote import object_at
 from smlocal.sources.s3.answers import damaged
@@ -96,7 +96,7 @@ def _not_read(asked: Asked, document: Listing, error: S3Error) -> Listing:
 def _prefix(asked: Asked, document: Listing, text: str, *, strict: bool) -> _Prefix:
     uri = s3_form(text)
     if uri.startswith("s3://"):
-        bucket_uri, key = split_uri(uri)
+        bucket_uri, key = split_s3_uri(uri)
         if bucket_uri == "s3:///":
             raise ManifestError(f"has a prefix that is no S3 URI: {text}")
         return _Prefix(bucket_uri=bucket_uri, key=key, bare=uri == bucket_uri[:-1])

@@ -36,13 +36,6 @@ def longest_match(uri: str, mapping: Mapping[str, str]) -> Match | None:
     return best
 
 
-def split_uri(uri: str) -> tuple[str, str]:
-    """Split `s3://bucket/some/key` into `s3://bucket/` and `some/key`."""
-    scheme, _, rest = uri.partition("://")
-    bucket, _, key = rest.partition("/")
-    return f"{scheme}://{bucket}/", key
-
-
 def is_remote(uri: str) -> bool:
     """True for what only a mapping can bring here: any scheme but `file://`."""
     scheme, separator, _ = uri.partition("://")

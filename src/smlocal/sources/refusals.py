@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 
+from smlocal.contract.s3_uri import bucket_name, split_s3_uri
 from smlocal.errors import (
     OutputUnusableError,
     SourceEmptyError,
@@ -196,7 +197,7 @@ def broken(asked: Asked, error: OSError) -> SourceUnreadableError:
 
 def empty(asked: Asked, caller: Caller, *, near: str | None = None, answer: str = "") -> SourceEmptyError:
     """Nothing there, in the words of the service; `answer` is what S3 itself said, if that was an error."""
-    bucket = asked.uri.partition("://")[2].partition("/")[0]
+    bucket = bucket_name(split_s3_uri(asked.uri)[0])
     return SourceEmptyError(
         f'No S3 objects found under S3 URL "{asked.uri}" given in input data source. Please ensure that the bucket '
         f"exists in the selected region ({caller.region}), that objects exist under that S3 prefix, and that the role "

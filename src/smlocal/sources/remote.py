@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 
 from smlocal.contract.listing import Listing
+from smlocal.contract.s3_uri import bucket_name, split_s3_uri
 from smlocal.sources import refusals, s3_refusals
-from smlocal.sources.mapping import split_uri
 from smlocal.sources.refusals import Asked, Caller
 from smlocal.sources.s3.interface import ObjectStore, S3Object
 from smlocal.sources.selection import OutOfOrderError, Selection, select, split_prefix
@@ -16,8 +16,8 @@ _LOOKED_AT = 1_000
 
 def list_prefix(asked: Asked, *, mode: str, caller: Caller, store: ObjectStore) -> Listing:
     """List all objects whose key begins with that of the URI."""
-    bucket_uri, prefix = split_uri(asked.uri)
-    bucket = bucket_uri[len("s3://") : -1]
+    bucket_uri, prefix = split_s3_uri(asked.uri)
+    bucket = bucket_name(bucket_uri)
     with s3_refusals.refused(asked, caller):
         selection = select_remote(
             lambda: store.list_objects(bucket, prefix), bucket_uri=bucket_uri, prefix=prefix, mode=mode
@@ -56,9 +56,9 @@ def listing_of(selection: Selection, *, bucket_uri: str, prefix: str) -> Listing
 
 def list_object(asked: Asked, *, caller: Caller, store: ObjectStore) -> Listing:
     """List the one object that the URI names."""
-    bucket_uri, key = split_uri(asked.uri)
+    bucket_uri, key = split_s3_uri(asked.uri)
     with s3_refusals.refused(asked, caller):
-        found = list(islice(store.list_objects(bucket_uri[len("s3://") : -1], key), _LOOKED_AT))
+        found = list(islice(store.list_objects(bucket_name(bucket_uri), key), _LOOKED_AT))
     exact = next((each for each in found if each.key == key), None)
     if exact is None:
         near = found[0].uri if len(found) == 1 else None

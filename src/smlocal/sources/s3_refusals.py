@@ -4,7 +4,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from smlocal.contract.clock import CLOCK_REMEDY, is_wrong_clock
-from smlocal.errors import ClockWrongError, CredentialsMissingError, S3UnreachableError, SmlocalError
+from smlocal.errors import (
+    AwsConfigurationError,
+    ClockWrongError,
+    CredentialsMissingError,
+    S3UnreachableError,
+    SmlocalError,
+)
 from smlocal.sources import refusals
 from smlocal.sources.refusals import Asked, Caller
 from smlocal.sources.s3.interface import S3Error
@@ -41,6 +47,12 @@ def machine_not_ready(asked: Asked, error: S3Error) -> SmlocalError | None:
             f"{asked.subject}: S3 rejects these AWS credentials for {asked.uri}",
             details=details,
             remedy=("Renew them, for example: aws sso login, or choose others with AWS_PROFILE.",),
+        )
+    if error.code == "MissingDependency":
+        return AwsConfigurationError(
+            f"{asked.subject}: requests for {asked.uri} cannot be signed: the package awscrt is not installed",
+            details=details,
+            remedy=("Install it:  pip install 'smlocal[crt]'",),
         )
     if error.status == 0:
         return S3UnreachableError(

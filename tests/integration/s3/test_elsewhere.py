@@ -87,6 +87,30 @@ def test_a_bucket_of_another_region(serve: Callable[..., str], refusal: str) -> 
     store.close()
 
 
+@pytest.mark.parametrize("arn", ["arn:aws:s3:us-west-2:1:accesspoint/name", "arn:aws:s3:us-west-2:1:accesspoint:name"])
+def test_an_access_point(serve: Callable[..., str], arn: str) -> None:
+    """The server is the proxy of a host that does not exist, so it sees the whole address."""
+    arn = arn.replace(":1:", ":123456789012:")
+    seen: list[str] = []
+
+    def answer(request: Any) -> Answer:
+        assert request.headers["Authorization"].split("/")[2] == "us-west-2"
+        seen.append(f"{request.command} {request.path.partition('?')[0]}")
+        if "list-type" in request.path:
+            entry = b"<Contents><Key>a/k</Key><Size>17</Size><ETag>e</ETag></Contents>"
+            return 200, {}, b"<ListBucketResult>" + entry + b"</ListBucketResult>"
+        return 200, {"ETag": '"e"'}, DATA
+
+    given = {"AWS_S3_USE_ARN_REGION": "true", "HTTP_PROXY": serve(answer)}
+    store = opened({**environment("http://s3.test"), **given}, patience=5)
+    listed = next(store.list_objects(arn, "a/"))
+    assert store.head(arn, "a/k").size == listed.size == len(DATA)
+    assert read(store, listed, 100) == DATA
+    at = "http://name-123456789012.s3.test"
+    assert seen == [f"GET {at}/", f"HEAD {at}/a/k", f"GET {at}/a/k"]
+    store.close()
+
+
 def test_whoever_reads_pays(s3: S3Server, proxy: TroubledProxy) -> None:
     bucket = s3.make_bucket()
     etag = s3.put(bucket, "k", b"data")

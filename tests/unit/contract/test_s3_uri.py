@@ -1,6 +1,6 @@
 import pytest
 
-from smlocal.contract.s3_uri import s3_form
+from smlocal.contract.s3_uri import bucket_name, s3_form, split_s3_uri
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,30 @@ def test_public_endpoints_in_both_styles(uri: str, form: str) -> None:
 )
 def test_all_else_stays_as_it_is(uri: str) -> None:
     assert s3_form(uri) == uri
+
+
+ACCESS_POINTS = [
+    "arn:aws:s3:us-east-1:123456789012:accesspoint/name",
+    "arn:aws:s3:us-east-1:123456789012:accesspoint:name",
+    "arn:aws-cn:s3:cn-north-1:123456789012:accesspoint/na-me",
+    "arn:aws:s3::123456789012:accesspoint/mfzwi23gnjvgw.mrap",
+    "arn:aws:s3-object-lambda:us-east-1:123456789012:accesspoint/name",
+    "arn:aws:s3-outposts:us-east-1:123456789012:outpost/op-1/accesspoint/name",
+    "arn:aws:s3-outposts:us-east-1:123456789012:outpost:op-1:accesspoint:name",
+]
+
+
+@pytest.mark.parametrize("bucket", ["b", "my.bucket", *ACCESS_POINTS])
+@pytest.mark.parametrize("key", ["", "a", "a/c", "a//c/", "/a", "accesspoint/a"])
+def test_uris_are_split_where_the_bucket_ends(bucket: str, key: str) -> None:
+    bucket_uri, rest = split_s3_uri(f"s3://{bucket}/{key}")
+    assert (bucket_uri, rest) == (f"s3://{bucket}/", key)
+    assert bucket_name(bucket_uri) == bucket
+    assert split_s3_uri(f"s3://{bucket}") == (f"s3://{bucket}/", "")
+
+
+def test_an_arn_of_something_else_is_no_access_point() -> None:
+    assert split_s3_uri("s3://arn:aws:iam::123456789012:role/name/key") == (
+        "s3://arn:aws:iam::123456789012:role/",
+        "name/key",
+    )

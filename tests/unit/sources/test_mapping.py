@@ -1,6 +1,6 @@
 import pytest
 
-from smlocal.sources.mapping import is_remote, longest_match, split_uri
+from smlocal.sources.mapping import is_remote, longest_match
 
 
 @pytest.mark.parametrize("key", ["s3://b/some", "s3://b/some/"])
@@ -41,11 +41,6 @@ def test_a_whole_bucket_can_be_mapped() -> None:
     match = longest_match("s3://b", {"s3://b/": "./d"})
     assert match is not None
     assert match.rest == ""
-
-
-def test_uris_are_split_at_the_bucket() -> None:
-    assert split_uri("s3://b/a/c") == ("s3://b/", "a/c")
-    assert split_uri("s3://b") == ("s3://b/", "")
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from smlocal.channels.pipe.failures import missing
 from smlocal.channels.pipe.items import LocalObject
 from smlocal.channels.pipe.line_values import BadLineError
+from smlocal.contract.s3_uri import bucket_name, split_s3_uri
 from smlocal.sources.local_path import local_path
-from smlocal.sources.mapping import is_remote, longest_match, split_uri
+from smlocal.sources.mapping import is_remote, longest_match
 from smlocal.sources.s3.interface import S3Object
 
 _NO_NAMES = {"", ".", ".."}
@@ -26,9 +27,9 @@ def referenced(value: object, *, name: str, sources: Mapping[str, str], folder: 
         if not os.path.isabs(path):
             raise BadLineError(f"has no URI as '{name}': {value}")
         return LocalObject(path=path, uri=f"file://{path}")
-    base, key = split_uri(value)
-    bucket = base.removeprefix("s3://").rstrip("/")
-    if not base.startswith("s3://") or not bucket or not key:
+    bucket_uri, key = split_s3_uri(value)
+    bucket = bucket_name(bucket_uri)
+    if not value.startswith("s3://") or not bucket or not key:
         raise BadLineError(f"has no S3 URI of an object as '{name}': {value}")
     match = longest_match(value, sources)
     if match is None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from smlocal.contract.s3_uri import s3_form
+from smlocal.contract.s3_uri import bucket_name, s3_form, split_s3_uri
 from smlocal.errors import JobNotFinishedError, MachineNotReadyError, NothingToPublishError
 from smlocal.job.finish.describe import LOCAL, PLAN, REQUEST
 from smlocal.job.finish.open_uploads import MIRRORS, OpenUploads, uploads_of
@@ -51,8 +51,8 @@ def place_of(uri: str, kms_key: str | None) -> "Target":
     """`s3://bucket/some/key/`, as where something is sent."""
     from smlocal.sources.s3.writer import Target
 
-    bucket, _, key = s3_form(uri).removeprefix(_S3).partition("/")
-    return Target(bucket=bucket, key=key, kms_key=kms_key)
+    bucket_uri, key = split_s3_uri(s3_form(uri))
+    return Target(bucket=bucket_name(bucket_uri), key=key, kms_key=kms_key)
 
 
 def check_publishing(region: str) -> None:

@@ -91,6 +91,7 @@ def failure_of(error: Exception, uri: str, operation: str) -> S3Error:
         BotoCoreError,
         ClientError,
         CredentialRetrievalError,
+        MissingDependencyException,
         NoCredentialsError,
         ParamValidationError,
         SSOError,
@@ -108,6 +109,8 @@ def failure_of(error: Exception, uri: str, operation: str) -> S3Error:
         return S3Error("InvalidRequest", str(error), status=400, uri=uri, operation=operation)
     if isinstance(error, CredentialRetrievalError | NoCredentialsError | SSOError | TokenRetrievalError):
         return S3Error("ExpiredToken", str(error), status=400, uri=uri, operation=operation)  # valid at the start
+    if isinstance(error, MissingDependencyException):  # awscrt, for the signature of a multi-region access point
+        return S3Error("MissingDependency", str(error), status=400, uri=uri, operation=operation)
     why = getattr(error, "kwargs", {}).get("error") if isinstance(error, BotoCoreError) else None
     return unanswered(why if isinstance(why, Exception) else error, uri, operation)
 

@@ -1,6 +1,8 @@
 """The AWS configuration counts as it does for botocore: where requests would go, and who would send them."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from smlocal.sources.s3.aws_session import caller_credentials, profile_region, r
 
 KEYS = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}
 ACCESS_POINT = "arn:aws:s3:us-west-2:123456789012:accesspoint/name"
+OBJECT_LAMBDA = "arn:aws:s3-object-lambda:us-west-2:123456789012:accesspoint/name"
 
 Configure = Callable[..., None]
 
@@ -50,6 +53,13 @@ def configure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Configure:
             "us-west-2",
         ),
         (
+            "eu-west-1",
+            {},
+            ACCESS_POINT.replace("/", ":"),
+            "https://name-123456789012.s3-accesspoint.us-west-2.amazonaws.com/",
+            "us-west-2",
+        ),
+        (
             "us-west-2",
             {"AWS_USE_DUALSTACK_ENDPOINT": "true"},
             "bucket",
@@ -79,6 +89,38 @@ def test_where_objects_are_asked_for(
     target = AwsClient(region, patience=5).target(bucket)
     assert target is not None
     assert (target.url, target.region, target.service) == (url, signed, "s3")
+
+
+def test_an_access_point_of_another_service_is_signed_for_that(configure: Configure) -> None:
+    configure(**KEYS)
+    target = AwsClient("eu-west-1", patience=5).target(OBJECT_LAMBDA)
+    assert target is not None
+    assert target.url == "https://name-123456789012.s3-object-lambda.us-west-2.amazonaws.com/"
+    assert (target.region, target.service) == ("us-west-2", "s3-object-lambda")
+
+
+WITHOUT_AWSCRT = """
+import sys
+sys.modules["awscrt"] = None
+from smlocal.sources.s3.client import open_store
+from smlocal.sources.s3.interface import S3Error, S3Object
+store, bucket = open_store("eu-west-1", patience=600), "arn:aws:s3::123456789012:accesspoint/mfzwi23gnjvgw.mrap"
+read = lambda: store.read_into(S3Object(bucket=bucket, key="k"), 0, memoryview(bytearray(1)))
+for ask in (read, lambda: next(store.list_objects(bucket, ""))):
+    try:
+        ask()
+    except S3Error as error:
+        print(error.code)
+"""
+
+
+def test_a_multi_region_access_point_without_awscrt_is_not_tried_again(configure: Configure) -> None:
+    """In a process of its own: botocore looks for awscrt when it is imported."""
+    configure(**KEYS)
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_AWSCRT], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.stdout.split() == ["MissingDependency"] * 2, done.stderr
 
 
 def test_addressing_style_of_the_profile(configure: Configure) -> None:
