@@ -13,7 +13,7 @@ from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.planning.facts import GpuFacts, MachineFacts
 from smlocal.planning.gpus import EVERY, gpu_counts, share_out
 from smlocal.planning.model import JobPlan
-from smlocal.planning.script.whole import shell_script
+from smlocal.planning.script import shell_script
 
 Planner = Callable[..., JobPlan]
 FOUR = ("0", "1", "2", "3")

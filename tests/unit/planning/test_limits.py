@@ -11,7 +11,7 @@ from smlocal.contract.listing import Listing
 from smlocal.planning.facts import MachineFacts
 from smlocal.planning.model import JobPlan
 from smlocal.planning.recall import recall, remember
-from smlocal.planning.script.whole import shell_script
+from smlocal.planning.script import shell_script
 
 Planner = Callable[..., JobPlan]
 GIB = 1 << 30

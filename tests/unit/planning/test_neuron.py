@@ -6,7 +6,7 @@ from smlocal.contract.documents.hosts import heterogeneous, homogeneous
 from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.planning.model import JobPlan
 from smlocal.planning.neuron import neuron_devices
-from smlocal.planning.script.whole import shell_script
+from smlocal.planning.script import shell_script
 
 TRAINIUM = {"ResourceConfig": {"InstanceType": "ml.trn1.2xlarge", "InstanceCount": 1}}
 

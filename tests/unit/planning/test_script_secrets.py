@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from smlocal.planning.model import JobPlan
-from smlocal.planning.script.secrets import Secrets
-from smlocal.planning.script.whole import shell_script
+from smlocal.planning.script import shell_script
+from smlocal.planning.script_secrets import ScriptSecrets
 
 Planner = Callable[..., JobPlan]
 ODD = 'hunter2 "q" \\ $HOME `x` \'s ü \t'
@@ -54,17 +54,18 @@ def test_the_file_that_it_writes_is_that_of_the_plan(plan: Planner) -> None:
     made = plan(SECRETS)
     path = "/opt/ml/input/config/hyperparameters.json"
     content = made.hosts[0].files[path]
-    secrets = Secrets.of(made)
-    lines = [*secrets.wanted(), f"printf %s {secrets.file(path, content)}"]
+    secrets = ScriptSecrets(())
+    word = secrets.file(path, content)
+    lines = [*secrets.required(), f"printf %s {word}"]
     written = subprocess.run(["sh", "-euc", "\n".join(lines)], env=WANTED, capture_output=True, check=True, timeout=60)
     assert written.stdout == content
     assert json.loads(content)["db_password"] == ODD
 
 
-def test_lines_of_a_secret_stay_lines(plan: Planner) -> None:
-    secrets = Secrets.of(plan({"HyperParameters": {"ssh_key": "x"}}))
+def test_lines_of_a_secret_stay_lines() -> None:
+    secrets = ScriptSecrets(())
     word = secrets.file("/x.json", b'{"ssh_key":"x"}')
-    lines = [*secrets.wanted(), f"printf %s {word}"]
+    lines = [*secrets.required(), f"printf %s {word}"]
     environment = {"HYPERPARAMETER_SSH_KEY": "-----BEGIN\nx\r\n-----END\n"}
     done = subprocess.run(
         ["sh", "-euc", "\n".join(lines)], env=environment, capture_output=True, check=True, timeout=60

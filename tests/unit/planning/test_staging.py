@@ -4,9 +4,8 @@ from dataclasses import replace
 import pytest
 
 from smlocal.contract.listing import Listing
-from smlocal.planning.facts import Facts
 from smlocal.planning.model import JobPlan
-from smlocal.planning.script.whole import shell_script
+from smlocal.planning.script import shell_script
 from smlocal.planning.staging import Staging, choose_staging
 
 Planner = Callable[..., JobPlan]
@@ -32,11 +31,12 @@ def test_a_tree_is_shown_in_place_unless_something_leads_out(requested: Staging 
     assert choose_staging(listing("a", "b", "c", "d"), requested) == ("copy", "a; b; and 2 more")
 
 
-def test_the_script_mounts_as_the_engine_may(plan: Planner, facts: Facts) -> None:
-    assert 'train-work),redirect_dir=on,index=off" ' in shell_script(plan())
-    rootless = replace(facts.engine, rootless=True)
-    assert "overlay" not in shell_script(plan(engine=rootless))
-    assert 'train-work),userxattr" ' in shell_script(plan({}, {"Staging": "overlay"}, engine=rootless))
+def test_the_script_mounts_what_is_shown_in_place_and_copies_the_rest(plan: Planner) -> None:
+    mounted = "--mount type=bind,source=/data/train,target=/opt/ml/input/data/train,readonly"
+    assert mounted in shell_script(plan())
+    copied = shell_script(plan({}, {"Staging": "copy"}))
+    assert "type=bind" not in copied
+    assert "cp -RL /data/train/. algo-1/input/data/train/" in copied
 
 
 def test_a_rootless_engine_copies_unless_told_otherwise() -> None:

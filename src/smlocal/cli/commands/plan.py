@@ -26,7 +26,7 @@ _SHOWN_BYTES = 300
 @click.command("plan")
 @job_options
 @click.option("--json", "as_json", is_flag=True, help="Print the whole plan as one JSON document.")
-@click.option("--script", is_flag=True, help="Print only a shell script that does the same by hand.")
+@click.option("--script", is_flag=True, help="Print only a bash script of docker commands that does the same.")
 @click.option(
     "--try-line", "texts", multiple=True, metavar="TEXT", help="Test MetricDefinitions on a log line; repeatable."
 )
@@ -40,7 +40,7 @@ def command(*, as_json: bool, script: bool, texts: tuple[str, ...], **given: Any
     job, name = read_job_options(given)
 
     from smlocal.api.execution import look_ahead
-    from smlocal.planning.script.whole import shell_script
+    from smlocal.planning.script import shell_script
 
     plan = look_ahead(job, name=name, strict=given["strict"])
     tried = _tried(plan, texts)
@@ -62,7 +62,7 @@ def command(*, as_json: bool, script: bool, texts: tuple[str, ...], **given: Any
             for head, text in shown_lines(tried):
                 click.echo(printable(_row(head, text).rstrip()))
         click.echo("\nThe same as a shell script (smlocal plan --script prints only this)\n")
-        # Not indented: it has texts of several lines in it, and is there to be pasted.
+        # Not indented, so that it can be pasted: some of its texts have several lines.
         click.echo(printable(shell_script(plan)), nl=False)
 
 
