@@ -17,6 +17,7 @@ import pytest
 
 from smlocal.contract.coverage.members import TABLE
 
+pytest_plugins = ["pytester"]
 _CASES = "tests/integration/test_cases.py::test_case["
 """Jobs named after their folder."""
 _MUTATION = "tests/mutation/test_members.py::test_the_test_of_an_emulated_member_fails_without_it["

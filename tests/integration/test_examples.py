@@ -8,9 +8,11 @@ import sys
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import pytest
+from tests.pytest_plugin_option import WITH_PLUGIN
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -68,6 +70,22 @@ def test_decision_tree_says_why_it_fails(example: Callable[[str], Path], smlocal
     assert start == "AlgorithmError: Exception during training: invalid literal for int() with base 10: 'five'"
     assert traceback.startswith("Traceback (most recent call last):\n")
     assert reason.endswith(", exit code: 255")
+
+
+def test_decision_tree_has_tests(example: Callable[[str], Path], smlocal_home: Path) -> None:
+    folder = example("decision-tree")
+    command = [sys.executable, "-m", "pytest", *WITH_PLUGIN, "--smlocal-required", "--rootdir", folder, folder]
+    environment = {**os.environ, "SMLOCAL_HOME": str(smlocal_home)}
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=200
+    )
+    assert " 3 passed" in done.stdout, done.stdout
+
+
+def test_the_page_about_pytest_shows_them() -> None:
+    page = (ROOT / "docs" / "pytest.md").read_text(encoding="utf-8")
+    test = (EXAMPLES / "decision-tree" / "test_decision_tree.py").read_text(encoding="utf-8").partition("\n\n")[2]
+    assert indent(test, "    ") in page
 
 
 def test_the_page_about_python(

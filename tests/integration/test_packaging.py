@@ -6,6 +6,7 @@ import sys
 import tarfile
 import zipfile
 from collections.abc import Callable, Mapping
+from configparser import ConfigParser
 from email import message_from_bytes
 from pathlib import Path
 
@@ -16,7 +17,8 @@ PIP = ("-m", "pip", "--disable-pip-version-check", "--no-input")
 _EVERY_MODULE = """
 import importlib, pkgutil, smlocal
 for module in pkgutil.walk_packages(smlocal.__path__, "smlocal."):
-    if not module.name.endswith("__main__"):
+    # Only pytest imports its plugin, and it is not installed there.
+    if not module.name.endswith("__main__") and not module.name.startswith("smlocal.pytest_plugin."):
         importlib.import_module(module.name)
 print(smlocal.__file__)
 """
@@ -63,6 +65,10 @@ def test_they_hold_what_they_should(distributions: Mapping[str, Path]) -> None:
     with zipfile.ZipFile(distributions["wheel"]) as wheel:
         packed = {name for name in wheel.namelist() if ".dist-info/" not in name}
         assert packed == source
+        (listed,) = (name for name in wheel.namelist() if name.endswith("/entry_points.txt"))
+        entries = ConfigParser()
+        entries.read_string(wheel.read(listed).decode())
+        assert entries["pytest11"] == {"smlocal": "smlocal.pytest_plugin.plugin"}
     with tarfile.open(distributions["sdist"]) as sdist:
         names = {name.partition("/")[2] for name in sdist.getnames()}
     assert {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", *(f"src/{name}" for name in source)} <= names

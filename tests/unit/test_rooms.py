@@ -46,6 +46,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "doctor": {"contract", "readable", "sources", "engine", "channels", "store", "job", "errors"},
     "report": {"contract", "readable", "planning", "store", "job", "errors"},
     "api": {"contract", "jobfile", "planning", "engine", "store", "job", "report", "errors"},
+    "pytest_plugin": {"api", "errors"},
     "cli": {
         "api",
         "contract",

@@ -20,6 +20,8 @@ def read_source(source: JobSource | None, given: Overrides, *, strict: bool) -> 
     """The validated job of a call, and its name."""
     from smlocal.errors import UsageRefusedError
 
+    for unknown in given.keys() - Overrides.__annotations__.keys():
+        raise TypeError(f"there is no keyword {unknown!r}; there are {', '.join(sorted(Overrides.__annotations__))}")
     if source is None and not given.get("image"):
         raise UsageRefusedError(
             "no job is given", remedy=["Pass a job file, a CreateTrainingJob request as a dict, or image=..."]

@@ -91,6 +91,16 @@ class TrainingJob:
         with self._store() as store:
             stop(store, self.name, grace=grace)
 
+    def remove(self, *, stop: bool = False) -> None:
+        """Forget the job and its logs; artifacts in the output folder stay. What is asked of it then is an error.
+
+        `JobNotFinishedError` for a job that has not ended; `stop` kills it first, and waits until it has.
+        """
+        from smlocal.api.removing import remove
+
+        with self._store() as store:
+            remove(store, self.name, stop=stop)
+
     @property
     def model(self) -> "Artifact | None":
         """`model.tar.gz`; None when none was written, or not yet."""

@@ -1,0 +1,110 @@
+"""The training jobs of one test: what the fixture `training_job` gives."""
+
+import os
+import re
+import secrets
+from collections import deque
+from contextlib import suppress
+from typing import TYPE_CHECKING, Unpack
+
+import pytest
+
+import smlocal
+from smlocal.errors import EngineForbiddenError, EngineUnreachableError, JobUnknownError, SmlocalError
+from smlocal.pytest_plugin.finished_job import FinishedJob
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from smlocal.api.job_source import JobSource
+    from smlocal.api.overrides import Overrides
+
+_LINES = 20
+"""Of the log of a job, in the report of a failed test."""
+_LONGEST_NAME = 63
+_RUN = secrets.token_hex(4)
+"""The id of this run of pytest, where xdist gives it none."""
+
+
+class TrainingJobs:
+    """Runs jobs for one test, and knows them afterwards."""
+
+    def __init__(self, config: pytest.Config, test: str, folders: pytest.TempPathFactory) -> None:
+        """Nothing happens before the first job."""
+        self._config = config
+        self._test = test
+        self._folders = folders
+        self._names: list[str] = []
+
+    def __call__(
+        self, job: "JobSource | None" = None, *, strict: bool = False, **overrides: "Unpack[Overrides]"
+    ) -> FinishedJob:
+        """Run a job to its end, as `smlocal.run` does. Without an engine the test is skipped, or fails.
+
+        Its name has the id of this run of pytest in it, and its artifacts go to a folder of pytest's, unless keywords
+        say otherwise.
+        """
+        name = overrides.get("name") or self._name()
+        overrides["name"] = name
+        if overrides.get("output") is None:
+            overrides["output"] = self._folders.mktemp("training-job")
+        self._names.append(name)
+        try:
+            smlocal.run(job, strict=strict, show=self._config.getoption("capture") == "no", **overrides)
+        except (EngineUnreachableError, EngineForbiddenError) as error:
+            if not self._config.getoption("--smlocal-required"):
+                pytest.skip(f"no container engine: {error}")
+            raise _with_remedy(error)  # noqa: B904 - it is the same error
+        except SmlocalError as error:
+            raise _with_remedy(error)  # noqa: B904 - likewise
+        return FinishedJob(name)
+
+    def sections(self) -> "list[tuple[str, str]]":
+        """A title and a text for each job: how it ended, and the end of its log."""
+        return [(f"training job {job.name}: {job.status}", "\n".join(self._shown(job))) for job in self._made()]
+
+    def remove(self) -> None:
+        """Forget the jobs. Artifacts stay until pytest removes its folders."""
+        for job in self._made():
+            job.remove(stop=True)
+
+    def _made(self) -> "Iterator[smlocal.TrainingJob]":
+        for name in dict.fromkeys(self._names):
+            with suppress(JobUnknownError):  # it was refused, or the test has removed it
+                yield smlocal.TrainingJob(name)
+
+    def _shown(self, job: smlocal.TrainingJob) -> "Iterator[str]":
+        if job.failure_reason is not None:
+            yield job.failure_reason
+        for hint in job.describe()["Local"].get("Hints") or ():
+            yield f"hint: {hint}"
+        lines = deque(job.logs(), maxlen=_LINES)
+        yield f"--- the last {len(lines)} lines of its log" if lines else "--- its log is empty"
+        yield from lines
+        if self._config.getoption("--smlocal-keep") != "none":
+            yield f"--- more: smlocal describe {job.name}; smlocal logs {job.name}"
+            yield f"--- to remove all jobs of this run: smlocal rm '{_prefix()}*'"
+
+    def _name(self) -> str:
+        """A name that no other job has: of this run, of this worker, of this test."""
+        counter = self._config.stash.setdefault(_COUNTER, [0])
+        counter[0] += 1
+        worker = os.environ.get("PYTEST_XDIST_WORKER")
+        words = re.sub(r"[^a-zA-Z0-9]+", "-", self._test).strip("-")
+        name = "-".join(each for each in (worker, str(counter[0]), words) if each)
+        return f"{_prefix()}{name}"[:_LONGEST_NAME].rstrip("-")
+
+
+_COUNTER = pytest.StashKey[list[int]]()
+
+
+def _prefix() -> str:
+    """What the names of all jobs of this run of pytest begin with."""
+    return f"pytest-{os.environ.get('PYTEST_XDIST_TESTRUNUID', _RUN)[:8]}-"
+
+
+def _with_remedy(error: SmlocalError) -> SmlocalError:
+    """An error is shown with its sentence alone; the rest of it becomes notes."""
+    for line in (*error.details, *error.remedy):
+        error.add_note(line)
+    return error

@@ -1,0 +1,91 @@
+import json
+import re
+
+import pytest
+from tests.pytest_plugin_option import WITH_PLUGIN
+
+from smlocal.pytest_plugin.training_jobs import TrainingJobs
+
+ONE_JOB = """
+def test_one(training_job):
+    training_job(image="any").assert_completed()
+"""
+
+
+@pytest.fixture(autouse=True)
+def no_engine(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{pytester.path}/no.sock")
+    monkeypatch.setenv("SMLOCAL_HOME", str(pytester.path / "home"))
+
+
+def test_without_an_engine_a_test_is_skipped(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(ONE_JOB)
+    done = pytester.runpytest_subprocess(*WITH_PLUGIN, "-rs", "-W", "error")
+    done.assert_outcomes(skipped=1)
+    done.stdout.fnmatch_lines("*SKIPPED*no container engine: *no.sock*")
+
+
+def test_or_fails_where_one_is_required_and_says_what_to_do(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(ONE_JOB)
+    done = pytester.runpytest_subprocess(*WITH_PLUGIN, "--smlocal-required")
+    done.assert_outcomes(failed=1)
+    done.stdout.fnmatch_lines(["E *EngineUnreachableError*no.sock*", "E *doctor*"])
+
+
+def test_a_refused_job_fails_the_test_and_says_where_and_what_to_do(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("""
+        def test_no_job(training_job):
+            training_job("nowhere.yaml")
+
+        def test_wrong_keyword(training_job):
+            training_job(imagee="any")
+    """)
+    pytester.path.joinpath("nowheer.yaml").touch()
+    done = pytester.runpytest_subprocess(*WITH_PLUGIN)
+    done.assert_outcomes(failed=2)
+    done.stdout.fnmatch_lines(
+        ["E *the job file nowhere.yaml does not exist", "E *Did you mean nowheer.yaml ?", "E *no keyword 'imagee'*"]
+    )
+    assert "training job pytest-" not in done.stdout.str()  # there is none to show
+
+
+def test_a_wrong_option_is_refused(pytester: pytest.Pytester) -> None:
+    done = pytester.runpytest_subprocess(*WITH_PLUGIN, "--smlocal-keep=some")
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    done.stderr.fnmatch_lines("*--smlocal-keep*some*failed*all*none*")
+
+
+def test_it_imports_nothing_until_it_is_used(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest("""
+        import json, sys
+        def pytest_sessionfinish():
+            with open("modules.json", "w") as file:
+                json.dump([name for name in sys.modules if name.startswith("smlocal")], file)
+    """)
+    pytester.makepyfile("def test_of_something_else(): pass")
+    pytester.runpytest_subprocess(*WITH_PLUGIN).assert_outcomes(passed=1)
+    modules = json.loads((pytester.path / "modules.json").read_text())
+    assert sorted(modules) == ["smlocal", "smlocal.pytest_plugin", "smlocal.pytest_plugin.plugin"]
+
+
+@pytest.mark.parametrize(
+    "test", ["test_it[Grüße/ß-…]", "test_" + "long_" * 40, "[[[", "test_at_the_limit_of_63_characters_x[a b]"]
+)
+@pytest.mark.parametrize("worker", [None, "gw12"])
+def test_names_of_jobs_are_valid_and_differ(
+    test: str,
+    worker: str | None,
+    pytestconfig: pytest.Config,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if worker is None:
+        monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
+    else:
+        monkeypatch.setenv("PYTEST_XDIST_WORKER", worker)
+    jobs = TrainingJobs(pytestconfig, test, tmp_path_factory)
+    names = [jobs._name(), jobs._name()]
+    assert names[0] != names[1]
+    for name in names:
+        assert re.fullmatch("[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}", name)
+        assert re.match(rf"pytest-[0-9a-f]{{8}}-{worker or '[0-9]'}", name)
