@@ -12,7 +12,7 @@ from workplace import NO_OP, ROOT, image, workplace
 
 sys.path.append(str(ROOT))  # the S3 servers are those of the tests
 
-BOUND = 1.4
+BOUND = 2.0
 OBJECTS, BYTES = 5_000, 20 << 10
 _FILES_A_FOLDER = 500
 

@@ -13,14 +13,14 @@ from contextlib import contextmanager
 
 from measure import Samples, alternate, execute, progress
 from results import Figure, Size, comparison, main, megabytes, spread
-from s3_server import KEYS, configuration, rclone_server
+from s3_server import cat, configuration, rclone_server
 from workplace import BIN, Workplace, workplace
 
 MEGABYTES = 1024
 FIRST_BYTE_BOUND = 0.05
 STREAM_BOUND = 1 / 0.5
-RCLONE_BOUND = 1 / 1.5
-"""Of the time: at least half, and one and a half times, the speed."""
+RCLONE_BOUND = 0.8
+"""Of the time."""
 MEMORY_BOUND = 200e6
 
 _COMMON = """
@@ -91,7 +91,6 @@ def measure(size: Size) -> list[Figure]:
     with workplace() as place, _served(place) as address:
         _make_object(place, count)
         result, folder = place.folder / "result", place.folder / "channel"
-        remote = f":s3,provider=Other,access_key_id={KEYS[0]},secret_access_key={KEYS[1]},endpoint='{address}'"
         environment = {**place.environment, **configuration(address)}
 
         def run(program: str) -> list[float]:
@@ -106,20 +105,19 @@ def measure(size: Size) -> list[Figure]:
             return took
 
         def rclone() -> float:
-            command = [BIN / "rclone", "--config", os.devnull, "cat", f"{remote}:bucket/object"]
-            return execute(command, environment=environment).seconds
+            return execute(cat(address, "bucket/object"), environment=environment).seconds
 
         what = f"FastFile, {count} MiB"
         first, download = alternate(
             lambda: run(MOUNT)[0], lambda: run(DOWNLOAD)[0], rounds=size.rounds, name=f"{what}, first byte"
         )
         ours, stream = alternate(mount, lambda: run(STREAM)[0], rounds=size.rounds, name=f"{what}, stream")
-        again, cat = alternate(mount, rclone, rounds=size.rounds, name=f"{what}, rclone")
+        again, other = alternate(mount, rclone, rounds=size.rounds, name=f"{what}, rclone")
     peak = Samples(values=tuple(peaks))
     return [
         comparison(f"{what}, first byte ÷ downloading it", first, download, FIRST_BYTE_BOUND),
         comparison(f"{what}, read through ÷ our client streaming to nowhere", ours, stream, STREAM_BOUND),
-        comparison(f"{what}, read through ÷ `rclone cat`", again, cat, RCLONE_BOUND),
+        comparison(f"{what}, read through ÷ `rclone cat`", again, other, RCLONE_BOUND),
         Figure(
             what=f"peak memory of the server of a mount, {what}",
             ours=spread(peak, megabytes),

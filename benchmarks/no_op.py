@@ -4,7 +4,7 @@ from measure import alternate, execute
 from results import Figure, Size, comparison, main
 from workplace import NO_OP, image, workplace
 
-BOUND = 2.0
+BOUND = 1.6
 
 
 def measure(size: Size) -> list[Figure]:

@@ -13,6 +13,12 @@ from workplace import BIN
 KEYS = ("smlocalbenchkey", "smlocalbenchsecret")
 
 
+def cat(address: str, name: str) -> list[str | Path]:
+    """The command that writes an object of that server to its standard output."""
+    remote = f":s3,provider=Other,access_key_id={KEYS[0]},secret_access_key={KEYS[1]},endpoint='{address}'"
+    return [BIN / "rclone", "--config", os.devnull, "cat", f"{remote}:{name}"]
+
+
 @contextmanager
 def rclone_server(folder: Path) -> Iterator[str]:
     """Serves the folders in a folder as buckets; its address."""

@@ -24,7 +24,7 @@ from workplace import BIN, Workplace, workplace
 MODEL_MEGABYTES = 4000
 ARCHIVE_BOUND = 1.0
 BYTES_BOUND = 1.1
-UPLOAD_BOUND = 1.2
+UPLOAD_BOUND = 1.1
 LOCAL_BOUND = 1.0
 GIGABIT = 117_000_000
 """Bytes a second that are left of it for the data."""
