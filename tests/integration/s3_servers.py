@@ -288,7 +288,7 @@ def environment(url: str, extra: Mapping[str, str] | None = None) -> dict[str, s
     }
 
 
-def opened(given: Mapping[str, str], *, region: str = REGION, **options: float) -> S3Client:
+def opened(given: Mapping[str, str], *, region: str = REGION, **options: Any) -> S3Client:
     """Our client with this AWS configuration and nothing of the environment's own."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
     with mock.patch.dict(os.environ, {**kept, **given}, clear=True):

@@ -307,6 +307,7 @@ class Attempt:
 
     def _explain_unread(self) -> None:
         """A program that gets EIO from its channel cannot tell why; whether it failed for that, its log may say."""
+        self.hints += [note for note in self.delivery.not_checked() if note not in self.hints]
         unread = self.delivery.unread()
         if not unread:
             return

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.integration.job.conftest import Background, Ran, channel
 from tests.integration.reasons import assert_failed
-from tests.integration.s3_servers import S3Server
+from tests.integration.s3_servers import S3Server, S3Servers
 
 RunJob = Callable[..., Ran]
 DATA = "/opt/ml/input/data"
@@ -39,6 +39,28 @@ def test_file_mode(run_job: RunJob, s3: S3Server, bucket: str) -> None:
         "root 755\nroot 755\nroot 644\n"
     )
     assert "copy-on-write of s3://" in ran.stderr
+
+
+@pytest.mark.parametrize("mode", ["File", "FastFile", "Pipe"])
+def test_objects_that_cannot_be_checked_without_awscrt_are_reported_once(
+    run_job: RunJob, s3_servers: S3Servers, tmp_path: Path, mode: str
+) -> None:
+    s3 = s3_servers("moto")  # the other keeps no checksums
+    bucket = s3.make_bucket()
+    unchecked: Any = {"ChecksumAlgorithm": "CRC64NVME", "ChecksumCRC64NVME": "AAAAAAAAAAA=", "SSEKMSKeyId": "key"}
+    for key in ("in/a", "in/b"):
+        s3.client().put_object(Bucket=bucket, Key=key, Body=b"x\n", ServerSideEncryption="aws:kms", **unchecked)
+    package = tmp_path / "without" / "awscrt"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("raise ImportError")
+    env = {**s3.environment, "PYTHONPATH": str(package.parent)}
+    read = f"cat {DATA}/train_0" if mode == "Pipe" else f"cat {DATA}/train/a {DATA}/train/b"
+    ran = run_job([channel(uri=f"s3://{bucket}/in/", mode=mode)], read, env=env)
+    assert ran.log() == "x\nx\n", ran.reason
+    (hint,) = ran.answer["Local"]["Hints"]
+    assert hint.startswith(f"s3://{bucket}/in/")
+    assert "only a CRC64NVME checksum" in hint
+    assert hint.endswith("pip install 'smlocal[crt]'")
 
 
 def test_the_second_run_downloads_nothing(run_job: RunJob, s3: S3Server, bucket: str) -> None:

@@ -11,7 +11,6 @@ from tests.integration.s3_servers import S3Server, opened
 
 from smlocal.sources.s3.client import S3Client
 from smlocal.sources.s3.interface import S3Error, S3Object
-from smlocal.sources.s3.whole import read_whole
 
 ODD = ["a b+c&d=e/ünï cödé.txt", "tab\tand 'quotes\" <xml>%20", "plain/../dots", "emoji-🦜", "~tilde*star(paren)"]
 
@@ -85,18 +84,6 @@ def test_an_object_without_bytes(s3: S3Server, store: S3Client, bucket: str, *, 
     wanted = empty if known else S3Object(bucket=bucket, key="k")
     assert store.read_first(wanted, 10) == (empty, b"")
     assert read(store, wanted, 0, 10) == b""
-
-
-def test_small_documents_are_read_whole(
-    s3: S3Server, store: S3Client, bucket: str, bytes_of: Callable[[int], bytes]
-) -> None:
-    data = bytes_of(3_000_000)
-    s3.put(bucket, "k", data)
-    assert read_whole(store, S3Object(bucket=bucket, key="k"), 3_000_000) == data
-    with pytest.raises(S3Error, match="3000000 bytes; at most 2999999"):
-        read_whole(store, S3Object(bucket=bucket, key="k"), 2_999_999)
-    with pytest.raises(S3Error, match="at most 10"):
-        read_whole(store, S3Object(bucket=bucket, key="k"), 10)
 
 
 def test_what_is_not_there(store: S3Client, bucket: str) -> None:

@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from smlocal.channels.fastfile.index import write_index
 from smlocal.channels.fastfile.unmount import unmount
-from smlocal.channels.fastfile.unread import Unread, read_unread
+from smlocal.channels.fastfile.unread import NOT_CHECKED, Unread, read_unread
 from smlocal.contract.listing import Listing
 from smlocal.contract.outcome.failure_reason import INTERNAL_ERROR
 from smlocal.errors import StagingError
@@ -102,7 +102,11 @@ class FuseMount:
 
     def unread(self) -> list[Unread]:
         """The objects that could not be read, each written down before its reader got EIO."""
-        return read_unread(self._unread)
+        return [each for each in read_unread(self._unread) if each.code != NOT_CHECKED]
+
+    def not_checked(self) -> list[Unread]:
+        """An object whose checksum could not be compared, if there was one."""
+        return [each for each in read_unread(self._unread) if each.code == NOT_CHECKED]
 
     def stop(self) -> None:
         """Unmount whether or not somebody still reads, and end the server; a second time does nothing."""

@@ -36,17 +36,23 @@ def _serve(told: dict[str, str]) -> int:
     from smlocal.channels.fastfile.binding import serve
     from smlocal.channels.fastfile.filesystem import READ_PATIENCE, FileSystem
     from smlocal.channels.fastfile.tree import Tree
-    from smlocal.channels.fastfile.unread import UnreadLog
+    from smlocal.channels.fastfile.unread import NOT_CHECKED, Unread, UnreadLog
     from smlocal.sources.s3.client import open_store
 
     patience = float(told.get("patience", READ_PATIENCE))
+    unread = UnreadLog(told["unread"])
+    store = open_store(
+        told["region"],
+        patience=patience,
+        not_checked=lambda kind, uri: unread.add_first(Unread(uri=uri, code=NOT_CHECKED, why=kind)),
+    )
     files = FileSystem(
         Tree(told["index"]),
-        open_store(told["region"], patience=patience),
+        store,
         bucket=told["bucket"],
         key_base=told["key_base"],
         trouble=_log,
-        unread=UnreadLog(told["unread"]).add,
+        unread=unread.add,
         patience=patience,
     )
     return serve(files, told["mount_point"], lambda: _say({"mounted": True}))

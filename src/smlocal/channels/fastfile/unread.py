@@ -7,6 +7,9 @@ from threading import Lock
 
 from smlocal.quick_dataclass import dataclass
 
+NOT_CHECKED = "NotChecked"
+"""In place of S3's code: the object was read, but its checksum could not be compared; `why` is the kind of checksum."""
+
 _MOST = 100
 """Objects that are written down; a program that goes on after errors may meet a million."""
 
@@ -29,6 +32,11 @@ class UnreadLog:
         self._path = path
         self._seen: set[tuple[str, str]] = set()
         self._lock = Lock()
+
+    def add_first(self, unread: Unread) -> None:
+        """Write down the first of its code only."""
+        if not any(code == unread.code for _, code in list(self._seen)):
+            self.add(unread)
 
     def add(self, unread: Unread) -> None:
         """Write it down before the container hears of it: once for each object and cause."""

@@ -39,6 +39,8 @@ class Delivery:
     checkpoints_are_here: bool = False
     """True once what S3 has of them is on this machine."""
     _client: "S3Client | None" = None
+    _not_checked: dict[str, str] = field(default_factory=dict)
+    """The first object for each kind of checksum that could not be compared."""
     _local: dict[int, Listing] = field(default_factory=dict)
     """What has been downloaded, by the identity of the listing: hosts that have all share one."""
     _mounts: dict[int, "tuple[str, FuseMount]"] = field(default_factory=dict)
@@ -119,6 +121,18 @@ class Delivery:
         """The channel and the object of every read of S3 that failed in a container, before `close`."""
         return [(channel, each) for channel, mount in self._mounts.values() for each in mount.unread()]
 
+    def not_checked(self) -> list[str]:
+        """What to tell the user of objects whose checksums could not be compared, before `close`."""
+        found = dict(self._not_checked)
+        for _, mount in self._mounts.values():
+            for each in mount.not_checked():
+                found.setdefault(each.why, each.uri)
+        return [
+            f"{uri} was not checked for damage, nor was any other object with only a {kind.upper()} checksum: this "
+            "needs the package awscrt. Install it:  pip install 'smlocal[crt]'"
+            for kind, uri in found.items()
+        ]
+
     def close(self) -> None:
         """End everything; to call it twice does no harm."""
         for feeders in self._feeders.values():
@@ -128,6 +142,9 @@ class Delivery:
             mount.stop()
         self._feeders.clear()
         self._mounts.clear()
+
+    def _note_unchecked(self, kind: str, uri: str) -> None:
+        self._not_checked.setdefault(kind, uri)
 
     def _broke(self, explanation: str) -> None:
         from smlocal.contract.outcome.failure_reason import INTERNAL_ERROR
@@ -140,7 +157,7 @@ class Delivery:
             from smlocal.sources.s3.client import open_store
 
             try:
-                self._client = open_store(self.plan.region)
+                self._client = open_store(self.plan.region, not_checked=self._note_unchecked)
             except MachineNotReadyError as error:  # they were there when the objects were listed
                 raise StagingError(f"ClientError: Data download failed:{error.sentence}") from error
         return self._client

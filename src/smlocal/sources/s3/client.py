@@ -11,11 +11,11 @@ from smlocal.errors import CredentialsMissingError
 from smlocal.sources.s3.answers import damaged, failure_of, is_expired, is_untrusted, is_worth_another_attempt
 from smlocal.sources.s3.aws_client import AwsClient, AwsSource
 from smlocal.sources.s3.checksum import Checksum
-from smlocal.sources.s3.expectation import checksum_of
 from smlocal.sources.s3.interface import S3Error, S3Object
 from smlocal.sources.s3.object_body import ObjectBody, get_object
 from smlocal.sources.s3.ranges import RangeReader
 from smlocal.sources.s3.retry import Retry, never
+from smlocal.sources.s3.stored_checksum import expected_checksum
 
 if TYPE_CHECKING:
     from smlocal.sources.s3.writer import S3Writer
@@ -23,20 +23,30 @@ if TYPE_CHECKING:
 PATIENCE = 60.0
 
 
-def open_store(region: str, *, patience: float = PATIENCE, reach: float = math.inf) -> "S3Client":
+def open_store(
+    region: str,
+    *,
+    patience: float = PATIENCE,
+    reach: float = math.inf,
+    not_checked: Callable[[str, str], None] = lambda _kind, _uri: None,
+) -> "S3Client":
     """The S3 of the user's AWS configuration; raises `CredentialsMissingError` when nobody is logged in.
 
-    Nothing is asked yet. `patience` is how many seconds one call goes on trying without a byte of what it wants,
-    `reach` how many when S3 cannot be reached at all.
+    No request is sent yet. `patience` is how many seconds one call goes on trying without a byte of what it wants,
+    `reach` how many when S3 cannot be reached at all. `not_checked` is told, from any thread, the kind of checksum and
+    the URI of each object that cannot be checked without the package awscrt.
     """
-    return S3Client(AwsSource(region, patience=patience), patience=patience, reach=reach)
+    return S3Client(AwsSource(region, patience=patience), patience=patience, reach=reach, not_checked=not_checked)
 
 
 class S3Client:
     """An `ObjectStore`; safe to use from many threads."""
 
-    def __init__(self, source: AwsSource, *, patience: float = PATIENCE, reach: float = math.inf) -> None:
+    def __init__(
+        self, source: AwsSource, *, patience: float, reach: float, not_checked: Callable[[str, str], None]
+    ) -> None:
         """A client that has asked nothing yet."""
+        self._not_checked = not_checked
         self._source = source
         self._patience = patience
         self._reach = reach
@@ -141,12 +151,13 @@ class S3Client:
         Bytes that prove wrong are to be looked at again, `exactly`: nothing is then taken for granted.
         """
         same = {"IfMatch": of.etag} if of.etag else {}
-        return checksum_of(
+        return expected_checksum(
             of.size or 0,
             said,
-            lambda: self._head(of, ChecksumMode="ENABLED", **same),
-            lambda number: self._head(of, PartNumber=number),
+            head=lambda: self._head(of, ChecksumMode="ENABLED", **same),
+            head_of_part=lambda number: self._head(of, PartNumber=number),
             exactly=exactly,
+            needs_awscrt=lambda kind: self._not_checked(kind, of.uri),
         )
 
     def _head(self, of: S3Object, **arguments: Any) -> Mapping[str, str]:

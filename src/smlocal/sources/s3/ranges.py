@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 
 from smlocal.sources.s3.answers import changed, extent_of, unanswered
-from smlocal.sources.s3.expectation import CHECKSUMS
 from smlocal.sources.s3.interface import S3Error, S3Object
 from smlocal.sources.s3.object_body import BrokenBodyError, ObjectBody
 from smlocal.sources.s3.retry import Retry
+from smlocal.sources.s3.stored_checksum import CHECKSUM_MODE
 
 _SKIPPED = 256 << 10
 _BAD_RANGE = 416
@@ -91,7 +91,7 @@ class RangeReader:
         size = self.object.size
         if self._at and size is not None and self._at >= size:
             return None
-        headers = dict(CHECKSUMS)
+        headers = dict(CHECKSUM_MODE)
         # The whole object is asked for without a range: only then does S3 send its checksum.
         if self._at or self._end != size:
             headers["range"] = f"bytes={self._at}-{'' if self._end is None else self._end - 1}"

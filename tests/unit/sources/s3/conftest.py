@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import pytest
 
-from smlocal.sources.s3.checksum import Checksum
-from smlocal.sources.s3.claims import Claim
+from smlocal.sources.s3.checksum import Checksum, StoredChecksum
 from smlocal.sources.s3.interface import S3Error, S3Object
 
 
@@ -48,7 +47,7 @@ class MemoryStore:
     def checksum(self, of: S3Object) -> Checksum:
         self.sums.append(of.key)
         said = self.claims.get(of.key, hashlib.sha256(self._bytes(of)).digest())
-        return Checksum(Claim(kind="sha256", wanted=said))
+        return Checksum(StoredChecksum(kind="sha256", value=said))
 
     def _read(self, wanted: S3Object, start: int, most: int) -> bytes:
         self.reads.append((wanted.key, start, most))

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.sources.s3.checksum import Checksum
-from smlocal.sources.s3.claims import Claim, claim_of
-from smlocal.sources.s3.crc import adding
+from smlocal.sources.s3.checksum import Checksum, StoredChecksum, crc_function
+from smlocal.sources.s3.stored_checksum import stored_checksum
 
 DATA = b"the bytes of an object" * 100
 SSE_KMS = "x-amz-server-side-encryption-aws-kms-key-id"
@@ -25,7 +24,7 @@ DIGESTS: dict[str, Callable[[bytes], bytes]] = {
     "sha512": lambda data: hashlib.sha512(data).digest(),
     "md5": lambda data: hashlib.md5(data).digest(),
 }
-if adding("crc32c") is not None:
+if crc_function("crc32c") is not None:
     from awscrt import checksums
 
     DIGESTS["crc32c"] = lambda data: checksums.crc32c(data).to_bytes(4, "big")
@@ -35,7 +34,7 @@ CRC32 = base64.b64encode(DIGESTS["crc32"](DATA)).decode()
 
 
 def matches(headers: dict[str, str], data: bytes, lengths: tuple[int, ...] = ()) -> bool:
-    checksum = Checksum(claim_of(headers, etag=True), lengths)
+    checksum = Checksum(stored_checksum(headers, etag=True), lengths)
     for at in range(0, len(data), 999):
         checksum.update(memoryview(data)[at : at + 999])
     return checksum.matches
@@ -73,9 +72,9 @@ def test_a_sum_of_the_sums_of_parts(kind: str, said: str, parts: list[bytes]) ->
     headers |= COMPOSITE if "type" in said else {}
     headers |= {"etag": f'"{"0" * 32}{count}"'} if "ETag" in said else {}
     data, lengths = b"".join(parts), tuple(map(len, parts))
-    claim = claim_of(headers, etag=True)
-    assert claim is not None
-    assert claim.parts == len(parts)
+    found = stored_checksum(headers, etag=True)
+    assert found is not None
+    assert found.parts == len(parts)
     assert matches(headers, data, lengths)
     if data:
         assert not matches(headers, bytes([data[0] ^ 1]) + data[1:], lengths)
@@ -101,14 +100,14 @@ def test_a_sum_of_the_sums_of_parts(kind: str, said: str, parts: list[bytes]) ->
     ],
 )
 def test_what_says_nothing_about_the_bytes(headers: dict[str, str]) -> None:
-    assert claim_of(headers, etag=True) is None
+    assert stored_checksum(headers, etag=True) is None
     assert matches(headers, b"anything")
 
 
 def test_an_etag_counts_only_where_it_is_asked_for() -> None:
-    assert claim_of({"etag": f'"{MD5}"'}, etag=False) is None
-    expected = Claim(kind="crc32", wanted=DIGESTS["crc32"](DATA))
-    assert claim_of({"etag": f'"{MD5}"', "x-amz-checksum-crc32": CRC32}, etag=False) == expected
+    assert stored_checksum({"etag": f'"{MD5}"'}, etag=False) is None
+    expected = StoredChecksum(kind="crc32", value=DIGESTS["crc32"](DATA))
+    assert stored_checksum({"etag": f'"{MD5}"', "x-amz-checksum-crc32": CRC32}, etag=False) == expected
 
 
 def test_every_sum_that_the_service_model_knows_is_known_here_except_those_that_need_a_package() -> None:
@@ -119,7 +118,7 @@ def test_every_sum_that_the_service_model_knows_is_known_here_except_those_that_
             assert kind.startswith(("xxhash", "crc"))
             continue
         headers = header(kind, DIGESTS[kind](DATA))
-        claim = claim_of(headers, etag=False)
-        assert claim is not None, name
-        assert claim.kind == kind
+        found = stored_checksum(headers, etag=False)
+        assert found is not None, name
+        assert found.kind == kind
         assert not matches(headers, DATA[1:]), name
