@@ -1,4 +1,4 @@
-"""What the hosts of a job used, and what that says about instance types. Pure."""
+"""What the hosts of a job used, and which instance types are large enough for it. Pure."""
 
 import math
 from collections.abc import Sequence
@@ -9,27 +9,27 @@ from smlocal.quick_dataclass import dataclass
 
 MIB = 1024 * 1024
 NEAR = 0.9
-"""A peak above this share of an instance's memory leaves too little to say that it fits: not all is the container's."""
-_SUGGESTED = 3
-_ALL_OF_THEM = 0.95
-"""A container that used so much of this machine's processors might have used more."""
-_JITTER = 0.1
-"""Cores by which a container that keeps two busy may seem to use more."""
+"""A peak above this share of an instance's memory may not fit: the system needs a part of the memory."""
+_MAX_SUGGESTED = 3
+_ALL_CORES = 0.95
+"""A container that used this share of the machine's processors might have used more."""
+_CORES_ERROR = 0.1
+"""The error of a measured number of cores."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Point:
-    """One moment of one container; what is counted is counted from the container's start."""
+    """One moment of one container. Counters start at zero when the container does."""
 
     at: float
     """Seconds since the epoch."""
     cpu_seconds: float
     cpu_cores: float
-    """The most since the point before."""
+    """The highest since the previous point."""
     memory: int
-    """The most bytes since the point before, without file cache that the kernel may drop."""
+    """The highest number of bytes since the previous point, without file cache that the kernel may drop."""
     memory_with_cache: int
-    """The most bytes ever, where the kernel keeps count; else since the point before."""
+    """The highest since the container's start if the kernel reports that, else since the previous point."""
     disk_read: int | None
     disk_written: int | None
     network_received: int | None
@@ -40,7 +40,7 @@ class Point:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ContainerUsage:
-    """The points of one container, in the order of time."""
+    """The points of one container, by time."""
 
     began: float
     points: tuple[Point, ...]
@@ -48,11 +48,11 @@ class ContainerUsage:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HostUsage:
-    """What one host used, over all its containers. None: not measured."""
+    """What one host used, in all its containers. None: not measured."""
 
     name: str
     seconds: float
-    """Watched."""
+    """The time that was measured."""
     points: int
     memory_peak: int
     memory_with_cache_peak: int
@@ -69,18 +69,18 @@ class HostUsage:
 
     @property
     def cores_needed(self) -> int:
-        """Whole processors that the CPU peak would have filled."""
-        return max(1, math.ceil(self.cpu_peak - _JITTER))
+        """The processors that an instance needs for the CPU peak."""
+        return max(1, math.ceil(self.cpu_peak - _CORES_ERROR))
 
 
 class Verdict(StrEnum):
-    """What the memory peaks, those of GPUs too, say about the instance type that was asked for."""
+    """Whether the requested instance type has enough memory for the peaks, those of GPUs included."""
 
     FITS = "fits"
     NEAR = "near"
     EXCEEDED = "exceeded"
     KILLED = "killed"
-    """The kernel killed something for want of memory on this machine: how much it would have used is not known."""
+    """The kernel killed a process because memory ran out on this machine: how much it needed is not known."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -91,12 +91,12 @@ class Advice:
     hosts: tuple[str, ...]
     verdict: Verdict
     fits: tuple[InstanceType, ...]
-    """The smallest types of different sizes that the peaks fit in."""
+    """The smallest types, of different sizes, that are large enough for the peaks."""
     sentences: tuple[str, ...]
 
 
 def host_usage(name: str, containers: Sequence[ContainerUsage], *, oom_killed: bool = False) -> HostUsage | None:
-    """Peaks, means and sums; None when nothing was measured."""
+    """Peaks, means and sums. None if nothing was measured."""
     measured = [container for container in containers if container.points]
     points = [point for container in measured for point in container.points]
     if not points:
@@ -125,32 +125,34 @@ def host_usage(name: str, containers: Sequence[ContainerUsage], *, oom_killed: b
 
 
 def advise(
-    asked: InstanceType, hosts: Sequence[HostUsage], types: Sequence[InstanceType], *, machine_cpus: int
+    requested: InstanceType, hosts: Sequence[HostUsage], types: Sequence[InstanceType], *, machine_cpus: int
 ) -> Advice:
-    """What the peaks of these hosts, at least one, say about the type they asked for and the others of the table."""
+    """Compare the peaks of these hosts, at least one, with their instance type and the others in the table."""
     memory = max(host.memory_peak for host in hosts)
     gpu_memory = max(host.gpu_memory_peak or 0 for host in hosts)
     cores = max(host.cores_needed for host in hosts)
-    verdict = _verdict(asked, hosts)
+    verdict = _verdict(requested, hosts)
     fits: tuple[InstanceType, ...] = ()
     if verdict is not Verdict.KILLED:
-        fits = _smallest(asked, [t for t in types if _alike(t, asked) and _holds(t, memory, gpu_memory, cores)])
-    sentences = [*_about_memory(asked, hosts), *_about_gpus(asked, gpu_memory)]
+        fits = _smallest(
+            requested, [t for t in types if _same_kind(t, requested) and _is_large_enough(t, memory, gpu_memory, cores)]
+        )
+    sentences = [*_memory_sentences(requested, hosts), *_gpu_sentences(requested, gpu_memory)]
     if fits:
-        sentences.append(f"{_peaks(memory, gpu_memory, hosts)} would fit in {_listed(fits)}.")
+        sentences.append(f"{_peaks_text(memory, gpu_memory, hosts)} would fit in {_types_text(fits)}.")
     elif verdict is not Verdict.KILLED:
-        sentences.append(f"{_peaks(memory, gpu_memory, hosts)} would not fit in any instance type of this kind.")
-    if max(host.cpu_peak for host in hosts) >= _ALL_OF_THEM * machine_cpus and machine_cpus < asked.vcpus:
+        sentences.append(f"{_peaks_text(memory, gpu_memory, hosts)} would not fit in any instance type of this kind.")
+    if max(host.cpu_peak for host in hosts) >= _ALL_CORES * machine_cpus and machine_cpus < requested.vcpus:
         sentences.append(
             f"All {machine_cpus} processors of this machine were in use at the peak: it might use more of the "
-            f"{asked.vcpus} of {asked.name}."
+            f"{requested.vcpus} of {requested.name}."
         )
     names = tuple(host.name for host in hosts)
-    return Advice(instance_type=asked, hosts=names, verdict=verdict, fits=fits, sentences=tuple(sentences))
+    return Advice(instance_type=requested, hosts=names, verdict=verdict, fits=fits, sentences=tuple(sentences))
 
 
-def readable(count: float) -> str:
-    """Bytes as memory is spoken of: `212 MiB`, `7.4 GiB`, `8 GiB`."""
+def readable_memory(count: float) -> str:
+    """A size of memory: `212 MiB`, `7.4 GiB`, `8 GiB`."""
     mib = count / MIB
     if mib < 10:  # noqa: PLR2004  two digits
         return f"{mib:.1f} MiB"
@@ -164,10 +166,10 @@ def _sum(counts: Sequence[int | None]) -> int | None:
     return sum(known) if known else None
 
 
-def _verdict(asked: InstanceType, hosts: Sequence[HostUsage]) -> Verdict:
-    share = max(host.memory_peak for host in hosts) / (asked.memory_mib * MIB)
-    if asked.gpu_memory_mib:
-        share = max(share, *((host.gpu_memory_peak or 0) / (asked.gpu_memory_mib * MIB) for host in hosts))
+def _verdict(requested: InstanceType, hosts: Sequence[HostUsage]) -> Verdict:
+    share = max(host.memory_peak for host in hosts) / (requested.memory_mib * MIB)
+    if requested.gpu_memory_mib:
+        share = max(share, *((host.gpu_memory_peak or 0) / (requested.gpu_memory_mib * MIB) for host in hosts))
     if share >= 1:
         return Verdict.EXCEEDED
     if any(host.oom_killed for host in hosts):
@@ -175,16 +177,16 @@ def _verdict(asked: InstanceType, hosts: Sequence[HostUsage]) -> Verdict:
     return Verdict.NEAR if share >= NEAR else Verdict.FITS
 
 
-def _alike(candidate: InstanceType, asked: InstanceType) -> bool:
-    """The same kind of machine: an image runs on one architecture, and code asks for so many accelerators."""
+def _same_kind(candidate: InstanceType, requested: InstanceType) -> bool:
+    """The same kind of machine: an image runs on one architecture, and code expects a number of accelerators."""
     return (candidate.gpus, candidate.neuron_devices, candidate.architecture) == (
-        asked.gpus,
-        asked.neuron_devices,
-        asked.architecture,
+        requested.gpus,
+        requested.neuron_devices,
+        requested.architecture,
     )
 
 
-def _holds(candidate: InstanceType, memory: int, gpu_memory: int, cores: int) -> bool:
+def _is_large_enough(candidate: InstanceType, memory: int, gpu_memory: int, cores: int) -> bool:
     return (
         memory < NEAR * candidate.memory_mib * MIB
         and cores <= candidate.vcpus
@@ -192,49 +194,53 @@ def _holds(candidate: InstanceType, memory: int, gpu_memory: int, cores: int) ->
     )
 
 
-def _smallest(asked: InstanceType, candidates: Sequence[InstanceType]) -> tuple[InstanceType, ...]:
-    """Of each size one, of the family that was asked for where it has that size."""
+def _smallest(requested: InstanceType, candidates: Sequence[InstanceType]) -> tuple[InstanceType, ...]:
+    """One type of each size, of the requested family if it has that size."""
     sizes: dict[tuple[int, int, int], InstanceType] = {}
     for candidate in candidates:
         size = (candidate.memory_mib, candidate.vcpus, candidate.gpu_memory_mib)
-        if size not in sizes or candidate.family == asked.family:
+        if size not in sizes or candidate.family == requested.family:
             sizes[size] = candidate
-    return tuple(sizes[size] for size in sorted(sizes)[:_SUGGESTED])
+    return tuple(sizes[size] for size in sorted(sizes)[:_MAX_SUGGESTED])
 
 
-def _about_memory(asked: InstanceType, hosts: Sequence[HostUsage]) -> list[str]:
+def _memory_sentences(requested: InstanceType, hosts: Sequence[HostUsage]) -> list[str]:
     sentences = []
-    size = asked.memory_mib * MIB
+    size = requested.memory_mib * MIB
     for host in sorted(hosts, key=lambda host: -host.memory_peak):
-        held = f"{host.name} held {readable(host.memory_peak)} at its peak"
+        held = f"{host.name} held {readable_memory(host.memory_peak)} at its peak"
         if host.oom_killed:
             sentences.append(
                 f"{host.name}: the kernel killed a process because memory ran out. The highest use measured before is "
-                f"{readable(host.memory_peak)}; how much it needs is not known."
+                f"{readable_memory(host.memory_peak)}; how much it needs is not known."
             )
         if host.memory_peak >= size:
-            sentences.append(f"{held}; {asked.name} has {readable(size)}, and it would run out of memory there.")
+            sentences.append(
+                f"{held}; {requested.name} has {readable_memory(size)}, and it would run out of memory there."
+            )
         elif host.memory_peak >= NEAR * size and not host.oom_killed:
             share = 100 * host.memory_peak / size
             sentences.append(
-                f"{held}, {share:.0f} % of the {readable(size)} of {asked.name}, of which the system needs a part."
+                f"{held}, {share:.0f} % of the {readable_memory(size)} of {requested.name}, "
+                "of which the system needs a part."
             )
     return sentences
 
 
-def _about_gpus(asked: InstanceType, gpu_memory: int) -> list[str]:
-    size = asked.gpu_memory_mib * MIB
+def _gpu_sentences(requested: InstanceType, gpu_memory: int) -> list[str]:
+    size = requested.gpu_memory_mib * MIB
     if not size or gpu_memory < NEAR * size:
         return []
-    held = f"A GPU held {readable(gpu_memory)} at its peak; one of {asked.name} ({asked.gpu_name}) has {readable(size)}"
+    name = f"{requested.name} ({requested.gpu_name})"
+    held = f"A GPU held {readable_memory(gpu_memory)} at its peak; one of {name} has {readable_memory(size)}"
     return [f"{held}, and it would run out of memory there." if gpu_memory >= size else f"{held}."]
 
 
-def _peaks(memory: int, gpu_memory: int, hosts: Sequence[HostUsage]) -> str:
+def _peaks_text(memory: int, gpu_memory: int, hosts: Sequence[HostUsage]) -> str:
     cpu = max(host.cpu_peak for host in hosts)
-    gpu = f", {readable(gpu_memory)} of a GPU" if gpu_memory else ""
-    return f"The peak{'s' if len(hosts) > 1 else ''} of {readable(memory)}{gpu} and {cpu:.1f} cores"
+    gpu = f", {readable_memory(gpu_memory)} of a GPU" if gpu_memory else ""
+    return f"The peak{'s' if len(hosts) > 1 else ''} of {readable_memory(memory)}{gpu} and {cpu:.1f} cores"
 
 
-def _listed(types: Sequence[InstanceType]) -> str:
-    return ", ".join(f"{t.name} ({readable(t.memory_mib * MIB)}, {t.vcpus} vCPU)" for t in types)
+def _types_text(types: Sequence[InstanceType]) -> str:
+    return ", ".join(f"{t.name} ({readable_memory(t.memory_mib * MIB)}, {t.vcpus} vCPU)" for t in types)

@@ -8,9 +8,9 @@ from smlocal.planning.note_rule import NoteRule, some
 
 
 def _readable(count: float) -> str:
-    from smlocal.contract.usage import readable  # of jobs with limits
+    from smlocal.contract.usage import readable_memory  # of jobs with limits
 
-    return readable(count)
+    return readable_memory(count)
 
 
 def _types(plan: JobPlan) -> list[InstanceType]:

@@ -11,8 +11,8 @@ from smlocal.contract.secrets.urls import HIDDEN
 from smlocal.job.finish.describe import PLAN, REQUEST, describe_job
 from smlocal.job.logs.job_logs import host_logs
 from smlocal.job.metrics.job_metrics import job_metrics
-from smlocal.job.usage.block import Measured, usage_block
 from smlocal.job.usage.series import Series, read_series
+from smlocal.job.usage.usage_block import MeasuredHost, usage_block
 from smlocal.report.artifact_contents import ArtifactContents, read_contents
 from smlocal.report.log_tail import LogTail, read_log_tail
 from smlocal.report.metric_charts import MetricCharts, metric_charts
@@ -82,7 +82,7 @@ def _usage_so_far(store: Store, name: str, plan: Mapping[str, Any]) -> Mapping[s
     if store.get(name).status.terminal:
         return {}
     hosts = [
-        Measured(name=host["Name"], instance_type=host["InstanceType"])
+        MeasuredHost(name=host["Name"], instance_type=host["InstanceType"])
         for host in plan["Hosts"]
         if host.get("InstanceType")
     ]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from smlocal.contract.usage import MIB, ContainerUsage, readable
+from smlocal.contract.usage import MIB, ContainerUsage, readable_memory
 from smlocal.job.usage.series import Series
 from smlocal.readable import readable_bytes
 from smlocal.report.chart import XY, Chart, Line, Range, downsample
@@ -43,10 +43,10 @@ def _charts(figures: Mapping[str, Any], series: Series, began: float) -> Iterato
     memory = kind["MemoryMiB"] * MIB
     yield chart(
         "Memory",
-        value=f"peak {readable(figures['MemoryPeakMiB'] * MIB)}",
-        detail=f"of {readable(memory)} in {kind['Name']}",
+        value=f"peak {readable_memory(figures['MemoryPeakMiB'] * MIB)}",
+        detail=f"of {readable_memory(memory)} in {kind['Name']}",
         lines=measured("memory"),
-        label=readable,
+        label=readable_memory,
         limit=memory,
     )
     yield chart(
@@ -79,8 +79,8 @@ def _charts(figures: Mapping[str, Any], series: Series, began: float) -> Iterato
             top=100.0,
         )
     if figures["GpuMemoryPeakMiB"] is not None:
-        peak = readable(figures["GpuMemoryPeakMiB"] * MIB)
-        yield chart("GPU memory", value=f"peak {peak}", lines=measured("gpu_memory"), label=readable)
+        peak = readable_memory(figures["GpuMemoryPeakMiB"] * MIB)
+        yield chart("GPU memory", value=f"peak {peak}", lines=measured("gpu_memory"), label=readable_memory)
 
 
 def _chart(

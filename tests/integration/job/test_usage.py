@@ -14,8 +14,8 @@ from tests.integration.conftest import touch_inside
 from tests.integration.job.conftest import channel
 
 from smlocal.engine.docker import connect
-from smlocal.job.usage.path import series_path
 from smlocal.job.usage.series import read_series
+from smlocal.job.usage.usage_paths import series_path
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 Wait = Callable[[Callable[[], bool]], None]

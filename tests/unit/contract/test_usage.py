@@ -15,7 +15,7 @@ from smlocal.contract.usage import (
     Verdict,
     advise,
     host_usage,
-    readable,
+    readable_memory,
 )
 
 KINDS = ["ml.m5.large", "ml.g4dn.xlarge", "ml.p4d.24xlarge", "ml.trn1.2xlarge"]
@@ -163,4 +163,4 @@ def test_what_is_said_to_fit_does_and_is_of_the_same_kind(kind: str, mib: float,
     [(1, "0.0 MiB"), (5 * MIB, "5.0 MiB"), (212 * MIB, "212 MiB"), (8192 * MIB, "8 GiB"), (1000 * MIB, "1 GiB")],
 )
 def test_bytes_as_memory_is_spoken_of(count: int, words: str) -> None:
-    assert readable(count) == words
+    assert readable_memory(count) == words

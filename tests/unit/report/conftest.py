@@ -13,9 +13,9 @@ import pytest
 from smlocal.contract.outcome.statuses import COMPLETED, FAILED, SecondaryStatus, StatusMessage, TrainingJobStatus
 from smlocal.contract.usage import Point
 from smlocal.job.metrics.values import ValuesFile
-from smlocal.job.usage.block import Measured, usage_block
-from smlocal.job.usage.path import series_path
 from smlocal.job.usage.series import SeriesFile
+from smlocal.job.usage.usage_block import MeasuredHost, usage_block
+from smlocal.job.usage.usage_paths import series_path
 from smlocal.store.jobs import Store
 
 BEGAN = 1_790_000_000.0
@@ -81,7 +81,7 @@ class StoredJob:
     def end(self, after: float, reason: str | None = None) -> None:
         self.phase(SecondaryStatus.UPLOADING, StatusMessage.UPLOADING, after - 0.1)
         ending = COMPLETED if reason is None else FAILED
-        hosts = [Measured(name=host, instance_type="ml.m5.large") for host in self.hosts]
+        hosts = [MeasuredHost(name=host, instance_type="ml.m5.large") for host in self.hosts]
         local = {"Usage": usage_block(str(self.directory), hosts, machine_cpus=2), "Notes": list(self.notes)}
         self.store.put_document(self.name, "local", local | self.local)
         self.store.transition(

@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Any
 
 from smlocal.cli.views.sparkline import sparkline
-from smlocal.contract.usage import MIB, Point, Verdict, readable
+from smlocal.contract.usage import MIB, Point, Verdict, readable_memory
 from smlocal.job.usage.series import read_series
 from smlocal.readable import readable_bytes
 
@@ -49,13 +49,13 @@ def _figures(host: Mapping[str, Any]) -> tuple[str, str]:
     with suppress(OSError):
         points = read_series(host["Series"]).points
     kind = host["InstanceType"]
-    memory = f"peak {readable(host['MemoryPeakMiB'] * MIB)} of {readable(kind['MemoryMiB'] * MIB)}"
+    memory = f"peak {readable_memory(host['MemoryPeakMiB'] * MIB)} of {readable_memory(kind['MemoryMiB'] * MIB)}"
     others = f"cpu peak {host['CpuPeak']:.1f} of {kind['VCpus']}"
     if len(points) > 1:
         memory = _with_curve(memory, points, lambda point: point.memory)
         others = _with_curve(others, points, lambda point: point.cpu_cores)
     if host["GpuPeakPercent"] is not None:
-        others += f"     gpu peak {host['GpuPeakPercent']} %, {readable(host['GpuMemoryPeakMiB'] * MIB)}"
+        others += f"     gpu peak {host['GpuPeakPercent']} %, {readable_memory(host['GpuMemoryPeakMiB'] * MIB)}"
     return memory, others
 
 

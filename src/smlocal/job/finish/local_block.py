@@ -7,7 +7,7 @@ from smlocal.contract.outcome.statuses import Ending
 from smlocal.job.finish.describe import DECISION, FINAL_METRICS
 from smlocal.job.finish.publish import UNSENT, published_document, unsent_document
 from smlocal.job.finish.unpacked import kept_directory
-from smlocal.job.usage.path import series_directory
+from smlocal.job.usage.usage_paths import usage_directory
 from smlocal.planning.document import note_documents
 
 if TYPE_CHECKING:
@@ -85,13 +85,13 @@ def local_block(job: EndedJob, ended: Ending, reason: str | None) -> dict[str, A
 
 def _usage(job: EndedJob) -> dict[str, Any] | None:
     plan = job.plan
-    if not os.path.isdir(series_directory(plan.job_directory)):
+    if not os.path.isdir(usage_directory(plan.job_directory)):
         return None
-    from smlocal.job.usage.block import Measured, usage_block  # of a job that took long enough to be measured
+    from smlocal.job.usage.usage_block import MeasuredHost, usage_block  # of a job that took long enough to be measured
 
     killed = {end.host for end in job.attempt.story.ends if end.oom_killed}
     hosts = [
-        Measured(
+        MeasuredHost(
             name=host.host.name,
             instance_type=host.host.instance_type,
             oom_killed=host.host.name in killed,

@@ -18,8 +18,8 @@ from smlocal.job.host.staging import build_tree, mounts, stage_trees, trees
 from smlocal.job.labels import GPUS_LABEL, labels
 from smlocal.job.logs.log_paths import log_path
 from smlocal.job.reporter import Reporter
-from smlocal.job.usage.path import series_path
-from smlocal.job.usage.watch import UsageWatch
+from smlocal.job.usage.usage_paths import series_path
+from smlocal.job.usage.usage_watch import UsageWatch
 from smlocal.planning.model import HostPlan, JobPlan
 from smlocal.quick_dataclass import dataclass
 

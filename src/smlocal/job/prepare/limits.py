@@ -5,7 +5,7 @@ import shutil
 from dataclasses import replace
 
 from smlocal.contract.limits import Limits, read_size, read_ulimit
-from smlocal.contract.usage import readable
+from smlocal.contract.usage import readable_memory
 from smlocal.engine.interface import JOB_LABEL, Engine
 from smlocal.errors import LimitUnusableError
 from smlocal.jobfile.job_file import JobFile
@@ -38,7 +38,7 @@ def check_limits(job: JobFile, machine: MachineFacts) -> None:
     memory = machine.memory_mib << 20
     for name, size in (("Memory", read_size(local.Memory or "")), ("ShmSize", read_size(local.ShmSize or ""))):
         if size is not None and size > memory:
-            raise _too_large(job, name, readable(size), readable(memory))
+            raise _too_large(job, name, readable_memory(size), readable_memory(memory))
     if local.Cpus is not None and local.Cpus > machine.cpus:
         raise _too_large(job, "Cpus", f"{local.Cpus:g}", f"{machine.cpus} CPUs")
 

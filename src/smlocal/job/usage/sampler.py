@@ -1,125 +1,135 @@
-"""Looks at one container again and again, and writes down what it sees."""
+"""Samples what one container uses, and writes points to the file of its host.
+
+Samples and points become rarer the longer a container runs, so that neither their cost nor their number grows much.
+"""
 
 import time
 from collections.abc import Sequence
-from dataclasses import field
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from smlocal.engine.interface import Engine
 from smlocal.engine.statistics import Statistics
 from smlocal.errors import EngineError, MachineNotReadyError
-from smlocal.job.usage.folders import held
-from smlocal.job.usage.sampling_rate import FIRST, pause, spacing
+from smlocal.job.usage.folder_sizes import folder_sizes
+from smlocal.job.usage.point_builder import PointBuilder
 from smlocal.job.usage.series import SeriesFile
-from smlocal.job.usage.window import Window
-from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from smlocal.job.usage.gpus import GpuReader
+    from smlocal.job.usage.gpu_usage import GpuReader
 
-_NOT_FOUND = 404
-_CONFLICT = 409
-_TOLD_AFTER = 2
-"""The first refusal may be the container's end."""
-_LEAST = 0.1
-"""Seconds between an answer and the next question."""
-_MOMENT = 0.01
-"""Seconds, for clocks that are a little apart."""
+_ENDED = {404, 409}
+"""HTTP statuses of an engine for a container that does not run any more."""
+_ERRORS_NOTED = 2
+"""A single error may be due to the container's end."""
+_MIN_PAUSE, _MAX_PAUSE = 0.1, 5.0
+_SAMPLES = 30
+"""The pause between samples is a thirtieth of the time that has passed."""
+_POINTS = 200
+"""A point covers a two-hundredth of it: some 1,050 points in a day, 1,700 in four weeks."""
+_TOLERANCE = 0.01
+"""Seconds by which a point may be early."""
 
 
-@dataclass(kw_only=True, slots=True)
-class Looking:
-    """One container's. Only `ask` takes time; nothing raises."""
+def sampling_pause(elapsed: float) -> float:
+    """Seconds between two samples of a container that has run for `elapsed` seconds."""
+    return min(_MAX_PAUSE, max(1.0, elapsed / _SAMPLES))
 
-    engine: Engine
-    container: str
-    path: str
-    gpus: Sequence[str] | None
-    """Their ids; empty for all of the machine's, None for a container without."""
-    folders: Sequence[tuple[str, str]]
-    """Counted at the end: (here, there)."""
-    started_before: bool
-    _series: SeriesFile = field(init=False)
-    _window: Window = field(init=False)
-    _gpus: "GpuReader | None" = field(init=False)
-    _offset: float = field(init=False)
-    _kept_at: float = field(init=False)
-    _asked_at: float = field(init=False)
-    _refusals: int = 0
-    _seen: bool = False
 
-    def __post_init__(self) -> None:
-        # Times are steps of the monotonic clock from one reading of the other, which may be set.
+def point_seconds(elapsed: float) -> float:
+    """The seconds that one point covers then."""
+    return elapsed / _POINTS
+
+
+class Sampler:
+    """Of one container. Only making it and `ask` take time; nothing raises."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        container: str,
+        *,
+        path: str,
+        gpus: Sequence[str] | None,
+        folders: Sequence[tuple[str, str]],
+        elapsed: float | None,
+    ) -> None:
+        """The container has run for `elapsed` seconds; None if only the engine knows.
+
+        `gpus`: their ids; empty for all of the machine, None for a container without GPUs.
+        `folders`: (here, in the container), whose sizes are kept at the end.
+        """
+        self._engine = engine
+        self._container = container
+        self._gpus = gpus
+        self._folders = folders
+        # Times are differences of the monotonic clock, since the other one may be set.
         self._offset = time.time() - time.monotonic()
-        began = self._started() if self.started_before else self._now() - FIRST
-        self._window = Window(began=began, fresh=not self.started_before)
-        self._series = SeriesFile(self.path)
-        self._gpus = None
-        if self.gpus is not None:
-            from smlocal.job.usage.gpus import GpuReader
-
-            self._gpus = GpuReader(self.gpus)
-        self._kept_at = self._asked_at = began
+        began = self._started() if elapsed is None else self._now() - elapsed
+        self._points = PointBuilder(began=began, from_start=elapsed is not None)
+        self._series = SeriesFile(path)
+        self._gpu_reader: GpuReader | None = None
+        self._point_at = self._asked_at = began
+        self._errors = 0
+        self._begun = False
 
     @property
     def pause(self) -> float:
-        """Seconds until the next look; an engine may take as long to answer, and then is asked again at once."""
-        return max(_LEAST, pause(self._now() - self._window.began) - (self._now() - self._asked_at))
+        """Seconds until the next sample; less if the engine took long to answer."""
+        asked = self._now() - self._asked_at
+        return max(_MIN_PAUSE, sampling_pause(self._now() - self._points.began) - asked)
 
     def ask(self) -> Statistics | str | None:
-        """What the engine says of the container: numbers, nothing of one that has ended, or why it says nothing."""
+        """What the engine reports: numbers, None for a container that has ended, or why there are no numbers."""
         self._asked_at = self._now()
         try:
-            return self.engine.statistics(self.container)
+            return self._engine.statistics(self._container)
         except (EngineError, MachineNotReadyError) as error:
-            gone = isinstance(error, EngineError) and error.status in {_NOT_FOUND, _CONFLICT}
-            return None if gone else error.sentence
+            return None if isinstance(error, EngineError) and error.status in _ENDED else error.sentence
         except (ValueError, LookupError, TypeError, AttributeError) as error:
-            return f"its usage cannot be read: {type(error).__name__}: {error}"
+            return f"its answer cannot be read: {type(error).__name__}: {error}"
 
-    def keep(self, seen: Statistics | str | None) -> None:
-        """Write down what was seen, when it is time for another point."""
-        if isinstance(seen, str):
-            self._refusals += 1
-            if self._refusals == _TOLD_AFTER:
-                self._series.note(f"The engine did not report its usage: {seen}")
+    def keep(self, sample: Statistics | str | None) -> None:
+        """Take in a sample, and write a point if it is time for one."""
+        if isinstance(sample, str):
+            self._errors += 1
+            if self._errors == _ERRORS_NOTED:
+                self._series.note(f"The engine did not report its usage: {sample}")
             return
-        if seen is None:
+        if sample is None:
             return
         now = self._now()
-        if not self._seen:
-            self._seen = True
-            self._series.begin(self.container, self._window.began)
-        self._window.look(now, seen, self._gpus.look() if self._gpus is not None else None)
-        if now - self._kept_at >= spacing(now - self._window.began) - _MOMENT:
-            self._keep_point()
+        if not self._begun:
+            self._begun = True
+            self._series.begin(self._container, self._points.began)
+            if self._gpus is not None:
+                from smlocal.job.usage.gpu_usage import GpuReader
+
+                self._gpu_reader = GpuReader(self._gpus)
+        self._points.add(now, sample, self._gpu_reader.read() if self._gpu_reader is not None else None)
+        if now - self._point_at >= point_seconds(now - self._points.began) - _TOLERANCE:
+            self._write_point()
 
     def finish(self) -> None:
-        """Keep what is left, and what the folders hold."""
-        self.release()
-        self._keep_point()
-        if self._seen:
-            self._series.hold(held(self.folders))
+        """Write what is left, and the sizes of the folders."""
+        if self._gpu_reader is not None:
+            self._gpu_reader.close()
+        self._write_point()
+        if self._begun:
+            self._series.hold(folder_sizes(self._folders))
 
-    def release(self) -> None:
-        """Give back what was held for looking."""
-        if self._gpus is not None:
-            self._gpus.close()
-
-    def _keep_point(self) -> None:
-        point = self._window.close()
+    def _write_point(self) -> None:
+        point = self._points.take()
         if point is not None:
             self._series.add(point)
-            self._kept_at = point.at
+            self._point_at = point.at
 
     def _now(self) -> float:
         return time.monotonic() + self._offset
 
     def _started(self) -> float:
-        """When a container started that was taken up; now, where the engine does not tell."""
-        from datetime import datetime
-
+        """When the container started, by the engine; now, if it does not say."""
         try:
-            return datetime.fromisoformat(self.engine.state(self.container).started_at).timestamp()
+            return datetime.fromisoformat(self._engine.state(self._container).started_at).timestamp()
         except (EngineError, MachineNotReadyError, ValueError):
-            return self._now() - FIRST
+            return self._now()

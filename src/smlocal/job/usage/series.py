@@ -1,34 +1,31 @@
-"""The file of one host's usage: lines of numbers that are only ever appended, so that it can be read at any time."""
+"""The usage of one host as a CSV file. Lines are only appended, so the file can be read while the job runs.
 
+A line is a point, or a comment with a JSON object: `# {"container": …}`, `# {"note": …}`, `# {"held": …}`.
+"""
+
+import json
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import field, fields
+from typing import Any
 
 from smlocal.contract.usage import ContainerUsage, Point
 from smlocal.quick_dataclass import dataclass
 
-_COLUMNS = (
-    "at,cpu_seconds,cpu_cores,memory,memory_with_cache,disk_read,disk_written,network_received,network_sent,"
-    "gpu_percent,gpu_memory"
-)
-_BEGAN = "# container "
-_NOTE = "# note "
-_HELD = "# held "
-_UNCOUNTED = "?"
+_COLUMNS = [each.name for each in fields(Point)]
+_COMMENT = "# "
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Series:
-    """All that is known of one host so far."""
+    """All that was measured on one host so far."""
 
     containers: tuple[ContainerUsage, ...] = ()
-    last_container: str = ""
-    """Id of the container that the last points are of."""
     notes: tuple[str, ...] = ()
     """What could not be measured, and why."""
     held: Mapping[str, int | None] = field(default_factory=dict)
-    """Bytes on disk by folder, in the container's words, at the end of the last container; None if not counted."""
+    """Bytes on disk by folder of the last container, at its end; None where they were not counted."""
 
     @property
     def points(self) -> tuple[Point, ...]:
@@ -37,140 +34,87 @@ class Series:
 
 
 class SeriesFile:
-    """Appends to a series. A disk that is full ends it: usage is never an obstacle to the job."""
+    """Appends to a series. If the disk is full it stops: that must not stop the job."""
 
     def __init__(self, path: str) -> None:
-        """Nothing is made before there is something to write."""
+        """The file is created with its first line."""
         self._path = path
-        self._broken = False
+        self._written = False
+        self._failed = False
 
     def begin(self, container: str, began: float) -> None:
-        """What follows is of this container; once more of the same one says nothing."""
-        with suppress(OSError):
-            known = read_series(self._path)
-            if known.last_container == container:
-                return
-        self._append(f"{_BEGAN}{container} {began:.2f}")
+        """The points that follow are of this container, or still of it."""
+        self._comment({"container": container, "began": round(began, 2)})
 
     def add(self, point: Point) -> None:
         """One more point."""
-        numbers = (
-            point.disk_read,
-            point.disk_written,
-            point.network_received,
-            point.network_sent,
-            point.gpu_percent,
-            point.gpu_memory,
-        )
-        self._append(
-            f"{point.at:.2f},{point.cpu_seconds:.3f},{point.cpu_cores:.3f},{point.memory},{point.memory_with_cache},"
-            + ",".join("" if number is None else str(number) for number in numbers)
-        )
+        self._append(",".join(_cell(getattr(point, column)) for column in _COLUMNS))
 
     def note(self, text: str) -> None:
         """Why something could not be measured."""
-        self._append(_NOTE + " ".join(text.split()))
+        self._comment({"note": " ".join(text.split())})
 
     def hold(self, folders: Mapping[str, int | None]) -> None:
-        """What the container's folders hold at its end."""
-        for folder, size in folders.items():
-            self._append(f"{_HELD}{_UNCOUNTED if size is None else size} {' '.join(folder.splitlines())}")
+        """The sizes of the container's folders at its end."""
+        self._comment({"held": dict(folders)})
+
+    def _comment(self, document: Mapping[str, Any]) -> None:
+        self._append(_COMMENT + json.dumps(document))
 
     def _append(self, line: str) -> None:
-        if self._broken:
+        if self._failed:
             return
         try:
             os.makedirs(os.path.dirname(self._path), exist_ok=True)
-            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-            descriptor = os.open(self._path, flags, 0o644)
-            try:
-                data = f"{line}\n".encode(errors="backslashreplace")
-                os.write(descriptor, self._mended(descriptor) + data)
-            finally:
-                os.close(descriptor)
+            with open(self._path, "ab", buffering=0) as file:
+                # After a crash the file may end within a line.
+                if not self._written:
+                    line = f"{'' if file.tell() else ','.join(_COLUMNS)}\n{line}"
+                file.write(f"{line}\n".encode())
+            self._written = True
         except OSError:
-            self._broken = True
+            self._failed = True
 
-    @staticmethod
-    def _mended(descriptor: int) -> bytes:
-        """What has to come first: the names of the columns, or the end of a line that was cut off by a crash."""
-        size = os.fstat(descriptor).st_size
-        if size == 0:
-            return f"{_COLUMNS}\n".encode()
-        return b"" if os.pread(descriptor, 1, size - 1) == b"\n" else b"\n"
+
+def _cell(number: Any) -> str:
+    return "" if number is None else f"{number:.3f}" if isinstance(number, float) else str(number)
 
 
 def read_series(path: str) -> Series:
-    """Everything in a file; a line that is not whole is left out. Raises `OSError` when there is no such file."""
+    """Everything in a file. Raises `OSError` if there is none."""
     with open(path, encoding="utf-8", errors="replace") as file:
-        return parse_series(line.rstrip("\n") for line in file if line.endswith("\n"))
+        return parse_series(line for line in file if line.endswith("\n"))
 
 
 def parse_series(lines: Iterable[str]) -> Series:
-    """Read the lines of a file; one that a crash has cut off is left out."""
-    reader = _Reader()
+    """Read the lines of a file. One that a crash has cut off is left out."""
+    containers: list[tuple[str, float, list[Point]]] = []
+    notes: list[str] = []
+    held: dict[str, int | None] = {}
     for line in lines:
-        with suppress(ValueError):
-            reader.take(line)
-    return reader.series
-
-
-@dataclass(kw_only=True, slots=True)
-class _Reader:
-    """What has been read so far."""
-
-    containers: list[ContainerUsage] = field(default_factory=list)
-    container: str = ""
-    began: float | None = None
-    points: list[Point] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    held: dict[str, int | None] = field(default_factory=dict)
-
-    @property
-    def series(self) -> Series:
-        self._end()
-        return Series(
-            containers=tuple(self.containers),
-            last_container=self.container,
-            notes=tuple(self.notes),
-            held=self.held,
-        )
-
-    def take(self, line: str) -> None:
-        """Take in one line; raises `ValueError` when it makes no sense."""
-        if line.startswith(_BEGAN):
-            self._end()
-            self.container, self.began, self.held = "", None, {}
-            self.container, start = line.removeprefix(_BEGAN).split()
-            self.began = float(start)
-        elif line.startswith(_NOTE):
-            self.notes.append(line.removeprefix(_NOTE))
-        elif line.startswith(_HELD):
-            size, _, folder = line.removeprefix(_HELD).partition(" ")
-            self.held[folder] = None if size == _UNCOUNTED else int(size)
-        elif line[:1].isdigit():
-            self.points.append(_point(line))
-
-    def _end(self) -> None:
-        if self.points:
-            began = self.points[0].at if self.began is None else self.began
-            self.containers.append(ContainerUsage(began=began, points=tuple(self.points)))
-        self.points = []
+        with suppress(ValueError, LookupError, TypeError, AttributeError):
+            if line[:1].isdigit():
+                point = _point(line)
+                if not containers:  # the line that began it is damaged
+                    containers.append(("", point.at, []))
+                containers[-1][2].append(point)
+                continue
+            found = json.loads(line.removeprefix(_COMMENT))
+            if "note" in found:
+                notes.append(str(found["note"]))
+            elif "held" in found:
+                held = dict(found["held"])
+            elif not containers or containers[-1][0] != found["container"]:
+                containers.append((found["container"], float(found["began"]), []))
+                held = {}
+    usage = (ContainerUsage(began=began, points=tuple(points)) for _, began, points in containers if points)
+    return Series(containers=tuple(usage), notes=tuple(notes), held=held)
 
 
 def _point(line: str) -> Point:
-    at, spent, cores, memory, with_cache, *others = line.split(",")
-    read, written, received, sent, percent, gpu_memory = (int(other) if other else None for other in others)
-    return Point(
-        at=float(at),
-        cpu_seconds=float(spent),
-        cpu_cores=float(cores),
-        memory=int(memory),
-        memory_with_cache=int(with_cache),
-        disk_read=read,
-        disk_written=written,
-        network_received=received,
-        network_sent=sent,
-        gpu_percent=percent,
-        gpu_memory=gpu_memory,
-    )
+    cells = zip(_COLUMNS, line.rstrip("\n").split(","), strict=True)
+    return Point(**{name: _number(cell) for name, cell in cells})
+
+
+def _number(cell: str) -> Any:
+    return None if not cell else float(cell) if "." in cell else int(cell)

@@ -5,9 +5,9 @@ import pytest
 
 from smlocal.cli.views.usage_lines import describe_lines, evenly, summary_lines
 from smlocal.contract.usage import MIB, Point
-from smlocal.job.usage.block import Measured, usage_block
-from smlocal.job.usage.path import series_path
 from smlocal.job.usage.series import SeriesFile
+from smlocal.job.usage.usage_block import MeasuredHost, usage_block
+from smlocal.job.usage.usage_paths import series_path
 
 GPU = {"gpu_percent": 97, "gpu_memory": 15_000 * MIB}
 
@@ -40,7 +40,7 @@ def usage(job: Path, hosts: dict[str, list[Point]], kind: str = "ml.m5.large", n
             file.add(each)
         if note:
             file.note(note)
-    block = usage_block(str(job), [Measured(name=name, instance_type=kind) for name in hosts], machine_cpus=64)
+    block = usage_block(str(job), [MeasuredHost(name=name, instance_type=kind) for name in hosts], machine_cpus=64)
     assert block is not None
     return block
 
@@ -118,11 +118,13 @@ def test_stretches_of_equal_length_keep_the_peak(count: int) -> None:
 
 
 def test_nothing_kept_is_no_block(tmp_path: Path) -> None:
-    assert usage_block(str(tmp_path), [Measured(name="algo-1", instance_type="ml.m5.large")], machine_cpus=2) is None
+    assert (
+        usage_block(str(tmp_path), [MeasuredHost(name="algo-1", instance_type="ml.m5.large")], machine_cpus=2) is None
+    )
 
 
 def test_a_host_that_was_never_seen_has_only_its_note(tmp_path: Path) -> None:
     SeriesFile(series_path(str(tmp_path), "algo-2")).note("no answer")
-    measured = [Measured(name=name, instance_type="ml.m5.large") for name in ("algo-1", "algo-2")]
+    measured = [MeasuredHost(name=name, instance_type="ml.m5.large") for name in ("algo-1", "algo-2")]
     block = usage_block(str(tmp_path), measured, machine_cpus=2)
     assert block == {"Hosts": [], "Advice": [], "Notes": ["algo-2: no answer"]}

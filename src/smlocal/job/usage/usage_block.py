@@ -1,4 +1,4 @@
-"""`Usage` of the `Local` block: what each host used, and what it says about instance types."""
+"""The `Usage` member of the `Local` block: what each host used, and advice on instance types."""
 
 import os.path
 from collections.abc import Sequence
@@ -8,30 +8,30 @@ from typing import Any
 from smlocal.contract.instance_types import InstanceType, instance_types, size_here
 from smlocal.contract.usage import MIB, Advice, HostUsage, advise, host_usage
 from smlocal.job.prepare.machine import memory_mib
-from smlocal.job.usage.path import series_directory, series_path
 from smlocal.job.usage.series import Series, read_series
+from smlocal.job.usage.usage_paths import series_path, usage_directory
 from smlocal.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Measured:
-    """A host whose usage may have been kept."""
+class MeasuredHost:
+    """A host that may have been measured."""
 
     name: str
     instance_type: str
     oom_killed: bool = False
     gpus: int = 0
-    """That it got; of use where its type is this machine."""
+    """That it got; needed if its type is `local`."""
 
 
-def usage_block(job_directory: str, hosts: Sequence[Measured], *, machine_cpus: int) -> dict[str, Any] | None:
-    """Of a job that runs or has ended; None when nothing was kept, as of one that ends within its first second."""
-    if not os.path.isdir(series_directory(job_directory)):
+def usage_block(job_directory: str, hosts: Sequence[MeasuredHost], *, machine_cpus: int) -> dict[str, Any] | None:
+    """Of a job that runs or has ended. None if nothing was measured, as when it ends within its first second."""
+    if not os.path.isdir(usage_directory(job_directory)):
         return None
 
     gpus = {host.instance_type: host.gpus for host in hosts}
 
-    def size(name: str) -> InstanceType:
+    def type_of(name: str) -> InstanceType:
         return size_here(name, cpus=machine_cpus, memory_mib=memory_mib(), gpus=gpus[name])
 
     documents, notes = [], []
@@ -45,15 +45,15 @@ def usage_block(job_directory: str, hosts: Sequence[Measured], *, machine_cpus: 
         used = host_usage(host.name, series.containers, oom_killed=host.oom_killed)
         if used is not None:
             kinds.setdefault(host.instance_type, []).append(used)
-            documents.append(_host(used, size(host.instance_type), series, path))
-    advice = [advise(size(k), used, instance_types(), machine_cpus=machine_cpus) for k, used in kinds.items()]
+            documents.append(_host(used, type_of(host.instance_type), series, path))
+    advice = [advise(type_of(k), used, instance_types(), machine_cpus=machine_cpus) for k, used in kinds.items()]
     return {"Hosts": documents, "Advice": [_advice(each) for each in advice], "Notes": notes}
 
 
 def _host(used: HostUsage, kind: InstanceType, series: Series, path: str) -> dict[str, Any]:
     return {
         "Name": used.name,
-        "InstanceType": _size(kind),
+        "InstanceType": _type_document(kind),
         "Seconds": round(used.seconds, 1),
         "MemoryPeakMiB": _mib(used.memory_peak),
         "MemoryWithCachePeakMiB": _mib(used.memory_with_cache_peak),
@@ -77,12 +77,12 @@ def _advice(advice: Advice) -> dict[str, Any]:
         "InstanceType": advice.instance_type.name,
         "Hosts": list(advice.hosts),
         "Verdict": advice.verdict,
-        "Fits": [_size(kind) for kind in advice.fits],
+        "Fits": [_type_document(kind) for kind in advice.fits],
         "Sentences": list(advice.sentences),
     }
 
 
-def _size(kind: InstanceType) -> dict[str, Any]:
+def _type_document(kind: InstanceType) -> dict[str, Any]:
     return {"Name": kind.name, "VCpus": kind.vcpus, "MemoryMiB": kind.memory_mib, "Gpus": kind.gpus}
 
 

@@ -1,4 +1,4 @@
-"""Looking at a container whose engine has other things to say than numbers, over a real socket."""
+"""Sampling a container whose engine answers with errors or nonsense, over a real socket."""
 
 import json
 import socket
@@ -12,7 +12,7 @@ import pytest
 
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import Endpoint
-from smlocal.job.usage.sampler import Looking
+from smlocal.job.usage.sampler import Sampler
 from smlocal.job.usage.series import read_series
 
 RUNNING = {
@@ -64,20 +64,20 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "usage" / "algo-1.csv"
 
 
-def looking(engine: DockerEngine, path: Path, *folders: tuple[str, str]) -> Looking:
-    return Looking(engine=engine, container="c1", path=str(path), gpus=None, folders=folders, started_before=False)
+def sampler(engine: DockerEngine, path: Path, *folders: tuple[str, str]) -> Sampler:
+    return Sampler(engine, "c1", path=str(path), gpus=None, folders=folders, elapsed=1.0)
 
 
 def test_numbers_are_kept_and_folders_counted(serve: Serve, path: Path, tmp_path: Path) -> None:
     (tmp_path / "model").mkdir()
-    one = looking(serve(200, json.dumps(RUNNING).encode()), path, (str(tmp_path / "model"), "/opt/ml/model"))
+    one = sampler(serve(200, json.dumps(RUNNING).encode()), path, (str(tmp_path / "model"), "/opt/ml/model"))
     for _ in range(3):
         one.keep(one.ask())
     one.finish()
     series = read_series(str(path))
     assert [point.memory for point in series.points] == [4000] * len(series.points)
     assert 1 <= len(series.points) <= 3
-    assert (series.last_container, series.notes, list(series.held)) == ("c1", (), ["/opt/ml/model"])
+    assert (series.notes, list(series.held)) == ((), ["/opt/ml/model"])
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_numbers_are_kept_and_folders_counted(serve: Serve, path: Path, tmp_path
 def test_an_engine_that_cannot_tell_is_noted_once(
     status: int, body: bytes, note: str, serve: Serve, path: Path, tmp_path: Path
 ) -> None:
-    one = looking(serve(status, body), path, (str(tmp_path), "/opt/ml/model"))
+    one = sampler(serve(status, body), path, (str(tmp_path), "/opt/ml/model"))
     for _ in range(4):
         one.keep(one.ask())
     one.finish()
@@ -104,7 +104,7 @@ def test_an_engine_that_cannot_tell_is_noted_once(
 
 @pytest.mark.parametrize("status", [404, 409])
 def test_a_container_that_has_gone_is_no_trouble(status: int, serve: Serve, path: Path) -> None:
-    one = looking(serve(status, b'{"message": "No such container"}'), path)
+    one = sampler(serve(status, b'{"message": "No such container"}'), path)
     for _ in range(4):
         one.keep(one.ask())
     one.finish()
@@ -112,17 +112,17 @@ def test_a_container_that_has_gone_is_no_trouble(status: int, serve: Serve, path
 
 
 def test_a_single_refusal_may_be_the_end(serve: Serve, path: Path) -> None:
-    one = looking(serve(500, b'{"message": "out of order"}'), path)
+    one = sampler(serve(500, b'{"message": "out of order"}'), path)
     one.keep(one.ask())
     one.finish()
     assert not path.parent.exists()
 
 
-def test_a_short_job_never_hears_of_it(tmp_path: Path) -> None:
+def test_a_short_job_imports_nothing_for_it(tmp_path: Path) -> None:
     code = f"""
 import sys, threading
 from smlocal.engine.docker import connect
-from smlocal.job.usage.watch import UsageWatch
+from smlocal.job.usage.usage_watch import UsageWatch
 watch = UsageWatch()
 watch.begin(connect(), "c1", path="{tmp_path}/usage/algo-1.csv", gpus=["0"], folders=[("{tmp_path}", "/opt/ml/model")])
 watch.close()

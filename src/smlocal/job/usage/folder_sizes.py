@@ -1,32 +1,32 @@
-"""How much the folders hold that a container has left."""
+"""The sizes of the folders that a container has written in."""
 
 import os
 from collections.abc import Iterable
 
-_MOST = 10_000
-"""Entries that are looked at, in 30 ms: the end of a job waits for it."""
+_MAX_ENTRIES = 10_000
+"""Counted in 30 ms: the end of a job waits for it."""
 _BLOCK = 512
 
 
-def held(folders: Iterable[tuple[str, str]]) -> dict[str, int | None]:
-    """Bytes on disk of folders (here, there), by the container's path; None for one that cannot be counted."""
+def folder_sizes(folders: Iterable[tuple[str, str]]) -> dict[str, int | None]:
+    """Bytes on disk of folders (here, in the container), by the latter; None if one cannot be counted."""
     sizes: dict[str, int | None] = {}
-    left = _MOST
-    for here, there in folders:
-        sizes[there] = None
+    left = _MAX_ENTRIES
+    for path, target in folders:
+        sizes[target] = None
         if left < 0:
             continue
         try:
-            size, left = _size(here, left)
-        except OSError:  # only root may look, or it is on another machine
+            size, left = _size(path, left)
+        except OSError:  # only root may read it, or it is on another machine
             continue
         if left >= 0:
-            sizes[there] = size
+            sizes[target] = size
     return sizes
 
 
 def _size(top: str, left: int) -> tuple[int, int]:
-    """The bytes below a folder, and how many entries may still be looked at: less than none when there are too many."""
+    """The bytes below a folder, and how many entries may still be counted: negative if there are too many."""
     size = 0
     pending = [top]
     while pending:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.job.usage.gpus import GpuReader, GpuUse, highest
+from smlocal.job.usage.gpu_usage import GpuReader, GpuUsage, highest
 
 MIB = 1024 * 1024
 
@@ -24,9 +24,9 @@ def nvidia_smi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
     return make
 
 
-def first_look(reader: GpuReader) -> GpuUse | None:
+def first_reading(reader: GpuReader) -> GpuUsage | None:
     for _ in range(600):
-        if (use := reader.look()) is not None:
+        if (use := reader.read()) is not None:
             return use
         time.sleep(0.05)
     return None
@@ -36,8 +36,8 @@ def test_the_busiest_of_the_jobs_gpus(nvidia_smi: Callable[[str], Path]) -> None
     folder = nvidia_smi("printf '10, 300\\n70, 200\\n'; exec sleep 600")
     reader = GpuReader(["2", "3"])
     try:
-        assert first_look(reader) == GpuUse(percent=70, memory=300 * MIB)
-        assert reader.look() is None
+        assert first_reading(reader) == GpuUsage(percent=70, memory=300 * MIB)
+        assert reader.read() is None
         arguments = (folder / "arguments").read_text().split()
         assert "--query-gpu=utilization.gpu,memory.used" in arguments
         assert "--id=2,3" in arguments
@@ -52,7 +52,7 @@ def test_the_busiest_of_the_jobs_gpus(nvidia_smi: Callable[[str], Path]) -> None
 def test_without_the_tool_nothing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     reader = GpuReader(["0"])
-    assert reader.look() is None
+    assert reader.read() is None
     reader.close()
 
 
@@ -64,7 +64,7 @@ def test_a_tool_that_fails_says_nothing(nvidia_smi: Callable[[str], Path]) -> No
             if (folder / "arguments").exists():
                 break
             time.sleep(0.05)
-        assert reader.look() is None
+        assert reader.read() is None
     finally:
         reader.close()
 
@@ -72,12 +72,12 @@ def test_a_tool_that_fails_says_nothing(nvidia_smi: Callable[[str], Path]) -> No
 @pytest.mark.parametrize(
     ("lines", "use"),
     [
-        ([b"5, 6", b"50, 2", b""], GpuUse(percent=50, memory=6 * MIB)),
-        ([b"[N/A], 6", b"4, 5"], GpuUse(percent=4, memory=5 * MIB)),
+        ([b"5, 6", b"50, 2", b""], GpuUsage(percent=50, memory=6 * MIB)),
+        ([b"[N/A], 6", b"4, 5"], GpuUsage(percent=4, memory=5 * MIB)),
         ([b"[Not Supported], [Not Supported]"], None),
         ([b"No devices were found"], None),
         ([], None),
     ],
 )
-def test_lines_of_the_tool(lines: list[bytes], use: GpuUse | None) -> None:
+def test_lines_of_the_tool(lines: list[bytes], use: GpuUsage | None) -> None:
     assert highest(lines) == use

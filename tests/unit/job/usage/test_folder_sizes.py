@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from smlocal.job.usage.folders import held
+from smlocal.job.usage.folder_sizes import folder_sizes
 
 
 def test_what_folders_hold_links_not_followed(tmp_path: Path) -> None:
@@ -10,7 +10,9 @@ def test_what_folders_hold_links_not_followed(tmp_path: Path) -> None:
     (model / "deep" / "er" / "weights").write_bytes(b"1" * 1_000_000)
     (output / "link").symlink_to(model)
     (output / "loop").symlink_to(".")
-    sizes = held([(str(model), "/opt/ml/model"), (str(output), "/opt/ml/output"), (str(tmp_path / "no"), "/no")])
+    sizes = folder_sizes(
+        [(str(model), "/opt/ml/model"), (str(output), "/opt/ml/output"), (str(tmp_path / "no"), "/no")]
+    )
     assert list(sizes) == ["/opt/ml/model", "/opt/ml/output", "/no"]
     assert 1_000_000 <= (sizes["/opt/ml/model"] or 0) < 1_100_000
     assert (sizes["/opt/ml/output"] or 0) < 100_000
@@ -20,7 +22,7 @@ def test_what_folders_hold_links_not_followed(tmp_path: Path) -> None:
 def test_a_hole_takes_no_room(tmp_path: Path) -> None:
     with (tmp_path / "sparse").open("wb") as file:
         file.truncate(1 << 40)
-    assert (held([(str(tmp_path), "/x")])["/x"] or 0) < 1_000_000
+    assert (folder_sizes([(str(tmp_path), "/x")])["/x"] or 0) < 1_000_000
 
 
 def test_too_many_entries_are_not_counted(tmp_path: Path) -> None:
@@ -29,6 +31,6 @@ def test_too_many_entries_are_not_counted(tmp_path: Path) -> None:
         folder.mkdir()
         for number in range(count):
             (folder / str(number)).touch()
-    sizes = held([(str(few), "/few"), (str(many), "/many"), (str(few), "/after")])
+    sizes = folder_sizes([(str(few), "/few"), (str(many), "/many"), (str(few), "/after")])
     assert sizes == {"/few": sizes["/few"], "/many": None, "/after": None}
     assert sizes["/few"] is not None

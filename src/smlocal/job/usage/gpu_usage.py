@@ -1,4 +1,4 @@
-"""What the job's GPUs do, as `nvidia-smi` tells it, which stays running: to start it anew takes a tenth of a second."""
+"""The use of the job's GPUs, by one `nvidia-smi` that keeps running: starting it takes a tenth of a second."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ _FIELDS = 2
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class GpuUse:
+class GpuUsage:
     """The busiest of the job's GPUs."""
 
     percent: int
@@ -23,10 +23,10 @@ class GpuUse:
 
 
 class GpuReader:
-    """Reads along with `nvidia-smi`. Says nothing where there is none, or it says nothing that can be understood."""
+    """Reads the output of `nvidia-smi`. There are no figures if it is not installed, or fails."""
 
     def __init__(self, ids: Sequence[str]) -> None:
-        """Begin to watch these; all there are, where none are named."""
+        """Start it for the GPUs with these ids, or for all of them."""
         self._rest = b""
         self._process: subprocess.Popen[bytes] | None = None
         with suppress(OSError):
@@ -41,13 +41,13 @@ class GpuReader:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                start_new_session=True,  # Ctrl-C is for the job; should we be killed, it ends with its next line
+                start_new_session=True,  # Ctrl-C is for the job; if smlocal is killed, it ends with its next line
             )
             if self._process.stdout is not None:
                 os.set_blocking(self._process.stdout.fileno(), False)
 
-    def look(self) -> GpuUse | None:
-        """The highest figures since the last look; None when there are no new ones."""
+    def read(self) -> GpuUsage | None:
+        """The highest figures since the last call; None if there are no new ones."""
         if self._process is None or self._process.stdout is None:
             return None
         with suppress(OSError):  # nothing to read yet
@@ -56,7 +56,7 @@ class GpuReader:
         return highest(lines)
 
     def close(self) -> None:
-        """End the tool and wait for it."""
+        """End it."""
         if self._process is not None:
             process, self._process = self._process, None
             process.kill()
@@ -65,8 +65,8 @@ class GpuReader:
             process.wait()
 
 
-def highest(lines: Iterable[bytes]) -> GpuUse | None:
-    """The highest figures in lines of `percent, MiB`; a device that has no such figure is left out."""
+def highest(lines: Iterable[bytes]) -> GpuUsage | None:
+    """The highest figures in lines of `percent, MiB`; a GPU without such figures is left out."""
     found = []
     for line in lines:
         fields = [field.strip() for field in line.split(b",")]
@@ -74,4 +74,4 @@ def highest(lines: Iterable[bytes]) -> GpuUse | None:
             found.append((int(fields[0]), int(fields[1])))
     if not found:
         return None
-    return GpuUse(percent=max(percent for percent, _ in found), memory=max(mib for _, mib in found) * _MIB)
+    return GpuUsage(percent=max(percent for percent, _ in found), memory=max(mib for _, mib in found) * _MIB)

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smlocal.contract.usage import ContainerUsage, Point
-from smlocal.job.usage.path import series_path
 from smlocal.job.usage.series import SeriesFile, parse_series, read_series
+from smlocal.job.usage.usage_paths import series_path
 
 
 def point(at: float = 101.25, **numbers: Any) -> Point:
@@ -45,7 +45,7 @@ def test_what_was_written_can_be_read(path: Path) -> None:
     file.hold({"/opt/ml/model": 4096, "/a b": 1, "/unread": None})
     series = read_series(str(path))
     assert series.containers == (ContainerUsage(began=100.5, points=(point(gpu_percent=99, gpu_memory=5), point(102))),)
-    assert (series.last_container, series.notes) == ("one", ("the engine said: no",))
+    assert series.notes == ("the engine said: no",)
     assert series.held == {"/opt/ml/model": 4096, "/a b": 1, "/unread": None}
 
 
@@ -62,6 +62,11 @@ def test_a_container_that_is_taken_up_goes_on_and_a_new_one_begins_anew(path: Pa
     assert [(c.began, len(c.points)) for c in series.containers] == [(100, 2), (110, 1)]
     assert series.held == {}
     assert len(series.points) == 3
+
+
+def test_points_without_their_container_are_read(path: Path) -> None:
+    SeriesFile(str(path)).add(point(101))
+    assert read_series(str(path)).containers == (ContainerUsage(began=101, points=(point(101),)),)
 
 
 def test_a_program_for_tables_can_read_it(path: Path) -> None:
@@ -91,7 +96,7 @@ def test_a_crash_costs_at_most_the_last_line(tmp_path_factory: pytest.TempPathFa
 
 @given(st.lists(st.text(st.characters(exclude_characters="\n"), max_size=40)))
 def test_no_line_is_too_odd(lines: list[str]) -> None:
-    parse_series(["1", "1,2", "# container", "# container a b", "# held x", "# held", *lines])
+    parse_series(["1", "1,2", "# {}", "# []", "# 1", '# {"container": 1}', '# {"held": 1}', "# {", *lines])
 
 
 def test_a_place_that_cannot_be_written_is_no_obstacle(tmp_path: Path) -> None:
