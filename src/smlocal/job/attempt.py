@@ -50,8 +50,8 @@ class Attempt:
     context: Context
     plan: JobPlan
     faults: Faults
-    on_logged: Callable[[], None] = lambda: None
-    """Called after bytes were added to the log of a host."""
+    on_running: Callable[[], None] = lambda: None
+    """Called when containers have been started, or taken over."""
     desk: "Desk | None" = None
     """Where the containers get credentials, if they get any."""
     story: Story = field(default_factory=Story)
@@ -139,7 +139,6 @@ class Attempt:
             reporter=context.reporter,
             delivery=self.delivery,
             environment={} if self.desk is None else self.desk.environment,
-            on_logged=self.on_logged,
         )
         return self.runs[host.host.name]
 
@@ -157,6 +156,7 @@ class Attempt:
         context = self.context
         context.phases.enter(SecondaryStatus.TRAINING, StatusMessage.TRAINING)
         started, error = start_all(list(self.runs.values()))
+        self.on_running()
         if error is not None:
             self._trouble(error)
         self.watch(started, give_up=error is not None)
@@ -190,6 +190,7 @@ class Attempt:
             self._do(watch.hear(each, time.monotonic()))
         for run in self.runs.values():
             run.resume_watching()
+        self.on_running()
         self._to_the_end(watch)
 
     def _to_the_end(self, watch: Watch) -> None:

@@ -63,8 +63,6 @@ class ContainerRun:
     on_warning: Callable[[str], None] = lambda _: None
     log: str = ""
     """The file that gets all of the output; empty: none."""
-    on_logged: Callable[[], None] = lambda: None
-    """Called after bytes were added to the log."""
     id: str = ""
     """The engine's id of the container, once it has been created."""
     exited: bool = False
@@ -170,7 +168,7 @@ class ContainerRun:
 
     def _read(self, output: Output) -> None:
         """Log and pass on the output. If the stream breaks, the container may still be running: `_wait` decides."""
-        log = LogFile(self.log, self.on_logged) if self.log else None
+        log = LogFile(self.log) if self.log else None
         incomplete = None
         try:
             for written in output:

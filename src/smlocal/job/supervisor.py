@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from smlocal.artifacts.collect import Artifacts
-from smlocal.contract.metrics.values import definitions_of
+from smlocal.contract.metrics.metric_values import definitions_of
 from smlocal.contract.outcome import failure_reason
 from smlocal.contract.outcome.statuses import Ending, SecondaryStatus, StatusMessage, TrainingJobStatus
 from smlocal.engine.interface import Engine
@@ -33,7 +33,7 @@ from smlocal.job.finish.unpacked import keep as keep_unpacked
 from smlocal.job.finish.unpacked import kept_directory
 from smlocal.job.host.failure_file import read_failure
 from smlocal.job.logs.log_paths import log_path, logged_by
-from smlocal.job.metrics.watch import MetricsReport, MetricsWatch
+from smlocal.job.metrics.metrics_search import MetricsReport, MetricsSearch
 from smlocal.job.mirrored.checkpoints import save_mirrored, with_checkpoints_of_now
 from smlocal.job.phases import Phases
 from smlocal.job.prepare.prepare import Prepared
@@ -152,7 +152,7 @@ class Supervisor:
     """Where the containers get credentials, if they get any."""
     policy: RestartPolicy = field(default_factory=lambda: RestartPolicy(retries=0))
     attempt: Attempt = field(init=False)
-    metrics: MetricsWatch = field(init=False)
+    metrics: MetricsSearch = field(init=False)
     measured: MetricsReport = field(default_factory=MetricsReport)
     number: int = 1
     artifacts: Artifacts | None = None
@@ -170,13 +170,13 @@ class Supervisor:
     def __post_init__(self) -> None:
         self.policy.retries = self.plan.retries
         faults = Faults(planned=self.plan.faults, record=lambda index: self.context.record(FAULT, {"Index": index}))
-        self.metrics = MetricsWatch(
+        self.metrics = MetricsSearch(
             job_directory=self.plan.job_directory,
             definitions=definitions_of(self.plan.request),
             logs={host.host.name: log_path(self.plan.job_directory, host.host.name) for host in self.plan.hosts},
         )
         self.attempt = Attempt(
-            context=self.context, plan=self.plan, faults=faults, desk=self.desk, on_logged=self.metrics.wrote
+            context=self.context, plan=self.plan, faults=faults, desk=self.desk, on_running=self.metrics.begin
         )
 
     def run(self) -> None:
@@ -237,7 +237,7 @@ class Supervisor:
             faults=old.faults,
             hints=old.hints,
             desk=self.desk,
-            on_logged=self.metrics.wrote,
+            on_running=self.metrics.begin,
         )
         self.context.phases.enter(SecondaryStatus.STARTING, StatusMessage.PREPARING)
 

@@ -1,7 +1,7 @@
 """Notes on the regexes of MetricDefinitions."""
 
+from smlocal.contract.metrics.metric_values import definitions_of
 from smlocal.contract.metrics.regex import wanted_controls
-from smlocal.contract.metrics.values import definitions_of
 from smlocal.jobfile.job_file import JobFile
 from smlocal.planning.model import JobPlan
 from smlocal.planning.note_rule import NoteRule, some

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from smlocal.contract.metrics.values import MetricValue, is_later
+from smlocal.contract.metrics.metric_values import MetricValue, is_later
 from smlocal.job.metrics.job_metrics import JobMetrics
 from smlocal.report.chart import Chart, Downsampler, Line, Range
 from smlocal.report.formatting import axis_duration, counted, number, short_number

@@ -12,7 +12,7 @@ import pytest
 
 from smlocal.contract.outcome.statuses import COMPLETED, FAILED, SecondaryStatus, StatusMessage, TrainingJobStatus
 from smlocal.contract.usage import Point
-from smlocal.job.metrics.values import ValuesFile
+from smlocal.job.metrics.values_file import ValuesFile
 from smlocal.job.usage.series import SeriesFile
 from smlocal.job.usage.usage_block import MeasuredHost, usage_block
 from smlocal.job.usage.usage_paths import series_path

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.contract.metrics.values import MetricValue
+from smlocal.contract.metrics.metric_values import MetricValue
 from smlocal.job.metrics.job_metrics import JobMetrics, job_metrics
 from smlocal.report.metric_charts import MetricCharts, metric_charts
 from smlocal.store.jobs import Store

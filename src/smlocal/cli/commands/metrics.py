@@ -11,9 +11,9 @@ from smlocal.cli.terminal.printable import printable
 from smlocal.cli.views.sparkline import sparkline
 
 if TYPE_CHECKING:
-    from smlocal.contract.metrics.values import MetricValue
+    from smlocal.contract.metrics.metric_values import MetricValue
     from smlocal.job.metrics.job_metrics import JobMetrics
-    from smlocal.job.metrics.summary import MetricSummary
+    from smlocal.job.metrics.metric_summary import MetricSummary
 
 _GAP = "   "
 _HEAD = ("METRIC", "LAST", "MIN", "MAX", "COUNT", "")

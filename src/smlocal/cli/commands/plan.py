@@ -70,7 +70,7 @@ def _tried(plan: "JobPlan", texts: tuple[str, ...]) -> list[dict[str, Any]]:
     if not texts:
         return []
     from smlocal.cli.views.tried_lines import tried_lines
-    from smlocal.contract.metrics.values import definitions_of
+    from smlocal.contract.metrics.metric_values import definitions_of
 
     if not definitions_of(plan.request):
         raise click.UsageError("--try-line needs MetricDefinitions, and the request has none.")

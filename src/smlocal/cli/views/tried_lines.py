@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from smlocal.contract.log_view import view_of
-from smlocal.contract.metrics.values import definitions_of
+from smlocal.contract.metrics.metric_values import definitions_of
 
 
 def tried_lines(request: Mapping[str, Any], texts: Sequence[str]) -> list[dict[str, Any]]:

@@ -1,75 +1,66 @@
-"""Whether the first group of a regex, which is the value of a metric, can ever match a number."""
+"""Whether the first group of a regex, whose match is the value of a metric, can match a number at all."""
 
 from collections.abc import Iterator
 from typing import Any, Final
 
-from smlocal.contract.metrics.regex import compile_regex, parsed
+from smlocal.contract.metrics.regex import compile_regex, parse
 
 _DIGITS: Final = range(ord("0"), ord("9") + 1)
 _WITHOUT_DIGITS: Final = {"CATEGORY_NOT_DIGIT", "CATEGORY_SPACE", "CATEGORY_NOT_WORD"}
-_NO_TEXT: Final = {"AT", "ASSERT", "ASSERT_NOT"}
+_ASSERTIONS: Final = {"AT", "ASSERT", "ASSERT_NOT"}
+_OF_PARTS: Final = {"SUBPATTERN", "BRANCH", "MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT", "ATOMIC_GROUP"}
+"""Operations that match only what their parts match."""
 
 
 def never_a_number(regex: str) -> bool:
-    """True when no digit can be in what the first group matches; where that is not certain, False."""
+    """True if no digit can be in the match of the first group. False where that is not certain."""
     try:
-        group = _first_group(parsed(compile_regex(regex)))
+        operations = _operations(parse(compile_regex(regex)))
+        first = (argument for name, argument in operations if name == "SUBPATTERN" and argument[0] == 1)
+        for group in first:
+            return not any(_matches_digit(*operation) for operation in _operations(group[-1]))
     except Exception:  # noqa: BLE001 - it cannot be compiled, or the parser, which is private to Python, has changed
         return False
-    return group is not None and not _may_hold_digit(group)
-
-
-def _first_group(found: Any) -> Any | None:
-    for _, argument in found:
-        for inner, number in _inside(argument):
-            if number == 1:
-                return inner
-            below = _first_group(inner)
-            if below is not None:
-                return below
-    return None
-
-
-def _inside(argument: Any, number: int | None = None) -> Iterator[tuple[Any, int | None]]:
-    """The parsed pieces within what an operation works on; with the number of the group that a piece is."""
-    if isinstance(argument, tuple | list):
-        own = argument[0] if isinstance(argument, tuple) and argument and isinstance(argument[0], int) else None
-        for each in argument:
-            yield from _inside(each, own)
-    elif hasattr(argument, "getwidth"):
-        yield argument, number
-
-
-def _may_hold_digit(found: Any) -> bool:
-    for operation, argument in found:
-        name = str(operation)
-        if name in _NO_TEXT:
-            continue
-        if name == "LITERAL":
-            may = argument in _DIGITS
-        elif name == "IN":
-            may = any(_in_set(argument, digit) for digit in _DIGITS)
-        else:
-            pieces = [piece for piece, _ in _inside(argument)]
-            # What has no pieces matches anything, or what another group has matched.
-            may = not pieces or any(_may_hold_digit(piece) for piece in pieces)
-        if may:
-            return True
     return False
 
 
-def _in_set(items: Any, digit: int) -> bool:
-    negated = any(str(operation) == "NEGATE" for operation, _ in items)
+def _operations(parsed: Any) -> Iterator[tuple[str, Any]]:
+    """All operations, with those inside of them. Assertions match no text."""
+    for operation, argument in parsed:
+        if str(operation) not in _ASSERTIONS:
+            yield str(operation), argument
+            for part in _parts(argument):
+                yield from _operations(part)
+
+
+def _parts(argument: Any) -> Iterator[Any]:
+    if hasattr(argument, "getwidth"):
+        yield argument
+    elif isinstance(argument, tuple | list):
+        for each in argument:
+            yield from _parts(each)
+
+
+def _matches_digit(name: str, argument: Any) -> bool:
+    match name:
+        case "LITERAL":
+            return argument in _DIGITS
+        case "IN":
+            return any(_set_has(argument, digit) for digit in _DIGITS)
+        case _:
+            return name not in _OF_PARTS
+
+
+def _set_has(items: Any, digit: int) -> bool:
+    negated = found = False
     for operation, argument in items:
         match str(operation):
+            case "NEGATE":
+                negated = True
             case "LITERAL":
-                found = argument == digit
+                found |= argument == digit
             case "RANGE":
-                found = argument[0] <= digit <= argument[1]
+                found |= argument[0] <= digit <= argument[1]
             case "CATEGORY":
-                found = str(argument) not in _WITHOUT_DIGITS
-            case _:
-                found = False
-        if found:
-            return not negated
-    return negated
+                found |= str(argument) not in _WITHOUT_DIGITS
+    return found is not negated

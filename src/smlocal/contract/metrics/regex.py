@@ -1,6 +1,6 @@
-r"""Regexes of MetricDefinitions: read as Python's, which stand for the service's; its dialect is not published.
+r"""Regexes of MetricDefinitions, compiled by Python's `re`. The service's dialect is not published.
 
-It is Java's by all appearance, so two spellings of Java that Python does not know are translated: `(?<name>…)`, `\z`.
+It seems to be Java's, so two spellings that only Java has are translated: `(?<name>…)` and `\z`.
 """
 
 import re
@@ -11,22 +11,22 @@ from typing import Any, Final
 
 _NAMED: Final = "(?<"
 _TOKEN: Final = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?<(?=[A-Za-z])", re.DOTALL)
-"""An escape, a set, or the beginning of a named group of Java's."""
+"""An escape, a set, or the beginning of a named group in Java's spelling."""
 _DELETE: Final = 0x7F
 
 
 def compile_regex(regex: str) -> re.Pattern[str]:
-    """Raise `re.error` for what is no regular expression, and for one that is too much for Python."""
+    """Compile it; raises `re.error` if it is not valid, or too large for Python."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return re.compile(_TOKEN.sub(_pythons, regex))
+            return re.compile(_TOKEN.sub(_translated, regex))
         except (OverflowError, RecursionError) as error:
             raise re.error(str(error)) from error
 
 
-def regex_trouble(regex: str) -> str | None:
-    """Why no metric can be taken with this regex; None when one can."""
+def regex_problem(regex: str) -> str | None:
+    """Why a metric cannot have this regex. None if it can."""
     try:
         pattern = compile_regex(regex)
     except re.error as error:
@@ -37,12 +37,12 @@ def regex_trouble(regex: str) -> str | None:
 
 
 def required_text(pattern: re.Pattern[str]) -> str:
-    """The longest text that every match has in it; empty where none is known."""
+    """The longest text that is in every match; empty if none is known."""
     return max(_required(pattern), key=len)
 
 
 def wanted_controls(regex: str) -> tuple[str, ...]:
-    r"""The control characters, as `\t` or `\x1b`, that a match needs; the service escapes them, so it finds none."""
+    r"""The control characters, such as `\t` or `\x1b`, in every match. The service escapes them: it never matches."""
     try:
         needed = "".join(_required(compile_regex(regex)))
     except re.error:
@@ -52,29 +52,29 @@ def wanted_controls(regex: str) -> tuple[str, ...]:
 
 
 def _required(pattern: re.Pattern[str]) -> list[str]:
-    """Pieces of text that every match has in it, in their order."""
+    """Texts that are in every match, in this order."""
     runs = [""]
     try:
-        _collect(parsed(pattern), pattern.flags, runs)
+        _collect(parse(pattern), pattern.flags, runs)
     except Exception:  # noqa: BLE001 - the parser is private to Python: without it every line is searched
         return [""]
     return runs
 
 
-def _pythons(token: re.Match[str]) -> str:
+def _translated(token: re.Match[str]) -> str:
     return {_NAMED: "(?P<", r"\z": r"\Z"}.get(token[0], token[0])
 
 
-def parsed(pattern: re.Pattern[str]) -> Any:
-    """The regex as Python's own parser sees it: operations with what they work on. It is private to Python."""
+def parse(pattern: re.Pattern[str]) -> Any:
+    """The operations of a regex with their arguments, by Python's own parser, which is private to Python."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return import_module("re._parser").parse(pattern.pattern, 0)
 
 
-def _collect(found: Any, flags: int, runs: list[str]) -> None:
-    """Append to the last run what must follow it, and begin another wherever anything may."""
-    for operation, argument in found:
+def _collect(parsed: Any, flags: int, runs: list[str]) -> None:
+    """Append to the last run what must follow it, and begin another one where other text may follow."""
+    for operation, argument in parsed:
         name = str(operation)
         if name == "LITERAL" and not (flags & re.IGNORECASE and chr(argument).lower() != chr(argument).upper()):
             runs[-1] += chr(argument)
@@ -82,7 +82,7 @@ def _collect(found: Any, flags: int, runs: list[str]) -> None:
             _, added, removed, inner = argument
             _collect(inner, (flags | added) & ~removed, runs)
         elif name in {"AT", "ASSERT", "ASSERT_NOT"}:
-            continue  # takes no room
+            continue  # matches no text
         else:
             runs.append("")
             for inner in _at_least_once(name, argument):
@@ -91,7 +91,7 @@ def _collect(found: Any, flags: int, runs: list[str]) -> None:
 
 
 def _at_least_once(name: str, argument: Any) -> Iterator[Any]:
-    """What else of an operation every match goes through."""
+    """The part of an operation that is in every match."""
     if name in {"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"} and argument[0] >= 1:
         yield argument[2]
     elif name == "ATOMIC_GROUP":

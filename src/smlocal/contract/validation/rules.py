@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from smlocal.contract.metrics.regex import regex_trouble
+from smlocal.contract.metrics.regex import regex_problem
 from smlocal.contract.validation.check import missing
 from smlocal.contract.validation.member_path import Path, spoken
 from smlocal.contract.validation.violation import Violation
@@ -79,7 +79,7 @@ def _metrics(request: dict[str, Any]) -> _Found:
     definitions = _part(request, "AlgorithmSpecification").get("MetricDefinitions")
     for index, each in enumerate(definitions if isinstance(definitions, list) else ()):
         regex = each.get("Regex") if isinstance(each, dict) else None
-        trouble = regex_trouble(regex) if isinstance(regex, str) else None
+        trouble = regex_problem(regex) if isinstance(regex, str) else None
         if trouble is not None:
             yield _says(("AlgorithmSpecification", "MetricDefinitions", index, "Regex"), trouble)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from smlocal.job.context import Context
     from smlocal.job.credentials import Desk
     from smlocal.job.decide.restarts import RestartPolicy
-    from smlocal.job.metrics.watch import MetricsReport
+    from smlocal.job.metrics.metrics_search import MetricsReport
     from smlocal.planning.model import JobPlan
 
 

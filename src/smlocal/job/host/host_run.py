@@ -1,7 +1,7 @@
 """One host of a running job: its folders and data, its container, its log and its usage."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import assert_never
 
@@ -38,8 +38,6 @@ class HostRun:
     delivery: Delivery
     environment: Mapping[str, str] = field(default_factory=dict)
     """Variables that are not in the plan. Those of the plan override them."""
-    on_logged: Callable[[], None] = lambda: None
-    """Called after bytes were added to the log."""
     container: ContainerRun = field(init=False)
     staged: tuple[StagedChannel, ...] = ()
     logged_before: int = 0
@@ -60,7 +58,6 @@ class HostRun:
             on_exit=self._usage.close,
             on_warning=self.reporter.warning,
             log=self.log,
-            on_logged=self.on_logged,
         )
 
     @property
@@ -110,7 +107,6 @@ class HostRun:
 
     def resume_watching(self) -> None:
         """Wait for the end of a container that was taken over, if it is still running."""
-        self.on_logged()
         if self._running_before:
             self._watch_usage()
             self.container.watch_end()

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from smlocal.job.logs.log_times import TimesFile, entries_below, times_path
 
@@ -10,11 +10,10 @@ from smlocal.job.logs.log_times import TimesFile, entries_below, times_path
 class LogFile:
     """Takes what a container writes. A disk that is full stops the log, not the reading of the container."""
 
-    def __init__(self, path: str, wrote: Callable[[], None] = lambda: None) -> None:
-        """Open it for appending; a restarted job goes on in the same file. `wrote` hears of it when bytes came."""
+    def __init__(self, path: str) -> None:
+        """Open it for appending; a restarted job goes on in the same file."""
         self._trouble: str | None = None
         self._descriptor = -1
-        self._wrote = wrote
         try:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
@@ -28,7 +27,7 @@ class LogFile:
         if self._trouble is not None:
             return
         # Whoever finds the bytes must find their time.
-        tell = self._times.note(self._position, time.time())
+        self._times.note(self._position, time.time())
         view = memoryview(data)
         try:
             while view:
@@ -37,8 +36,6 @@ class LogFile:
                 view = view[went:]
         except OSError as error:
             self._trouble = error.strerror or str(error)
-        if tell:
-            self._wrote()
 
     def close(self) -> str | None:
         """Why the log is not complete, None when it is."""

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from smlocal.contract.outcome.statuses import COMPLETED
-from smlocal.job.metrics.values import ValuesFile, write_state
+from smlocal.job.metrics.values_file import ValuesFile, write_state
 from smlocal.store.jobs import Store
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -52,7 +52,7 @@ VALUES: tuple[tuple[int, int, float | None, float], ...] = (
 
 
 def test_people_see_a_table(measured: Callable[..., None], smlocal: Run) -> None:
-    measured(*VALUES, names=("loss", "validation:acc", "none"), state={"Overruns": {"2": ["aaaa"]}})
+    measured(*VALUES, names=("loss", "validation:acc", "none"), state={"SlowLines": {"2": ["aaaa"]}})
     done = smlocal("metrics", "job")
     assert (done.returncode, done.stderr) == (0, "")
     assert [line.split() for line in done.stdout.splitlines()[:4]] == [

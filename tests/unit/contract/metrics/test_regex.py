@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.contract.metrics.regex import compile_regex, regex_trouble, required_text, wanted_controls
+from smlocal.contract.metrics.regex import compile_regex, regex_problem, required_text, wanted_controls
 from smlocal.errors import RequestInvalidError
 
 
@@ -86,7 +86,7 @@ def test_what_python_would_warn_of_is_nobodys_business(regex: str) -> None:
     ],
 )
 def test_regexes_that_find_nothing_are_refused(regex: str, says: str, request_with: Any, read: Any) -> None:
-    assert regex_trouble(regex) == says
+    assert regex_problem(regex) == says
     with pytest.raises(RequestInvalidError) as caught:
         read(request_with("AlgorithmSpecification.MetricDefinitions[].Regex", regex))
     assert caught.value.exit_code == 2
@@ -94,7 +94,7 @@ def test_regexes_that_find_nothing_are_refused(regex: str, says: str, request_wi
 
 
 def test_nesting_without_end_is_refused() -> None:
-    assert regex_trouble("(" * 250 + ")" * 250) is None
+    assert regex_problem("(" * 250 + ")" * 250) is None
     with pytest.raises(re.error):
         compile_regex("(" * 5000 + ")" * 5000)
 

@@ -53,14 +53,6 @@ def test_a_restarted_job_goes_on_in_the_same_file(log: str) -> None:
     assert times_of(log).at(0)[1] == 6
 
 
-def test_who_wants_to_know_hears_of_it_when_the_bytes_are_there(log: str) -> None:
-    heard: list[bytes] = []
-    file = LogFile(log, lambda: heard.append(Path(log).read_bytes()))
-    file.write(b"one\n")
-    file.close()
-    assert heard == [b"one\n"]
-
-
 def test_a_folder_that_cannot_be_made_is_told_at_the_end(tmp_path: Path) -> None:
     (tmp_path / "logs").write_text("in the way")
     file = LogFile(f"{tmp_path}/logs/algo-1.log")

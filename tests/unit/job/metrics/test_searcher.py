@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.contract.metrics.values import MetricDefinition, number_in
-from smlocal.job.metrics.guard import Guard
+from smlocal.contract.metrics.metric_values import MetricDefinition, number_in
+from smlocal.job.metrics.search_limit import SearchLimit
 from smlocal.job.metrics.searcher import Searcher, try_line
 
 BOMB = r"(a+)+$"
@@ -17,43 +17,42 @@ def defined(*regexes: str) -> list[MetricDefinition]:
 
 
 @pytest.fixture
-def guard() -> Iterator[Guard]:
-    with Guard() as guard:
-        yield guard
+def limit() -> Iterator[SearchLimit]:
+    with SearchLimit() as limit:
+        yield limit
 
 
-def test_each_line_gives_its_first_match(guard: Guard) -> None:
-    searcher = Searcher(defined(r"loss=([0-9.]+)", r"^acc ([0-9.]+)", r"([0-9]+)$"), guard)
+def test_each_line_gives_its_first_match(limit: SearchLimit) -> None:
+    searcher = Searcher(defined(r"loss=([0-9.]+)", r"^acc ([0-9.]+)", r"([0-9]+)$"), limit)
     lines = "epoch 1 loss=0.5 loss=0.4\nacc 0.25\nx acc 0.75\nloss=1\n\nnone\n"
     assert list(searcher.values(lines)) == [(0, 0.5), (0, 1.0), (1, 0.25), (2, 4.0), (2, 25.0), (2, 75.0), (2, 1.0)]
 
 
-def test_a_value_is_a_number_or_nothing(guard: Guard) -> None:
-    searcher = Searcher(defined(r"cat=(.*?);", r"(x)?loss"), guard)
+def test_a_value_is_a_number_or_nothing(limit: SearchLimit) -> None:
+    searcher = Searcher(defined(r"cat=(.*?);", r"(x)?loss"), limit)
     lines = "cat=dog;\ncat=nan;\ncat=inf;\ncat=-1e3;\ncat=;\nloss\n"
     assert list(searcher.values(lines)) == [(0, -1000.0)]
 
 
 @pytest.mark.parametrize("regex", [r"a\s+([0-9])", r"a\n([0-9])", r"a[^x]([0-9])", r"a(?:.|\n)+([0-9])"])
-def test_no_match_spans_lines(guard: Guard, regex: str) -> None:
-    assert list(Searcher(defined(regex), guard).values("a\n7\nba\n8\n")) == []
+def test_no_match_spans_lines(limit: SearchLimit, regex: str) -> None:
+    assert list(Searcher(defined(regex), limit).values("a\n7\nba\n8\n")) == []
 
 
-def test_only_so_much_of_a_line_is_searched(guard: Guard) -> None:
-    searcher = Searcher(defined(r"v=([0-9])$", r"([0-9])$"), guard)
+def test_only_so_much_of_a_line_is_searched(limit: SearchLimit) -> None:
+    searcher = Searcher(defined(r"v=([0-9])$", r"([0-9])$"), limit)
     long, longest = "x" * (2**18 - 3) + "v=1", "x" * (2**18 - 2) + "v=2"
     assert list(searcher.values(f"{long}\n{longest}\nv=3\n")) == [(0, 1.0), (0, 3.0), (1, 1.0), (1, 3.0)]
 
 
-def test_a_regex_that_takes_too_long_is_switched_off_and_no_other(guard: Guard) -> None:
-    searcher = Searcher(defined(BOMB, r"v=(\d)", "(b)$"), guard)
+def test_a_regex_that_takes_too_long_is_switched_off_and_no_other(limit: SearchLimit) -> None:
+    searcher = Searcher(defined(BOMB, r"v=(\d)", "(b)$"), limit)
     bad = "a" * 60 + "!v=1\n"
     found = [value for _ in range(5) for value in searcher.values(f"v=9\n{bad}v=2\n")]
     assert found == [(1, 9.0), (1, 1.0), (1, 2.0)] * 5
     first, *others = searcher.searches
-    assert first.off
-    assert first.overruns == [bad.rstrip("\n")] * 3
-    assert [(other.off, other.overruns) for other in others] == [(False, [])] * 2
+    assert first.slow_lines == [bad.rstrip("\n")] * 3
+    assert [other.slow_lines for other in others] == [[], []]
 
 
 REGEXES = [
@@ -75,8 +74,8 @@ def test_passing_lines_over_changes_nothing(text: str, among_others: bool) -> No
     text += "\n"
     if among_others:
         text = text.replace("\n", "\n" + "z" * 2000 + "\n")
-    with Guard() as guard:
-        found = list(Searcher(defined(*REGEXES), guard).values(text))
+    with SearchLimit() as limit:
+        found = list(Searcher(defined(*REGEXES), limit).values(text))
     expected = []
     for index, regex in enumerate(REGEXES):
         for line in text[:-1].split("\n"):

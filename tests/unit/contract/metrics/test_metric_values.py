@@ -5,15 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.contract.metrics.values import (
+from smlocal.contract.metrics.metric_values import (
     MetricDefinition,
     MetricValue,
-    Tried,
+    TriedDefinition,
     definitions_of,
     final_metric_data,
     is_later,
     number_in,
-    of_name,
     single_precision,
 )
 
@@ -101,23 +100,25 @@ def test_a_request_may_define_none(request_: dict[str, object]) -> None:
     assert definitions_of(request_) == ()
 
 
-def test_definitions_of_one_name_are_one_metric() -> None:
-    given = [{"Name": name, "Regex": "(a)"} for name in ("b", "a", "b")]
+def test_definitions_are_read_in_their_order() -> None:
+    given = [{"Name": name, "Regex": "(a)"} for name in ("b", "a")]
     definitions = definitions_of({"AlgorithmSpecification": {"MetricDefinitions": given}})
     assert definitions[1] == MetricDefinition(name="a", regex="(a)")
-    assert of_name(definitions) == ["b", "a"]
 
 
 @pytest.mark.parametrize(
     ("tried", "verdict"),
     [
-        (Tried(name="m", value=0.5, text="0.5", found=True), "0.5"),
-        (Tried(name="m"), "no match"),
-        (Tried(name="m", text="dog", found=True), "no value: the first group matched 'dog', which is not a number"),
-        (Tried(name="m", found=True), "no value: the first group matched nothing, which is not a number"),
-        (Tried(name="m", slow=True), "stopped after 100 ms: a line that takes longer has no value"),
+        (TriedDefinition(name="m", value=0.5, text="0.5", found=True), "0.5"),
+        (TriedDefinition(name="m"), "no match"),
+        (
+            TriedDefinition(name="m", text="dog", found=True),
+            "no value: the first group matched 'dog', which is not a number",
+        ),
+        (TriedDefinition(name="m", found=True), "no value: the first group matched nothing, which is not a number"),
+        (TriedDefinition(name="m", slow=True), "stopped after 100 ms: a line that takes longer has no value"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_a_try_is_told_in_words(tried: Tried, verdict: str) -> None:
+def test_a_try_is_told_in_words(tried: TriedDefinition, verdict: str) -> None:
     assert tried.verdict == verdict

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from smlocal.contract.log_view import view_of
 from smlocal.job.logs.log_file import rewrite_log
 from smlocal.job.logs.log_times import TimesFile, times_path
-from smlocal.job.metrics.tail import Tail
+from smlocal.job.metrics.log_reader import LogReader
 
 
 class Log:
@@ -33,38 +33,43 @@ def log(tmp_path: Path) -> Log:
 
 
 def test_lines_come_when_they_are_whole(log: Log) -> None:
-    tail = Tail(log.path)
-    assert list(tail.new()) == []
+    log_reader = LogReader(log.path)
+    assert list(log_reader.new_lines()) == []
     log.write(b"one\ntw")
-    assert list(tail.new()) == [("one\n", 100.0)]
+    assert list(log_reader.new_lines()) == [("one\n", 100.0)]
     log.write(b"o\n")
-    assert list(tail.new()) == [("two\n", 100.0)]
+    assert list(log_reader.new_lines()) == [("two\n", 100.0)]
     log.write(b"no end")
-    assert list(tail.new()) == []
-    assert list(tail.new(last=True)) == [("no end\n", 100.0)]
-    assert list(tail.new(last=True)) == []
+    assert list(log_reader.new_lines()) == []
+    assert list(log_reader.new_lines(last=True)) == [("no end\n", 100.0)]
+    assert list(log_reader.new_lines(last=True)) == []
 
 
 def test_a_line_came_when_its_first_byte_did(log: Log) -> None:
-    tail = Tail(log.path)
+    log_reader = LogReader(log.path)
     log.write(b"a\nb", 100.0)
     log.write(b"b\nc\n", 200.0)
     log.write(b"d\ne\n", None)
     log.write(b"f", 300.0)
     log.write(b"f", 400.0)
-    assert list(tail.new(last=True)) == [("a\nbb\n", 100.0), ("c\n", 200.0), ("d\ne\n", None), ("ff\n", 300.0)]
+    assert list(log_reader.new_lines(last=True)) == [
+        ("a\nbb\n", 100.0),
+        ("c\n", 200.0),
+        ("d\ne\n", None),
+        ("ff\n", 300.0),
+    ]
 
 
 def test_a_log_that_is_not_there_yet_has_no_lines(tmp_path: Path) -> None:
-    assert list(Tail(f"{tmp_path}/none.log").new(last=True)) == []
+    assert list(LogReader(f"{tmp_path}/none.log").new_lines(last=True)) == []
 
 
 def test_a_log_may_be_replaced_by_a_longer_one(log: Log) -> None:
-    tail = Tail(log.path)
+    log_reader = LogReader(log.path)
     log.write(b"one\ntw")
-    assert list(tail.new()) == [("one\n", 100.0)]
+    assert list(log_reader.new_lines()) == [("one\n", 100.0)]
     rewrite_log(log.path, 0, [(50.0, b"one\n"), (60.0, b"two\n"), (70.0, b"three\n")])
-    assert list(tail.new()) == [("two\n", 60.0), ("three\n", 70.0)]
+    assert list(log_reader.new_lines()) == [("two\n", 60.0), ("three\n", 70.0)]
 
 
 @pytest.mark.parametrize("before", [b"", b"first\n"])
@@ -73,8 +78,8 @@ def test_a_line_of_fifty_megabytes_is_cut_and_the_next_is_not(log: Log, before: 
     for _ in range(50):
         log.write(b"z" * 1_000_000)
     log.write(b"v=1\nnext\n", 200.0)
-    tail = Tail(log.path)
-    found = list(tail.new(last=True))
+    log_reader = LogReader(log.path)
+    found = list(log_reader.new_lines(last=True))
     assert "".join(lines for lines, _ in found).replace("z", "") == before.decode() + "\nnext\n"
     assert found[-1] == ("next\n", 200.0)
     assert max(len(lines) for lines, _ in found) <= 2**20 + 1 + len(before)
@@ -84,13 +89,13 @@ def test_a_line_of_fifty_megabytes_is_cut_and_the_next_is_not(log: Log, before: 
 def test_nothing_is_lost_or_read_twice(
     tmp_path_factory: pytest.TempPathFactory, pieces: list[bytes], data: st.DataObject
 ) -> None:
-    log = Log(tmp_path_factory.mktemp("tail"))
-    tail, found = Tail(log.path), ""
+    log = Log(tmp_path_factory.mktemp("log_reader"))
+    log_reader, found = LogReader(log.path), ""
     for number, piece in enumerate(pieces):
         log.write(piece, float(number))
         if data.draw(st.booleans()):
-            found += "".join(lines for lines, _ in tail.new())
-    found += "".join(lines for lines, _ in tail.new(last=True))
+            found += "".join(lines for lines, _ in log_reader.new_lines())
+    found += "".join(lines for lines, _ in log_reader.new_lines(last=True))
     everything = b"".join(pieces)
     if everything and not everything.endswith(b"\n"):
         everything += b"\n"

@@ -1,18 +1,18 @@
-"""Metrics as the service takes them from a log: what counts as a value, how exact it is, and which one is final."""
+"""Metrics as the service extracts them from a log: what is a value, its precision, and which one is final."""
 
 import math
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from smlocal.quick_dataclass import dataclass
 
-OVERRUN_SECONDS = 0.1
-"""A regex that takes longer than this over a line is broken off."""
-MOST_OVERRUNS = 3
-"""After so many of them its metric is switched off."""
-LONGEST_LINE = 1 << 18
-"""Characters of a line that are searched; an event of CloudWatch Logs held as much."""
+SEARCH_SECONDS = 0.1
+"""The search of a line that takes longer is cancelled."""
+MAX_SLOW_LINES = 3
+"""After so many cancelled searches the metric is disabled."""
+MAX_LINE = 1 << 18
+"""Characters of a line that are searched: the former size limit of an event in CloudWatch Logs."""
 
 _SINGLE = struct.Struct("<f")
 
@@ -27,12 +27,12 @@ class MetricDefinition:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MetricValue:
-    """One value of a metric, and the line it was taken from: which host's, and when it came."""
+    """One value of a metric, with the host and the time of its line."""
 
     name: str
     value: float
     at: float | None
-    """None where nobody knows."""
+    """None if it is not known."""
     host: str
 
 
@@ -43,7 +43,7 @@ def definitions_of(request: Mapping[str, Any]) -> tuple[MetricDefinition, ...]:
 
 
 def single_precision(value: float) -> float | None:
-    """The nearest float32, which is what the service keeps; None for what is none: NaN, infinite or too large."""
+    """The nearest float32, which is what the service keeps. None for NaN, infinity and what is too large."""
     try:
         (single,) = _SINGLE.unpack(_SINGLE.pack(value))
     except OverflowError:
@@ -52,7 +52,7 @@ def single_precision(value: float) -> float | None:
 
 
 def number_in(text: str | None) -> float | None:
-    """The value that a group matched; None where it is no number, as in `cat=dog`: the service drops that silently."""
+    """The value in the match of a group. None if it is not a number, as in `cat=dog`: the service silently drops it."""
     if text is None or "_" in text or not text.isascii():
         return None
     try:
@@ -62,12 +62,12 @@ def number_in(text: str | None) -> float | None:
 
 
 def is_later(one: float | None, other: float | None) -> bool:
-    """True when a value of time `one`, found after one of time `other`, is the later of the two."""
+    """True if a value of time `one`, found after a value of time `other`, is the later of the two."""
     return other is None or (one is not None and one >= other)
 
 
 def final_metric_data(last: Iterable[MetricValue]) -> list[dict[str, Any]]:
-    """FinalMetricDataList, of the last value of each metric."""
+    """FinalMetricDataList, from the last value of each metric."""
     return [
         {"MetricName": each.name, "Value": each.value} | ({} if each.at is None else {"Timestamp": int(each.at)})
         for each in last
@@ -75,30 +75,25 @@ def final_metric_data(last: Iterable[MetricValue]) -> list[dict[str, Any]]:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Tried:
-    """What a definition takes from a line that somebody gave to try it."""
+class TriedDefinition:
+    """The result of a definition for a line of `plan --try-line`."""
 
     name: str
     value: float | None = None
     text: str | None = None
-    """What the first group matched; None where the regex found nothing, or its group took no part."""
+    """The match of the first group. None if there is none."""
     found: bool = False
     slow: bool = False
-    """True when the regex was broken off."""
+    """True if the search was cancelled."""
 
     @property
     def verdict(self) -> str:
-        """In words."""
+        """The result in words."""
         if self.slow:
-            return f"stopped after {OVERRUN_SECONDS * 1000:g} ms: a line that takes longer has no value"
+            return f"stopped after {SEARCH_SECONDS * 1000:g} ms: a line that takes longer has no value"
         if self.value is not None:
             return str(self.value)
         if not self.found:
             return "no match"
         matched = "nothing" if self.text is None else f"'{self.text}'"
         return f"no value: the first group matched {matched}, which is not a number"
-
-
-def of_name(definitions: Sequence[MetricDefinition]) -> list[str]:
-    """The names of the metrics, each once: several definitions may feed one."""
-    return list(dict.fromkeys(each.name for each in definitions))

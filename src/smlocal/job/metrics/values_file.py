@@ -1,4 +1,4 @@
-"""The values of a job's metrics on the disk: appended while the job runs, to be read at any time by anybody."""
+"""The file of a job's metric values. It is appended to while the job runs, and can be read at any time."""
 
 import json
 import math
@@ -8,10 +8,10 @@ from contextlib import suppress
 from struct import Struct
 from typing import Any, Final
 
-from smlocal.contract.metrics.values import MetricDefinition, MetricValue
+from smlocal.contract.metrics.metric_values import MetricDefinition, MetricValue
 
 _RECORD: Final = Struct("<dfHH")
-"""When (NaN: unknown), the value in single precision, the definition's index, the host's."""
+"""Time (NaN: unknown), value in single precision, index of the definition, index of the host."""
 _RECORDS_AT_ONCE: Final = 4096
 _FOLDER = "metrics"
 _VALUES = "values"
@@ -19,15 +19,15 @@ _STATE = "state.json"
 
 
 def metrics_folder(job_directory: str) -> str:
-    """Where everything about the metrics of a job lies."""
+    """The folder with everything about the metrics of a job."""
     return f"{job_directory}/{_FOLDER}"
 
 
 class ValuesFile:
-    """Takes the values of one reader, in place of what an earlier one took: each reads the logs from their start."""
+    """The values that one process finds. They replace those of an earlier one: each reads the logs from the start."""
 
     def __init__(self, job_directory: str) -> None:
-        """Begin a new file; an earlier reader that still writes keeps the old one to itself."""
+        """Create a new file. A process that still writes to the earlier one goes on with a file that has no name."""
         folder = metrics_folder(job_directory)
         os.makedirs(folder, exist_ok=True)
         self._path = f"{folder}/{_VALUES}"
@@ -36,20 +36,20 @@ class ValuesFile:
         self._file = open(self._path, "ab")  # noqa: SIM115 - for as long as the process lives
 
     def add(self, definition: int, host: int, at: float | None, value: float) -> None:
-        """Append one, some time before the next `flush`."""
+        """Append one, with the next `flush` at the latest."""
         self._file.write(_RECORD.pack(math.nan if at is None else at, value, definition, host))
 
     def flush(self) -> None:
-        """Let others see all of them."""
+        """Make all of them visible to others."""
         self._file.flush()
 
     def close(self) -> None:
-        """Flush, and take no more."""
+        """Flush and close the file."""
         self._file.close()
 
     @property
     def superseded(self) -> bool:
-        """True once another reader has begun."""
+        """True once another process has created its file."""
         try:
             return os.stat(self._path).st_ino != os.fstat(self._file.fileno()).st_ino
         except OSError:
@@ -59,13 +59,13 @@ class ValuesFile:
 def read_values(
     job_directory: str, definitions: Sequence[MetricDefinition], hosts: Sequence[str]
 ) -> Iterator[MetricValue]:
-    """Every value in the order in which it was found, of each host and metric that of the lines."""
+    """Every value in the order in which it was found: for one host and metric, that of the lines."""
     with suppress(FileNotFoundError), open(f"{metrics_folder(job_directory)}/{_VALUES}", "rb") as file:
-        kept = b""
+        rest = b""
         while piece := file.read(_RECORDS_AT_ONCE * _RECORD.size):
-            data = kept + piece
+            data = rest + piece
             whole = len(data) - len(data) % _RECORD.size
-            kept = data[whole:]
+            rest = data[whole:]
             for at, value, definition, host in _RECORD.iter_unpack(data[:whole]):
                 yield MetricValue(
                     name=definitions[definition].name,
@@ -76,7 +76,7 @@ def read_values(
 
 
 def write_state(job_directory: str, state: Mapping[str, Any]) -> None:
-    """Keep how far a reader has come and what it met."""
+    """Store how much was read, and which lines were slow."""
     path = f"{metrics_folder(job_directory)}/{_STATE}"
     draft = f"{path}.{os.getpid()}"
     with open(draft, "w", encoding="utf-8") as file:
@@ -85,7 +85,7 @@ def write_state(job_directory: str, state: Mapping[str, Any]) -> None:
 
 
 def read_state(job_directory: str) -> dict[str, Any]:
-    """How far the reader has come and what it met; nothing where there was none."""
+    """What `write_state` has stored; empty if there is nothing."""
     try:
         with open(f"{metrics_folder(job_directory)}/{_STATE}", encoding="utf-8") as file:
             state: dict[str, Any] = json.load(file)

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.contract.metrics.values import MetricDefinition, MetricValue
-from smlocal.job.metrics.summary import MetricSummary, summaries
-from smlocal.job.metrics.values import ValuesFile, metrics_folder, read_state, read_values, write_state
+from smlocal.contract.metrics.metric_values import MetricDefinition, MetricValue
+from smlocal.job.metrics.metric_summary import MetricSummary, summaries
+from smlocal.job.metrics.values_file import ValuesFile, metrics_folder, read_state, read_values, write_state
 
 LOSS, ACC = MetricDefinition(name="loss", regex="()"), MetricDefinition(name="acc", regex="()")
 HOSTS = ["algo-1", "algo-2"]

@@ -1,0 +1,193 @@
+"""The process that reads logs, begun and ended as a supervisor does it."""
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from smlocal.contract.metrics.metric_values import MetricDefinition
+from smlocal.job.logs.log_file import LogFile
+from smlocal.job.metrics.metric_summary import summaries
+from smlocal.job.metrics.metrics_search import MetricsReport, MetricsSearch
+
+LOSS = MetricDefinition(name="loss", regex=r"loss=([0-9.]+)")
+BOMB = MetricDefinition(name="bomb", regex=r"(a+)+$")
+BAD = b"a" * 60 + b"!\n"
+
+
+def path_of(folder: Path, host: str) -> str:
+    return f"{folder}/logs/{host}.log"
+
+
+@pytest.fixture
+def search_of(tmp_path: Path) -> Callable[..., MetricsSearch]:
+    def make(
+        *definitions: MetricDefinition, hosts: tuple[str, ...] = ("algo-1",), stuck_seconds: float = 60
+    ) -> MetricsSearch:
+        logs = {host: path_of(tmp_path, host) for host in hosts}
+        return MetricsSearch(
+            job_directory=str(tmp_path), definitions=definitions, logs=logs, stuck_seconds=stuck_seconds
+        )
+
+    return make
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., None]:
+    def write(search: MetricsSearch, data: bytes, host: str = "algo-1") -> None:
+        log = LogFile(path_of(tmp_path, host))
+        log.write(data)
+        search.begin()
+        assert log.close() is None
+
+    return write
+
+
+def value_of(report: MetricsReport) -> dict[str, float]:
+    return {each["MetricName"]: each["Value"] for each in report.final}
+
+
+def until(condition: Callable[[], bool]) -> None:
+    for _ in range(6000):
+        if condition():
+            return
+        time.sleep(0.01)
+    pytest.fail("it did not come about")
+
+
+def count_of(folder: Path) -> int:
+    return summaries(str(folder), [LOSS], ["algo-1"])[0].count
+
+
+def test_values_are_found_while_the_log_grows(
+    tmp_path: Path, search_of: Callable[..., MetricsSearch], write: Callable[..., None]
+) -> None:
+    search = search_of(LOSS)
+    for number in range(3):
+        write(search, b"loss=%d\n" % number)
+        until(lambda number=number: count_of(tmp_path) == number + 1)  # type: ignore[misc]
+    write(search, b"loss=0.03457")
+    before = int(time.time()) - 60
+    report = search.finish()
+    assert value_of(report) == {"loss": 0.03457000106573105}
+    assert before <= report.final[0]["Timestamp"] <= time.time()
+    assert report.notes == []
+
+
+def test_a_job_without_definitions_begins_nothing(
+    tmp_path: Path, search_of: Callable[..., MetricsSearch], write: Callable[..., None]
+) -> None:
+    search = search_of()
+    write(search, b"loss=1\n")
+    assert search.finish() == MetricsReport()
+    assert os.listdir(tmp_path) == ["logs"]
+
+
+def test_a_job_that_never_wrote_has_no_metrics(search_of: Callable[..., MetricsSearch]) -> None:
+    search = search_of(LOSS)
+    search.begin()
+    assert search.finish() == MetricsReport()
+    assert search._process is not None
+    assert search._process.returncode is not None
+
+
+def test_the_later_of_two_hosts_wins(search_of: Callable[..., MetricsSearch], write: Callable[..., None]) -> None:
+    search = search_of(LOSS, hosts=("algo-1", "algo-2"))
+    write(search, b"loss=2\n", "algo-2")
+    time.sleep(0.05)
+    write(search, b"loss=1\n", "algo-1")
+    assert value_of(search.finish()) == {"loss": 1.0}
+
+
+def test_a_slow_regex_is_named_and_spoils_nothing(
+    search_of: Callable[..., MetricsSearch], write: Callable[..., None]
+) -> None:
+    search = search_of(BOMB, LOSS)
+    write(search, BAD * 50 + b"loss=0.5\n")
+    report = search.finish()
+    assert value_of(report) == {"loss": 0.5}
+    assert report.notes == [
+        "the metric bomb was disabled: its regex took more than 100 ms for each of 3 lines, such as "
+        + repr(BAD.decode().strip())
+    ]
+
+
+def test_one_slow_line_is_passed_over(search_of: Callable[..., MetricsSearch], write: Callable[..., None]) -> None:
+    search = search_of(MetricDefinition(name="bomb", regex=r"(?:a+)+$|=(\d)"))
+    write(search, BAD + b"=7\n")
+    report = search.finish()
+    assert value_of(report) == {"bomb": 7.0}
+    assert [note.partition(",")[0] for note in report.notes] == [
+        "1 line was skipped for the metric bomb: its regex took more than 100 ms"
+    ]
+
+
+def test_a_reader_that_was_killed_is_followed_by_another(
+    tmp_path: Path, search_of: Callable[..., MetricsSearch], write: Callable[..., None]
+) -> None:
+    search = search_of(LOSS)
+    write(search, b"loss=1\n")
+    until(lambda: count_of(tmp_path) == 1)
+    assert search._process is not None
+    os.kill(search._process.pid, signal.SIGKILL)
+    write(search, b"loss=2\n")
+    report = search.finish()
+    assert value_of(report) == {"loss": 2.0}
+    assert count_of(tmp_path) == 2
+    assert report.notes == ["the metrics process ended with -9; a new one read the logs from the start"]
+
+
+def test_what_was_not_read_in_time_is_told(
+    tmp_path: Path, search_of: Callable[..., MetricsSearch], write: Callable[..., None]
+) -> None:
+    search = search_of(LOSS, stuck_seconds=0.05)
+    write(search, b"loss=1\n")
+    until(lambda: count_of(tmp_path) == 1)
+    assert search._process is not None
+    os.kill(search._process.pid, signal.SIGSTOP)
+    write(search, b"loss=2\n")
+    report = search.finish()
+    assert value_of(report) == {"loss": 1.0}
+    (note,) = report.notes
+    assert note.startswith("metrics are missing: the logs were not read completely ")
+    assert note.endswith(" of 14 bytes of algo-1's log")
+
+
+def test_a_reader_that_cannot_begin_fails_nothing(
+    search_of: Callable[..., MetricsSearch], write: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.executable", "/nowhere/python")
+    search = search_of(LOSS)
+    write(search, b"loss=1\n")
+    report = search.finish()
+    assert report.final == []
+    assert "could not start" in report.notes[0]
+
+
+def test_a_reader_whose_supervisor_died_ends_by_itself(
+    tmp_path: Path, search_of: Callable[..., MetricsSearch], write: Callable[..., None]
+) -> None:
+    search = search_of(LOSS)
+    write(search, b"loss=1\nloss=2")
+    process = search._process
+    assert process is not None
+    assert process.stdin is not None
+    process.stdin.close()  # as the end of the supervisor does
+    assert process.wait(60) == 0
+    last = summaries(str(tmp_path), [LOSS], ["algo-1"])[0].last
+    assert last is not None
+    assert last.value == 2.0
+
+
+def test_forty_definitions_of_full_length_get_there(
+    search_of: Callable[..., MetricsSearch], write: Callable[..., None]
+) -> None:
+    definitions = [
+        MetricDefinition(name=f"{'é' * 252}{index:03}", regex=f"{'é' * 490}=(.)|v=(.)") for index in range(39)
+    ]
+    search = search_of(*definitions, LOSS)
+    write(search, b"loss=3\n")
+    assert value_of(search.finish()) == {"loss": 3.0}
