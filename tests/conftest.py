@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from smlocal.contract.coverage.members import TABLE
+from tests.member_tests import TEST_OF
 
 pytest_plugins = ["pytester"]
 _CASES = "tests/integration/test_cases.py::test_case["
 """Jobs named after their folder."""
 _MUTATION = "tests/mutation/test_members.py::test_the_test_of_an_emulated_member_fails_without_it["
-"""Runs the test that the member's row names."""
+"""Runs the test of a member."""
 _LIFE = "tests/integration/life/"
 """Long tests, each function of which has names of its own."""
 _LONG_SECONDS = 900
@@ -31,7 +30,7 @@ _LONG_SECONDS = 900
 def scope_of(test: str) -> str:
     """Tests of one scope run one after another."""
     if test.startswith(_MUTATION):
-        test = TABLE[test.removeprefix(_MUTATION).removesuffix("]")].test or test
+        test = TEST_OF[test.removeprefix(_MUTATION).removesuffix("]")]
     if test.startswith(_CASES):
         return test
     return test.partition("[" if test.startswith(_LIFE) else "::")[0]

@@ -1,17 +1,15 @@
-"""Every emulated member's row names a test, and that test fails when the member is taken out of effect."""
+"""Every emulated member has a test that fails when the member has no effect."""
 
 import os
 import subprocess
 from pathlib import Path
 
 import pytest
+from tests.member_tests import TEST_OF
 from tests.mutation.forked import run_pytest
-
-from smlocal.contract.coverage.members import TABLE, Support
 
 ROOT = Path(__file__).parents[2]
 IMAGE = ROOT / "tests" / "integration" / "images" / "show"
-EMULATED = [member for member, row in TABLE.items() if row.support is Support.EMULATED]
 PASSED, FAILED = 0, 1
 """Exit codes of pytest; others say that it ran no test."""
 
@@ -51,17 +49,14 @@ def run_without(member: str, test: str, folder: Path) -> tuple[int, set[str], st
     return code, told, output.read_text()
 
 
-@pytest.mark.parametrize("member", EMULATED)
+@pytest.mark.parametrize("member", TEST_OF)
 def test_the_test_of_an_emulated_member_fails_without_it(member: str, tmp_path: Path) -> None:
-    test = TABLE[member].test
-    assert test is not None
+    test = TEST_OF[member]
     code, told, output = run_without(member, test, tmp_path)
     assert told == {"taken out"}, output
     assert code == FAILED, f"{test} does not need {member}:\n{output}"
 
 
 def test_nothing_else_makes_a_test_fail(tmp_path: Path) -> None:
-    test = TABLE["HyperParameters"].test
-    assert test is not None
-    code, told, output = run_without("EnableManagedSpotTraining", test, tmp_path)
+    code, told, output = run_without("EnableManagedSpotTraining", TEST_OF["HyperParameters"], tmp_path)
     assert (code, told) == (PASSED, set()), output

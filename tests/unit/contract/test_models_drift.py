@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.service_model import differences
 
-from smlocal.contract.drift import differences
 from smlocal.contract.model import exceptions
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -32,27 +32,19 @@ class Row:
 
     support: Support
     note: str
-    test: str | None = None
-    """Of an emulated member: the test that fails without it."""
     values: Mapping[str, Value] = field(default_factory=dict)
 
 
-_CASE = "tests/integration/test_cases.py::test_case"
-_PLAN = "tests/unit/contract/test_effects.py"
-_LIMITS = "tests/unit/planning/test_limits.py"
-_METRICS = "tests/integration/job/test_metrics.py::test_a_metric_has_the"
-
-
-def _emulated(note: str, test: str, values: Mapping[str, Value] | None = None) -> Row:
-    return Row(support=Support.EMULATED, note=note, test=test, values=values or {})
+def _emulated(note: str, values: Mapping[str, Value] | None = None) -> Row:
+    return Row(support=Support.EMULATED, note=note, values=values or {})
 
 
 def _recorded(note: str) -> Row:
     return Row(support=Support.RECORDED, note=note)
 
 
-def _refused(note: str, values: Mapping[str, Value] | None = None) -> Row:
-    return Row(support=Support.REFUSED, note=note, values=values or {})
+def _refused(note: str) -> Row:
+    return Row(support=Support.REFUSED, note=note)
 
 
 def _works(note: str) -> Value:
@@ -66,14 +58,7 @@ _MODES = {
 }
 _RULES = "Rules are not evaluated here."
 _SERVERLESS = "Serverless jobs have no container to run."
-_DATA = "tests/integration/job"
-_FILE_SYSTEMS = f"{_DATA}/test_file_systems.py"
-_PIPES = f"{_DATA}/test_pipe_jobs.py"
-_GROUPS = f"{_DATA}/test_groups.py"
 _PREFERENCES = "No instance is chosen here; use InstanceType and InstanceCount."
-_CHECKPOINTS = "tests/integration/job/test_checkpoints.py"
-_PUBLISHED = "tests/integration/job/test_published_mirrors.py"
-_COLLECTED = "tests/integration/job/test_collectors.py::test_collected_while_the_job_runs"
 _TENSORS = "Written to debughookconfig.json, for the hook in the container."
 _PROFILER = "Written to profilerconfig.json; nothing is profiled."
 _NETWORK = "Containers are on a network of this engine."
@@ -84,33 +69,24 @@ _PLACEMENT = "UltraServers are not available here."
 _NO_ENCRYPTION = "Nothing is encrypted here."
 
 TABLE: dict[str, Row] = {
-    "TrainingJobName": _emulated(
-        "Names the job, its ARN and its artifacts. Default: the file name and the time.",
-        f"{_CASE}[environment]",
-    ),
-    "HyperParameters": _emulated("Written to hyperparameters.json.", f"{_CASE}[hello]"),
-    "AlgorithmSpecification.TrainingImage": _emulated("The image to run.", f"{_CASE}[baked]"),
+    "TrainingJobName": _emulated("Names the job, its ARN and its artifacts. Default: the file name and the time."),
+    "HyperParameters": _emulated("Written to hyperparameters.json."),
+    "AlgorithmSpecification.TrainingImage": _emulated("The image to run."),
     "AlgorithmSpecification.AlgorithmName": _refused(
         "Algorithm resources exist in an AWS account; give their image as TrainingImage."
     ),
     "AlgorithmSpecification.TrainingInputMode": _emulated(
-        "How channels without an InputMode of their own are delivered.", f"{_CASE}[mode-of-the-job]", _MODES
+        "How channels without an InputMode of their own are delivered.", _MODES
     ),
     "AlgorithmSpecification.MetricDefinitions[].Name": _emulated(
-        "Names a metric in FinalMetricDataList; also written to metric-definition-regex.json.",
-        f"{_METRICS}_name_of_its_definition",
+        "Names a metric in FinalMetricDataList; also written to metric-definition-regex.json."
     ),
     "AlgorithmSpecification.MetricDefinitions[].Regex": _emulated(
-        "Searched in every line of the log; also written to metric-definition-regex.json.",
-        f"{_METRICS}_last_value_that_its_regex_found",
+        "Searched in every line of the log; also written to metric-definition-regex.json."
     ),
     "AlgorithmSpecification.EnableSageMakerMetricsTimeSeries": _recorded("No time series is created."),
-    "AlgorithmSpecification.ContainerEntrypoint[]": _emulated(
-        "Replaces the image's ENTRYPOINT.", f"{_CASE}[command-entrypoint]"
-    ),
-    "AlgorithmSpecification.ContainerArguments[]": _emulated(
-        "Replaces the argument train.", f"{_CASE}[command-arguments]"
-    ),
+    "AlgorithmSpecification.ContainerEntrypoint[]": _emulated("Replaces the image's ENTRYPOINT."),
+    "AlgorithmSpecification.ContainerArguments[]": _emulated("Replaces the argument train."),
     "AlgorithmSpecification.TrainingImageConfig.TrainingRepositoryAccessMode": _recorded(
         "The engine of this machine pulls the image with its own settings."
     ),
@@ -122,12 +98,9 @@ TABLE: dict[str, Row] = {
         "Optional. Sets the account in the job's ARN. With Local.Credentials: role it is assumed for the "
         "containers; S3 is read and written with the credentials of this machine."
     ),
-    "InputDataConfig[].ChannelName": _emulated(
-        "The channel's folder below /opt/ml/input/data.", f"{_CASE}[two-channels]"
-    ),
+    "InputDataConfig[].ChannelName": _emulated("The channel's folder below /opt/ml/input/data."),
     "InputDataConfig[].DataSource.S3DataSource.S3DataType": _emulated(
         "What S3Uri names.",
-        f"{_CASE}[channel-manifest]",
         {
             "S3Prefix": _works("Every object whose key begins with the prefix."),
             "Converse": _works("Read as S3Prefix."),
@@ -139,23 +112,20 @@ TABLE: dict[str, Row] = {
     ),
     "InputDataConfig[].DataSource.S3DataSource.S3Uri": _emulated(
         "An s3:// URI, read with the credentials of this machine or from the folder that Local.Sources names; "
-        "or a local path or file:// URI.",
-        f"{_CASE}[channel-mapped]",
+        "or a local path or file:// URI."
     ),
     "InputDataConfig[].DataSource.S3DataSource.S3DataDistributionType": _emulated(
         "Which objects each host gets.",
-        f"{_CASE}[two-hosts-sharded]",
         {
             "FullyReplicated": _works("Every host gets all of them."),
             "ShardedByS3Key": _works("Objects are distributed over the hosts in listing order."),
         },
     ),
     "InputDataConfig[].DataSource.S3DataSource.AttributeNames[]": _emulated(
-        "Which attributes of each line of an augmented manifest are sent, in this order.",
-        f"{_PIPES}::test_an_augmented_manifest",
+        "Which attributes of each line of an augmented manifest are sent, in this order."
     ),
     "InputDataConfig[].DataSource.S3DataSource.InstanceGroupNames[]": _emulated(
-        "Only hosts of these groups have the channel.", f"{_GROUPS}::test_a_channel_of_one_group"
+        "Only hosts of these groups have the channel."
     ),
     "InputDataConfig[].DataSource.S3DataSource.ModelAccessConfig.AcceptEula": _recorded(
         "No model that requires it is downloaded."
@@ -164,22 +134,21 @@ TABLE: dict[str, Row] = {
         "Content of a hub cannot be fetched here."
     ),
     "InputDataConfig[].DataSource.FileSystemDataSource.FileSystemId": _emulated(
-        "The folder that Local.Sources maps this id to.", f"{_FILE_SYSTEMS}::test_a_file_system_is_mounted_in_place"
+        "The folder that Local.Sources maps this id to."
     ),
     "InputDataConfig[].DataSource.FileSystemDataSource.FileSystemAccessMode": _emulated(
-        "Whether the container may write there; what it writes stays.", f"{_FILE_SYSTEMS}::test_only_rw_can_be_written"
+        "Whether the container may write there; what it writes stays."
     ),
     "InputDataConfig[].DataSource.FileSystemDataSource.FileSystemType": _recorded(
         "EFS or FSxLustre: a container cannot tell the difference."
     ),
     "InputDataConfig[].DataSource.FileSystemDataSource.DirectoryPath": _emulated(
-        "A folder below the one that Local.Sources names.", f"{_FILE_SYSTEMS}::test_a_file_system_is_mounted_in_place"
+        "A folder below the one that Local.Sources names."
     ),
     "InputDataConfig[].DataSource.DatasetSource.DatasetArn": _refused("Data sets of a hub cannot be fetched here."),
-    "InputDataConfig[].ContentType": _emulated("Written to inputdataconfig.json.", f"{_CASE}[two-channels]"),
+    "InputDataConfig[].ContentType": _emulated("Written to inputdataconfig.json."),
     "InputDataConfig[].CompressionType": _emulated(
         "Whether objects are decompressed during delivery.",
-        f"{_PIPES}::test_gzip",
         {
             "None": _works("Objects are passed on unchanged."),
             "Gzip": _works("Objects are decompressed on their way into the FIFO; in Pipe mode."),
@@ -187,52 +156,42 @@ TABLE: dict[str, Row] = {
     ),
     "InputDataConfig[].RecordWrapperType": _emulated(
         "Whether objects are wrapped as RecordIO; written to inputdataconfig.json.",
-        f"{_PIPES}::test_record_io",
         {
             "None": _works("Objects are passed on unchanged."),
             "RecordIO": _works("Each object is one record; in Pipe mode."),
         },
     ),
-    "InputDataConfig[].InputMode": _emulated(
-        "How this channel is delivered.", f"{_PLAN}::test_input_mode_of_a_channel", _MODES
-    ),
+    "InputDataConfig[].InputMode": _emulated("How this channel is delivered.", _MODES),
     "InputDataConfig[].ShuffleConfig.Seed": _emulated(
         "Pipe mode: another order of objects, or lines, in every epoch, the same for the same seed; the service's own "
-        "permutation is not known.",
-        f"{_PIPES}::test_shuffled_epochs",
+        "permutation is not known."
     ),
     "OutputDataConfig.KmsKeyId": _emulated(
-        "Encrypts everything that is published to S3. Nothing is encrypted on this machine.",
-        f"{_PUBLISHED}::test_everything_that_is_sent_is_encrypted",
+        "Encrypts everything that is published to S3. Nothing is encrypted on this machine."
     ),
     "OutputDataConfig.S3OutputPath": _emulated(
-        "A local path is where artifacts go. For an s3:// URI they go to Local.Output.", f"{_CASE}[hello]"
+        "A local path is where artifacts go. For an s3:// URI they go to Local.Output."
     ),
     "OutputDataConfig.CompressionType": _emulated(
         "Whether the model is packed.",
-        f"{_CASE}[compression-none]",
         {"GZIP": _works("Packed as model.tar.gz and output.tar.gz."), "NONE": _works("Left as plain files.")},
     ),
     "ResourceConfig.InstanceType": _emulated(
         "Decides how many GPUs and Neuron devices a host gets; written to resourceconfig.json; with "
-        "Local.EnforceInstanceLimits CPU and memory are limited to those of the type.",
-        f"{_CASE}[config-sizes]",
+        "Local.EnforceInstanceLimits CPU and memory are limited to those of the type."
     ),
-    "ResourceConfig.InstanceCount": _emulated("The number of hosts, algo-1 to algo-N.", f"{_CASE}[two-hosts]"),
+    "ResourceConfig.InstanceCount": _emulated("The number of hosts, algo-1 to algo-N."),
     "ResourceConfig.VolumeSizeInGB": _emulated(
-        "With Local.EnforceInstanceLimits the size of a disk for data, model and output; without it only recorded.",
-        f"{_LIMITS}::test_the_volume_holds_the_data_and_what_is_written",
+        "With Local.EnforceInstanceLimits the size of a disk for data, model and output; without it only recorded."
     ),
     "ResourceConfig.VolumeKmsKeyId": _recorded(_NO_ENCRYPTION),
     "ResourceConfig.KeepAlivePeriodInSeconds": _recorded("There are no warm pools here."),
     "ResourceConfig.InstanceGroups[].InstanceType": _emulated(
-        "As ResourceConfig.InstanceType, for the hosts of this group.", f"{_GROUPS}::test_the_hosts_of_groups"
+        "As ResourceConfig.InstanceType, for the hosts of this group."
     ),
-    "ResourceConfig.InstanceGroups[].InstanceCount": _emulated(
-        "The number of hosts of this group.", f"{_GROUPS}::test_the_hosts_of_groups"
-    ),
+    "ResourceConfig.InstanceGroups[].InstanceCount": _emulated("The number of hosts of this group."),
     "ResourceConfig.InstanceGroups[].InstanceGroupName": _emulated(
-        "Written to resourceconfig.json; decides which channels a host has.", f"{_GROUPS}::test_the_hosts_of_groups"
+        "Written to resourceconfig.json; decides which channels a host has."
     ),
     "ResourceConfig.TrainingPlanArn": _recorded("No capacity is reserved here."),
     "ResourceConfig.InstancePlacementConfig.EnableMultipleJobs": _recorded(_PLACEMENT),
@@ -245,19 +204,13 @@ TABLE: dict[str, Row] = {
     "ResourceConfig.SelectedInstanceCount": _refused("Read-only: the service does not accept it in a request."),
     "VpcConfig.SecurityGroupIds[]": _recorded(_NETWORK),
     "VpcConfig.Subnets[]": _recorded(_NETWORK),
-    "StoppingCondition.MaxRuntimeInSeconds": _emulated(
-        "Stops the job with SIGTERM after this time; default: 86400.", f"{_CASE}[max-runtime]"
-    ),
-    "StoppingCondition.MaxWaitTimeInSeconds": _emulated(
-        "Counted from the job's creation, over all its attempts.",
-        "tests/integration/life/test_spot.py::test_max_wait_stops_the_job",
-    ),
+    "StoppingCondition.MaxRuntimeInSeconds": _emulated("Stops the job with SIGTERM after this time; default: 86400."),
+    "StoppingCondition.MaxWaitTimeInSeconds": _emulated("Counted from the job's creation, over all its attempts."),
     "StoppingCondition.MaxPendingTimeInSeconds": _recorded("A job does not wait for capacity here."),
     "Tags[].Key": _recorded("DescribeTrainingJob does not return tags; they are shown under Local."),
     "Tags[].Value": _recorded("DescribeTrainingJob does not return tags; they are shown under Local."),
     "EnableNetworkIsolation": _emulated(
         "Whether containers can reach anything but each other.",
-        "tests/integration/job/test_isolation.py::test_an_isolated_host_reaches_nothing",
         {
             "false": _works("Containers have the network access that the engine gives them."),
             "true": _works("Containers reach only each other: no other network, not this machine, no DNS."),
@@ -265,26 +218,20 @@ TABLE: dict[str, Row] = {
     ),
     "EnableInterContainerTrafficEncryption": _recorded(_NO_ENCRYPTION),
     "EnableManagedSpotTraining": _emulated(
-        "Interruptions come from smlocal interrupt or Local.Faults: SIGTERM, then the job starts again.",
-        "tests/integration/life/test_spot.py::test_an_interruption_restarts_the_job_with_empty_folders",
+        "Interruptions come from smlocal interrupt or Local.Faults: SIGTERM, then the job starts again."
     ),
     "CheckpointConfig.S3Uri": _emulated(
         "A local path or file:// URI, or an s3:// URI that Local.Sources maps to a folder: restored at the start, "
         "mirrored while the job runs, saved at the end. Any other s3:// URI is treated in the same way when publishing "
-        "is on; else it is downloaded once, and checkpoints are saved in the job's output folder.",
-        f"{_CHECKPOINTS}::test_restored_changed_and_saved",
+        "is on; else it is downloaded once, and checkpoints are saved in the job's output folder."
     ),
     "CheckpointConfig.LocalPath": _emulated(
-        "The folder in the container that holds the checkpoints; written to checkpointconfig.json.",
-        f"{_CHECKPOINTS}::test_restored_changed_and_saved",
+        "The folder in the container that holds the checkpoints; written to checkpointconfig.json."
     ),
-    "DebugHookConfig.LocalPath": _emulated(
-        "The folder in the container whose files are mirrored; empty at the start.", _COLLECTED
-    ),
+    "DebugHookConfig.LocalPath": _emulated("The folder in the container whose files are mirrored; empty at the start."),
     "DebugHookConfig.S3OutputPath": _emulated(
         "A local path, an s3:// URI that Local.Sources maps, or any when publishing is on: files are mirrored there "
-        "while the job runs; else they go to the job's output folder.",
-        _COLLECTED,
+        "while the job runs; else they go to the job's output folder."
     ),
     "DebugHookConfig.HookParameters": _recorded(_TENSORS),
     "DebugHookConfig.CollectionConfigurations[].CollectionName": _recorded(_TENSORS),
@@ -297,12 +244,11 @@ TABLE: dict[str, Row] = {
     "DebugRuleConfigurations[].VolumeSizeInGB": _recorded(_RULES),
     "DebugRuleConfigurations[].RuleParameters": _recorded(_RULES),
     "TensorBoardOutputConfig.LocalPath": _emulated(
-        "The folder in the container whose files are mirrored; empty at the start.", _COLLECTED
+        "The folder in the container whose files are mirrored; empty at the start."
     ),
     "TensorBoardOutputConfig.S3OutputPath": _emulated(
         "A local path, an s3:// URI that Local.Sources maps, or any when publishing is on: files are mirrored there "
-        "while the job runs; else they go to the job's output folder.",
-        _COLLECTED,
+        "while the job runs; else they go to the job's output folder."
     ),
     "ExperimentConfig.ExperimentName": _recorded(_EXPERIMENT),
     "ExperimentConfig.TrialName": _recorded(_EXPERIMENT),
@@ -319,10 +265,9 @@ TABLE: dict[str, Row] = {
     "ProfilerRuleConfigurations[].InstanceType": _recorded(_RULES),
     "ProfilerRuleConfigurations[].VolumeSizeInGB": _recorded(_RULES),
     "ProfilerRuleConfigurations[].RuleParameters": _recorded(_RULES),
-    "Environment": _emulated("Environment variables of every container.", f"{_CASE}[environment]"),
+    "Environment": _emulated("Environment variables of every container."),
     "RetryStrategy.MaximumRetryAttempts": _emulated(
-        "Only an InternalServerError is tried again: a lost engine, or one simulated by Local.Faults.",
-        "tests/integration/life/test_spot.py::test_a_retry_follows_an_internal_error",
+        "Only an InternalServerError is tried again: a lost engine, or one simulated by Local.Faults."
     ),
     "RemoteDebugConfig.EnableRemoteDebug": _recorded("Systems Manager is not involved; use docker exec."),
     "InfraCheckConfig.EnableInfraCheck": _recorded("The machine is not checked."),
