@@ -13,8 +13,8 @@ class Listing:
     """The objects one channel selects from one source, in listing order (UTF-8 byte order of their keys).
 
     `paths[i]` is where object i lies below the channel directory. Its key is `key_base + paths[i]` (or `keys[i]`), its
-    URI `bucket_uri + key`, and its file here `root`/`paths[i]` (or what `file(i)` says). Plain strings, packed when
-    there are many, not one object per file: a channel may hold a million.
+    URI `bucket_uri + key`, and its file here `root`/`paths[i]` (or what `file(i)` says). Sequences of plain
+    strings, not one object per file: a channel may have a million, which take 220 MB with their ETags.
     """
 
     root: str

@@ -5,7 +5,6 @@ import stat
 from collections.abc import Mapping, Sequence
 
 from smlocal.contract.listing import Listing
-from smlocal.contract.packed import packed
 from smlocal.contract.s3_uri import split_s3_uri
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources import refusals
@@ -187,7 +186,7 @@ def _listing(asked: Asked, selection: _Selection) -> Listing:
         bucket_uri=selection.bucket_uri,
         prefix=selection.prefix,
         key_base=selection.key_base,
-        paths=packed(tree.files),
+        paths=tuple(tree.files),
         total_bytes=total,
         whole_tree=tree.whole,
         directories=tuple(tree.empty_directories),

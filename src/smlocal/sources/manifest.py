@@ -5,11 +5,9 @@ from dataclasses import replace
 from itertools import chain
 
 from smlocal.contract.listing import Listing
-from smlocal.contract.packed import packed
 from smlocal.contract.s3_uri import s3_form, split_s3_uri
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources import misfits, refusals, s3_refusals
-from smlocal.sources.clashes import doubles
 from smlocal.sources.local_path import cleaned, local_path
 from smlocal.sources.manifest_files import found_here
 from smlocal.sources.manifest_json import ManifestError, manifest_strings
@@ -50,7 +48,7 @@ def list_manifest(
     try:
         strings = manifest_strings(_pieces(document, store))
         prefix = _prefix(asked, document, next(strings), strict=strict)
-        names = packed(_behind_bucket(strings) if prefix.bare else strings)
+        names = tuple(_behind_bucket(strings) if prefix.bare else strings)
         if not names:
             return _unfit(document, "names no object")
         return _listing(asked, prefix, names, mode=mode, mapping=mapping)
@@ -119,11 +117,11 @@ def _listing(asked: Asked, prefix: _Prefix, names: Sequence[str], *, mode: str, 
     """Delivered as files, an object that is named twice is there once; a pipe sends it twice."""
     bucket_uri = prefix.bucket_uri
     if mode != "Pipe":
-        names = _once(names)
+        names = tuple(dict.fromkeys(names))
     # An empty entry names the prefix itself.
     folders = [name for name in names if is_marker(name or prefix.key, None)]
     if folders:
-        names = packed(name for name in names if not is_marker(name or prefix.key, None))
+        names = tuple([name for name in names if not is_marker(name or prefix.key, None)])
     base, paths, keys = lay_out(prefix.key, names)
     listing = Listing(
         root="",
@@ -147,19 +145,3 @@ def _listing(asked: Asked, prefix: _Prefix, names: Sequence[str], *, mode: str, 
         if failure is not None:
             return listing.failed(failure)
     return found_here(asked, listing, mapping)
-
-
-def _once(names: Sequence[str]) -> Sequence[str]:
-    twice = doubles(names)
-    if not twice:
-        return names
-    seen: set[str] = set()
-
-    def first(name: str) -> bool:
-        if name not in twice:
-            return True
-        new = name not in seen
-        seen.add(name)
-        return new
-
-    return packed(filter(first, names))

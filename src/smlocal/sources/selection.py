@@ -4,7 +4,6 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import field
 
-from smlocal.contract.packed import NamePacker, packed, without
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources import misfits
 from smlocal.sources.s3.interface import S3Object
@@ -40,9 +39,9 @@ def select(objects: Iterable[S3Object], *, bucket_uri: str, prefix: str, mode: s
     found = _Found(prefix=prefix, base=base)
     for each in objects:
         found.take(each)
-    names = found.names.names()
+    names = tuple(found.names)
     if last and found.within:
-        base, names = f"{prefix}/", without(names, f"{last}/")
+        base, names = f"{prefix}/", tuple([name[len(last) + 1 :] for name in names])
     below = (key[len(base) : -1].removeprefix("/") for key in found.markers)
     directories = tuple(path for path in below if path)
     base, paths, keys = lay_out(base, names)
@@ -59,7 +58,7 @@ def select(objects: Iterable[S3Object], *, bucket_uri: str, prefix: str, mode: s
         paths=paths,
         keys=keys,
         sizes=found.sizes,
-        etags=found.etags.names(),
+        etags=tuple(found.etags),
         directories=directories,
         found=bool(found.previous),
         failure=failure,
@@ -72,10 +71,10 @@ class _Found:
 
     prefix: str
     base: str
-    names: NamePacker = field(default_factory=NamePacker)
+    names: list[str] = field(default_factory=list)
     """Keys without `base`."""
     sizes: "array[int]" = field(default_factory=lambda: array("q"))
-    etags: NamePacker = field(default_factory=NamePacker)
+    etags: list[str] = field(default_factory=list)
     markers: list[str] = field(default_factory=list)
     previous: str = ""
     within: bool = True
@@ -103,9 +102,9 @@ class _Found:
         if is_marker(key, each.size):
             self.markers.append(key)
             return
-        self.names.add(key[len(self.base) :])
+        self.names.append(key[len(self.base) :])
         self.sizes.append(each.size or 0)
-        self.etags.add(each.etag or "")
+        self.etags.append(each.etag or "")
 
 
 def split_prefix(prefix: str) -> tuple[str, str]:
@@ -130,8 +129,8 @@ def lay_out(base: str, names: Sequence[str]) -> tuple[str, Sequence[str], Sequen
     if not leading:
         return base, names, ()
     if leading == len(names):
-        return f"{base}/", without(names, "/"), ()
-    return base, packed(name.removeprefix("/") for name in names), packed(f"{base}{name}" for name in names)
+        return f"{base}/", tuple([name[1:] for name in names]), ()
+    return base, tuple([name.removeprefix("/") for name in names]), tuple([f"{base}{name}" for name in names])
 
 
 def fitting(prefix: str, bucket_uri: str, key_base: str, paths: Sequence[str], mode: str) -> str | None:

@@ -7,7 +7,6 @@ import pytest
 
 from smlocal.contract.documents.channel_manifest import manifest
 from smlocal.contract.listing import Listing
-from smlocal.contract.packed import PackedNames, packed
 from smlocal.contract.sharding import WHOLE, Shard
 
 PLAIN = Listing(
@@ -78,11 +77,10 @@ def test_a_failed_listing_has_nothing_to_deliver() -> None:
 
 def test_long_listings_work_the_same() -> None:
     names = [f"{number:05}" for number in range(9000)]
-    long = replace(PLAIN, paths=packed(names))
-    assert isinstance(long.paths, PackedNames)
+    long = replace(PLAIN, paths=tuple(names))
     assert manifest(long) == b"a\n" + b"".join(f"s3://bucket/a/{name}\n".encode() for name in names)
     part = long.dealt_to(Shard(index=1, count=2))
     assert list(part.paths) == names[1::2]
     assert part.uri_at(-1) == "s3://bucket/a/08999"
-    keyed = replace(long, keys=packed(f"other/{name}" for name in names))
+    keyed = replace(long, keys=tuple(f"other/{name}" for name in names))
     assert manifest(keyed).splitlines()[-1] == b"s3://bucket/other/08999"

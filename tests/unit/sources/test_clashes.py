@@ -4,9 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.contract.packed import packed
-from smlocal.sources import clashes
-from smlocal.sources.clashes import ascending, doubles, first_clash
+from smlocal.sources.clashes import first_clash
 
 PATHS = st.lists(
     st.lists(st.sampled_from(["a", "b", "a-", "a.b", "é"]), min_size=1, max_size=3).map("/".join), max_size=9
@@ -43,13 +41,3 @@ def test_a_clash_is_found_exactly_where_there_is_one(paths: list[str], directori
 def test_names_between_hide_no_clash(paths: list[str], clash: tuple[str, str] | None) -> None:
     assert first_clash(paths) == clash
     assert first_clash(paths[::-1]) == clash
-
-
-def test_long_lists_are_sorted_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clashes, "_RUN", 700)
-    names = [f"{number * 7919 % 10_000:04}/x" for number in range(10_000)]
-    kept = packed([*names, "0042/x/y", "0007/x"])
-    assert list(ascending(kept)) == sorted(kept)
-    assert doubles(kept) == {"0007/x"}
-    assert first_clash(kept) == ("0007/x", "0007/x")
-    assert first_clash(packed([*names, "0042/x/y"])) == ("0042/x", "0042/x/y")

@@ -11,7 +11,6 @@ import pytest
 
 from smlocal.contract.documents.channel_manifest import manifest
 from smlocal.contract.listing import Listing
-from smlocal.contract.packed import PackedNames
 from smlocal.errors import SourceEmptyError, SourceMissingError, SourceUnmappedError, SourceUnreadableError
 from smlocal.sources.channel import ChannelSource, list_channel
 from smlocal.sources.s3.interface import ObjectStore
@@ -203,10 +202,9 @@ def test_entries_that_may_not_be_read_are_refused(
     assert caught.value.sentence == f'channel "c": this user may not read {open_folder}/x'
 
 
-def test_a_long_manifest_is_packed(named: Lister) -> None:
+def test_a_name_that_comes_twice_is_delivered_once(named: Lister) -> None:
     names = [f"{number:06}.jpg" for number in range(20_000)]
     listing = named("s3://elsewhere/p/", *names)
-    assert isinstance(listing.paths, PackedNames)
     assert listing.paths == tuple(names)
     shuffled = [names[number * 7919 % 20_000] for number in range(20_000)]
     assert named("s3://elsewhere/p/", *shuffled, *shuffled[:10]).paths == tuple(shuffled)
