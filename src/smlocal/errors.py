@@ -170,6 +170,18 @@ class NotPackedError(RequestRefusedError):
     id = "not-packed"
 
 
+class CheckRuleUnknownError(RequestRefusedError):
+    """`smlocal check` has no rule with this id."""
+
+    id = "check-rule-unknown"
+
+
+class DockerfileMissingError(RequestRefusedError):
+    """The Dockerfile of `--dockerfile` cannot be read."""
+
+    id = "dockerfile-missing"
+
+
 class CacheInUseError(RequestRefusedError):
     """Downloads that a running job reads cannot be removed."""
 
@@ -359,6 +371,12 @@ class ImagePullError(EngineError):
     """The registry refused to deliver the image: the job fails, as on the service."""
 
     id = "image-pull"
+
+
+class ImageArchiveError(EngineError):
+    """The engine does not deliver the files of an image, or not all of them."""
+
+    id = "image-archive"
 
 
 class SubnetInUseError(EngineError):

@@ -47,8 +47,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "report": {"contract", "readable", "planning", "store", "job", "errors"},
     "api": {"contract", "jobfile", "planning", "engine", "store", "job", "report", "errors"},
     "pytest_plugin": {"api", "errors"},
+    "check": {"contract", "jobfile", "planning", "engine", "store", "api", "errors"},
     "cli": {
         "api",
+        "check",
         "contract",
         "jobfile",
         "readable",

@@ -11,7 +11,21 @@ from smlocal.cli.terminal.standard_streams import ReaderGoneError, give_up_outpu
 from smlocal.errors import SmlocalError, StandardOutputError, UsageRefusedError, WorkingDirectoryError
 
 _COMMANDS = (
-    *("run", "plan", "jobs", "describe", "logs", "metrics", "report", "wait", "stop", "interrupt", "publish", "pack"),
+    *(
+        "run",
+        "plan",
+        "check",
+        "jobs",
+        "describe",
+        "logs",
+        "metrics",
+        "report",
+        "wait",
+        "stop",
+        "interrupt",
+        "publish",
+        "pack",
+    ),
     *("rm", "recover", "cache", "doctor", "coverage", "schema"),
 )
 _INTERRUPTED = 130
@@ -60,6 +74,7 @@ def cli(ctx: click.Context, *, debug: bool) -> None:
     \b
       smlocal run job.yaml      run a training job from a CreateTrainingJob request
       smlocal plan job.yaml     show what that would do, and how it differs from the service
+      smlocal check my-image    say what is wrong with a training image
       smlocal run --image my-image --channel train=./data --hyperparameter epochs=3
 
     Exit codes: 0 Completed, 1 Failed, 2 refused request, 3 this machine is not ready, 4 Stopped, 124 wait timed out,

@@ -3,7 +3,7 @@
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
@@ -152,6 +152,18 @@ class DockerEngine:
         with self.client.ask("GET", f"/images/{quote(name)}/json", fine={_ABSENT}) as answer:
             document = answer.json()
             return None if answer.status == _ABSENT else image_facts(document)
+
+    def save(self, image: str) -> Generator[bytes, None, None]:
+        """Stream a tar. Docker writes the whole of it to its disk first, which for a large image takes a minute."""
+        with self.client.ask("GET", f"/images/{quote(image)}/get", call=Call.STREAM) as answer:
+            yield from answer.pieces()
+
+    @_understood
+    def history(self, image: str) -> tuple[str, ...]:
+        """Ask for it; Docker tells the newest first."""
+        return tuple(
+            str(step.get("CreatedBy") or "") for step in reversed(self.client.read(f"/images/{quote(image)}/history"))
+        )
 
     def pull(self, name: str, login: RegistryLogin | None, progress: Callable[[str], None]) -> None:
         """Have the engine pull an image."""

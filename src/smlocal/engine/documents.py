@@ -107,6 +107,7 @@ def image_facts(document: dict[str, Any]) -> ImageFacts:
         working_directory=config.get("WorkingDir") or "",
         environment={name: value for name, _, value in (line.partition("=") for line in config.get("Env") or ())},
         stop_signal=config.get("StopSignal") or None,
+        volumes=tuple(sorted(config.get("Volumes") or ())),
     )
 
 

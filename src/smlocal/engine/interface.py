@@ -1,6 +1,6 @@
 """The container verbs smlocal uses, as few as there are, and what is said with them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -140,6 +140,13 @@ class Engine(Protocol):
 
     def image(self, name: str) -> ImageFacts | None:
         """The image's configuration, or None when it is not here."""
+
+    def save(self, image: str) -> Generator[bytes, None, None]:
+        """Stream the archive of an image, as `docker save` writes it; errors come with the first piece."""
+
+    def history(self, image: str) -> tuple[str, ...]:
+        """The instructions that made an image, as its builder wrote them down, the oldest first."""
+        ...
 
     def pull(self, name: str, login: RegistryLogin | None, progress: Callable[[str], None]) -> None:
         """Bring an image here, telling of progress in short lines."""

@@ -8,6 +8,7 @@ from smlocal.contract.coverage import lookup
 from smlocal.contract.identity import is_region_name
 from smlocal.contract.model.request import CreateTrainingJobRequest
 from smlocal.contract.validation.check import validate
+from smlocal.contract.validation.member_path import Path, spoken
 from smlocal.contract.validation.rules import broken_rules
 from smlocal.contract.validation.violation import Violation
 from smlocal.jobfile.document import Document
@@ -66,10 +67,36 @@ def _local(document: Document, request: dict[str, Any]) -> tuple[LocalSettings |
             from smlocal.jobfile.fault_settings import fault_violations  # few jobs have any
 
             violations += fault_violations(local.Faults, request, path=(LOCAL, "Faults"))
+        violations += _ignores(local)
         if local.AllowCpu and local.Gpus not in ("auto", "none", 0):
             text = "Local.Gpus requests GPUs and Local.AllowCpu a run without them: remove one of the two"
             violations.append(Violation(path=(LOCAL, "Gpus"), text=text))
     return local, violations
+
+
+def _ignores(local: LocalSettings) -> list[Violation]:
+    """What of `Check.Ignore` the structure alone lets pass: a blank reason, a day that no calendar has."""
+    wrong = []
+    for index, ignore in enumerate(local.Check.Ignore):
+        path: Path = (LOCAL, "Check", "Ignore", index)
+        if not ignore.Reason.strip():
+            wrong.append(
+                Violation(path=(*path, "Reason"), text=f"{spoken((*path, 'Reason'))}: write why it is ignored")
+            )
+        if ignore.Until is not None and not _is_day(ignore.Until):
+            text = f"{spoken((*path, 'Until'))}: '{ignore.Until}' is not a day; write it like 2026-12-31"
+            wrong.append(Violation(path=(*path, "Until"), text=text))
+    return wrong
+
+
+def _is_day(text: str) -> bool:
+    from datetime import date  # few jobs say anything about it
+
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _blank(name: str) -> Violation:

@@ -25,6 +25,27 @@ class Fault(Structure):
     """Number of attempts of the job in which the fault happens."""
 
 
+class CheckIgnore(Structure):
+    """A finding of `smlocal check` that is accepted."""
+
+    Id: _Path
+    """The rule, such as `entrypoint-shell-form`."""
+    Reason: _Path
+    """Why the finding is accepted."""
+    Until: Annotated[str, Text(pattern="[0-9]{4}-[0-9]{2}-[0-9]{2}")] | None = None
+    """The last day on which the finding is ignored, as YYYY-MM-DD. Default: no end."""
+    Path: _Path | None = None
+    """Only findings at this path in the image; `*` and `?` as in a shell. Default: all of the rule."""
+
+
+class CheckSettings(Structure):
+    """Settings of `smlocal check`."""
+
+    Ignore: Annotated[list[CheckIgnore], Items(minimum=0, maximum=100)] = setting(
+        default_factory=list, description="Findings that are accepted, each with a reason."
+    )
+
+
 class LocalSettings(Structure):
     """Settings for this machine only. Relative paths are relative to the job file."""
 
@@ -95,3 +116,4 @@ class LocalSettings(Structure):
     Faults: Annotated[list[Fault], Items(minimum=0, maximum=20)] = setting(
         default_factory=list, description="Interruptions and internal errors to simulate."
     )
+    Check: CheckSettings = setting(default_factory=CheckSettings, description="Settings of smlocal check.")

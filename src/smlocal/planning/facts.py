@@ -47,6 +47,8 @@ class ImageFacts:
     working_directory: str
     environment: Mapping[str, str] = field(default_factory=dict)
     stop_signal: str | None = None
+    volumes: tuple[str, ...] = ()
+    """Paths of its VOLUME instructions."""
     reserved_files: tuple[str, ...] = ()
     """A few of its files below `/opt/ml`, other than those in `code`, where that was looked at."""
 

@@ -1,7 +1,7 @@
 import json
 from collections.abc import Callable
 
-from smlocal.contract.model.structure import members
+from smlocal.contract.model.structure import Structure, members
 from smlocal.jobfile.local_settings import LocalSettings
 
 HEADING = "`Local`: settings of this machine"
@@ -25,5 +25,6 @@ def test_the_defaults_are_those_of_the_code(
         actual = getattr(LocalSettings(), name.strip("`"))
         assert meaning
         if actual is not None:
+            actual = actual.plain() if isinstance(actual, Structure) else actual
             shown = actual if isinstance(actual, str) else json.dumps(actual)
             assert default == f"`{shown}`", name

@@ -10,7 +10,7 @@ from smlocal.contract.identity import is_region_name
 from smlocal.errors import FieldRefusedError, RequestInvalidError
 from smlocal.jobfile.document import Document, load_document
 from smlocal.jobfile.job_file import JobFile, read_job
-from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.jobfile.local_settings import CheckSettings, LocalSettings
 
 TEXT = """\
 TrainingJobName: a
@@ -84,6 +84,7 @@ def test_defaults_of_local() -> None:
         "AllowCpu": False,
         "Pull": "missing",
         "Faults": [],
+        "Check": CheckSettings(),
     }
     assert read(TEXT + "Local:").local == local
 

@@ -1,0 +1,47 @@
+"""`smlocal check` as a function: look at an image, ask the rules, and judge what they say."""
+
+from collections.abc import Sequence
+from datetime import date
+
+from smlocal.check.examine import examine, judge
+from smlocal.check.ignores import Ignore, ignores_of
+from smlocal.check.interface import CheckReport
+from smlocal.check.look import look_at
+from smlocal.check.places import placer
+from smlocal.check.registry import check_ids, chosen_rules
+from smlocal.check.subject import Profile
+from smlocal.engine.interface import Engine
+from smlocal.jobfile.job_file import JobFile
+
+
+def check_image(
+    image: str,
+    engine: Engine,
+    *,
+    home: str,
+    job: JobFile | None = None,
+    only: Sequence[str] = (),
+    skip: Sequence[str] = (),
+    profiles: Sequence[Profile] = (),
+    static: bool = False,
+    ignores: Sequence[Ignore] = (),
+    dockerfile: str = "",
+    today: date | None = None,
+) -> CheckReport:
+    """Check an image, or that of a job with what the job asks of it.
+
+    `dockerfile` is the path of the one that made the image; findings are then placed at its lines.
+    """
+    rules = chosen_rules(only=only, skip=skip, profiles=profiles, static=static)
+    check_ids((each.id for each in ignores), "--ignore")
+    accepted = (*ignores, *(ignores_of(job) if job is not None else ()))
+    place = placer(dockerfile)
+    subject = look_at(image, engine, rules, home=home, job=job, profiles=frozenset(profiles))
+    results = judge(examine(rules, subject), accepted, today or date.today(), place(subject))  # noqa: DTZ011 - the day of whoever reads it
+    return CheckReport(
+        image=image,
+        image_id=subject.facts.id,
+        job_file=job.document.name if job is not None else "",
+        dockerfile=dockerfile,
+        results=results,
+    )

@@ -1,0 +1,156 @@
+"""What a rule is, what it finds, and what becomes of it. Reports and rules know each other by this file alone."""
+
+from collections.abc import Callable, Iterable
+from enum import StrEnum
+
+from smlocal.check.files import Files
+from smlocal.check.subject import Profile, Subject
+from smlocal.quick_dataclass import dataclass
+
+
+class Severity(StrEnum):
+    """How much a finding matters."""
+
+    ERROR = "error"
+    """A job of this image fails on the service, or its result is lost."""
+    WARNING = "warning"
+    """Some jobs of this image fail, or something is given away."""
+    INFO = "info"
+    """Worth knowing; nothing need be done."""
+
+    @property
+    def rank(self) -> int:
+        """The higher, the worse."""
+        return (Severity.INFO, Severity.WARNING, Severity.ERROR).index(self)
+
+
+class Mark(StrEnum):
+    """How sure it is that the service does what a rule says."""
+
+    DOCUMENTED = "documented"
+    """AWS says so, or its own code that runs in the container does."""
+    SEEN = "seen"
+    """Real jobs did it."""
+    INFERRED = "inferred"
+    """It follows from the other two."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finding:
+    """One thing that is wrong."""
+
+    message: str
+    """A sentence without a full stop, which names what was found."""
+    path: str = ""
+    """Absolute, inside the image."""
+    instruction: str = ""
+    """The Dockerfile instruction that causes it, such as `USER`, or `ENV NAME` for one variable."""
+    layer: int | None = None
+    """The layer of the image that has the path, from 0."""
+    job: str = ""
+    """Name of the job that showed it, of a rule that runs one."""
+    host: str = ""
+    """The host of that job, such as `algo-2`."""
+    file: str = ""
+    """The Dockerfile or job file that a person would change; filled in after the rule."""
+    line: int = 0
+    """In that file, from 1; 0 where it is not known."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Example:
+    """Two images that show a rule. The documentation has them, and a test builds them and compares the output."""
+
+    bad: str
+    """A Dockerfile that the rule has something to say about."""
+    good: str
+    """The same without the mistake."""
+    output: str
+    """What the rule finds in the bad one: its messages, one a line."""
+    bad_files: tuple[tuple[str, str], ...] = ()
+    """Name and content of what lies beside the bad Dockerfile. What begins with `#!` is executable."""
+    good_files: tuple[tuple[str, str], ...] | None = None
+    """The same for the good one; None: as for the bad one."""
+    options: tuple[str, ...] = ()
+    """Of the command, beside the image."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rule:
+    """One rule: a module of `smlocal.check.rules` has it under the name `RULE`."""
+
+    id: str
+    severity: Severity
+    title: str
+    """What is wrong with an image that breaks the rule, as a short sentence."""
+    why: str
+    """What the contract says, and what happens on the service."""
+    mark: Mark
+    remedy: str
+    """What to do, as a sentence."""
+    check: Callable[[Subject], Iterable[Finding]]
+    """Raises `CannotLookError` where there is nothing to judge by: the rule is skipped then."""
+    files: tuple[Files, ...] = ()
+    """Which files of the image it looks at. Without any, the image's configuration is enough, and nothing is read."""
+    profiles: frozenset[Profile] = frozenset()
+    """Only looked at for one of these; none: always."""
+    runs_jobs: bool = False
+    """True for a rule that runs a job, which `--static` leaves out."""
+    example: Example | None = None
+
+
+class Outcome(StrEnum):
+    """What became of a rule."""
+
+    FINDING = "finding"
+    PASSED = "passed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ignored:
+    """A finding that somebody has decided to live with."""
+
+    finding: Finding
+    reason: str
+    until: str = ""
+    """The last day of it, as `2026-12-31`."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RuleResult:
+    """What one rule said about one image."""
+
+    rule: Rule
+    seconds: float
+    findings: tuple[Finding, ...] = ()
+    """Without those that are ignored."""
+    ignored: tuple[Ignored, ...] = ()
+    skipped: str = ""
+    """Why it could not be judged."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """Findings first: what was found before the rule gave up was found."""
+        if self.findings:
+            return Outcome.FINDING
+        return Outcome.SKIPPED if self.skipped else Outcome.PASSED
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CheckReport:
+    """Everything that a check has to say, for a screen, a document or a report."""
+
+    image: str
+    """As it was named."""
+    image_id: str
+    job_file: str
+    """Empty where an image alone was checked."""
+    dockerfile: str
+    """Empty where none was given."""
+    results: tuple[RuleResult, ...]
+    """One for each rule that was asked for, in the order of the registry."""
+
+    def fails(self, level: Severity) -> bool:
+        """Whether anything of this level or worse was found."""
+        return any(result.findings and result.rule.severity.rank >= level.rank for result in self.results)

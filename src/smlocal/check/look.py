@@ -1,0 +1,67 @@
+"""Look at an image once: its configuration always, its files where a rule asks for any."""
+
+import posixpath
+from collections.abc import Sequence
+from contextlib import closing
+
+from smlocal.check.files import wanted
+from smlocal.check.interface import Rule
+from smlocal.check.reading.kept import keep, kept
+from smlocal.check.reading.saved_image import BrokenImageError, SavedImage, read_saved_image
+from smlocal.check.subject import Profile, Step, Subject
+from smlocal.engine.interface import Engine
+from smlocal.errors import EngineError, ImageArchiveError, ImageMissingError
+from smlocal.jobfile.job_file import JobFile
+from smlocal.planning.facts import ImageFacts
+
+_ABSENT = 404
+
+
+def look_at(
+    image: str,
+    engine: Engine,
+    rules: Sequence[Rule],
+    *,
+    home: str,
+    job: JobFile | None = None,
+    profiles: frozenset[Profile] = frozenset(),
+) -> Subject:
+    """What these rules need to see."""
+    facts = engine.image(image)
+    if facts is None:
+        raise ImageMissingError(
+            f"the image {image} is not available locally",
+            remedy=["Build it, or load or pull it: docker pull " + image, "docker images lists the local images."],
+        )
+    if any(rule.files for rule in rules):
+        saved = _files(facts, engine, home, image)
+        return Subject(
+            image=image, facts=facts, read=saved.files, history=saved.history, profiles=profiles, job=job, home=home
+        )
+    steps = tuple(Step(text=text) for text in engine.history(facts.id))
+    return Subject(image=image, facts=facts, history=steps, profiles=profiles, job=job, home=home)
+
+
+def _files(facts: ImageFacts, engine: Engine, home: str, image: str) -> SavedImage:
+    """All that any rule may ask for is read, so that what is remembered serves every later call."""
+    from smlocal.check.registry import all_rules
+
+    wishes = tuple(dict.fromkeys(wish for rule in all_rules() for wish in rule.files))
+    known = kept(home, facts.id, wishes)
+    if known is not None:
+        return known
+    names = {posixpath.basename(word) for word in (*(facts.entrypoint or ()), *(facts.command or ()))}
+    try:
+        with closing(engine.save(facts.id)) as pieces:
+            saved = read_saved_image(pieces, wanted(wishes, names), image=facts.id)
+    except BrokenImageError as error:
+        raise ImageArchiveError(
+            f"the engine did not deliver the files of the image {image}: {error}",
+            remedy=[f"Does this work?  docker save {image} > /dev/null"],
+        ) from error
+    except EngineError as error:
+        if error.status != _ABSENT:
+            raise
+        raise ImageMissingError(f"the image {image} was removed while it was being checked") from error
+    keep(home, facts.id, wishes, saved)
+    return saved

@@ -1,0 +1,77 @@
+"""The page of all rules, made from the rules themselves."""
+
+from collections.abc import Iterable, Iterator
+
+from smlocal.check.interface import Example, Mark, Rule
+from smlocal.check.registry import all_rules
+from smlocal.check.subject import Profile
+
+_HEAD = """\
+# Rules of `smlocal check`
+
+<!-- Made by scripts/generate-checks from the rules in src/smlocal/check/rules; do not edit. -->
+
+[check.md](check.md) says how to use them. A test builds both images of every example and compares what is found.
+"""
+_MARKS = {
+    Mark.DOCUMENTED: "documented by AWS",
+    Mark.SEEN: "seen in real jobs",
+    Mark.INFERRED: "inferred; AWS does not say it",
+}
+
+
+def checks_markdown() -> str:
+    """The whole page."""
+    return "\n".join(_lines(all_rules()))
+
+
+def _lines(rules: Iterable[Rule]) -> Iterator[str]:
+    yield _HEAD
+    yield "| rule | severity | what is wrong |\n|---|---|---|"
+    rules = tuple(rules)
+    for rule in rules:
+        yield f"| [`{rule.id}`](#{rule.id}) | {rule.severity} | {rule.title}{_for(rule.profiles)} |"
+    yield ""
+    for rule in rules:
+        yield from _rule(rule)
+
+
+def _for(profiles: Iterable[Profile]) -> str:
+    names = ", ".join(f"`--for {profile}`" for profile in Profile if profile in profiles)
+    return f" ({names})" if names else ""
+
+
+def _rule(rule: Rule) -> Iterator[str]:
+    yield f"## {rule.id}\n"
+    yield f"{rule.title}. Severity: {rule.severity}{_for(rule.profiles)}. Basis: {_MARKS[rule.mark]}.\n"
+    yield f"{rule.why}\n"
+    yield f"What to do: {rule.remedy}\n"
+    if rule.example is not None:
+        yield from _example(rule.example)
+
+
+def _example(example: Example) -> Iterator[str]:
+    good_files = example.bad_files if example.good_files is None else example.good_files
+    yield "Bad:\n"
+    yield from _block(example.bad)
+    yield from _files(example.bad_files)
+    yield f"Output{' with ' + ' '.join(example.options) if example.options else ''}:\n"
+    yield from _block(example.output)
+    yield "Good:\n"
+    yield from _block(example.good)
+    if good_files != example.bad_files:
+        yield from _files(good_files)
+
+
+def _files(files: Iterable[tuple[str, str]]) -> Iterator[str]:
+    for name, content in files:
+        if len(content.strip().splitlines()) > 1:
+            yield f"with `{name}`:\n"
+            yield from _block(content)
+
+
+def _block(text: str) -> Iterator[str]:
+    yield "<!-- output -->\n"
+    for line in text.rstrip("\n").replace("\r", "\\r").split("\n"):
+        yield f"    {line}" if line else ""
+    yield ""

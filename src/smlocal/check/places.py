@@ -1,0 +1,103 @@
+"""Where a person would mend what was found: a line of the Dockerfile, or of the job file."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from smlocal.check.dockerfile import Instruction, last_stage
+from smlocal.check.interface import Finding
+from smlocal.check.subject import Step, Subject
+from smlocal.errors import DockerfileMissingError
+
+_NO_OPERATION = re.compile(r"^(?:/bin/sh -c|cmd /S /C) #\(nop\)\s+")
+_WORD = re.compile(r"(?:RUN\s+)?([A-Z]+)\b")
+_MADE_NOTHING = {"FROM"}
+_IMAGE = ("AlgorithmSpecification", "TrainingImage")
+_LARGEST = 4 << 20
+
+Place = Callable[[Finding], Finding]
+
+
+def placer(dockerfile: str) -> Callable[[Subject], Place]:
+    """Read the Dockerfile, if there is one, before anything long is begun."""
+    stage = _read(dockerfile) if dockerfile else ()
+
+    def of(subject: Subject) -> Place:
+        made = aligned(stage, subject.history)
+        return lambda finding: _placed(finding, dockerfile, stage, made, subject)
+
+    return of
+
+
+def _read(path: str) -> tuple[Instruction, ...]:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return last_stage(file.read(_LARGEST))
+    except OSError as error:
+        raise DockerfileMissingError(
+            f"cannot read the Dockerfile {path}: {error.strerror or error}",
+            remedy=["--dockerfile names the one that the image was built from."],
+        ) from error
+
+
+def aligned(stage: Sequence[Instruction], history: Sequence[Step]) -> dict[int, Instruction]:
+    """Which instruction made which layer.
+
+    The history of an image ends with the instructions of its last stage. They are compared from the end, word by word,
+    as long as they agree: with another Dockerfile than the image's, hardly any does.
+    """
+    made: dict[int, Instruction] = {}
+    ours = [each for each in stage if each.word not in _MADE_NOTHING]
+    for instruction, step in zip(reversed(ours), _without_labels(history, ours), strict=False):
+        if instruction.word != word_of(step.text):
+            break
+        if step.layer is not None:
+            made[step.layer] = instruction
+    return made
+
+
+def _without_labels(history: Sequence[Step], ours: Sequence[Instruction]) -> Sequence[Step]:
+    """From the newest on, without a label that the builder's command line added."""
+    steps = list(reversed(history))
+    if steps and word_of(steps[0].text) == "LABEL" and not (ours and ours[-1].word == "LABEL"):
+        del steps[0]
+    return steps
+
+
+def word_of(text: str) -> str:
+    """The instruction that a line of an image's history stands for, in the words of either builder."""
+    bare, is_no_operation = _NO_OPERATION.subn("", text)
+    if is_no_operation:
+        found = _WORD.match(bare)
+        return found[1] if found else ""
+    if text.startswith(("/bin/sh -c", "|", "RUN ")):  # `|2 A=1 B=2 /bin/sh -c …`: with build arguments
+        return "RUN"
+    found = _WORD.match(text)
+    return found[1] if found else "RUN" if text else ""
+
+
+def _placed(
+    finding: Finding, dockerfile: str, stage: Sequence[Instruction], made: dict[int, Instruction], subject: Subject
+) -> Finding:
+    if finding.file:
+        return finding
+    if dockerfile:
+        return replace(finding, file=dockerfile, line=_line(finding, stage, made))
+    if subject.job is not None:
+        document = subject.job.document
+        return replace(finding, file=document.name, line=document.nearest_line(_IMAGE) or 0)
+    return finding
+
+
+def _line(finding: Finding, stage: Sequence[Instruction], made: dict[int, Instruction]) -> int:
+    """The instruction that was named, the one that made the layer, or nothing."""
+    word, _, name = finding.instruction.partition(" ")
+    if word:
+        same = [each for each in stage if each.word == word and (not name or _names(each, name))]
+        return same[-1].line if same else 0
+    instruction = None if finding.layer is None else made.get(finding.layer)
+    return 0 if instruction is None else instruction.line
+
+
+def _names(instruction: Instruction, name: str) -> bool:
+    return re.search(rf"(?:^|\s)[\"']?{re.escape(name)}(?:[\"']?[=\s]|$)", instruction.text) is not None

@@ -1,0 +1,182 @@
+"""What each layer adds and removes, and what a container sees of all of them."""
+
+import posixpath
+from collections.abc import Iterable, Sequence
+from dataclasses import field
+
+from smlocal.check.files import Wanted
+from smlocal.check.image_files import Entry, ImageFiles
+from smlocal.check.reading.stream import Stream
+from smlocal.check.reading.tar_entries import tar_entries
+from smlocal.quick_dataclass import dataclass
+
+_WHITEOUT = ".wh."
+_OPAQUE = ".wh..wh..opq"
+_OF_AUFS = ".wh..wh."
+"""Its own files, which say nothing about the image."""
+_ELF = b"\x7fELF"
+_MOST_OF_BINARY = 4096
+"""Bytes: the headers of a program, and the name of its loader."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Room:
+    """For how many bytes of contents there is room, in all layers together."""
+
+    left: int = 32 << 20
+
+
+@dataclass(kw_only=True, slots=True)
+class Layer:
+    """One layer, as its archive says."""
+
+    entries: list[tuple[str, Entry]] = field(default_factory=list)
+    hard_links: list[tuple[str, str]] = field(default_factory=list)
+    """A path, and the one whose file it is too."""
+    removed: list[str] = field(default_factory=list)
+    opaque: list[str] = field(default_factory=list)
+    """Folders of which nothing is left that lower layers have in them."""
+    contents: dict[str, bytes] = field(default_factory=dict)
+    crowded: bool = False
+    """True when there was no room for a file that was wanted."""
+
+
+def read_layer(stream: Stream, first: bytes, wanted: Wanted, room: Room) -> Layer:
+    """Read one archive to its end; `first` is its first block."""
+    layer = Layer()
+    for name, kind, mode, uid, gid, size, link in tar_entries(stream, first):
+        path = clean(name)
+        last = path.rpartition("/")[2]
+        if last.startswith(_WHITEOUT):
+            stream.skip(size)
+            _note_whiteout(layer, path, last)
+            continue
+        if kind == "hard":
+            layer.hard_links.append((path, clean(link)))
+            continue
+        if kind == "file":
+            keep = min(size, wanted(path, mode))
+            if keep:
+                content = stream.exactly(keep)
+                if content[:4] == _ELF:
+                    content = content[:_MOST_OF_BINARY]
+                if len(content) <= room.left:
+                    layer.contents[path] = content
+                    room.left -= len(content)
+                else:
+                    layer.crowded = True
+            stream.skip(size - keep)
+        else:
+            stream.skip(size)
+        layer.entries.append((path, Entry(kind, mode, uid, gid, size, 0, link)))
+    return layer
+
+
+def clean(name: str) -> str:
+    """A path below the root, whatever its name says: one that points outside ends at the root, as in a container."""
+    if name[:2] == "./":
+        name = name[2:]
+    if "//" in name or "/." in name or name[:1] in {".", "/"} or name[-1:] == "/":
+        return posixpath.normpath(f"/{name}").strip("/")
+    return name
+
+
+def _note_whiteout(layer: Layer, path: str, last: str) -> None:
+    folder = path.rpartition("/")[0]
+    if last == _OPAQUE:
+        layer.opaque.append(folder)
+    elif not last.startswith(_OF_AUFS):
+        layer.removed.append(posixpath.join(folder, last.removeprefix(_WHITEOUT)))
+
+
+def merged(layers: Sequence[Layer], unread: Iterable[str] = ()) -> ImageFiles:
+    """What is left when each layer lies on those before it; takes the layers apart on the way."""
+    seen = _Seen()
+    for number, layer in enumerate(layers):
+        for folder in layer.opaque:
+            seen.empty(folder)
+        for path in layer.removed:
+            seen.remove(path)
+        for path, entry in layer.entries:
+            if path:
+                seen.put(path, entry._replace(layer=number))
+                if path in layer.contents:
+                    seen.contents[path] = layer.contents[path]
+        for path, target in layer.hard_links:
+            seen.link(path, target, number)
+        layer.entries.clear()
+        layer.contents.clear()
+    return ImageFiles(folders=seen.folders, contents=seen.contents, unread=tuple(unread))
+
+
+class _Seen:
+    """The files so far."""
+
+    def __init__(self) -> None:
+        self.folders: dict[str, dict[str, Entry]] = {"": {}}
+        self.contents: dict[str, bytes] = {}
+
+    def put(self, path: str, entry: Entry) -> None:
+        """Add or replace; a folder keeps what is in it unless it is replaced by something else."""
+        folder, _, name = path.rpartition("/")
+        if folder not in self.folders:
+            self._make(folder, entry.layer)
+        self._place(folder, name, path, entry)
+
+    def _make(self, folder: str, layer: int) -> None:
+        """Folders that an archive does not name are root's."""
+        missing = []
+        while folder not in self.folders:
+            missing.append(folder)
+            folder = folder.rpartition("/")[0]
+        for each in reversed(missing):
+            above, _, name = each.rpartition("/")
+            self._place(above, name, each, Entry("folder", 0o755, 0, 0, 0, layer))
+
+    def _place(self, folder: str, name: str, path: str, entry: Entry) -> None:
+        self.contents.pop(path, None)
+        if entry.kind == "folder":
+            self.folders.setdefault(path, {})
+        elif path in self.folders:
+            self.empty(path)
+            del self.folders[path]
+        self.folders[folder][name] = entry
+
+    def link(self, path: str, target: str, layer: int) -> None:
+        """Give a file a second name; the first may be in a lower layer."""
+        folder, _, name = target.rpartition("/")
+        entry = self.folders.get(folder, {}).get(name)
+        if entry is None or not path or path == target:
+            return
+        content = self.contents.get(target)
+        self.put(path, entry._replace(layer=layer))
+        if content is not None:
+            self.contents[path] = content
+
+    def remove(self, path: str) -> None:
+        """Remove a file, or a folder with all that is in it."""
+        folder, _, name = path.rpartition("/")
+        if self.folders.get(folder, {}).pop(name, None) is None:
+            return
+        self.contents.pop(path, None)
+        if path in self.folders:
+            self.empty(path)
+            del self.folders[path]
+
+    def empty(self, folder: str) -> None:
+        """Remove all that is in a folder, which stays."""
+        todo = [folder]
+        while todo:
+            here = todo.pop()
+            entries = self.folders.get(here)
+            if entries is None:
+                continue
+            for name in entries:
+                path = posixpath.join(here, name)
+                self.contents.pop(path, None)
+                if path in self.folders:
+                    todo.append(path)
+            if here == folder:
+                entries.clear()
+            else:
+                del self.folders[here]

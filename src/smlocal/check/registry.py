@@ -1,0 +1,56 @@
+"""All rules, in the order in which they are looked at and shown."""
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib import import_module
+
+from smlocal.check.interface import Rule
+from smlocal.check.subject import Profile
+from smlocal.contract.validation.suggestions import closest
+from smlocal.errors import CheckRuleUnknownError
+
+RULES = (
+    "entrypoint_shell_form",
+    "train_missing",
+    "reserved_files",
+)
+"""Each is a module of its name in `rules`; the id of the rule is the same with dashes."""
+
+
+@cache
+def all_rules() -> tuple[Rule, ...]:
+    """Every rule there is."""
+    rules = [import_module(f"smlocal.check.rules.{name}").RULE for name in RULES]
+    assert all(isinstance(rule, Rule) for rule in rules)  # noqa: S101 - of our own making; mypy cannot follow
+    return tuple(rules)
+
+
+def check_ids(ids: Iterable[str], where: str) -> None:
+    """Refuse ids that no rule has; `where` says who gave them."""
+    known = [rule.id for rule in all_rules()]
+    for each in ids:
+        if each not in known:
+            near = closest(each, known)
+            raise CheckRuleUnknownError(
+                f"{where}: there is no rule {each!r}",
+                remedy=[
+                    *([f"Did you mean {near} ?"] if near else []),
+                    "docs/checks.md lists all rules; smlocal check --json IMAGE shows those that apply.",
+                ],
+            )
+
+
+def chosen_rules(
+    *, only: Sequence[str] = (), skip: Sequence[str] = (), profiles: Iterable[Profile] = (), static: bool = False
+) -> tuple[Rule, ...]:
+    """The rules that are asked for; one that is named by `only` needs no profile."""
+    check_ids(only, "--only")
+    check_ids(skip, "--skip")
+    wanted = frozenset(profiles)
+    return tuple(
+        rule
+        for rule in all_rules()
+        if rule.id not in skip
+        and not (static and rule.runs_jobs)
+        and (rule.id in only if only else not rule.profiles or rule.profiles & wanted)
+    )

@@ -1,0 +1,51 @@
+"""Files below `/opt/ml`."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from smlocal.check.files import NAMES
+from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
+from smlocal.check.subject import Subject
+from smlocal.contract import paths
+
+if TYPE_CHECKING:
+    from smlocal.check.image_files import Found
+
+_SHOWN = 3
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    by_folder: dict[str, list[Found]] = {}
+    for found in subject.files.below(paths.ROOT):
+        folder = found.path.removeprefix(f"{paths.ROOT}/").partition("/")[0]
+        if found.entry.kind != "folder" and folder != "code":
+            by_folder.setdefault(folder, []).append(found)
+    for files in by_folder.values():
+        names = [each.path for each in files[:_SHOWN]]
+        more = f" and {len(files) - len(names)} more" if len(files) > len(names) else ""
+        yield Finding(
+            message=f"{', '.join(names)}{more} may be hidden on the service",
+            path=names[0],
+            layer=files[0].entry.layer,
+        )
+
+
+RULE = Rule(
+    id="reserved-files",
+    severity=Severity.WARNING,
+    title="The image has files below /opt/ml",
+    why=(
+        "The service reserves `/opt/ml` and everything below it: its own folders are mounted there, and what an image "
+        "keeps in that place may not be visible. Only `/opt/ml/code` is known to stay."
+    ),
+    mark=Mark.DOCUMENTED,
+    remedy="Keep the files of the image elsewhere, for example below /opt/program.",
+    check=_check,
+    files=(NAMES,),
+    example=Example(
+        bad="FROM busybox\nCOPY defaults.json /opt/ml/input/defaults.json\nCOPY train /usr/local/bin/train\n",
+        good="FROM busybox\nCOPY defaults.json /opt/ml/code/defaults.json\nCOPY train /usr/local/bin/train\n",
+        bad_files=(("defaults.json", "{}\n"), ("train", '#!/bin/sh\necho "$@"\n')),
+        output="/opt/ml/input/defaults.json may be hidden on the service",
+    ),
+)

@@ -1,0 +1,60 @@
+"""No program to start."""
+
+from collections.abc import Iterator
+
+from smlocal.check.files import PROGRAMS, USERS
+from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
+from smlocal.check.starting import Program, programs
+from smlocal.check.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for program in programs(subject):
+        if program.found is None or program.found.entry.kind != "file":
+            yield Finding(
+                message=f"{_what(program)}: {_words(program)}",
+                path=program.word if program.word.startswith("/") else "",
+                instruction="" if program.is_train or subject.is_entrypoint_of_job else "ENTRYPOINT",
+            )
+
+
+def _what(program: Program) -> str:
+    if program.starter:
+        return f"{program.starter} cannot start {program.word}"
+    if program.is_train:
+        return "there is no ENTRYPOINT, and no train on the PATH of the image"
+    return f"the image has no {program.word}"
+
+
+def _words(program: Program) -> str:
+    """What a job says of it."""
+    if program.starter == "tini":
+        return f"[FATAL tini (7)] exec {program.word} failed: No such file or directory"
+    if "/" in program.word:
+        return f'exec: "{program.word}": stat {program.word}: no such file or directory'
+    return f'exec: "{program.word}": executable file not found in $PATH'
+
+
+RULE = Rule(
+    id="train-missing",
+    severity=Severity.ERROR,
+    title="There is no program to start",
+    why=(
+        "The service runs `docker run IMAGE train`. With an ENTRYPOINT, `train` is its argument. Without one, `train` "
+        "is the program, which the engine looks for on the PATH of the image. If it is not there, no job of this image "
+        "starts."
+    ),
+    mark=Mark.DOCUMENTED,
+    remedy="COPY an executable to /usr/local/bin/train, or set ENTRYPOINT to the program that trains.",
+    check=_check,
+    files=(PROGRAMS, USERS),
+    example=Example(
+        bad="FROM busybox\nCOPY train /opt/program/train\n",
+        good="FROM busybox\nCOPY train /opt/program/train\nENV PATH=/opt/program:/usr/bin:/bin\n",
+        bad_files=(("train", '#!/bin/sh\necho "$@"\n'),),
+        output=(
+            'there is no ENTRYPOINT, and no train on the PATH of the image: exec: "train": executable file not found '
+            "in $PATH"
+        ),
+    ),
+)

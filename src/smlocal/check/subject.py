@@ -1,0 +1,97 @@
+"""What a rule looks at: an image, and what a job or a launcher does with it."""
+
+from collections.abc import Mapping
+from dataclasses import field
+from enum import StrEnum
+
+from smlocal.check.cannot_look import CannotLookError
+from smlocal.check.image_files import ImageFiles
+from smlocal.jobfile.job_file import JobFile
+from smlocal.planning.facts import ImageFacts
+from smlocal.quick_dataclass import dataclass
+
+DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+"""What engines set where an image has no PATH."""
+
+
+class Profile(StrEnum):
+    """A client whose launcher expects more of an image than the service does."""
+
+    MODEL_TRAINER = "model-trainer"
+    MODEL_TRAINER_MPI = "model-trainer=mpi"
+    REMOTE_FUNCTION = "remote-function"
+    TOOLKIT = "toolkit"
+    TOOLKIT_MPI = "toolkit-mpi"
+    SMDDP = "smddp"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Step:
+    """One instruction of an image's history."""
+
+    text: str
+    """As the builder wrote it down."""
+    layer: int | None = None
+    """The layer that it made; None for an instruction that made none, and where that is not known."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Subject:
+    """One image under examination."""
+
+    image: str
+    """As it was named."""
+    facts: ImageFacts
+    """Its configuration."""
+    read: ImageFiles | None = None
+    """Its files; None where no rule asked for any."""
+    history: tuple[Step, ...] = ()
+    """The oldest first."""
+    profiles: frozenset[Profile] = frozenset()
+    job: JobFile | None = None
+    """The job that was named in place of an image."""
+    home: str = field(default="", repr=False)
+
+    @property
+    def files(self) -> ImageFiles:
+        """The files of the image, all of them."""
+        if self.read is None:
+            raise CannotLookError("the image was not read")
+        if self.read.unread:
+            raise CannotLookError(self.read.unread[0])
+        return self.read
+
+    @property
+    def entrypoint(self) -> tuple[str, ...]:
+        """Of the job, else of the image."""
+        specification = self.job.request.AlgorithmSpecification if self.job is not None else None
+        asked = specification.ContainerEntrypoint if specification is not None else None
+        return tuple(asked) if asked else self.facts.entrypoint or ()
+
+    @property
+    def is_entrypoint_of_job(self) -> bool:
+        """Whether the request replaces that of the image."""
+        specification = self.job.request.AlgorithmSpecification if self.job is not None else None
+        return bool(specification is not None and specification.ContainerEntrypoint)
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """What the service gives to the entry point; `train` unless the request says otherwise."""
+        specification = self.job.request.AlgorithmSpecification if self.job is not None else None
+        if specification is None:
+            return ("train",)
+        given = specification.ContainerArguments
+        if given:
+            return tuple(given)
+        return () if specification.ContainerEntrypoint else ("train",)
+
+    @property
+    def search_path(self) -> tuple[str, ...]:
+        """The folders in which the engine looks for a program."""
+        environment: dict[str, str] = {**self.facts.environment, **self.requested_environment}
+        return tuple(part for part in environment.get("PATH", DEFAULT_PATH).split(":") if part)
+
+    @property
+    def requested_environment(self) -> Mapping[str, str]:
+        """Variables of the request."""
+        return (self.job.request.Environment or {}) if self.job is not None else {}

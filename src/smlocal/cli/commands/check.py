@@ -1,0 +1,167 @@
+"""`smlocal check`: what is wrong with a training image, before anybody pays for it."""
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from smlocal.cli.terminal.columns import width_of, wrapped
+from smlocal.cli.terminal.printable import printable
+
+if TYPE_CHECKING:
+    from smlocal.check.ignores import Ignore
+    from smlocal.check.interface import CheckReport, Finding, RuleResult
+    from smlocal.jobfile.job_file import JobFile
+
+_MARKS = {"error": "✗", "warning": "!", "info": "·"}
+_SKIPPED = "?"
+_INDENT = 2
+_PROFILES = ("model-trainer", "model-trainer=mpi", "remote-function", "toolkit", "toolkit-mpi", "smddp")
+_LEVELS = ("error", "warning", "info")
+_JOB_FILES = (".yaml", ".yml", ".json")
+
+
+@click.command("check")
+@click.argument("subject", metavar="IMAGE/JOB")
+@click.option("--static", is_flag=True, help="Only look at the image; run no job.")
+@click.option("--only", metavar="ID", multiple=True, help="Only this rule; repeatable.")
+@click.option("--skip", metavar="ID", multiple=True, help="Leave this rule out; repeatable.")
+@click.option(
+    "--for",
+    "profiles",
+    type=click.Choice(_PROFILES),
+    multiple=True,
+    help="Also check what this launcher needs in the image; repeatable.",
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice(_LEVELS),
+    default="error",
+    help="Exit with 1 if anything of this severity or worse is found. Default: error.",
+)
+@click.option(
+    "--ignore", "ignores", metavar="ID=REASON", multiple=True, help="Accept the findings of a rule; repeatable."
+)
+@click.option("--dockerfile", metavar="FILE", help="The Dockerfile of the image, to name the lines of findings.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(
+    *,
+    subject: str,
+    static: bool,
+    only: tuple[str, ...],
+    skip: tuple[str, ...],
+    profiles: tuple[str, ...],
+    fail_on: str,
+    ignores: tuple[str, ...],
+    dockerfile: str | None,
+    as_json: bool,
+) -> int:
+    """Say what is wrong with a training image.
+
+    IMAGE is a local image. JOB is a job file: its image is checked together with what the job asks of it.
+
+    Exits with 0 if nothing of --fail-on was found, and with 1 otherwise.
+    """
+    accepted = tuple(_ignore(text) for text in ignores)
+
+    from smlocal.check.check_image import check_image
+    from smlocal.check.interface import Severity
+    from smlocal.check.subject import Profile
+    from smlocal.engine.docker import connect
+    from smlocal.store.home import home_directory
+
+    job = _job(subject)
+    report = check_image(
+        _image(job) if job is not None else subject,
+        connect(),
+        home=home_directory(),
+        job=job,
+        only=only,
+        skip=skip,
+        profiles=[Profile(each) for each in profiles],
+        static=static,
+        ignores=accepted,
+        dockerfile=dockerfile or "",
+    )
+    if as_json:
+        import json
+
+        from smlocal.check.document import check_document
+
+        click.echo(json.dumps(check_document(report, Severity(fail_on)), indent=2))
+    else:
+        _show(report)
+    return 1 if report.fails(Severity(fail_on)) else 0
+
+
+def _job(subject: str) -> "JobFile | None":
+    """A job file if there is one of this name, or if it is called like one."""
+    if not (os.path.isfile(subject) or subject.endswith(_JOB_FILES)):
+        return None
+    from smlocal.api.job_source import read_document, read_file
+    from smlocal.api.overrides import Overrides
+
+    return read_document(read_file(subject), Overrides(), path=subject, fill_in=False, strict=False)[0]
+
+
+def _image(job: "JobFile") -> str:
+    specification = job.request.AlgorithmSpecification
+    return (specification.TrainingImage if specification is not None else None) or ""
+
+
+def _ignore(text: str) -> "Ignore":
+    rule, equals, reason = text.partition("=")
+    if not equals or not rule.strip() or not reason.strip():
+        raise click.UsageError(f"--ignore {text}: write ID=REASON; an ignore needs a reason.")
+    from smlocal.check.ignores import Ignore
+
+    return Ignore(id=rule.strip(), reason=reason.strip())
+
+
+def _show(report: "CheckReport") -> None:
+    name = max((len(result.rule.id) for result in report.results), default=0)
+    for result in report.results:
+        for finding in result.findings:
+            _line(_MARKS[result.rule.severity], result, finding.message, name, where=_where(finding))
+        if result.findings:
+            _more(result.rule.remedy, name)
+        if result.skipped:
+            _line(_SKIPPED, result, f"skipped: {result.skipped}", name)
+        for ignored in result.ignored:
+            _line("-", result, f"ignored ({ignored.reason}): {ignored.finding.message}", name)
+    click.echo(_conclusion(report), err=True)
+
+
+def _line(mark: str, result: "RuleResult", text: str, name: int, *, where: str = "") -> None:
+    head = f"{mark} {result.rule.id:<{name}}  "
+    width = width_of(sys.stdout)
+    shown = printable(f"{text} ({where})" if where else text)
+    click.echo(head + "\n".join(wrapped(" ".join(shown.split("\n")), indent=len(head), width=width)))
+
+
+def _more(text: str, name: int) -> None:
+    indent = name + _INDENT + 2
+    click.echo(" " * indent + "\n".join(wrapped(printable(text), indent=indent, width=width_of(sys.stdout))))
+
+
+def _where(finding: "Finding") -> str:
+    places = [f"{finding.file}:{finding.line}" if finding.line else finding.file, finding.job, finding.host]
+    return ", ".join(place for place in places if place)
+
+
+def _conclusion(report: "CheckReport") -> str:
+    from smlocal.check.interface import Outcome, Severity
+
+    counts = []
+    for severity in Severity:
+        number = sum(len(each.findings) for each in report.results if each.rule.severity is severity)
+        if number:
+            word = {"error": "error", "warning": "warning", "info": "note"}[severity]
+            counts.append(f"{number} {word}{'s' * (number != 1)}")
+    passed = sum(result.outcome is Outcome.PASSED for result in report.results)
+    skipped = sum(result.outcome is Outcome.SKIPPED for result in report.results)
+    ignored = sum(len(result.ignored) for result in report.results)
+    counts.append(f"{passed} of {len(report.results)} rules passed")
+    counts += [f"{skipped} skipped"] * bool(skipped) + [f"{ignored} ignored"] * bool(ignored)
+    return printable(f"{report.image}: {', '.join(counts)}")
