@@ -67,7 +67,7 @@ def execute_in_background(
         prepared = _prepare(job, store, engine, name=name, strict=strict, replace=replace, reporter=reporter)
     if not detach.process_may_fork:
         # What serves them cannot be sent to a new process, which finds the credentials again.
-        prepared = changed(prepared, desk=None)
+        prepared = changed(prepared, credentials=None)
     detach.leave_behind(supervise_prepared, prepared=prepared, home=home, report=report, replace=replace)
 
 
@@ -85,8 +85,8 @@ def supervise_prepared(
     from smlocal.store.jobs import Store
 
     engine = connect()
-    if prepared.desk is None:
-        prepared = changed(prepared, desk=find_credentials(prepared.plan, engine))
+    if prepared.credentials is None:
+        prepared = changed(prepared, credentials=find_credentials(prepared.plan, engine))
     with Store.open(home) as store:
         try:
             supervise(

@@ -1,8 +1,8 @@
-"""The address 169.254.170.2 on this machine, where every AWS client in a container looks for credentials.
+"""The address 169.254.170.2 on this machine, where every AWS client in a container asks for credentials.
 
-A bridge network of the engine whose own address it is brings it about, for users of the docker group too: whoever has a
-route to this machine reaches it, so no container need be attached, and none has one interface more. All jobs share the
-network. Each has a volume as a mark that it uses it; the last one to go removes it.
+It is the gateway of a bridge network of the engine, so no root is needed. Every container with a route to this machine
+reaches it without being attached to that network. All jobs share the network. Each job marks its use with a volume, and
+the last job removes the network.
 """
 
 import time
@@ -17,23 +17,23 @@ ADDRESS = "169.254.170.2"
 NETWORK = "smlocal-credentials"
 _SUBNET = "169.254.170.0/30"
 _LABELS = {CREDENTIALS_LABEL: "network"}
-"""Not that of a job: it belongs to all who have a mark."""
+"""Without the label of a job: the network belongs to all jobs that have a mark."""
 _EXISTS = 409
 _MAKING_SECONDS = 10.0
 
 
-def claim(engine: Engine, mark: str, labels: Mapping[str, str]) -> None:
-    """Have the address, and say that a job uses it; to do so twice does no harm."""
+def use_address(engine: Engine, mark: str, labels: Mapping[str, str]) -> None:
+    """Make the address and mark that a job uses it. It may be called twice."""
     engine.create_volume(mark, {**labels, CREDENTIALS_LABEL: "mark"}, {})
     _make_network(engine)
 
 
 @contextmanager
-def giving_back(engine: Engine, marks: Collection[str]) -> Iterator[None]:
-    """Take the address away, unless others use it, while the marks are removed.
+def released(engine: Engine, marks: Collection[str]) -> Iterator[None]:
+    """Remove the address unless other jobs use it. The caller removes the marks inside the `with` block.
 
-    Before them, so that a crash leaves a mark by which the rest is found. A job that came meanwhile finds its listener
-    deaf for a moment: it is given the address again.
+    The address is removed first: after a crash in between, the mark still shows what is left. If a job has begun in the
+    meantime, the address is made again, and nobody reaches that job for a moment.
     """
     if not _marks(engine) - set(marks):
         _remove_network(engine)
@@ -46,12 +46,12 @@ def _remove_network(engine: Engine) -> None:
     try:
         engine.remove(Resource(kind=ResourceKind.NETWORK, id=NETWORK))
     except EngineError as error:
-        # Two who remove it at once: the second is told that it is unknown, by an error of the engine's own.
-        if not error.status or _is_there(engine):
+        # If two jobs remove it at once, the engine reports to the second that it does not know the network.
+        if not error.status or _exists(engine):
             raise
 
 
-def _is_there(engine: Engine) -> bool:
+def _exists(engine: Engine) -> bool:
     return any(network.name == NETWORK for network in engine.networks())
 
 
@@ -66,7 +66,7 @@ def _make_network(engine: Engine) -> None:
             networks = engine.networks()
             if error.status == _EXISTS or any(network.name == NETWORK for network in networks):
                 return
-            # Another job may be making it, or removing it, at this moment: the addresses are taken, and by no network.
+            # While another job makes or removes it, its addresses are taken although no network is listed.
             if any(overlaps(_SUBNET, network.subnets) for network in networks) or time.monotonic() > until:
                 raise _refused(error) from error
             time.sleep(0.05)

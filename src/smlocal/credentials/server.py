@@ -1,4 +1,4 @@
-"""Answers whoever asks for credentials: the containers of one job, and nobody else."""
+"""Answers the requests for credentials of one job's containers, and of nobody else."""
 
 import selectors
 import socket
@@ -10,61 +10,71 @@ from functools import partial
 from threading import BoundedSemaphore, Event, Lock, Thread
 from typing import TypedDict, Unpack
 
-from smlocal.credentials.answers import MALFORMED, MOST_BYTES, UNKNOWN, Asked, Secret, answer, read_head, refusal
-from smlocal.credentials.fresh import ExpiredError, Fresh
-from smlocal.credentials.handover import hand_over, open_door, take_in
-from smlocal.credentials.listener import PORT, Listener, is_here, is_reached, open_listener, unreachable
+from smlocal.credentials.connection_handover import hand_over, listen_for_handovers, receive
+from smlocal.credentials.http_messages import (
+    MALFORMED,
+    MAX_HEAD_BYTES,
+    UNKNOWN,
+    Request,
+    Secret,
+    credentials_response,
+    error_response,
+    read_head,
+)
+from smlocal.credentials.listener import PORT, Listener, has_address, is_reached, open_listener, unreachable
+from smlocal.credentials.renewal import ExpiredError, RenewedKeys
 from smlocal.errors import SmlocalError
 from smlocal.quick_dataclass import dataclass
 from smlocal.threads import watched_thread
 
-_AT_ONCE = 64
-_LOOK_SECONDS = 1.0
-_PATIENCE_SECONDS = 5.0
-"""For the whole of a request."""
+_MAX_CONNECTIONS = 64
+_CHECK_SECONDS = 1.0
+_REQUEST_SECONDS = 5.0
+"""The time limit of a whole request."""
 
 
 class Job(TypedDict):
-    """What a server knows of its job."""
+    """What a server needs to know of its job."""
 
     secret: Secret
-    fresh: Fresh
+    keys: RenewedKeys
     role_arn: str
     is_ours: Callable[[str], bool]
-    appear: Callable[[], None]
+    make_address: Callable[[], None]
     died: Callable[[str, BaseException], None]
 
 
 @dataclass(kw_only=True, slots=True)
 class Server:
-    """One job's; begins at once to answer, and ends with `close`."""
+    """The server of one job; `begin` starts it and `close` ends it."""
 
     listener: Listener
     secret: Secret
-    fresh: Fresh
+    keys: RenewedKeys
     role_arn: str
     is_ours: Callable[[str], bool]
     """True for the address of a container of the job."""
-    appear: Callable[[], None]
-    """Has the address made; raises `SmlocalError`."""
+    make_address: Callable[[], None]
+    """Makes the address on this machine; raises `SmlocalError`."""
     died: Callable[[str, BaseException], None]
-    """Told the name of a thread that has ended by an exception nobody expected, and the exception."""
-    _door: socket.socket | None = None
+    """Gets the name of a thread that ended unexpectedly, and its exception."""
+    _handovers: socket.socket | None = None
     _stopped: Event = field(default_factory=Event)
-    _making: Lock = field(default_factory=Lock)
-    """Held while the address is made: whoever closes may then take it away for good."""
-    _woken: tuple[socket.socket, socket.socket] = field(default_factory=socket.socketpair)
-    _free: BoundedSemaphore = field(default_factory=lambda: BoundedSemaphore(_AT_ONCE))
+    _making_address: Lock = field(default_factory=Lock)
+    """Once `close` has had this lock, the address is not made again."""
+    _wakeup: tuple[socket.socket, socket.socket] = field(default_factory=socket.socketpair)
+    _free: BoundedSemaphore = field(default_factory=lambda: BoundedSemaphore(_MAX_CONNECTIONS))
     _threads: list[Thread] = field(default_factory=list)
 
     @classmethod
-    def open(cls, wanted: int | None, **job: Unpack[Job]) -> "Server":
-        """Answer at this port, or at the best there is; raises `CredentialsUnreachableError`.
+    def open(cls, port: int | None, **job: Unpack[Job]) -> "Server":
+        """Serve at this port, or at port 80 if that is possible and else at any; raises `CredentialsUnreachableError`.
 
-        From the first moment: what the kernel gives a listener of a shared port waits for that one alone.
+        It answers as soon as it listens, because connections that the kernel has given to one listener of a shared port
+        are never given to another.
         """
-        for port in (PORT, 0) if wanted is None else (wanted,):
-            listener = open_listener(port, job["appear"])
+        for candidate in (PORT, 0) if port is None else (port,):
+            listener = open_listener(candidate, job["make_address"])
             if listener is None:
                 continue
             server = cls(listener=listener, **job)
@@ -75,41 +85,41 @@ class Server:
         raise unreachable("another program uses the address")
 
     def begin(self) -> None:
-        """Answer, and keep the credentials fresh."""
+        """Answer, and keep the keys valid."""
         if self.listener.shared:
-            self._door = open_door(self.secret.path)
+            self._handovers = listen_for_handovers(self.secret.path)
         self._threads = [
             watched_thread(self._listen, name="credentials", died=self.died),
-            watched_thread(self._keep, name="credentials-keep", died=self.died),
+            watched_thread(self._maintain, name="credentials-renewal", died=self.died),
         ]
         for thread in self._threads:
             thread.start()
 
     def close(self) -> None:
-        """Nothing is answered any more."""
-        with self._making:
+        """Answer no more requests."""
+        with self._making_address:
             self._stopped.set()
-        self._woken[1].close()
+        self._wakeup[1].close()
         for thread in self._threads[:1]:
             thread.join()
-        self._leave()
-        for each in (self.listener.socket, self._door, self._woken[0]):
+        self._hand_over_waiting()
+        for each in (self.listener.socket, self._handovers, self._wakeup[0]):
             if each is not None:
                 each.close()
 
-    def _keep(self) -> None:
-        """Renew the credentials in time, so that nobody waits, and bring the address back should it be taken away.
+    def _maintain(self) -> None:
+        """Renew the keys in time, and make the address again if somebody has removed it.
 
-        No container is on its network, so that `docker network prune` removes it.
+        No container is attached to its network, so `docker network prune` removes it.
         """
-        while not self._stopped.wait(_LOOK_SECONDS):
-            self.fresh.keep_up()
-            with self._making, suppress(SmlocalError):
-                if not self._stopped.is_set() and not is_here():
-                    self.appear()
+        while not self._stopped.wait(_CHECK_SECONDS):
+            self.keys.renew_if_due()
+            with self._making_address, suppress(SmlocalError):
+                if not self._stopped.is_set() and not has_address():
+                    self.make_address()
 
-    def _leave(self) -> None:
-        """Whoever is waiting at a shared port may have come for another job."""
+    def _hand_over_waiting(self) -> None:
+        """Connections that wait at a shared port when the server closes may be for other jobs."""
         with suppress(OSError):
             while self.listener.shared and self._threads:
                 connection, _ = self.listener.socket.accept()
@@ -118,63 +128,63 @@ class Server:
 
     def _listen(self) -> None:
         with selectors.DefaultSelector() as selector:
-            for each in (self.listener.socket, self._door, self._woken[0]):
+            for each in (self.listener.socket, self._handovers, self._wakeup[0]):
                 if each is not None:
                     each.setblocking(False)
                     selector.register(each, selectors.EVENT_READ)
             while not self._stopped.is_set():
                 for key, _ in selector.select():
-                    self._welcome(key.fileobj)
+                    self._accept(key.fileobj)
 
-    def _welcome(self, source: object) -> None:
-        came: tuple[socket.socket, bytes] | None = None
-        if source is self._door and self._door is not None:
-            came = take_in(self._door)
+    def _accept(self, source: object) -> None:
+        accepted: tuple[socket.socket, bytes] | None = None
+        if source is self._handovers and self._handovers is not None:
+            accepted = receive(self._handovers)
         elif source is self.listener.socket:
             with suppress(OSError):
-                came = self.listener.socket.accept()[0], b""
-        if came is None:
+                accepted = self.listener.socket.accept()[0], b""
+        if accepted is None:
             return
         if not self._free.acquire(blocking=False):
-            came[0].close()
+            accepted[0].close()
             return
-        watched_thread(partial(self._serve, *came), name="credentials-answer", died=self.died).start()
+        watched_thread(partial(self._serve, *accepted), name="credentials-request", died=self.died).start()
 
     def _serve(self, connection: socket.socket, head: bytes) -> None:
+        """Answer a request; `head` is empty unless another supervisor has read it."""
         try:
             with connection, suppress(OSError):
-                handed = bool(head)
-                if not handed:
-                    head = _read(connection)
-                asked = read_head(head)
-                if asked is None:
+                handed_over = bool(head)
+                if not handed_over:
+                    head = _read_head(connection)
+                request = read_head(head)
+                if request is None:
                     connection.sendall(MALFORMED)
-                elif asked.knows(self.secret, with_token=not self.listener.shared):
-                    connection.sendall(self._answer(asked, connection.getpeername()[0]))
-                elif handed or not self.listener.shared or not hand_over(asked.path, connection, head):
+                elif request.knows(self.secret, with_token=not self.listener.shared):
+                    connection.sendall(self._response(request, connection.getpeername()[0]))
+                elif handed_over or not self.listener.shared or not hand_over(request.path, connection, head):
                     connection.sendall(UNKNOWN)
         finally:
             self._free.release()
 
-    def _answer(self, asked: Asked, address: str) -> bytes:
+    def _response(self, request: Request, address: str) -> bytes:
         if not self.is_ours(address):
             return UNKNOWN
-        if asked.method != "GET":
+        if request.method != "GET":
             return MALFORMED
         try:
-            issued = self.fresh.current()
+            return credentials_response(self.keys.current(), self.role_arn, time.time())
         except ExpiredError as error:
-            return refusal(500, "InternalServerError", f"no valid credentials: {error}")
-        return answer(200, issued.document(self.role_arn, time.time()))
+            return error_response(500, "InternalServerError", f"no valid credentials: {error}")
 
 
-def _read(connection: socket.socket) -> bytes:
-    """The head of a request; whoever is slow, or says too much, is not waited for."""
+def _read_head(connection: socket.socket) -> bytes:
+    """The head of a request, as far as it arrives within the limits of time and length."""
     head = b""
-    until = time.monotonic() + _PATIENCE_SECONDS
-    while b"\r\n\r\n" not in head and len(head) < MOST_BYTES:
+    until = time.monotonic() + _REQUEST_SECONDS
+    while b"\r\n\r\n" not in head and len(head) < MAX_HEAD_BYTES:
         connection.settimeout(max(0.01, until - time.monotonic()))
-        piece = connection.recv(MOST_BYTES - len(head))
+        piece = connection.recv(MAX_HEAD_BYTES - len(head))
         if not piece:
             break
         head += piece

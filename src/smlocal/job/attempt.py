@@ -36,7 +36,7 @@ from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from smlocal.job.control.history import Past
-    from smlocal.job.credentials import Desk
+    from smlocal.job.credential_endpoint import CredentialEndpoint
 
 HOME_FULL = failure_reason.client_error("Data download failed:Insufficient disk space")
 """The disk that holds the job became full before a container ran."""
@@ -52,7 +52,7 @@ class Attempt:
     faults: Faults
     on_running: Callable[[], None] = lambda: None
     """Called when containers have been started, or taken over."""
-    desk: "Desk | None" = None
+    credentials: "CredentialEndpoint | None" = None
     """Where the containers get credentials, if they get any."""
     story: Story = field(default_factory=Story)
     runs: dict[str, HostRun] = field(default_factory=dict)
@@ -66,10 +66,12 @@ class Attempt:
     hints: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        if self.desk is not None:
-            self.desk.warn = self.context.reporter.warning
-            self.desk.died = lambda thread, error: self.context.events.put(ThreadDied(thread=thread, error=error))
-            self.desk.containers = lambda: [run.container.id for run in self.runs.values() if run.container.id]
+        if self.credentials is not None:
+            self.credentials.warn = self.context.reporter.warning
+            self.credentials.died = lambda thread, error: self.context.events.put(
+                ThreadDied(thread=thread, error=error)
+            )
+            self.credentials.containers = lambda: [run.container.id for run in self.runs.values() if run.container.id]
         self.mirrors = Mirrors(plan=self.plan, given_up=lambda: self.context.signals.repeated)
         self.delivery = Delivery(
             plan=self.plan,
@@ -107,8 +109,8 @@ class Attempt:
             except BrokenOffError:
                 self._hear_waiting()
                 self.delivery.close()
-                if self.desk is not None:
-                    self.desk.close()
+                if self.credentials is not None:
+                    self.credentials.close()
                 if not self.over:
                     clear_attempt(self.context.engine, self.plan)
             except (EngineError, MachineNotReadyError, StagingError, OSError) as error:
@@ -117,8 +119,8 @@ class Attempt:
     def _make_hosts(self) -> None:
         context = self.context
         self.runs = {}
-        if self.desk is not None:
-            self.desk.open(context.record)
+        if self.credentials is not None:
+            self.credentials.open(context.record)
         if self.plan.network is not None:
             from smlocal.job.prepare.networks import make_network  # most jobs have one host
 
@@ -138,7 +140,7 @@ class Attempt:
             events=context.events,
             reporter=context.reporter,
             delivery=self.delivery,
-            environment={} if self.desk is None else self.desk.environment,
+            environment={} if self.credentials is None else self.credentials.environment,
         )
         return self.runs[host.host.name]
 
@@ -302,7 +304,7 @@ class Attempt:
                     self.runs[end.host],
                     grace=watch.grace,
                     impatient=watch.impatient,
-                    credentials=self.desk is not None,
+                    credentials=self.credentials is not None,
                 )
         self._explain_unread()
 

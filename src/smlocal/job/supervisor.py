@@ -49,7 +49,7 @@ from smlocal.store.records import LeftOnEngine
 
 if TYPE_CHECKING:
     from smlocal.artifacts.s3_publish import Published
-    from smlocal.job.credentials import Desk
+    from smlocal.job.credential_endpoint import CredentialEndpoint
 
 DISK_FULL = failure_reason.client_error("Artifact upload failed:Insufficient disk space")
 
@@ -82,10 +82,12 @@ def supervise(
     """
     plan = prepared.plan
     shown = {REQUEST: dict(plan.request), PLAN: plan_document(plan)}
-    ready = nullcontext() if prepared.desk is None else prepared.desk.ready()
+    ready = nullcontext() if prepared.credentials is None else prepared.credentials.ready()
     with requests, ready, _record(prepared, shown, store, requests, replace=replace):
         context = make_context(plan.name, engine=engine, store=store, reporter=reporter, signals=requests)
-        supervisor = Supervisor(context=context, plan=plan, pull_refused=prepared.pull_refused, desk=prepared.desk)
+        supervisor = Supervisor(
+            context=context, plan=plan, pull_refused=prepared.pull_refused, credentials=prepared.credentials
+        )
 
         def live() -> None:
             directory = store.directory(plan.name)
@@ -148,7 +150,7 @@ class Supervisor:
     pull_refused: str | None = None
     renew: Callable[[], JobPlan] | None = None
     """Makes the whole plan anew where only a recalled one is at hand."""
-    desk: "Desk | None" = None
+    credentials: "CredentialEndpoint | None" = None
     """Where the containers get credentials, if they get any."""
     policy: RestartPolicy = field(default_factory=lambda: RestartPolicy(retries=0))
     attempt: Attempt = field(init=False)
@@ -176,7 +178,11 @@ class Supervisor:
             logs={host.host.name: log_path(self.plan.job_directory, host.host.name) for host in self.plan.hosts},
         )
         self.attempt = Attempt(
-            context=self.context, plan=self.plan, faults=faults, desk=self.desk, on_running=self.metrics.begin
+            context=self.context,
+            plan=self.plan,
+            faults=faults,
+            credentials=self.credentials,
+            on_running=self.metrics.begin,
         )
 
     def run(self) -> None:
@@ -236,7 +242,7 @@ class Supervisor:
             plan=for_attempt(self.plan, self.number),
             faults=old.faults,
             hints=old.hints,
-            desk=self.desk,
+            credentials=self.credentials,
             on_running=self.metrics.begin,
         )
         self.context.phases.enter(SecondaryStatus.STARTING, StatusMessage.PREPARING)
@@ -352,8 +358,8 @@ class Supervisor:
 
     def _clear(self) -> None:
         attempt, engine = self.attempt, self.context.engine
-        if self.desk is not None:
-            self.desk.close()  # or it would bring back what is cleared
+        if self.credentials is not None:
+            self.credentials.close()  # or it would bring back what is cleared
         if not attempt.engine_lost:
             self.leftovers += give_back(attempt.runs.values(), engine)
         if self.unpacked:

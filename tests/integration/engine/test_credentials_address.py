@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from smlocal.credentials.address import NETWORK, claim, giving_back
+from smlocal.credentials.address import NETWORK, released, use_address
 from smlocal.engine.docker import connect
 from smlocal.engine.interface import JOB_LABEL, Resource, ResourceKind
 
@@ -17,9 +17,9 @@ def come_and_go(number: int) -> list[bool]:
     engine, there = connect(), []
     for attempt in range(ROUNDS):
         mark = f"smlocal-credentials-crowd-{number}-{attempt}"
-        claim(engine, mark, {JOB_LABEL: f"crowd-{number}"})
+        use_address(engine, mark, {JOB_LABEL: f"crowd-{number}"})
         there.append(any(network.name == NETWORK for network in engine.networks()))
-        with giving_back(engine, {mark}):
+        with released(engine, {mark}):
             engine.remove(Resource(kind=ResourceKind.VOLUME, id=mark))
     return there
 

@@ -11,16 +11,16 @@ import pytest
 
 from smlocal.credentials import listener as listener_module
 from smlocal.credentials import server as server_module
-from smlocal.credentials.answers import Secret
-from smlocal.credentials.fresh import Fresh
-from smlocal.credentials.handover import hand_over, open_door, take_in
-from smlocal.credentials.issued import Issued
+from smlocal.credentials.connection_handover import hand_over, listen_for_handovers, receive
+from smlocal.credentials.http_messages import Secret
 from smlocal.credentials.listener import Listener, is_reached, open_listener
+from smlocal.credentials.renewal import RenewedKeys
 from smlocal.credentials.server import Server
 from smlocal.errors import CredentialsUnreachableError
+from smlocal.sources.s3.aws_session import Credentials
 
 SECRET = Secret(path="/v2/credentials/proxy-unit-customer", token="token")
-ISSUED = Issued(access_key="AKIA", secret_key="hidden")
+KEYS = Credentials(access_key="AKIA", secret_key="hidden")
 Serve = Callable[..., int]
 
 
@@ -29,16 +29,16 @@ def serve() -> Iterator[Serve]:
     """Serves, and returns the port."""
     servers = []
 
-    def begin(find: Callable[[], Issued] = lambda: ISSUED, *, ours: bool = True) -> int:
+    def begin(find: Callable[[], Credentials] = lambda: KEYS, *, ours: bool = True) -> int:
         bound = socket.create_server(("127.0.0.1", 0))
         port: int = bound.getsockname()[1]
         server = Server(
             listener=Listener(socket=bound, port=port),
             secret=SECRET,
-            fresh=Fresh(find=find),
+            keys=RenewedKeys(fetch=find),
             role_arn="arn:role",
             is_ours=lambda _: ours,
-            appear=lambda: None,
+            make_address=lambda: None,
             died=lambda thread, error: pytest.fail(f"{thread}: {error!r}"),
         )
         server.begin()
@@ -96,7 +96,7 @@ def test_a_request_without_end(serve: Serve) -> None:
 
 
 def test_expired_ones_are_not_given(serve: Serve) -> None:
-    old = Issued(access_key="AKIA", secret_key="hidden", expires=time.time() - 1)
+    old = Credentials(access_key="AKIA", secret_key="hidden", expires=time.time() - 1)
     status, document = ask(serve(lambda: old))
     assert (status, document["code"], document["HTTPErrorCode"]) == (500, "InternalServerError", 500)
     assert "hidden" not in json.dumps(document)
@@ -104,12 +104,12 @@ def test_expired_ones_are_not_given(serve: Serve) -> None:
 
 def test_a_connection_is_handed_over_with_what_was_read_of_it() -> None:
     path = "/v2/credentials/proxy-unit-other-customer"
-    with open_door(path) as door, socket.create_server(("127.0.0.1", 0)) as here:
+    with listen_for_handovers(path) as handovers, socket.create_server(("127.0.0.1", 0)) as here:
         client = socket.create_connection(here.getsockname())
         came, _ = here.accept()
         assert hand_over(path, came, b"GET it")
         came.close()
-        taken = take_in(door)
+        taken = receive(handovers)
         assert taken is not None
         with taken[0], client:
             assert taken[1] == b"GET it"
@@ -124,12 +124,12 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def a_server(port: int | None) -> Server:
-    find = lambda: ISSUED  # noqa: E731  a function of its own would say no more
+    find = lambda: KEYS  # noqa: E731  a function of its own would say no more
     return Server.open(
         port,
-        appear=lambda: None,
+        make_address=lambda: None,
         secret=SECRET,
-        fresh=Fresh(find=find),
+        keys=RenewedKeys(fetch=find),
         role_arn="",
         is_ours=lambda _: True,
         died=lambda thread, error: pytest.fail(f"{thread}: {error!r}"),
@@ -137,23 +137,23 @@ def a_server(port: int | None) -> Server:
 
 
 def test_a_thread_that_dies_is_told() -> None:
-    def forget() -> Issued:
+    def forget() -> Credentials:
         raise KeyError("Expiration")
 
     told: Queue[tuple[str, BaseException]] = Queue()
     server = Server(
         listener=Listener(socket=socket.create_server(("127.0.0.1", 0)), port=0),
         secret=SECRET,
-        fresh=Fresh(find=forget),
+        keys=RenewedKeys(fetch=forget),
         role_arn="",
         is_ours=lambda _: True,
-        appear=lambda: None,
+        make_address=lambda: None,
         died=lambda thread, error: told.put((thread, error)),
     )
     server.begin()
     thread, error = told.get(timeout=30)
     server.close()
-    assert thread == "credentials-keep"
+    assert thread == "credentials-renewal"
     assert isinstance(error, KeyError)
 
 
@@ -201,9 +201,9 @@ def test_jobs_share_a_port(monkeypatch: pytest.MonkeyPatch) -> None:
     servers = [
         Server.open(
             None,
-            appear=lambda: None,
+            make_address=lambda: None,
             secret=Secret(path=f"/{name}"),
-            fresh=Fresh(find=lambda name=name: Issued(access_key=name, secret_key="x")),  # type: ignore[misc]  # mypy does not infer it
+            keys=RenewedKeys(fetch=lambda name=name: Credentials(access_key=name, secret_key="x")),  # type: ignore[misc]  # mypy does not infer it
             role_arn="",
             is_ours=lambda _: True,
             died=lambda thread, error: pytest.fail(f"{thread}: {error!r}"),
@@ -225,7 +225,7 @@ def test_jobs_share_a_port(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_address_that_this_machine_does_not_have(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listener_module, "ADDRESS", "198.51.100.2")
-    monkeypatch.setattr(listener_module, "_COMING_SECONDS", 0.05)
+    monkeypatch.setattr(listener_module, "_ADDRESS_SECONDS", 0.05)
     asked = []
     with pytest.raises(CredentialsUnreachableError) as caught:
         open_listener(listener_module.PORT, lambda: asked.append(1))

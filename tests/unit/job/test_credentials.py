@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from smlocal.errors import CredentialsUnreachableError
-from smlocal.job.credentials import check_engine
+from smlocal.job.credential_endpoint import check_engine
 from smlocal.planning.facts import EngineFacts
 
 ENGINE = EngineFacts(

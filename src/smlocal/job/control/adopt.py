@@ -32,7 +32,7 @@ from smlocal.store.jobs import Store
 from smlocal.store.records import Transition
 
 if TYPE_CHECKING:
-    from smlocal.job.credentials import Desk
+    from smlocal.job.credential_endpoint import CredentialEndpoint
 
 _WITH_CONTAINERS = {SecondaryStatus.TRAINING, SecondaryStatus.STOPPING, SecondaryStatus.INTERRUPTED}
 """The phases that end with the last container."""
@@ -113,7 +113,7 @@ def _bring_to_its_end(store: Store, plan: JobPlan, engine: Engine, signals: Stop
     supervisor = Supervisor(
         context=context,
         plan=plan,
-        desk=_desk(plan, engine),
+        credentials=_credentials(plan, engine),
         renew=lambda: plan_again(store.document(name, JOB), plan, home=store.home, engine=engine),
     )
     _count_attempts(supervisor, past)
@@ -126,24 +126,24 @@ def _bring_to_its_end(store: Store, plan: JobPlan, engine: Engine, signals: Stop
     supervisor.guarded(lambda: _resume(supervisor, past, found, record.secondary_status))
 
 
-def _desk(plan: JobPlan, engine: Engine) -> "Desk | None":
+def _credentials(plan: JobPlan, engine: Engine) -> "CredentialEndpoint | None":
     if plan.credentials is None:
         return None
-    from smlocal.job.credentials import Desk  # few jobs have one
+    from smlocal.job.credential_endpoint import CredentialEndpoint  # few jobs have one
 
-    return Desk.of(plan, engine)
+    return CredentialEndpoint.of(plan, engine)
 
 
 def _answer_again(supervisor: Supervisor) -> None:
     """The containers ask for credentials where the dead supervisor answered."""
-    if supervisor.desk is None:
+    if supervisor.credentials is None:
         return
-    from smlocal.job.credentials import OPENED
+    from smlocal.job.credential_endpoint import OPENED
 
     context = supervisor.context
     recorded = [event.data for event in context.store.events(context.job) if event.kind == OPENED]
     if recorded and isinstance(recorded[-1], Mapping):
-        supervisor.desk.reopen(recorded[-1])
+        supervisor.credentials.reopen(recorded[-1])
 
 
 def _count_attempts(supervisor: Supervisor, past: Past) -> None:

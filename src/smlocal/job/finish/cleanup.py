@@ -73,10 +73,10 @@ def _clear(engine: Engine, job: str, run_id: str) -> list[str]:
     marks = {resource.id for resource in owned if CREDENTIALS_LABEL in resource.labels}
     if not marks:
         return _remove(engine, owned)
-    from smlocal.credentials.address import giving_back  # few jobs have any
+    from smlocal.credentials.address import released  # few jobs have any
 
     try:
-        with giving_back(engine, marks):
+        with released(engine, marks):
             return _remove(engine, owned)
     except EngineError as error:
         if not error.status:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from smlocal.artifacts.s3_publish import Published
     from smlocal.job.attempt import Attempt
     from smlocal.job.context import Context
-    from smlocal.job.credentials import Desk
+    from smlocal.job.credential_endpoint import CredentialEndpoint
     from smlocal.job.decide.restarts import RestartPolicy
     from smlocal.job.metrics.metrics_search import MetricsReport
     from smlocal.planning.model import JobPlan
@@ -36,7 +36,7 @@ class EndedJob(Protocol):
     published: "Published | None"
     unsent: tuple[tuple[str, str], ...]
     measured: "MetricsReport"
-    desk: "Desk | None"
+    credentials: "CredentialEndpoint | None"
     notes: list[str]
     leftovers: list[str]
 
@@ -72,7 +72,11 @@ def local_block(job: EndedJob, ended: Ending, reason: str | None) -> dict[str, A
             "Notes": job.measured.notes,
         },
         "Usage": _usage(job),
-        **({} if job.desk is None else {"Credentials": {"Mode": job.desk.plan.mode, "Notes": job.desk.notes}}),
+        **(
+            {}
+            if job.credentials is None
+            else {"Credentials": {"Mode": job.credentials.plan.mode, "Notes": job.credentials.notes}}
+        ),
         "Seconds": dict(job.context.phases.seconds),
         "Notes": note_documents(plan),
         "Image": plan.image_facts and plan.image_facts.id,

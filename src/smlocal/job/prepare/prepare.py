@@ -28,7 +28,7 @@ from smlocal.quick_dataclass import dataclass
 from smlocal.sources.s3.aws_session import profile_region
 
 if TYPE_CHECKING:
-    from smlocal.job.credentials import Desk
+    from smlocal.job.credential_endpoint import CredentialEndpoint
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,7 +49,7 @@ class Prepared:
     job: Mapping[str, Any]
     """What was asked for, so that it can be planned again."""
     pull_refused: str | None = None
-    desk: "Desk | None" = None
+    credentials: "CredentialEndpoint | None" = None
     """Where the containers get credentials, which have been found; it is not open yet."""
 
 
@@ -80,15 +80,15 @@ def prepare(job: JobFile, *, name: str, home: str, engine: Engine, reporter: Rep
         plan=plan,
         job={"Data": job.document.data, "File": job.document.name, "Directory": job.document.directory},
         pull_refused=refused,
-        desk=find_credentials(plan, engine),
+        credentials=find_credentials(plan, engine),
     )
 
 
-def find_credentials(plan: JobPlan, engine: Engine) -> "Desk | None":
+def find_credentials(plan: JobPlan, engine: Engine) -> "CredentialEndpoint | None":
     """Credentials for the containers, found."""
     if plan.credentials is None:
         return None
-    from smlocal.job.credentials import Desk, check_engine
+    from smlocal.job.credential_endpoint import CredentialEndpoint, check_engine
 
     check_engine(plan.engine)
     if plan.credentials.mode == "role" and not plan.credentials.role_arn:
@@ -96,10 +96,10 @@ def find_credentials(plan: JobPlan, engine: Engine) -> "Desk | None":
             "Local.Credentials is role, and the request has no RoleArn",
             remedy=["Set it: --role ARN, or RoleArn in the job file; or use --credentials inherit."],
         )
-    desk = Desk.of(plan, engine)
-    if desk is not None:
-        desk.find()
-    return desk
+    credentials = CredentialEndpoint.of(plan, engine)
+    if credentials is not None:
+        credentials.find()
+    return credentials
 
 
 def plan_again(asked: Mapping[str, Any], old: JobPlan, *, home: str, engine: Engine) -> JobPlan:

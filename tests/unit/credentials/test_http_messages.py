@@ -2,8 +2,16 @@ import json
 
 import pytest
 
-from smlocal.credentials.answers import UNKNOWN, Secret, answer, new_secret, read_head
-from smlocal.credentials.issued import SHORT_LIVED_SECONDS, Issued
+from smlocal.credentials.http_messages import (
+    ASSUMED_LIFETIME_SECONDS,
+    UNKNOWN,
+    Secret,
+    credentials_response,
+    new_secret,
+    read_head,
+    response,
+)
+from smlocal.sources.s3.aws_session import Credentials
 
 SECRET = Secret(path="/v2/credentials/proxy-0-customer", token="token")
 
@@ -43,25 +51,30 @@ def test_a_path_of_the_services_form_that_nobody_guesses_or_sees() -> None:
     assert one.token not in repr(one)
 
 
+def body(keys: Credentials, role_arn: str, now: float) -> dict[str, str]:
+    document: dict[str, str] = json.loads(credentials_response(keys, role_arn, now).partition(b"\r\n\r\n")[2])
+    return document
+
+
 def test_the_document() -> None:
-    issued = Issued(access_key="AKIA", secret_key="hidden", token="also", expires=1_800_000_000.0)
-    assert json.loads(issued.document("arn:role", 0.0)) == {
+    keys = Credentials(access_key="AKIA", secret_key="hidden", token="also", expires=1_800_000_000.0)
+    assert body(keys, "arn:role", 0.0) == {
         "RoleArn": "arn:role",
         "AccessKeyId": "AKIA",
         "SecretAccessKey": "hidden",
         "Token": "also",
         "Expiration": "2027-01-15T08:00:00Z",
     }
-    assert "hidden" not in repr(issued)
-    assert "also" not in repr(issued)
+    assert "hidden" not in repr(keys)
+    assert "also" not in repr(keys)
 
 
-def test_keys_that_never_expire_are_good_for_an_hour_at_a_time() -> None:
-    document = json.loads(Issued(access_key="AKIA", secret_key="x").document("", 1_800_000_000.0))
-    assert SHORT_LIVED_SECONDS == 3600
+def test_keys_that_never_expire_are_valid_for_an_hour_at_a_time() -> None:
+    assert ASSUMED_LIFETIME_SECONDS == 3600
+    document = body(Credentials(access_key="AKIA", secret_key="x"), "", 1_800_000_000.0)
     assert document["Expiration"] == "2027-01-15T09:00:00Z"
 
 
-def test_an_answer_is_whole() -> None:
-    assert answer(200, b"{}").endswith(b"Content-Length: 2\r\nConnection: close\r\n\r\n{}")
+def test_a_response_is_complete() -> None:
+    assert response(200, b"{}").endswith(b"Content-Length: 2\r\nConnection: close\r\n\r\n{}")
     assert UNKNOWN.startswith(b"HTTP/1.1 404 Not Found\r\nServer: smlocal\r\n")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.credentials.finding import inherited
+from smlocal.credentials.fetch_keys import user_keys
 from smlocal.errors import CredentialsMissingError
 
 
@@ -26,7 +26,7 @@ def log_in(monkeypatch: pytest.MonkeyPatch, **more: str) -> None:
 
 def test_plain_keys_of_which_nobody_knows_how_long_they_are_good(monkeypatch: pytest.MonkeyPatch) -> None:
     log_in(monkeypatch, AWS_SESSION_TOKEN="token")
-    found = inherited()
+    found = user_keys()
     assert (found.access_key, found.secret_key, found.token, found.expires) == ("AKIA", "hidden", "token", None)
 
 
@@ -35,13 +35,13 @@ def test_others_are_found_the_next_time(monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(file))
     for key in ("AKIA1", "AKIA2"):
         file.write_text(f"[default]\naws_access_key_id = {key}\naws_secret_access_key = hidden\n")
-        assert inherited().access_key == key
+        assert user_keys().access_key == key
 
 
 def test_the_end_of_those_that_have_one(monkeypatch: pytest.MonkeyPatch) -> None:
     end = datetime.now(UTC).replace(microsecond=0) + timedelta(hours=2)
     log_in(monkeypatch, AWS_CREDENTIAL_EXPIRATION=end.isoformat())
-    assert inherited().expires == end.timestamp()
+    assert user_keys().expires == end.timestamp()
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_none(monkeypatch: pytest.MonkeyPatch, settings: dict[str, str], why: st
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
     with pytest.raises(CredentialsMissingError) as caught:
-        inherited()
+        user_keys()
     assert "Local.Credentials needs AWS credentials" in caught.value.sentence
     assert why in "".join(caught.value.details)
     assert "hidden" not in "".join(caught.value.details)

@@ -1,15 +1,14 @@
-"""The credentials of one job: found before it is made, served while its containers run, gone with them."""
+"""The credentials endpoint of one job: keys are fetched before the job is made and served while containers run."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import field
 from typing import Any
 
-from smlocal.credentials.address import ADDRESS, claim, giving_back
-from smlocal.credentials.answers import Secret, new_secret
-from smlocal.credentials.finding import assumed, inherited
-from smlocal.credentials.fresh import Fresh
-from smlocal.credentials.issued import Issued
+from smlocal.credentials.address import ADDRESS, released, use_address
+from smlocal.credentials.fetch_keys import role_keys, user_keys
+from smlocal.credentials.http_messages import Secret, new_secret
+from smlocal.credentials.renewal import RenewedKeys
 from smlocal.credentials.server import Server
 from smlocal.engine.interface import CREDENTIALS_LABEL, Engine, Resource, ResourceKind
 from smlocal.errors import CredentialsUnreachableError, EngineError, MachineNotReadyError
@@ -17,13 +16,14 @@ from smlocal.job.labels import labels
 from smlocal.planning.facts import EngineFacts
 from smlocal.planning.model import CredentialPlan, JobPlan
 from smlocal.quick_dataclass import dataclass
+from smlocal.sources.s3.aws_session import Credentials
 
 OPENED = "credentials"
-"""In the history of a job: where its containers ask, for a supervisor that comes after a crash."""
+"""The event in a job's history that says where its containers ask. A supervisor needs it after a crash."""
 
 
 def check_engine(engine: EngineFacts) -> None:
-    """Refuse an engine whose containers cannot ask this machine at the address they know."""
+    """Raise an error for an engine whose containers cannot reach this machine at the service's address."""
     if engine.rootless:
         kind = "is rootless"
     elif engine.product == "podman":
@@ -39,45 +39,45 @@ def check_engine(engine: EngineFacts) -> None:
 
 
 @dataclass(kw_only=True, slots=True)
-class Desk:
-    """Opened and closed with every attempt."""
+class CredentialEndpoint:
+    """It is opened and closed in every attempt."""
 
     plan: CredentialPlan
     mark: str
-    """The volume by which the engine knows that this job uses the address."""
+    """The volume that shows that this job uses the address."""
     labels: Mapping[str, str]
     region: str
     engine: Engine
     notes: list[str] = field(default_factory=list)
-    """What went wrong, once each."""
+    """What went wrong."""
     warn: Callable[[str], None] = lambda _: None
     died: Callable[[str, BaseException], None] = lambda _, __: None
-    """Told when a thread that serves the containers has ended by a defect."""
+    """Gets the name and the exception of a server thread that ended unexpectedly."""
     containers: Callable[[], Iterable[str]] = tuple
-    """Of the attempt that runs."""
-    _fresh: Fresh = field(init=False)
+    """Gives the ids of the containers of the current attempt."""
+    _keys: RenewedKeys = field(init=False)
     _secret: Secret = field(default_factory=new_secret)
     _server: Server | None = None
     _known: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self._fresh = Fresh(find=self._find, tell=self._not_renewed)
+        self._keys = RenewedKeys(fetch=self._fetch, warn=self._not_renewed)
 
     @classmethod
-    def of(cls, plan: JobPlan, engine: Engine) -> "Desk | None":
-        """The desk of a job, if it has one; nothing is opened yet."""
+    def of(cls, plan: JobPlan, engine: Engine) -> "CredentialEndpoint | None":
+        """The endpoint of a job, or None if it needs none; it is not opened yet."""
         if plan.credentials is None:
             return None
         mark = f"smlocal-credentials-{plan.name}-{plan.run_id}"
         return cls(plan=plan.credentials, mark=mark, labels=labels(plan), region=plan.region, engine=engine)
 
     def find(self) -> None:
-        """Get the first credentials, or raise what this machine lacks."""
-        self._fresh.first()
+        """Get the first keys; raises what this machine lacks."""
+        self._keys.fetch_first()
 
     @contextmanager
     def ready(self) -> Iterator[None]:
-        """Have the address, or raise what this machine lacks; given back when the job is not made after all."""
+        """Make the address; raises what this machine lacks. It is removed if the job is not made after all."""
         self._serve(None)
         try:
             yield
@@ -86,7 +86,7 @@ class Desk:
             raise
 
     def open(self, record: Callable[[str, Mapping[str, object]], None]) -> None:
-        """Answer the containers that are made from now on."""
+        """Serve the containers that are made from now on."""
         if self._server is None:
             self._secret = new_secret()
             self._serve(None)
@@ -94,7 +94,7 @@ class Desk:
         record(OPENED, {"Path": self._secret.path, "Token": self._secret.token, "Port": port})
 
     def reopen(self, recorded: Mapping[str, Any]) -> None:
-        """Answer containers that an earlier supervisor has started; what fails is noted."""
+        """Serve containers that an earlier supervisor has started; a failure is noted."""
         self._secret = Secret(path=recorded["Path"], token=recorded["Token"])
         try:
             self._serve(recorded["Port"])
@@ -102,22 +102,22 @@ class Desk:
             self._note(f"the containers get no credentials after smlocal was killed: {error}")
 
     def close(self) -> None:
-        """Answer nobody any more; to call it twice does no harm."""
+        """Stop serving. It may be called twice."""
         if self._server is not None:
             self._server.close()
         self._server = None
         self._known.clear()
 
     def give_up(self) -> None:
-        """Take back what was made ready for a job that is not made after all."""
+        """Remove the address of a job that is not made after all."""
         self.close()
-        with suppress(EngineError, MachineNotReadyError), giving_back(self.engine, {self.mark}):
+        with suppress(EngineError, MachineNotReadyError), released(self.engine, {self.mark}):
             mark = Resource(kind=ResourceKind.VOLUME, id=self.mark, labels={CREDENTIALS_LABEL: "mark"})
             self.engine.remove(mark)
 
     @property
     def environment(self) -> dict[str, str]:
-        """What tells a container's AWS clients where to ask."""
+        """The variables that tell a container's AWS clients where to ask."""
         if self._server is None:
             return {}
         if self._server.listener.shared:
@@ -127,20 +127,20 @@ class Desk:
             "AWS_CONTAINER_AUTHORIZATION_TOKEN": self._secret.token,
         }
 
-    def _find(self) -> Issued:
-        return inherited() if self.plan.mode == "inherit" else assumed(self.plan.role_arn, self.region)
+    def _fetch(self) -> Credentials:
+        return user_keys() if self.plan.mode == "inherit" else role_keys(self.plan.role_arn, self.region)
 
     def _serve(self, port: int | None) -> None:
-        def appear() -> None:
-            claim(self.engine, self.mark, self.labels)
+        def make_address() -> None:
+            use_address(self.engine, self.mark, self.labels)
 
         try:
-            appear()
+            make_address()
             self._server = Server.open(
                 port,
-                appear=appear,
+                make_address=make_address,
                 secret=self._secret,
-                fresh=self._fresh,
+                keys=self._keys,
                 role_arn=self.plan.role_arn,
                 is_ours=self._is_ours,
                 died=self._server_died,
@@ -151,14 +151,14 @@ class Desk:
 
     def _is_ours(self, address: str) -> bool:
         if address not in self._known:
-            # A container that has just been started, or a stranger.
+            # Either a container that was just started, or not one of this job.
             with suppress(EngineError, MachineNotReadyError):
                 found = [each for container in self.containers() for each in self.engine.addresses(container)]
                 self._known = set(found)
         return address in self._known
 
     def _server_died(self, thread: str, error: BaseException) -> None:
-        """Whom to tell is known only once an attempt has begun."""
+        """`died` is set only when an attempt begins, after the server has been made."""
         self.died(thread, error)
 
     def _not_renewed(self, why: str) -> None:

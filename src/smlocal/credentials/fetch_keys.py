@@ -1,27 +1,25 @@
-"""The two places where a container's credentials come from: whoever runs smlocal, or the job's role."""
+"""Where the containers' keys come from: the user who runs smlocal, or the job's role."""
 
 from typing import Any
 
 from smlocal.contract.clock import CLOCK_REMEDY, is_wrong_clock
-from smlocal.credentials.issued import Issued
 from smlocal.errors import ClockWrongError, CredentialsMissingError, RoleNotAssumedError
-from smlocal.sources.s3.aws_session import caller_credentials, missing
+from smlocal.sources.s3.aws_session import Credentials, caller_credentials, missing
 
 SESSION_NAME = "SageMaker"
-"""The service's own: it is in the caller's identity, and in every message about denied access."""
+"""The service's own session name, which is shown in the caller's identity and in messages about denied access."""
 
 
-def inherited() -> Issued:
-    """The credentials of whoever runs smlocal; raises `CredentialsMissingError`."""
+def user_keys() -> Credentials:
+    """The keys of the user who runs smlocal; raises `CredentialsMissingError`."""
     try:
-        found = caller_credentials()
+        return caller_credentials()
     except CredentialsMissingError as error:
         raise _for_containers(error.details) from error
-    return Issued(access_key=found.access_key, secret_key=found.secret_key, token=found.token, expires=found.expires)
 
 
-def assumed(role_arn: str, region: str) -> Issued:
-    """The credentials of a role, asked of STS by whoever runs smlocal; raises `RoleNotAssumedError`."""
+def role_keys(role_arn: str, region: str) -> Credentials:
+    """Temporary keys of a role, which the user assumes at STS; raises `RoleNotAssumedError`."""
     import botocore.session
     from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 
@@ -46,7 +44,7 @@ def assumed(role_arn: str, region: str) -> Issued:
                 "Or run with your own credentials: --credentials inherit; or without: --credentials none.",
             ),
         ) from error
-    return Issued(
+    return Credentials(
         access_key=given["AccessKeyId"],
         secret_key=given["SecretAccessKey"],
         token=given["SessionToken"],

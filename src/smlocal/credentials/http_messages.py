@@ -1,0 +1,86 @@
+"""Requests and responses of the credentials endpoint, as AWS clients see them on the service."""
+
+import json
+import secrets
+from dataclasses import field
+from datetime import UTC, datetime
+from hmac import compare_digest
+
+from smlocal.quick_dataclass import dataclass
+from smlocal.sources.s3.aws_session import Credentials
+
+SERVER = "smlocal"
+MAX_HEAD_BYTES = 8192
+"""Of a request."""
+ASSUMED_LIFETIME_SECONDS = 3600.0
+"""The lifetime that clients are told of keys that never expire, so that they ask again."""
+_REASONS = {200: "OK", 400: "Bad Request", 403: "Forbidden", 404: "Not Found", 500: "Internal Server Error"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Secret:
+    """What only the containers of one job know."""
+
+    path: str = field(repr=False)
+    token: str = field(default="", repr=False)
+    """Needed too if the containers are given a full URI instead of a path."""
+
+
+def new_secret() -> Secret:
+    """A path of the service's form."""
+    return Secret(path=f"/v2/credentials/proxy-{secrets.token_hex(32)}-customer", token=secrets.token_urlsafe(32))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Request:
+    """The head of a request."""
+
+    method: str
+    path: str
+    authorization: str = field(default="", repr=False)
+
+    def knows(self, secret: Secret, *, with_token: bool) -> bool:
+        """True if it has the secret path and, if needed, the token."""
+        known = compare_digest(self.path.encode(), secret.path.encode())
+        return known and (not with_token or compare_digest(self.authorization.encode(), secret.token.encode()))
+
+
+def read_head(head: bytes) -> Request | None:
+    """Parse the head of a request; None if it is not HTTP."""
+    first, *lines = head.decode("latin-1").split("\r\n")
+    words = first.split(" ")
+    if len(words) != 3 or not words[2].startswith("HTTP/1."):  # noqa: PLR2004  method, target and version
+        return None
+    fields = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    return Request(method=words[0], path=words[1].partition("?")[0], authorization=fields.get("authorization", ""))
+
+
+def response(status: int, body: bytes) -> bytes:
+    """A complete response."""
+    head = (
+        f"HTTP/1.1 {status} {_REASONS[status]}\r\nServer: {SERVER}\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+def error_response(status: int, code: str, message: str) -> bytes:
+    """An error in the form that clients log."""
+    return response(status, json.dumps({"code": code, "message": message, "HTTPErrorCode": status}).encode())
+
+
+def credentials_response(keys: Credentials, role_arn: str, now: float) -> bytes:
+    """The response that contains the keys."""
+    expires = now + ASSUMED_LIFETIME_SECONDS if keys.expires is None else keys.expires
+    document = {
+        "RoleArn": role_arn,
+        "AccessKeyId": keys.access_key,
+        "SecretAccessKey": keys.secret_key,
+        "Token": keys.token,
+        "Expiration": datetime.fromtimestamp(expires, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    }
+    return response(200, json.dumps(document).encode())
+
+
+UNKNOWN = error_response(404, "InvalidIdInRequest", "CredentialsV2Request: ID not found")
+MALFORMED = error_response(400, "BadRequest", "not a request for credentials")
