@@ -70,6 +70,7 @@ DOORS = {
     ("artifacts", "engine"): "smlocal.engine.interface",
     ("cli", "channels"): "smlocal.channels.cache.summary",
     ("channels", "store"): "smlocal.store.home",
+    ("cli", "store"): "smlocal.store.home",
     ("engine", "planning"): "smlocal.planning.facts",
 }
 """Of these rooms, only this module may be imported by those."""

@@ -1,24 +1,27 @@
-"""The logs of a job as they grow."""
+"""The bytes of a job's logs, while they grow."""
 
 import time
 from collections.abc import Iterator, Mapping
 
 from smlocal.job.control.orphans import see_to
+from smlocal.store.home import home_directory
 from smlocal.store.jobs import Store
 
 _PIECE = 1 << 20
 _PAUSE = 0.05
 
 
-def log_pieces(store: Store, name: str, logs: Mapping[str, str], *, follow: bool) -> Iterator[tuple[str, int, bytes]]:
-    """The host, where in its log a piece begins, and the piece; an empty one at the end of each host's log.
+def log_pieces(
+    name: str, logs: Mapping[str, str], *, follow: bool, home: str | None = None
+) -> Iterator[tuple[str, int, bytes]]:
+    """The host, the position in its log, and the bytes there; no bytes at the end of each host's log.
 
-    `follow` goes on until the job has ended. `logs` has the file of each host. Another file may take its place, which
-    has more of the same.
+    `logs` has the file of each host. It may be replaced by a longer one that begins with the same bytes. `follow`
+    continues until the job has ended.
     """
     positions = dict.fromkeys(logs, 0)
 
-    def fresh(host: str) -> Iterator[tuple[str, int, bytes]]:
+    def new_pieces(host: str) -> Iterator[tuple[str, int, bytes]]:
         try:
             with open(logs[host], "rb", buffering=0) as log:
                 log.seek(positions[host])
@@ -28,13 +31,15 @@ def log_pieces(store: Store, name: str, logs: Mapping[str, str], *, follow: bool
         except FileNotFoundError:
             return
 
-    while follow and not store.get(name).status.terminal:
-        see_to(store, name)
-        before = sum(positions.values())
-        for host in logs:
-            yield from fresh(host)
-        if sum(positions.values()) == before:
-            time.sleep(_PAUSE)
+    if follow:
+        with Store.open(home_directory() if home is None else home) as store:
+            while not store.get(name).status.terminal:
+                see_to(store, name)
+                before = sum(positions.values())
+                for host in logs:
+                    yield from new_pieces(host)
+                if sum(positions.values()) == before:
+                    time.sleep(_PAUSE)
     for host in logs:
-        yield from fresh(host)
+        yield from new_pieces(host)
         yield host, positions[host], b""

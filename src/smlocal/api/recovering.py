@@ -1,23 +1,42 @@
-"""Bring jobs to their end whose supervisor was killed."""
+"""Finish jobs whose supervisor was killed."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from smlocal.errors import SmlocalError
-from smlocal.job.control.orphans import not_adopted, see_to, why_not_adopted
+from smlocal.errors import JobLeftoversError, SmlocalError
+from smlocal.job.control.orphans import not_adopted, orphans, see_to, why_not_adopted
+from smlocal.job.finish.document_copies import complete_copies
+from smlocal.store.home import home_directory
 from smlocal.store.jobs import Store
 from smlocal.store.lease import supervised
 
 _POLL_SECONDS = 0.1
 _TRIES = 3
-"""How many supervisors a job gets that end without an error, as one that is killed does."""
+"""So many supervisors are started for a job if they end without an error, as one that is killed does."""
+
+
+def recover_all(on_message: Callable[[str], None]) -> list[SmlocalError]:
+    """Finish all of them, and remove what ended jobs left on engines that were unreachable.
+
+    Returns what did not work. `on_message` is called with messages.
+    """
+    with Store.open(home_directory()) as store:
+        names = orphans(store)
+        on_message(f"recovering {', '.join(names)}" if names else "No job needs recovery.")
+        errors = recover(store, names)
+        for name in names:
+            if name not in errors:
+                on_message(f"{name} {store.get(name).status}")
+        trouble = [*errors.values(), *_clear_engines(store, on_message)]
+        complete_copies(store)
+    return trouble
 
 
 def recover(store: Store, names: Sequence[str]) -> dict[str, SmlocalError]:
-    """Wait until each has ended, or cannot be adopted; returns why not."""
+    """Wait until each job has ended or cannot be supervised; returns why not."""
     began = time.time()
     tries = dict.fromkeys(names, 0)
-    left: dict[str, SmlocalError] = {}
+    errors: dict[str, SmlocalError] = {}
     pending = list(names)
     while pending:
         for name in list(pending):
@@ -26,13 +45,28 @@ def recover(store: Store, names: Sequence[str]) -> dict[str, SmlocalError]:
             if store.get(name).status.terminal:
                 pending.remove(name)
             elif (why := why_not_adopted(store, name, since=began)) is not None:
-                left[name] = why
+                errors[name] = why
                 pending.remove(name)
             elif tries[name] < _TRIES:
                 tries[name] += 1
                 see_to(store, name)
             else:
-                left[name] = not_adopted(name, f"{_TRIES} supervisors ended without an error message")
+                errors[name] = not_adopted(name, f"{_TRIES} supervisors ended without an error message")
                 pending.remove(name)
         time.sleep(_POLL_SECONDS)
-    return left
+    return errors
+
+
+def _clear_engines(store: Store, on_message: Callable[[str], None]) -> Iterator[SmlocalError]:
+    """Remove what ended jobs have left on engines. Yields the errors of engines that are still unreachable."""
+    for left in store.left_on_engines():
+        from smlocal.engine.docker import connect_to
+        from smlocal.job.finish.engine_leftovers import clear_engine_of
+
+        try:
+            stays = clear_engine_of(store, left, connect_to)
+        except JobLeftoversError as error:
+            yield error
+        else:
+            for each in stays or [f"removed what it left on the engine at {left.engine}"]:
+                on_message(f"{left.name}: {each}")

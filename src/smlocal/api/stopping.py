@@ -1,4 +1,4 @@
-"""What StopTrainingJob does."""
+"""Stop a job, as StopTrainingJob does."""
 
 from collections.abc import Callable
 
@@ -8,16 +8,15 @@ from smlocal.job.control.requests import ask_to_stop
 from smlocal.store.jobs import Store
 
 LONGEST_GRACE = 28 * 86_400
-"""Seconds; no job runs longer."""
+"""Seconds: no job may run longer."""
 
 
-def stop(store: Store, name: str, *, grace: float | None, removed: Callable[[str], None] = lambda _: None) -> None:
+def stop(store: Store, name: str, *, grace: float | None, on_message: Callable[[str], None]) -> None:
     """Record the stop and wake the supervisor; a job without one gets one.
 
-    What an ended job has left on an engine that did not answer then is removed first: `removed` is called with the
-    address of that engine.
+    If the job has ended, what it left on engines that were unreachable then is removed first.
     """
-    if grace is not None and not 0 <= grace <= LONGEST_GRACE:  # not a number neither
+    if grace is not None and not 0 <= grace <= LONGEST_GRACE:  # also for NaN
         raise UsageRefusedError(f"a grace of {grace:g} s is not possible: from 0 to {LONGEST_GRACE} s")
     if store.left_on_engines(name) and store.get(name).status.terminal:
         from smlocal.engine.docker import connect_to
@@ -25,6 +24,6 @@ def stop(store: Store, name: str, *, grace: float | None, removed: Callable[[str
 
         for left in store.left_on_engines(name):
             clear_engine_of(store, left, connect_to)
-            removed(left.engine)
+            on_message(f"removed what {name} left on the engine at {left.engine}")
     if not ask_to_stop(store, name, grace=grace):
         see_to(store, name)

@@ -1,24 +1,28 @@
-"""`smlocal.TrainingJob`: a job that was made on this machine, by whatever process."""
+"""`smlocal.TrainingJob`: a job that was made on this machine, by any process."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from smlocal.api.artifact import Artifact
     from smlocal.contract.outcome.statuses import SecondaryStatus, TrainingJobStatus
+    from smlocal.job.finish.publish import Published
     from smlocal.job.metrics.job_metrics import JobMetrics
     from smlocal.store.jobs import Store
 
 
 class TrainingJob:
-    """A job by its name. Nothing is kept of it here: each question is answered from the store, as it is now.
+    """A job by its name. This object keeps only the name: everything else is read from the store when it is asked for.
 
-    Safe to share between threads. An unfinished job whose supervisor was killed gets a new one when it is looked at.
+    Safe to share between threads. An unfinished job whose supervisor was killed gets a new one with the next call.
     """
 
     def __init__(self, name: str) -> None:
-        """`JobUnknownError` when there is no such job."""
+        """`JobUnknownError` if there is no such job."""
         from smlocal.store.home import home_directory
 
         self.name = name
@@ -54,6 +58,22 @@ class TrainingJob:
         with self._store() as store:
             return describe_job(store, self.name, service=service)
 
+    @property
+    def supervised(self) -> bool:
+        """True while a process supervises the job."""
+        from smlocal.store.lease import supervised
+
+        with self._store() as store:
+            return supervised(store.directory(self.name))
+
+    @property
+    def log_files(self) -> dict[str, str]:
+        """The path of each host's log, as its container wrote it. A file exists once its host has started."""
+        from smlocal.job.logs.job_logs import host_logs
+
+        with self._store() as store:
+            return dict(host_logs(store, self.name))
+
     def logs(self, *, follow: bool = False, host: str | None = None, raw: bool = False) -> Iterator[str]:
         """The lines that the containers wrote, from the first one, without their ends.
 
@@ -61,27 +81,24 @@ class TrainingJob:
         until the job has ended. Several hosts follow each other, or mix with `follow`, and each line begins with its
         host (`algo-1 | `); `host` chooses one.
         """
-        from smlocal.api.log_lines import chosen_logs, lines
+        from smlocal.api.log_lines import log_lines
+        from smlocal.errors import UsageRefusedError
 
-        with self._store() as store:
-            chosen = chosen_logs(store, self.name, host)
-
-        def read() -> Iterator[str]:
-            with self._store() as store:
-                yield from lines(store, self.name, chosen, follow=follow, raw=raw)
-
-        return read()
+        files = self.log_files
+        if host is not None:
+            if host not in files:
+                raise UsageRefusedError(f"the job {self.name} has no host {host}; it has {', '.join(files)}")
+            files = {host: files[host]}
+        return log_lines(self.name, files, follow=follow, raw=raw, home=self._home)
 
     def wait(self, timeout: float | None = None) -> Self:
         """Wait until the job has ended; `WaitTimeoutError` after `timeout` seconds."""
-        from smlocal.api.waiting import ended
+        from smlocal.api.waiting import wait_for_jobs
 
-        with self._store() as store:
-            for _ in ended(store, [self.name], timeout=timeout):
-                pass
+        wait_for_jobs([self.name], timeout=timeout, home=self._home)
         return self
 
-    def stop(self, *, grace: float | None = None) -> None:
+    def stop(self, *, grace: float | None = None, on_message: "Callable[[str], None]" = lambda _: None) -> None:
         """What StopTrainingJob does: SIGTERM, `grace` seconds (else as the job says, 120), SIGKILL.
 
         Returns once the stop is recorded. `JobFinishedError` when the job has ended already.
@@ -89,31 +106,78 @@ class TrainingJob:
         from smlocal.api.stopping import stop
 
         with self._store() as store:
-            stop(store, self.name, grace=grace)
+            stop(store, self.name, grace=grace, on_message=on_message)
 
-    def remove(self, *, stop: bool = False) -> None:
-        """Forget the job and its logs; artifacts in the output folder stay. What is asked of it then is an error.
+    def interrupt(self) -> None:
+        """Simulate a spot interruption. The job must be training, with EnableManagedSpotTraining."""
+        from smlocal.job.control.requests import ask_to_interrupt
 
-        `JobNotFinishedError` for a job that has not ended; `stop` kills it first, and waits until it has.
+        with self._store() as store:
+            ask_to_interrupt(store, self.name)
+
+    def remove(
+        self, *, stop: bool = False, force: bool = False, on_message: "Callable[[str], None]" = lambda _: None
+    ) -> None:
+        """Remove the job and its logs. Artifacts in the output folder stay. Afterwards there is no such job.
+
+        `JobNotFinishedError` for a job that has not ended; `stop` kills it first, and waits until it has. `force` also
+        removes a job that may have left containers on an engine that cannot be reached. `on_message` gets messages.
         """
         from smlocal.api.removing import remove
 
         with self._store() as store:
-            remove(store, self.name, stop=stop)
+            remove(store, self.name, stop=stop, force=force, on_message=on_message)
+
+    def report(self) -> str:
+        """The HTML page of `smlocal report`."""
+        import time
+
+        from smlocal.report.job_report import read_job_report
+        from smlocal.report.page import render_report
+
+        with self._store() as store:
+            return render_report(read_job_report(store, self.name, time.time()))
+
+    def pack(self, *, output: "str | os.PathLike[str] | None" = None) -> dict[str, Any]:
+        """Pack what the job could not pack when it ended, to its output folder or below another one.
+
+        Returns `Local.Artifacts` of `describe()`. `NothingToPackError` if everything is packed.
+        """
+        from smlocal.job.finish.pack import pack_again
+        from smlocal.job.prepare.output_folder import folder_at
+
+        folder = None if output is None else folder_at(os.fspath(output), os.getcwd())
+        with self._store() as store:
+            return pack_again(store, self.name, output=folder)
+
+    def publish(
+        self,
+        *,
+        progress: "Callable[[str], None]" = lambda _: None,
+        cancelled: "Callable[[], bool]" = lambda: False,
+    ) -> "Published":
+        """Upload the artifacts of the finished job to its S3OutputPath; `objects` of the result has what is in S3 then.
+
+        `progress` is called with messages. Once `cancelled` returns true the upload ends, and `broken_off` is true.
+        """
+        from smlocal.api.publishing import publish
+
+        with self._store() as store:
+            return publish(store, self.name, progress=progress, cancelled=cancelled)
 
     @property
     def model(self) -> "Artifact | None":
-        """`model.tar.gz`; None when none was written, or not yet."""
+        """`model.tar.gz`. None if none was written, or not yet."""
         return self._artifact("Model")
 
     @property
     def output(self) -> "Artifact | None":
-        """`output.tar.gz`; None when none was written, or not yet."""
+        """`output.tar.gz`. None if none was written, or not yet."""
         return self._artifact("Output")
 
     @property
     def metrics(self) -> "JobMetrics":
-        """What MetricDefinitions found by now: `summaries()`, `values()` and `notes`."""
+        """What MetricDefinitions have found so far: `summaries()`, `values()` and `notes`."""
         from smlocal.job.metrics.job_metrics import job_metrics
 
         with self._store() as store:

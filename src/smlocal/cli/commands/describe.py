@@ -1,4 +1,4 @@
-"""`smlocal describe`: what became of a job."""
+"""`smlocal describe`: the state of a job."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -18,35 +18,27 @@ _COLUMN = 12
 @click.option("--service", is_flag=True, help="Print exactly the DescribeTrainingJob response, as JSON.")
 def command(*, name: str, as_json: bool, service: bool) -> None:
     """Show a job: status, reason, times and artifacts."""
-    from smlocal.job.control.orphans import see_to
-    from smlocal.job.finish.describe import describe_job
-    from smlocal.job.logs.job_logs import host_logs
-    from smlocal.store.home import home_directory
-    from smlocal.store.jobs import Store
-    from smlocal.store.lease import supervised
+    from smlocal.api.training_job import TrainingJob
 
-    with Store.open(home_directory()) as store:
-        see_to(store, name)
-        answer = describe_job(store, name, service=service)
-        logs = host_logs(store, name)
-        alive = supervised(store.directory(name))
+    job = TrainingJob(name)
+    answer = job.describe(service=service)
     if as_json or service:
         import json
 
         click.echo(json.dumps(answer, indent=2))
         return
-    for line in _lines(answer, logs, alive=alive):
+    for line in _lines(answer, job.log_files, supervised=job.supervised):
         click.echo(printable(line.rstrip()))
 
 
-def _lines(answer: Mapping[str, Any], logs: list[tuple[str, str]], *, alive: bool) -> Iterator[str]:
+def _lines(answer: Mapping[str, Any], logs: Mapping[str, str], *, supervised: bool) -> Iterator[str]:
     local = answer["Local"]
     running = answer["TrainingJobStatus"] in {"InProgress", "Stopping"}
-    for name, value in (*_about(answer), *_whereabouts(answer, local, running=running, alive=alive)):
+    for name, value in (*_about(answer), *_places(answer, local, running=running, supervised=supervised)):
         yield from _row(name, str(value))
     yield "Phases"
     yield from _phases(answer["SecondaryStatusTransitions"], local.get("Seconds", {}))
-    yield from _hosts(local, logs if running else [])
+    yield from _hosts(local, logs if running else {})
     for note in (local.get("Artifacts") or {}).get("Notes", ()):
         yield from _row("Note", note)
     for metric in answer.get("FinalMetricDataList", ()):
@@ -76,7 +68,7 @@ def _row(name: str, value: str) -> Iterator[str]:
 
 
 def _about(answer: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """What the job is and how it went."""
+    """The request and the result."""
     specification = answer.get("AlgorithmSpecification") or {}
     resources = answer.get("ResourceConfig") or {}
     status, secondary = answer["TrainingJobStatus"], answer["SecondaryStatus"]
@@ -94,12 +86,12 @@ def _about(answer: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield "Billable", f"{answer['BillableTimeInSeconds']} s"
 
 
-def _whereabouts(
-    answer: Mapping[str, Any], local: Mapping[str, Any], *, running: bool, alive: bool
+def _places(
+    answer: Mapping[str, Any], local: Mapping[str, Any], *, running: bool, supervised: bool
 ) -> Iterator[tuple[str, Any]]:
-    """Who carries the job out, how often it was begun, and where its artifacts are."""
+    """The supervisor, the attempts, and where the artifacts are."""
     if running:
-        yield "Supervisor", f"process {local['SupervisorPid']}" if alive else "not running; a new one is starting"
+        yield "Supervisor", f"process {local['SupervisorPid']}" if supervised else "not running; a new one is starting"
     if local.get("Attempts", 1) > 1:
         counts = [f"{local[name]} {name.lower()}" for name in ("Interruptions", "Retries") if local.get(name)]
         yield "Attempts", f"{local['Attempts']} ({', '.join(counts)})"
@@ -118,7 +110,7 @@ def _whereabouts(
 
 
 def _phases(transitions: Sequence[Mapping[str, Any]], measured: Mapping[str, float]) -> Iterator[str]:
-    """Each with its seconds: as the run measured and showed them, where the phase was passed once."""
+    """Each phase with its seconds, as the run measured them if the phase occurred once."""
     passed = [transition["Status"] for transition in transitions]
     for transition in transitions:
         status, ended = transition["Status"], transition.get("EndTime")
@@ -129,8 +121,8 @@ def _phases(transitions: Sequence[Mapping[str, Any]], measured: Mapping[str, flo
         yield f"  {status:<12}{shown:>9}   {transition['StatusMessage']}"
 
 
-def _hosts(local: Mapping[str, Any], logs: list[tuple[str, str]]) -> Iterator[str]:
-    for name, path in logs:
+def _hosts(local: Mapping[str, Any], logs: Mapping[str, str]) -> Iterator[str]:
+    for name, path in logs.items():
         yield from _row(name, f"log {path}")
     if logs:
         return

@@ -1,4 +1,4 @@
-"""`smlocal interrupt`: take the spot instances away."""
+"""`smlocal interrupt`: simulate a spot interruption."""
 
 import click
 
@@ -12,12 +12,7 @@ def command(*, name: str) -> None:
 
     The job must be training, with EnableManagedSpotTraining. Local.Faults in the job file interrupts at a set time.
     """
-    from smlocal.job.control.orphans import see_to
-    from smlocal.job.control.requests import ask_to_interrupt
-    from smlocal.store.home import home_directory
-    from smlocal.store.jobs import Store
+    from smlocal.api.training_job import TrainingJob
 
-    with Store.open(home_directory()) as store:
-        see_to(store, name)
-        ask_to_interrupt(store, name)
+    TrainingJob(name).interrupt()
     click.echo(f"interrupting {name}", err=True)

@@ -1,4 +1,4 @@
-"""`smlocal jobs`: what was run here."""
+"""`smlocal jobs`: list the jobs that were run here."""
 
 import sys
 import time
@@ -11,12 +11,12 @@ from smlocal.cli.terminal.columns import shortened, width_of
 from smlocal.cli.terminal.printable import printable
 
 if TYPE_CHECKING:
-    from smlocal.store.records import JobRecord
+    from smlocal.api.job_list import ListedJob
 
 _REASON_WIDTH = 40
 _REASON = 2
-_GIVE_WAY = ((_REASON, 8), (0, 8))
-"""What a narrow terminal takes from: column and the least that is left of it."""
+_SHRINKING = ((_REASON, 8), (0, 8))
+"""The columns that become narrower on a narrow terminal, and their least width."""
 _GAP = "   "
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 _HEAD = ("NAME", "STATUS", "REASON / PHASE", "TRAINED", "WHEN")
@@ -32,42 +32,30 @@ _HEAD = ("NAME", "STATUS", "REASON / PHASE", "TRAINED", "WHEN")
 )
 def command(*, limit: int, everything: bool, as_json: bool) -> None:
     """List the jobs that were run here, newest first."""
-    from smlocal.store.home import home_directory
-    from smlocal.store.jobs import Store
-    from smlocal.store.lease import supervised
+    from smlocal.api.job_list import list_jobs
 
-    with Store.open(home_directory()) as store:
-        records = store.list(limit=None if everything else limit)
-        gone = {
-            record.name
-            for record in records
-            if not record.status.terminal and not supervised(store.directory(record.name))
-        }
+    jobs = list_jobs(limit=None if everything else limit)
     if as_json:
         import json
 
-        click.echo(
-            json.dumps(
-                {"TrainingJobSummaries": [_document(record, gone=record.name in gone) for record in records]}, indent=2
-            )
-        )
+        click.echo(json.dumps({"TrainingJobSummaries": [_document(job) for job in jobs]}, indent=2))
         return
-    if not records:
+    if not jobs:
         click.echo("No jobs yet. Start one with smlocal run.", err=True)
         return
     now = time.time()
-    rows = [_HEAD, *(_row(record, now, gone=record.name in gone) for record in records)]
+    rows = [_HEAD, *(_row(job, now) for job in jobs)]
     for line in _table(rows, width_of(sys.stdout)):
         click.echo(line)
 
 
 def _table(rows: list[tuple[str, ...]], width: int | None) -> Iterator[str]:
-    """Columns side by side; on a terminal the reason gives way first, then the name, and nothing is wrapped."""
+    """Lines of columns. On a narrow terminal first the reason is shortened, then the name; nothing is wrapped."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
     if width is None:
         widths[_REASON] = min(widths[_REASON], _REASON_WIDTH)
     else:
-        for column, least in _GIVE_WAY:
+        for column, least in _SHRINKING:
             beyond = sum(widths) + len(_GAP) * (len(widths) - 1) - width
             widths[column] = max(min(least, widths[column]), widths[column] - max(0, beyond))
     for row in rows:
@@ -75,13 +63,14 @@ def _table(rows: list[tuple[str, ...]], width: int | None) -> Iterator[str]:
         yield line if width is None else shortened(line, width)
 
 
-def _row(record: "JobRecord", now: float, *, gone: bool) -> tuple[str, ...]:
+def _row(job: "ListedJob", now: float) -> tuple[str, ...]:
+    record = job.record
     if record.status.terminal:
         reason = record.failure_reason or (
             "" if record.secondary_status.value == record.status.value else record.secondary_status
         )
     else:
-        reason = f"{record.secondary_status}, supervisor gone" if gone else record.secondary_status
+        reason = f"{record.secondary_status}, supervisor gone" if job.supervisor_gone else record.secondary_status
     reason = printable(" ".join(reason.split()))
     # Whole seconds and at least one, as TrainingTimeInSeconds counts.
     trained = "" if record.started is None else f"{max(1, int((record.ended or now) - record.started))} s"
@@ -103,7 +92,8 @@ def _ago(seconds: float) -> str:
     raise AssertionError
 
 
-def _document(record: "JobRecord", *, gone: bool) -> dict[str, Any]:
+def _document(job: "ListedJob") -> dict[str, Any]:
+    record = job.record
     document: dict[str, Any] = {
         "TrainingJobName": record.name,
         "CreationTime": record.created,
@@ -112,6 +102,6 @@ def _document(record: "JobRecord", *, gone: bool) -> dict[str, Any]:
         "TrainingJobStatus": record.status,
         "SecondaryStatus": record.secondary_status,
         "FailureReason": record.failure_reason,
-        "SupervisorGone": gone or None,
+        "SupervisorGone": job.supervisor_gone or None,
     }
     return {name: value for name, value in document.items() if value is not None}

@@ -28,14 +28,9 @@ def command(*, name: str, as_json: bool, as_csv: bool) -> None:
     """Show the metrics of a job, finished or running."""
     if as_json and as_csv:
         raise click.UsageError("--json and --csv cannot be used together.")
-    from smlocal.job.control.orphans import see_to
-    from smlocal.job.metrics.job_metrics import job_metrics
-    from smlocal.store.home import home_directory
-    from smlocal.store.jobs import Store
+    from smlocal.api.training_job import TrainingJob
 
-    with Store.open(home_directory()) as store:
-        see_to(store, name)
-        found = job_metrics(store, name)
+    found = TrainingJob(name).metrics
     if as_json:
         _write_json(name, found, sys.stdout)
     elif as_csv:
@@ -74,7 +69,7 @@ def _table(rows: list[tuple[str, ...]], width: int | None) -> Iterator[str]:
 
 
 def _write_json(name: str, found: "JobMetrics", out: TextIO) -> None:
-    """Write value by value: there may be more of them than fit into memory as a document."""
+    """Write value by value: all values may not fit into memory."""
     import json
 
     metrics = [_summary_document(summary) for summary in found.summaries()]
@@ -99,7 +94,7 @@ def _value_document(value: "MetricValue") -> dict[str, Any]:
 
 
 def _rounded(at: float | None) -> float | None:
-    """Milliseconds are what is known."""
+    """The time is known to the millisecond."""
     return None if at is None else round(at, 3)
 
 

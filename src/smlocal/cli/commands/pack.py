@@ -1,6 +1,5 @@
 """`smlocal pack`: pack what a finished job could not pack."""
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,16 +16,9 @@ def command(*, name: str, output: str | None, as_json: bool) -> int:
     The output folder was full or missing; the job's folder keeps the files until they are packed. The status of the
     job does not change.
     """
-    from smlocal.job.control.orphans import see_to
-    from smlocal.job.finish.pack import pack_again
-    from smlocal.job.prepare.output_folder import folder_at
-    from smlocal.store.home import home_directory
-    from smlocal.store.jobs import Store
+    from smlocal.api.training_job import TrainingJob
 
-    folder = None if output is None else folder_at(output, os.getcwd())
-    with Store.open(home_directory()) as store:
-        see_to(store, name)
-        artifacts = pack_again(store, name, output=folder)
+    artifacts = TrainingJob(name).pack(output=output)
     if as_json:
         import json
 

@@ -12,7 +12,7 @@ import click
 from smlocal.cli.terminal.printable import printable
 
 if TYPE_CHECKING:
-    from smlocal.job.finish.publish import Publishable, Published
+    from smlocal.job.finish.publish import Published
 
 _SIGNALLED = 128
 
@@ -25,35 +25,28 @@ def command(*, name: str, as_json: bool) -> int:
 
     Existing objects with the same names are replaced. The status of the job does not change.
     """
-    from smlocal.job.control.orphans import see_to
-    from smlocal.job.finish.publish import publish_again, publishable
-    from smlocal.store.home import home_directory
-    from smlocal.store.jobs import Store
+    from smlocal.api.training_job import TrainingJob
 
-    show = _Line()
-    with Store.open(home_directory()) as store, _heard() as heard:
-        see_to(store, name)
-        job = publishable(store, name)
+    line = _ProgressLine()
+    with _signals_received() as signals:
         try:
-            published = publish_again(store, job, working=show.working, given_up=lambda: bool(heard))
+            published = TrainingJob(name).publish(progress=line.show, cancelled=lambda: bool(signals))
         finally:
-            show.end()
+            line.end()
     if published.broken_off:
         click.echo(f"interrupted; to try again: smlocal publish {name}", err=True)
-        return _SIGNALLED + heard[0]
-    if published.failure is not None:
-        raise _failed(job, published)
-    _say(job, published, as_json=as_json)
+        return _SIGNALLED + signals[0]
+    _show(name, published, as_json=as_json)
     return 0
 
 
-def _say(job: "Publishable", published: "Published", *, as_json: bool) -> None:
+def _show(name: str, published: "Published", *, as_json: bool) -> None:
     if as_json:
         import json
 
         from smlocal.job.finish.publish import published_document
 
-        document = {"TrainingJobName": job.name, **published_document(published), "Notes": published.notes}
+        document = {"TrainingJobName": name, **published_document(published), "Notes": published.notes}
         click.echo(json.dumps({"Publish": document}, indent=2))
         return
     from smlocal.readable import readable_bytes
@@ -64,23 +57,8 @@ def _say(job: "Publishable", published: "Published", *, as_json: bool) -> None:
         click.echo(f"note: {printable(note)}", err=True)
 
 
-def _failed(job: "Publishable", published: "Published") -> Exception:
-    """What S3 says of this machine's credentials, or that it says nothing, is another matter than a refusal."""
-    from smlocal.errors import ArtifactError
-    from smlocal.job.finish.publish import unready
-
-    error = unready(job, published)
-    if error is not None:
-        return error
-    return ArtifactError(
-        published.failure or "",
-        details=[published.error.uri] if published.error is not None else (),
-        remedy=[f"The artifacts are still in: {', '.join(job.places)}"],
-    )
-
-
-class _Line:
-    """One line that overwrites itself, on a terminal; a line every ten seconds elsewhere."""
+class _ProgressLine:
+    """On a terminal one line that overwrites itself, elsewhere a line every ten seconds."""
 
     def __init__(self) -> None:
         from smlocal.cli.terminal.columns import width_of
@@ -89,7 +67,7 @@ class _Line:
         self._drawn = False
         self._next = 0.0
 
-    def working(self, text: str) -> None:
+    def show(self, text: str) -> None:
         import time
 
         from smlocal.cli.terminal.columns import shortened
@@ -113,18 +91,18 @@ class _Line:
 
 
 @contextmanager
-def _heard() -> Iterator[list[int]]:
-    """The signals that were sent meanwhile: one breaks the upload off, so that nothing half-sent stays in S3."""
-    heard: list[int] = []
+def _signals_received() -> Iterator[list[int]]:
+    """Collect signals instead of handling them: the upload ends properly, so that nothing incomplete stays in S3."""
+    received: list[int] = []
 
-    def hear(number: int, frame: FrameType | None) -> None:
+    def receive(number: int, frame: FrameType | None) -> None:
         del frame
-        heard.append(number)
+        received.append(number)
 
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, hear) for number in numbers}
+    before = {number: signal.signal(number, receive) for number in numbers}
     try:
-        yield heard
+        yield received
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

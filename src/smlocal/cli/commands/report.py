@@ -11,22 +11,13 @@ def command(*, name: str, path: str) -> None:
 
     One HTML file without scripts, fonts or images, and without links to other files.
     """
-    import time
-
-    from smlocal.job.control.orphans import see_to
-    from smlocal.report.job_report import read_job_report
-    from smlocal.report.page import render_report
+    from smlocal.api.training_job import TrainingJob
     from smlocal.report.report_file import check_report_path, write_report
-    from smlocal.store.home import home_directory
-    from smlocal.store.jobs import Store
 
-    with Store.open(home_directory()) as store:
-        see_to(store, name)
-        if path != "-":
-            check_report_path(path)
-        text = render_report(read_job_report(store, name, time.time()))
+    job = TrainingJob(name)
     if path == "-":
-        click.echo(text, nl=False)
+        click.echo(job.report(), nl=False)
         return
-    write_report(path, text)
+    check_report_path(path)
+    write_report(path, job.report())
     click.echo(f"Report of {name}: {path}", err=True)

@@ -1,4 +1,4 @@
-"""`smlocal rm`: forget finished jobs."""
+"""`smlocal rm`: remove finished jobs."""
 
 import click
 
@@ -14,27 +14,25 @@ def command(ctx: click.Context, *, names: tuple[str, ...], stop: bool, force: bo
     NAME is a job, or a shell pattern with * ? [] in quotes.
     If one job cannot be removed, the others still are. The exit code is then the highest one.
     """
-    from smlocal.api.removing import matching, remove
+    from smlocal.api.job_list import matching_jobs
+    from smlocal.api.training_job import TrainingJob
     from smlocal.cli.terminal.errors import show_error
     from smlocal.errors import SmlocalError
-    from smlocal.store.home import home_directory
-    from smlocal.store.jobs import Store
 
     def say(line: str) -> None:
         click.echo(line, err=True)
 
     worst = 0
-    with Store.open(home_directory()) as store:
-        found = {each: matching(store, each) for each in names}
-        for pattern, matched in found.items():
-            if not matched:
-                say(f"no job matches {pattern}")
-        for name in dict.fromkeys(name for matched in found.values() for name in matched):
-            try:
-                remove(store, name, stop=stop, force=force, said=say)
-            except SmlocalError as error:
-                show_error(error, debug=ctx.obj["debug"], as_json=False)
-                worst = max(worst, error.exit_code)
-            else:
-                say(f"removed {name}")
+    found = {each: matching_jobs(each) for each in names}
+    for pattern, matched in found.items():
+        if not matched:
+            say(f"no job matches {pattern}")
+    for name in dict.fromkeys(name for matched in found.values() for name in matched):
+        try:
+            TrainingJob(name).remove(stop=stop, force=force, on_message=say)
+        except SmlocalError as error:
+            show_error(error, debug=ctx.obj["debug"], as_json=False)
+            worst = max(worst, error.exit_code)
+        else:
+            say(f"removed {name}")
     return worst

@@ -1,4 +1,4 @@
-"""`smlocal stop`: what StopTrainingJob does."""
+"""`smlocal stop`: stop a job, as StopTrainingJob does."""
 
 import click
 
@@ -18,25 +18,20 @@ def command(*, name: str, grace: float | None, force: bool, wait: bool) -> int:
     Sends SIGTERM, then SIGKILL after the grace period (120 s, or the job's setting).
     Returns once the stop is recorded; the job then packs its artifacts.
     """
-    from smlocal.api.stopping import LONGEST_GRACE, stop
-    from smlocal.store.home import home_directory
-    from smlocal.store.jobs import Store
+    from smlocal.api.stopping import LONGEST_GRACE
+    from smlocal.api.training_job import TrainingJob
 
     if grace is not None and grace < 0:
         raise click.UsageError("--grace: must not be negative.")
-    if grace is not None and not grace <= LONGEST_GRACE:  # not a number neither
+    if grace is not None and not grace <= LONGEST_GRACE:  # also for NaN
         raise click.UsageError(f"--grace: give seconds, {LONGEST_GRACE} at most.")
     if grace is not None and grace > _LONGEST and not force:
         raise click.UsageError(f"--grace: the service allows at most {_LONGEST} s; use --force for more.")
 
-    def removed(engine: str) -> None:
-        click.echo(f"removed what {name} left on the engine at {engine}", err=True)
+    TrainingJob(name).stop(grace=grace, on_message=lambda line: click.echo(line, err=True))
+    click.echo(f"stopping {name}", err=True)
+    if wait:
+        from smlocal.cli.commands.wait import wait_for
 
-    with Store.open(home_directory()) as store:
-        stop(store, name, grace=grace, removed=removed)
-        click.echo(f"stopping {name}", err=True)
-        if wait:
-            from smlocal.cli.commands.wait import wait_for
-
-            return wait_for(store, (name,), None)
+        return wait_for((name,), None)
     return 0

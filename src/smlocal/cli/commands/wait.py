@@ -1,13 +1,8 @@
-"""`smlocal wait`: until jobs have ended."""
-
-from typing import TYPE_CHECKING
+"""`smlocal wait`: wait until jobs have ended."""
 
 import click
 
 from smlocal.cli.commands.run import EXIT_CODES
-
-if TYPE_CHECKING:
-    from smlocal.store.jobs import Store
 
 
 @click.command("wait")
@@ -20,22 +15,18 @@ def command(*, names: tuple[str, ...], timeout: float | None) -> int:
 
     Exits with the first exit code that is not 0, in the given order.
     """
-    if timeout is not None and timeout != timeout:  # noqa: PLR0124 - only what is not a number differs from itself
+    if timeout is not None and timeout != timeout:  # noqa: PLR0124 - NaN
         raise click.UsageError("--timeout: must be a number of seconds.")
-    from smlocal.store.home import home_directory
-    from smlocal.store.jobs import Store
-
-    with Store.open(home_directory()) as store:
-        return wait_for(store, names, timeout)
+    return wait_for(names, timeout)
 
 
-def wait_for(store: "Store", names: tuple[str, ...], timeout: float | None) -> int:
-    """The exit code of the wait for jobs and their supervisors."""
-    from smlocal.api.waiting import ended
+def wait_for(names: tuple[str, ...], timeout: float | None) -> int:
+    """Wait for jobs and their supervisors; returns the exit code."""
+    from smlocal.api.waiting import wait_for_jobs
     from smlocal.errors import WaitTimeoutError
 
     try:
-        codes = {name: EXIT_CODES[status] for name, status in ended(store, names, timeout=timeout)}
+        statuses = wait_for_jobs(names, timeout=timeout)
     except WaitTimeoutError as error:
         return error.exit_code
-    return next((codes[name] for name in names if codes[name]), 0)
+    return next((code for name in names if (code := EXIT_CODES[statuses[name]])), 0)

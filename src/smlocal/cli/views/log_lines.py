@@ -1,4 +1,4 @@
-"""What is printed of a log: the service's view of it or its raw bytes, with the host and the time in front of lines."""
+"""The lines of a log as they are printed: as the service shows them or raw, with the time and the host in front."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -13,34 +13,36 @@ _UNKNOWN = "unknown".ljust(len("2026-11-20T14:12:07.123Z"))
 
 
 class LogLines:
-    """Turns the bytes of one host's log into what is printed of it, whatever pieces they come in."""
+    """Turns the bytes of one host's log, which may come in any pieces, into what is printed."""
 
-    def __init__(self, *, raw: bool = False, mark: bytes = b"", times: "LogTimes | None" = None) -> None:
+    def __init__(self, *, raw: bool = False, prefix: bytes = b"", times: "LogTimes | None" = None) -> None:
         """With `times`, each line is printed with the time at which its first byte came."""
         self._view = None if raw else LogView()
-        self._mark = mark
+        self._prefix = prefix
         self._times = times
         self._begins = True
-        """True where the next byte begins a line."""
+        """True if the next byte begins a line."""
 
     def feed(self, piece: bytes, position: int) -> bytes:
-        """Return what to print for bytes that stand at `position` of the log."""
+        """Return what to print for these bytes, which are at `position` of the log."""
         if self._times is None:
-            return self._marked(self._seen(piece), self._mark)
-        parts = (self._marked(self._seen(part), _stamp(at) + self._mark) for part, at in self._timed(piece, position))
+            return self._prefixed(self._seen(piece), self._prefix)
+        parts = (
+            self._prefixed(self._seen(part), _stamp(at) + self._prefix) for part, at in self._timed(piece, position)
+        )
         return b"".join(parts)
 
     def end(self) -> bytes:
-        """Return what was held back; a last line with something in front gets an end."""
+        """Return the rest. If lines have a prefix, the last one gets a newline."""
         rest = b"" if self._view is None else self._view.feed(b"", last=True)
-        prefix = self._mark if self._times is None else _stamp(None) + self._mark
-        shown = self._marked(rest, prefix)
+        prefix = self._prefix if self._times is None else _stamp(None) + self._prefix
+        shown = self._prefixed(rest, prefix)
         return shown if self._begins or not prefix else shown + b"\n"
 
     def _seen(self, piece: bytes) -> bytes:
         return piece if self._view is None else self._view.feed(piece)
 
-    def _marked(self, data: bytes, prefix: bytes) -> bytes:
+    def _prefixed(self, data: bytes, prefix: bytes) -> bytes:
         if not data:
             return b""
         first = prefix if self._begins else b""
@@ -54,7 +56,7 @@ class LogLines:
         return first + data
 
     def _timed(self, piece: bytes, position: int) -> Iterator[tuple[bytes, float | None]]:
-        """Cut where bytes begin that came later."""
+        """Split by time."""
         assert self._times is not None  # noqa: S101 - for mypy
         start = 0
         while start < len(piece):

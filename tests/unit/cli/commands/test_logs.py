@@ -79,7 +79,7 @@ def test_several_hosts_one_after_another(run: Run, follow: tuple[str, ...]) -> N
     assert shown == b"algo-1 | one\nalgo-1 | two\nalgo-3 | three\n"
 
 
-def test_one_of_several_hosts_has_no_mark(run: Run) -> None:
+def test_one_of_several_hosts_has_no_prefix(run: Run) -> None:
     assert run("--host", "algo-2", "--timestamps", written=(b"one\n", b"two\n")) == AT + b"two\n"
 
 

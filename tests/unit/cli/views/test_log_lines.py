@@ -26,12 +26,12 @@ def test_one_host_has_nothing_in_front() -> None:
 
 @pytest.mark.parametrize("pieces", [(b"a\nb\n\nc",), (b"a", b"\n", b"b\n", b"\n", b"c")])
 def test_several_hosts_have_a_mark_before_each_line(pieces: tuple[bytes, ...]) -> None:
-    assert shown(LogLines(mark=b"algo-1 | "), *pieces) == b"algo-1 | a\nalgo-1 | b\nalgo-1 | \nalgo-1 | c\n"
+    assert shown(LogLines(prefix=b"algo-1 | "), *pieces) == b"algo-1 | a\nalgo-1 | b\nalgo-1 | \nalgo-1 | c\n"
 
 
 def test_half_a_character_at_the_end_is_shown(tmp_path: Path) -> None:
     assert shown(LogLines(), b"x\xe2\x82") == "x\ufffd".encode()
-    assert shown(LogLines(mark=b"m "), b"x\n\xe2\x82") == "m x\nm \ufffd\n".encode()
+    assert shown(LogLines(prefix=b"m "), b"x\n\xe2\x82") == "m x\nm \ufffd\n".encode()
     assert shown(LogLines(times=LogTimes(f"{tmp_path}/none")), b"\xe2") == UNKNOWN + "\ufffd\n".encode()
 
 
@@ -49,7 +49,7 @@ def times(tmp_path: Path) -> LogTimes:
 
 @pytest.mark.parametrize("pieces", [(b"a\nbbb\nc\tc\nd",), tuple(b"%c" % code for code in b"a\nbbb\nc\tc\nd")])
 def test_each_line_has_the_time_of_its_first_byte(pieces: tuple[bytes, ...], times: LogTimes) -> None:
-    lines = LogLines(mark=b"algo-1 | ", times=times)
+    lines = LogLines(prefix=b"algo-1 | ", times=times)
     mark = b"algo-1 | "
     assert shown(lines, *pieces) == b"".join(
         (UNKNOWN, mark, b"a\n", FIRST, mark, b"bbb\n", FIRST, mark, b"c#011c\n", SECOND, mark, b"d\n")
@@ -61,6 +61,6 @@ def test_marks_and_pieces_change_nothing_else(pieces: list[bytes], raw: bool) ->
     written = b"".join(pieces)
     plain = written if raw else view_of(written).encode()
     assert shown(LogLines(raw=raw), *pieces) == plain
-    marked = shown(LogLines(raw=raw, mark=b"> "), *pieces)
+    marked = shown(LogLines(raw=raw, prefix=b"> "), *pieces)
     lines = plain.split(b"\n")
     assert marked == b"".join(b"> " + line + b"\n" for line in (lines if lines[-1] else lines[:-1]))

@@ -1,0 +1,38 @@
+"""The jobs that were made here."""
+
+from smlocal.quick_dataclass import dataclass
+from smlocal.store.home import home_directory
+from smlocal.store.jobs import Store
+from smlocal.store.lease import supervised
+from smlocal.store.records import JobRecord
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ListedJob:
+    """One of them."""
+
+    record: JobRecord
+    supervisor_gone: bool
+    """True for an unfinished job without a supervisor."""
+
+
+def list_jobs(*, limit: int | None) -> list[ListedJob]:
+    """The newest jobs first, at most `limit`."""
+    with Store.open(home_directory()) as store:
+        return [
+            ListedJob(
+                record=record,
+                supervisor_gone=not record.status.terminal and not supervised(store.directory(record.name)),
+            )
+            for record in store.list(limit=limit)
+        ]
+
+
+def matching_jobs(pattern: str) -> list[str]:
+    """The names of the jobs that match a shell pattern, newest first. A text without * ? [] is the name of a job."""
+    from fnmatch import fnmatchcase
+
+    if not set(pattern) & set("*?["):
+        return [pattern]
+    with Store.open(home_directory()) as store:
+        return [record.name for record in store.list() if fnmatchcase(record.name, pattern)]
