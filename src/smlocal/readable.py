@@ -1,4 +1,4 @@
-"""Bytes and seconds as people read them."""
+"""Bytes and times as people read them."""
 
 _STEP = 1024
 
@@ -11,3 +11,10 @@ def readable_bytes(count: int) -> str:
             return f"{size:.0f} {unit}" if unit == "B" or size >= 10 else f"{size:.1f} {unit}"  # noqa: PLR2004 - two digits
         size /= _STEP
     return f"{size:.1f} TiB"
+
+
+def local_time(seconds: float) -> str:
+    """`2026-11-20 14:12:07`, in the time zone of this machine."""
+    from datetime import UTC, datetime
+
+    return datetime.fromtimestamp(seconds, tz=UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")

@@ -1,22 +1,20 @@
-"""`smlocal cache`: what was downloaded from S3 and is kept for the next run."""
+"""`smlocal cache`: the downloads from S3 that are kept for the next run."""
 
 import sys
 import time
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
 
-from smlocal.cli.terminal.columns import shortened, width_of
+from smlocal.cli.terminal.columns import width_of
 from smlocal.cli.terminal.printable import printable
+from smlocal.cli.terminal.table import table
 
 if TYPE_CHECKING:
     from smlocal.channels.cache.summary import Contents, Download
 
 _HEAD = ("SOURCE", "OBJECTS", "SIZE", "LAST USED", "IN USE BY")
-_SOURCE, _LEAST = 0, 12
-"""What a narrow terminal takes from, and the least that is left of it."""
-_GAP = "   "
+_SHRINKABLE = ((0, 12),)
 
 
 @click.group("cache")
@@ -41,7 +39,7 @@ def show(*, as_json: bool) -> None:
     if not found.downloads:
         click.echo("The cache is empty. Jobs with File channels in S3 fill it.", err=True)
     else:
-        for line in _table([_HEAD, *map(_row, found.downloads)], width_of(sys.stdout)):
+        for line in table([_HEAD, *map(_row, found.downloads)], width=width_of(sys.stdout), shrinkable=_SHRINKABLE):
             click.echo(line)
     from smlocal.readable import readable_bytes
 
@@ -71,8 +69,7 @@ def remove(*, patterns: tuple[str, ...], everything: bool) -> None:
 
 
 def _row(download: "Download") -> tuple[str, ...]:
-    from smlocal.cli.views.times import clock
-    from smlocal.readable import readable_bytes
+    from smlocal.readable import local_time, readable_bytes
 
     if not download.uri:
         return ("(damaged)", "", "", "", ", ".join(download.jobs))
@@ -80,19 +77,9 @@ def _row(download: "Download") -> tuple[str, ...]:
         printable(download.uri),
         f"{download.objects}",
         readable_bytes(download.bytes),
-        clock(min(download.last_used, time.time())),
+        local_time(min(download.last_used, time.time())),
         ", ".join(download.jobs),
     )
-
-
-def _table(rows: list[tuple[str, ...]], width: int | None) -> Iterator[str]:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
-    if width is not None:
-        beyond = sum(widths) + len(_GAP) * (len(widths) - 1) - width
-        widths[_SOURCE] = max(min(_LEAST, widths[_SOURCE]), widths[_SOURCE] - max(0, beyond))
-    for row in rows:
-        line = _GAP.join(shortened(cell, room).ljust(room) for cell, room in zip(row, widths, strict=True)).rstrip()
-        yield line if width is None else shortened(line, width)
 
 
 def _print_document(found: "Contents") -> None:

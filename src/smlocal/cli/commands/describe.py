@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 from smlocal.cli.terminal.printable import printable
-from smlocal.cli.views.times import clock
 from smlocal.contract.secrets.urls import without_passwords
+from smlocal.readable import local_time
 
 _COLUMN = 12
 
@@ -79,7 +79,7 @@ def _about(answer: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     yield "ARN", answer["TrainingJobArn"]
     yield "Image", specification.get("TrainingImage", "")
     yield "Hosts", f"{resources.get('InstanceCount', 1)} × {resources.get('InstanceType', '')}"
-    yield "Created", clock(answer["CreationTime"])
+    yield "Created", local_time(answer["CreationTime"])
     if "TrainingTimeInSeconds" in answer:
         yield "Trained", f"{answer['TrainingTimeInSeconds']} s"
         if answer["BillableTimeInSeconds"] != answer["TrainingTimeInSeconds"]:

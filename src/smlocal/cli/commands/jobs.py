@@ -2,22 +2,21 @@
 
 import sys
 import time
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from smlocal.cli.terminal.columns import shortened, width_of
 from smlocal.cli.terminal.printable import printable
+from smlocal.cli.terminal.table import table
 
 if TYPE_CHECKING:
     from smlocal.api.job_list import ListedJob
 
 _REASON_WIDTH = 40
-_REASON = 2
-_SHRINKING = ((_REASON, 8), (0, 8))
-"""The columns that become narrower on a narrow terminal, and their least width."""
-_GAP = "   "
+"""Where there is no terminal."""
+_SHRINKABLE = ((2, 8), (0, 8))
+"""The reason, then the name."""
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 _HEAD = ("NAME", "STATUS", "REASON / PHASE", "TRAINED", "WHEN")
 
@@ -44,26 +43,13 @@ def command(*, limit: int, everything: bool, as_json: bool) -> None:
         click.echo("No jobs yet. Start one with smlocal run.", err=True)
         return
     now = time.time()
-    rows = [_HEAD, *(_row(job, now) for job in jobs)]
-    for line in _table(rows, width_of(sys.stdout)):
+    width = width_of(sys.stdout)
+    rows = [_HEAD, *(_row(job, now, room=_REASON_WIDTH if width is None else width) for job in jobs)]
+    for line in table(rows, width=width, shrinkable=_SHRINKABLE):
         click.echo(line)
 
 
-def _table(rows: list[tuple[str, ...]], width: int | None) -> Iterator[str]:
-    """Lines of columns. On a narrow terminal first the reason is shortened, then the name; nothing is wrapped."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
-    if width is None:
-        widths[_REASON] = min(widths[_REASON], _REASON_WIDTH)
-    else:
-        for column, least in _SHRINKING:
-            beyond = sum(widths) + len(_GAP) * (len(widths) - 1) - width
-            widths[column] = max(min(least, widths[column]), widths[column] - max(0, beyond))
-    for row in rows:
-        line = _GAP.join(shortened(cell, room).ljust(room) for cell, room in zip(row, widths, strict=True)).rstrip()
-        yield line if width is None else shortened(line, width)
-
-
-def _row(job: "ListedJob", now: float) -> tuple[str, ...]:
+def _row(job: "ListedJob", now: float, *, room: int) -> tuple[str, ...]:
     record = job.record
     if record.status.terminal:
         reason = record.failure_reason or (
@@ -71,7 +57,7 @@ def _row(job: "ListedJob", now: float) -> tuple[str, ...]:
         )
     else:
         reason = f"{record.secondary_status}, supervisor gone" if job.supervisor_gone else record.secondary_status
-    reason = printable(" ".join(reason.split()))
+    reason = shortened(printable(" ".join(reason.split())), room)
     # Whole seconds and at least one, as TrainingTimeInSeconds counts.
     trained = "" if record.started is None else f"{max(1, int((record.ended or now) - record.started))} s"
     return (

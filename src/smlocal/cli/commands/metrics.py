@@ -1,13 +1,13 @@
 """`smlocal metrics`: the values that MetricDefinitions found in the logs of a job."""
 
 import sys
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from smlocal.cli.terminal.columns import shortened, width_of
 from smlocal.cli.terminal.printable import printable
+from smlocal.cli.terminal.table import table
 from smlocal.cli.views.sparkline import sparkline
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from smlocal.job.metrics.job_metrics import JobMetrics
     from smlocal.job.metrics.metric_summary import MetricSummary
 
-_GAP = "   "
 _HEAD = ("METRIC", "LAST", "MIN", "MAX", "COUNT", "")
 _LONGEST_NAME = 40
 
@@ -43,7 +42,7 @@ def _show(name: str, found: "JobMetrics") -> None:
     if not found.definitions:
         click.echo(f"The job {name} has no MetricDefinitions.", err=True)
         return
-    for line in _table([_HEAD, *map(_row, found.summaries())], width_of(sys.stdout)):
+    for line in table([_HEAD, *map(_row, found.summaries())], width=width_of(sys.stdout), right=range(1, 5)):
         click.echo(line)
     for note in found.notes:
         click.echo(f"Note   {printable(note)}")
@@ -55,17 +54,6 @@ def _row(summary: "MetricSummary") -> tuple[str, ...]:
         return (name, "none", "", "", "0", "")
     numbers = (summary.last.value, summary.lowest, summary.highest)
     return (name, *(f"{number:.6g}" for number in numbers), str(summary.count), sparkline(summary.points))
-
-
-def _table(rows: list[tuple[str, ...]], width: int | None) -> Iterator[str]:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
-    for row in rows:
-        cells = [
-            cell.ljust(room) if column in {0, len(_HEAD) - 1} else cell.rjust(room)
-            for column, (cell, room) in enumerate(zip(row, widths, strict=True))
-        ]
-        line = _GAP.join(cells).rstrip()
-        yield line if width is None else shortened(line, width)
 
 
 def _write_json(name: str, found: "JobMetrics", out: TextIO) -> None:

@@ -57,9 +57,9 @@ def command(*, as_json: bool, script: bool, texts: tuple[str, ...], **given: Any
         for line in _lines(plan):
             click.echo(printable(line.rstrip()))
         if tried:
-            from smlocal.cli.views.tried_lines import shown_lines
+            from smlocal.cli.views.metric_lines import tried_rows
 
-            for head, text in shown_lines(tried):
+            for head, text in tried_rows(tried):
                 click.echo(printable(_row(head, text).rstrip()))
         click.echo("\nThe same as a shell script (smlocal plan --script prints only this)\n")
         # Not indented, so that it can be pasted: some of its texts have several lines.
@@ -69,7 +69,7 @@ def command(*, as_json: bool, script: bool, texts: tuple[str, ...], **given: Any
 def _tried(plan: "JobPlan", texts: tuple[str, ...]) -> list[dict[str, Any]]:
     if not texts:
         return []
-    from smlocal.cli.views.tried_lines import tried_lines
+    from smlocal.cli.views.metric_lines import tried_lines
     from smlocal.contract.metrics.metric_values import definitions_of
 
     if not definitions_of(plan.request):
