@@ -1,1 +1,1 @@
-"""Whether this machine is ready for jobs: one file per question, each answered with what to do about it."""
+"""Whether this machine is ready for jobs: one file per check, each with what to do if it finds something."""

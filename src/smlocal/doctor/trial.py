@@ -1,7 +1,7 @@
-"""A container is really made, with an overlay and then with a GPU, of an image without a single file.
+"""Creates a container with an overlay, and one with a GPU, from an image without files.
 
-Nothing can run in it, and nothing needs to: an engine mounts volumes and sees to devices before it looks for the
-program, and says which of these went wrong. Everything is labelled and removed at once.
+Nothing can run in them, and nothing has to: an engine mounts volumes and attaches devices before it looks for the
+program, and reports which of these failed. Everything has labels and is removed at once.
 """
 
 import os
@@ -23,24 +23,24 @@ NAME = "smlocal-doctor"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Trial:
-    """What a container would get. None where everything is well."""
+    """The result. An error is None if there was none."""
 
-    container_trouble: str | None = None
-    """Why none can be made or started at all."""
-    overlay_trouble: str | None = None
-    gpu_trouble: str | None = None
+    container_error: str | None = None
+    """Why no container can be created or started."""
+    overlay_error: str | None = None
+    gpu_error: str | None = None
     shared_memory: int = 0
     """Bytes of /dev/shm."""
 
 
-def try_engine(engine: DockerEngine, inspection: Inspection, home: str, *, local: bool, rootless: bool) -> Trial:
-    """Try it, in half a second. An engine that is not `local` sees no folder of ours: it gets a plain volume."""
+def try_container(engine: DockerEngine, inspection: Inspection, home: str, *, local: bool, rootless: bool) -> Trial:
+    """Takes half a second. An engine that is not `local` cannot mount folders of this machine: it gets a plain volume."""
     run = os.urandom(4).hex()
     labels = {JOB_LABEL: NAME, RUN_LABEL: run}
     image = f"{NAME}-{run}"
     try:
         inspection.make_empty_image(image, labels)
-        with _cleared(engine, inspection, image, run), _folder(home) as folder:
+        with _cleaned_up(engine, inspection, image, run), _folder(home) as folder:
             name = f"{NAME}-{run}"
             if local:
                 overlay_volume(folder, engine=engine, name=name, labels=labels, rootless=rootless)
@@ -48,12 +48,12 @@ def try_engine(engine: DockerEngine, inspection: Inspection, home: str, *, local
                 engine.create_volume(name, labels, {})
             memory, overlay = _try_volume(engine, inspection, image, name, labels)
             return Trial(
-                overlay_trouble=overlay,
-                gpu_trouble=engine.probe(image, labels, devices=_every_gpu(engine)),
+                overlay_error=overlay,
+                gpu_error=engine.probe(image, labels, devices=_every_gpu(engine)),
                 shared_memory=memory,
             )
     except EngineError as error:
-        return Trial(container_trouble=error.sentence)
+        return Trial(container_error=error.sentence)
 
 
 def _every_gpu(engine: DockerEngine) -> GpuDevices:
@@ -87,11 +87,11 @@ def _try_volume(
 
 
 @contextmanager
-def _cleared(engine: DockerEngine, inspection: Inspection, image: str, run: str) -> Iterator[None]:
+def _cleaned_up(engine: DockerEngine, inspection: Inspection, image: str, run: str) -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(EngineError, MachineNotReadyError):  # `leftovers` tells of what stays
+        with suppress(EngineError, MachineNotReadyError):  # the check `leftovers` reports what stays
             for resource in engine.owned(NAME):
                 if resource.labels.get(RUN_LABEL) == run:
                     engine.remove(resource)
@@ -100,7 +100,7 @@ def _cleared(engine: DockerEngine, inspection: Inspection, image: str, run: str)
 
 @contextmanager
 def _folder(home: str) -> Iterator[str]:
-    """A folder to show: in the home, which lies where a user's data does more often than the temporary folder."""
+    """A folder to mount. The home is more often on the same disk as the user's data than the temporary folder is."""
     with suppress(MachineNotReadyError, OSError):
         home = prepare_home(home)
     try:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.doctor.caller import Caller
+from smlocal.doctor.aws_identity import AwsIdentity
 from smlocal.doctor.checks import (
     cgroup,
     clock,
@@ -26,7 +26,7 @@ from smlocal.doctor.checks import (
     storage,
     version,
 )
-from smlocal.doctor.interface import Finding
+from smlocal.doctor.finding import Finding
 from smlocal.doctor.trial import Trial
 from smlocal.engine.endpoint import parse_address
 from smlocal.engine.inspection import EngineDetails, engine_details
@@ -50,8 +50,8 @@ DETAILS = EngineDetails(
     kernel="6.1",
     system_time=time.time(),
 )
-TRIED = Trial(shared_memory=64 << 20, gpu_trouble='could not select device driver ""')
-REFUSED = Trial(container_trouble="no space left on device")
+TRIED = Trial(shared_memory=64 << 20, gpu_error='could not select device driver ""')
+REFUSED = Trial(container_error="no space left on device")
 
 
 def leftover(kind: ResourceKind, run: str) -> Resource:
@@ -86,7 +86,7 @@ ELSEWHERE = LeftOnEngine(run_id="cc", name="job-cc", engine="tcp://far:2375")
         (storage.judge(replace(DETAILS, storage_driver="vfs")), "warning", "vfs copies every layer"),
         (overlay.judge(TRIED, home="/h", local=True), "ok", "copy-on-write"),
         (
-            overlay.judge(replace(TRIED, overlay_trouble="invalid argument"), home="/h", local=True),
+            overlay.judge(replace(TRIED, overlay_error="invalid argument"), home="/h", local=True),
             "warning",
             "before each run",
         ),
@@ -96,11 +96,11 @@ ELSEWHERE = LeftOnEngine(run_id="cc", name="job-cc", engine="tcp://far:2375")
         (cgroup.judge(DETAILS), "ok", "cgroup v2: memory and CPUs can be limited"),
         (cgroup.judge(replace(DETAILS, unlimited=("CPUs",))), "warning", "cgroup v2: CPUs cannot be limited"),
         (cgroup.judge(replace(DETAILS, unlimited=("memory", "CPUs"))), "warning", "memory and CPUs cannot"),
-        (gpu.judge(replace(TRIED, gpu_trouble=None), driver=True, details=DETAILS), "ok", "a container gets a GPU"),
+        (gpu.judge(replace(TRIED, gpu_error=None), driver=True, details=DETAILS), "ok", "a container gets a GPU"),
         (gpu.judge(TRIED, driver=False, details=DETAILS), "warning", "could not select device driver"),
         (gpu.judge(TRIED, driver=True, details=DETAILS), "warning", "the driver is installed, but"),
         (
-            gpu.judge(replace(TRIED, gpu_trouble=None), driver=False, details=replace(DETAILS, api=(1, 39))),
+            gpu.judge(replace(TRIED, gpu_error=None), driver=False, details=replace(DETAILS, api=(1, 39))),
             "warning",
             "API is too old",
         ),
@@ -178,12 +178,14 @@ def test_credentials_are_found_and_never_shown(
 
 def test_what_aws_says_of_credentials() -> None:
     assert (
-        credentials.judge_caller(Caller(arn="arn:aws:iam::1:user/me")).sentence
+        credentials.judge_identity(AwsIdentity(arn="arn:aws:iam::1:user/me")).sentence
         == "AWS identifies you as arn:aws:iam::1:user/me"
     )
-    expired = credentials.judge_caller(Caller(trouble="ExpiredToken"))
+    expired = credentials.judge_identity(AwsIdentity(error="ExpiredToken"))
     assert (expired.severity, "aws sso login" in expired.remedy[0]) == ("warning", True)
-    late = credentials.judge_caller(Caller(trouble="(SignatureDoesNotMatch) Signature expired: 2026 is now earlier"))
+    late = credentials.judge_identity(
+        AwsIdentity(error="(SignatureDoesNotMatch) Signature expired: 2026 is now earlier")
+    )
     assert (late.severity, "timedatectl" in late.remedy[0], "sso" in late.remedy[0]) == ("warning", True, False)
 
 

@@ -11,7 +11,7 @@ from smlocal.cli.terminal.printable import printable
 from smlocal.contract.secrets.urls import without_passwords
 
 if TYPE_CHECKING:
-    from smlocal.doctor.interface import Finding
+    from smlocal.doctor.finding import Finding
 
 _MARKS = {"ok": "✔", "warning": "!", "problem": "✗", "unknown": "?"}
 _NAME = 15
@@ -21,7 +21,7 @@ _NOT_READY = 3
 
 def _checks(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
     """Refuse names that no check has; the list of them is not worth importing for `--help`."""
-    from smlocal.doctor.examine import CHECKS
+    from smlocal.doctor.run_checks import CHECKS
 
     for name in value:
         if name.replace("-", "_") not in CHECKS:
@@ -48,11 +48,11 @@ def command(*, needed: tuple[str, ...], online: bool, as_json: bool) -> int:
 
     Exits with 3 if a check finds a problem, or a check named by --need a warning. Other warnings do not count.
     """
-    from smlocal.doctor.examine import examine, ready
-    from smlocal.doctor.look import Look
+    from smlocal.doctor.machine import Machine
+    from smlocal.doctor.run_checks import ready, run_checks
 
     findings = {}
-    for name, found in examine(Look(online=online), needed):
+    for name, found in run_checks(Machine(online=online), needed):
         # An address of an engine or of S3 may have a password in it.
         finding = replace(
             found, sentence=without_passwords(found.sentence), remedy=tuple(map(without_passwords, found.remedy))

@@ -1,1 +1,1 @@
-"""The questions, a file each: `check` looks, and a pure function beside it judges what was seen."""
+"""One file per check: `check` looks at the machine, and `judge`, which is pure, decides what that means."""

@@ -1,17 +1,17 @@
-"""Whether the engine can hold containers to limits."""
+"""Whether the engine can limit the memory and CPUs of containers."""
 
-from smlocal.doctor.interface import Finding, fine, warning
-from smlocal.doctor.look import Look
+from smlocal.doctor.finding import Finding, fine, warning
+from smlocal.doctor.machine import Machine
 from smlocal.engine.inspection import EngineDetails
 
 
-def check(look: Look) -> Finding:
-    """Ask which limits it knows."""
-    return judge(look.details)
+def check(machine: Machine) -> Finding:
+    """Read which limits it supports."""
+    return judge(machine.details)
 
 
 def judge(details: EngineDetails) -> Finding:
-    """Only Local.EnforceInstanceLimits needs them."""
+    """Only Local.EnforceInstanceLimits needs limits."""
     version = f"cgroup v{details.cgroup_version}" if details.cgroup_version else "no cgroups told"
     if not details.unlimited:
         return fine(f"{version}: memory and CPUs can be limited")

@@ -1,24 +1,24 @@
-"""Whether the clocks agree: AWS refuses requests that seem old, and a machine that slept may be hours behind."""
+"""Whether the clock is right: AWS refuses requests with a wrong time, and a machine that slept may be hours behind."""
 
 from smlocal.contract.clock import CLOCK_REMEDY
-from smlocal.doctor.interface import Finding, fine, unknown, warning
-from smlocal.doctor.look import Look
+from smlocal.doctor.finding import Finding, fine, unknown, warning
+from smlocal.doctor.machine import Machine
 
 _NOTICEABLE = 5.0
 _REFUSED = 300.0
-"""Fifteen minutes are the limit of AWS; a third of it is near."""
+"""A third of the fifteen minutes that AWS allows."""
 
 
-def check(look: Look) -> Finding:
-    """Compare ours with the engine's, and with that of AWS where it may be asked."""
+def check(machine: Machine) -> Finding:
+    """Compare it with the engine's, and with that of AWS if requests to AWS are allowed."""
     engine = None
-    if look.engine_trouble is None and look.details.system_time is not None:
-        engine = look.details.system_time - look.asked_at
-    return judge(engine=engine, aws=look.caller.behind if look.online else None)
+    if machine.engine_error is None and machine.details.system_time is not None:
+        engine = machine.details.system_time - machine.asked_at
+    return judge(engine=engine, aws=machine.aws_identity.behind if machine.online else None)
 
 
 def judge(*, engine: float | None, aws: float | None) -> Finding:
-    """How far ours is behind each, in seconds; negative when it is ahead."""
+    """`engine` and `aws`: the seconds by which this machine's clock is behind; negative if it is ahead."""
     if aws is not None and abs(aws) > _REFUSED:
         return warning(f"{_apart(aws)} AWS, which refuses requests with a wrong time", CLOCK_REMEDY)
     if engine is not None and abs(engine) > _NOTICEABLE:

@@ -1,26 +1,26 @@
-"""Whether there are AWS credentials: only S3, ECR and what a container asks AWS for need them."""
+"""Whether there are AWS credentials. Only S3, ECR and containers that call AWS need them."""
 
 from collections.abc import Mapping
 
 from smlocal.contract.clock import CLOCK_REMEDY, is_wrong_clock
-from smlocal.doctor.caller import Caller
-from smlocal.doctor.interface import Finding, fine, warning
-from smlocal.doctor.look import Look
+from smlocal.doctor.aws_identity import AwsIdentity
+from smlocal.doctor.finding import Finding, fine, warning
+from smlocal.doctor.machine import Machine
 from smlocal.sources.s3.aws_session import Profile, read_profile
 
 _LOG_IN = "Log in:  aws sso login, aws configure, or set AWS_PROFILE. Jobs with local data need none."
 _ELSEWHERE = ("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI")
 
 
-def check(look: Look) -> Finding:
-    """Look where they would come from; only --online uses them."""
-    if look.online:
-        return judge_caller(look.caller)
-    return judge(look.environment, read_profile())
+def check(machine: Machine) -> Finding:
+    """Look where they would come from. Only --online uses them."""
+    if machine.online:
+        return judge_identity(machine.aws_identity)
+    return judge(machine.environment, read_profile())
 
 
 def judge(environment: Mapping[str, str], profile: Profile) -> Finding:
-    """Keys are not shown, and not tried."""
+    """The credentials are neither shown nor tested."""
     if profile.named and not profile.exists:
         return warning(f"the profile {profile.name} is not in the AWS configuration files", _LOG_IN)
     origin = _origin(environment, profile)
@@ -42,9 +42,9 @@ def _origin(environment: Mapping[str, str], profile: Profile) -> str | None:
     return "from the role of this container" if any(environment.get(name) for name in _ELSEWHERE) else None
 
 
-def judge_caller(caller: Caller) -> Finding:
-    """What AWS says of them."""
-    if caller.trouble:
-        cure = CLOCK_REMEDY if is_wrong_clock(caller.trouble) else _LOG_IN
-        return warning(f"AWS credentials do not work: {caller.trouble}", cure)
-    return fine(f"AWS identifies you as {caller.arn}")
+def judge_identity(identity: AwsIdentity) -> Finding:
+    """Whether AWS accepts them."""
+    if identity.error:
+        cure = CLOCK_REMEDY if is_wrong_clock(identity.error) else _LOG_IN
+        return warning(f"AWS credentials do not work: {identity.error}", cure)
+    return fine(f"AWS identifies you as {identity.arn}")

@@ -1,12 +1,12 @@
-"""Whether an engine answers, and which."""
+"""Whether an engine answers, and which one it is."""
 
-from smlocal.doctor.interface import Finding, fine
-from smlocal.doctor.look import Look
+from smlocal.doctor.finding import Finding, fine
+from smlocal.doctor.machine import Machine
 
 
-def check(look: Look) -> Finding:
-    """Ask it; the error of one that does not answer says what to do."""
-    if look.engine_trouble is not None:
-        raise look.engine_trouble
-    details = look.details
-    return fine(f"{details.product} {details.version} at {look.endpoint.address}")
+def check(machine: Machine) -> Finding:
+    """Ask it. If it does not answer, its error says what to do."""
+    if machine.engine_error is not None:
+        raise machine.engine_error
+    details = machine.details
+    return fine(f"{details.product} {details.version} at {machine.endpoint.address}")

@@ -1,18 +1,18 @@
-"""Whether FastFile channels can read S3 as they go."""
+"""Whether FastFile channels can be streamed from S3."""
 
 from smlocal.channels.fastfile.availability import fuse_trouble
-from smlocal.doctor.interface import Finding, fine, warning
-from smlocal.doctor.look import Look
+from smlocal.doctor.finding import Finding, fine, warning
+from smlocal.doctor.machine import Machine
 
 
-def check(look: Look) -> Finding:
-    """Ask what the channels themselves ask."""
-    del look
+def check(machine: Machine) -> Finding:
+    """Check what the channels themselves check."""
+    del machine
     return judge(fuse_trouble())
 
 
 def judge(trouble: str | None) -> Finding:
-    """Without FUSE the objects are downloaded first."""
+    """Without FUSE the objects are downloaded before the container starts."""
     if trouble is None:
         return fine("FastFile channels are streamed from S3")
     why, _, remedy = trouble.partition(": ")

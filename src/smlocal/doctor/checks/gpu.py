@@ -1,27 +1,27 @@
-"""Whether a job with a GPU would get one."""
+"""Whether a container can get a GPU."""
 
 import os
 
-from smlocal.doctor.interface import Finding, fine, unknown, warning
-from smlocal.doctor.look import Look
+from smlocal.doctor.finding import Finding, fine, unknown, warning
+from smlocal.doctor.machine import Machine
 from smlocal.doctor.trial import Trial
 from smlocal.engine.inspection import EngineDetails
 
 _DRIVER = "/proc/driver/nvidia/version"
 
 
-def check(look: Look) -> Finding:
-    """Really ask for one."""
-    return judge(look.trial, driver=os.path.exists(_DRIVER), details=look.details)
+def check(machine: Machine) -> Finding:
+    """Try it."""
+    return judge(machine.trial, driver=os.path.exists(_DRIVER), details=machine.details)
 
 
 def judge(trial: Trial, *, driver: bool, details: EngineDetails) -> Finding:
-    """Jobs without GPUs do not care."""
-    if trial.container_trouble is not None:
+    """Only jobs with GPUs need it."""
+    if trial.container_error is not None:
         return unknown("not checked: cannot start a container")
-    if trial.gpu_trouble is None and details.api >= (1, 40):
+    if trial.gpu_error is None and details.api >= (1, 40):
         return fine("tested: a container gets a GPU")
-    why = (trial.gpu_trouble or "the engine's API is too old").strip()
+    why = (trial.gpu_error or "the engine's API is too old").strip()
     if details.product == "Podman":
         return warning(
             f"jobs with GPUs are refused: {why}",

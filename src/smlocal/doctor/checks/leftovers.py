@@ -1,9 +1,9 @@
-"""Whether a job has left something behind."""
+"""Whether jobs have left something behind."""
 
 from collections.abc import Collection, Sequence
 
-from smlocal.doctor.interface import Finding, fine, warning
-from smlocal.doctor.look import Look
+from smlocal.doctor.finding import Finding, fine, warning
+from smlocal.doctor.machine import Machine
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Resource, ResourceKind
 from smlocal.errors import JobUnknownError
 from smlocal.job.control.orphans import orphans
@@ -15,25 +15,25 @@ _SHOWN = 3
 _RESTART = "a network that wrongly reports active endpoints can be removed after a restart of Docker"
 
 
-def check(look: Look) -> Finding:
-    """On the engine, and of jobs in this home whose supervisor is gone. What ended jobs left there is removed."""
-    answers = look.engine_trouble is None
-    with Store.open(look.home) as store:
-        cleared = list(clear_this_engine(store, look.engine)) if answers else []
+def check(machine: Machine) -> Finding:
+    """Find jobs without a supervisor, and what jobs left on the engine. Remove what ended jobs left there."""
+    answers = machine.engine_error is None
+    with Store.open(machine.home) as store:
+        cleared = list(clear_this_engine(store, machine.engine)) if answers else []
         known = store.left_on_engines()
-        owned = look.engine.owned() if answers else []
+        owned = machine.engine.owned() if answers else []
         ended = {resource.labels.get(RUN_LABEL, "") for resource in owned if _has_ended(store, resource)}
         return judge(
             lost=orphans(store),
             owned=owned,
             ended=ended | {left.run_id for left in known},
             cleared=cleared,
-            elsewhere=[left for left in known if not answers or left.engine != look.endpoint.address],
+            elsewhere=[left for left in known if not answers or left.engine != machine.endpoint.address],
         )
 
 
 def _has_ended(store: Store, resource: Resource) -> bool:
-    """True for what belongs to a job of this home that is over."""
+    """True if it belongs to an ended job of this home."""
     try:
         record = store.get(resource.labels.get(JOB_LABEL, ""))
     except JobUnknownError:
@@ -49,9 +49,9 @@ def judge(
     cleared: Sequence[str] = (),
     elsewhere: Sequence[LeftOnEngine] = (),
 ) -> Finding:
-    """Nothing of it stops another job. Of jobs of other homes nobody here knows whether they still run.
+    """None of it prevents other jobs. Whether jobs of other homes still run is not known here.
 
-    `elsewhere`: what may be left on engines that do not answer, or are not the one that was looked at.
+    `elsewhere`: what may be left on engines that are unreachable, or are not the current one.
     """
     if lost:
         return warning(f"jobs whose supervisor was killed: {_some(lost)}", "smlocal recover     finishes them")

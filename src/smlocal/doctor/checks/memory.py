@@ -1,21 +1,21 @@
-"""Whether there is memory to train in."""
+"""Whether there is enough memory."""
 
-from smlocal.doctor.interface import Finding, fine, warning
-from smlocal.doctor.look import Look
+from smlocal.doctor.finding import Finding, fine, warning
+from smlocal.doctor.machine import Machine
 from smlocal.engine.inspection import EngineDetails
 from smlocal.readable import readable_bytes
 
-_LITTLE = 2 << 30
+_LOW = 2 << 30
 
 
-def check(look: Look) -> Finding:
-    """Of the engine's machine: that of Docker Desktop is smaller than the one it runs on."""
-    return judge(look.details)
+def check(machine: Machine) -> Finding:
+    """Of the engine's machine: Docker Desktop's virtual machine has less memory than this one."""
+    return judge(machine.details)
 
 
 def judge(details: EngineDetails) -> Finding:
-    """The smallest instance of all has four gibibytes."""
+    """Compare it with the smallest training instance, which has 4 GiB."""
     size = f"{readable_bytes(details.memory)} of memory, {details.cpus} CPUs"
-    if details.memory < _LITTLE:
+    if details.memory < _LOW:
         return warning(f"{size}: the smallest training instance has 4 GiB", "Give the engine's machine more memory.")
     return fine(size)

@@ -1,20 +1,20 @@
-"""Which region jobs say they run in."""
+"""Which region jobs use."""
 
 from collections.abc import Mapping
 
 from smlocal.contract import identity
-from smlocal.doctor.interface import Finding, fine, problem, warning
-from smlocal.doctor.look import Look
+from smlocal.doctor.finding import Finding, fine, problem, warning
+from smlocal.doctor.machine import Machine
 from smlocal.sources.s3.aws_session import read_profile
 
 
-def check(look: Look) -> Finding:
-    """As for a job that states none."""
-    return judge(look.environment, read_profile().region)
+def check(machine: Machine) -> Finding:
+    """The region of a job without Local.Region."""
+    return judge(machine.environment, read_profile().region)
 
 
 def judge(environment: Mapping[str, str], profile: str) -> Finding:
-    """AWS_REGION in the container, ARNs, and where S3 is looked for."""
+    """It is used for AWS_REGION in the container, for ARNs and for S3."""
     region = identity.region(stated=None, environment=environment, profile=profile, image=None)
     if not identity.is_region_name(region):
         return problem(f"'{region}' is not a valid region", "Set AWS_REGION, for example to us-east-1.")

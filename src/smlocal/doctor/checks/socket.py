@@ -1,19 +1,19 @@
-"""Whether this user may speak to the engine, and who else may."""
+"""Whether this user may use the engine, and who else may."""
 
 import os
 
-from smlocal.doctor.interface import Finding, fine, problem, unknown, warning
-from smlocal.doctor.look import Look
+from smlocal.doctor.finding import Finding, fine, problem, unknown, warning
+from smlocal.doctor.machine import Machine
 from smlocal.engine.endpoint import Endpoint
 from smlocal.errors import SmlocalError
 
 _WORLD = 0o002
 
 
-def check(look: Look) -> Finding:
-    """Look at the socket without using it."""
+def check(machine: Machine) -> Finding:
+    """Look at the permissions of the socket."""
     try:
-        endpoint = look.endpoint
+        endpoint = machine.endpoint
     except SmlocalError:
         return unknown("not checked: no engine address")
     if not endpoint.path:
@@ -26,7 +26,7 @@ def check(look: Look) -> Finding:
 
 
 def judge(path: str, *, mode: int, usable: bool) -> Finding:
-    """Whoever may write to it is as good as root on the engine's machine."""
+    """Write access to the socket is as good as root on the engine's machine."""
     if not usable:
         return problem(
             f"this user may not write to {path}",
@@ -38,7 +38,7 @@ def judge(path: str, *, mode: int, usable: bool) -> Finding:
 
 
 def judge_network(endpoint: Endpoint) -> Finding:
-    """Without TLS, whoever reaches the port is root there."""
+    """Without TLS, anyone who reaches the port is root there."""
     if endpoint.command:
         return fine(f"{endpoint.address}, by ssh")
     if endpoint.tls is None and endpoint.host not in {"localhost", "127.0.0.1", "::1"}:

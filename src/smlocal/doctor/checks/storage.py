@@ -1,7 +1,7 @@
-"""Whether the engine's storage driver is one to work with."""
+"""Whether the engine's storage driver is suitable."""
 
-from smlocal.doctor.interface import Finding, fine, warning
-from smlocal.doctor.look import Look
+from smlocal.doctor.finding import Finding, fine, warning
+from smlocal.doctor.machine import Machine
 from smlocal.engine.inspection import EngineDetails
 
 _SLOW = {
@@ -12,13 +12,13 @@ _SLOW = {
 }
 
 
-def check(look: Look) -> Finding:
-    """Ask which."""
-    return judge(look.details)
+def check(machine: Machine) -> Finding:
+    """Read which one it is."""
+    return judge(machine.details)
 
 
 def judge(details: EngineDetails) -> Finding:
-    """Every driver works; some are slow."""
+    """Every driver works, but some are slow."""
     driver = details.storage_driver
     if driver not in _SLOW:
         return fine(f"storage driver {driver or 'unknown'}")

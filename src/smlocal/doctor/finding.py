@@ -1,4 +1,4 @@
-"""What a question about the machine is, and what its answer looks like."""
+"""What a check returns."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,53 +8,53 @@ from typing import TYPE_CHECKING
 from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from smlocal.doctor.look import Look
+    from smlocal.doctor.machine import Machine
 
 
 class Severity(StrEnum):
-    """How much an answer matters."""
+    """How serious a finding is."""
 
     OK = "ok"
     WARNING = "warning"
-    """Jobs run; some kinds of them do not, or not as well."""
+    """Jobs run, but some kinds of jobs fail or are slow."""
     PROBLEM = "problem"
-    """No job runs until this is mended."""
+    """No job runs until this is fixed."""
     UNKNOWN = "unknown"
-    """Not looked at, because something else is missing first."""
+    """Not checked, because something else is missing."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Finding:
-    """One answer: a sentence, and what to do where something is to be done."""
+    """A sentence, and what to do."""
 
     severity: Severity
     sentence: str
     remedy: tuple[str, ...] = ()
 
-    def made_necessary(self) -> "Finding":
-        """The same where somebody needs it: a warning is a problem then."""
+    def as_needed(self) -> "Finding":
+        """The finding of a check named by --need: a warning is a problem."""
         return replace(self, severity=Severity.PROBLEM) if self.severity is Severity.WARNING else self
 
 
-Check = Callable[["Look"], Finding]
-"""Looks at one thing. An error of ours that it raises becomes a problem, with the error's own remedy."""
+Check = Callable[["Machine"], Finding]
+"""A `SmlocalError` that it raises becomes a problem with the remedy of the error."""
 
 
 def fine(sentence: str) -> Finding:
-    """All is well."""
+    """Nothing to do."""
     return Finding(severity=Severity.OK, sentence=sentence)
 
 
 def warning(sentence: str, *remedy: str) -> Finding:
-    """Something that not every job needs."""
+    """Something is missing that only some jobs need."""
     return Finding(severity=Severity.WARNING, sentence=sentence, remedy=remedy)
 
 
 def problem(sentence: str, *remedy: str) -> Finding:
-    """Something that every job needs."""
+    """Something is missing that every job needs."""
     return Finding(severity=Severity.PROBLEM, sentence=sentence, remedy=remedy)
 
 
 def unknown(sentence: str) -> Finding:
-    """Not looked at."""
+    """Not checked."""
     return Finding(severity=Severity.UNKNOWN, sentence=sentence)

@@ -1,4 +1,4 @@
-"""What several checks look at, looked at once."""
+"""What the checks look at. Each thing is read once, when the first check needs it."""
 
 import os
 import time
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from smlocal.doctor.trial import Trial, try_engine
+from smlocal.doctor.trial import Trial, try_container
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import Endpoint, find_endpoint
 from smlocal.engine.inspection import EngineDetails, Inspection
@@ -15,45 +15,45 @@ from smlocal.errors import EngineUnreachableError, SmlocalError
 from smlocal.store.home import home_directory
 
 if TYPE_CHECKING:
-    from smlocal.doctor.caller import Caller
+    from smlocal.doctor.aws_identity import AwsIdentity
 
 
-class NoEngineError(Exception):
-    """A check wants the engine, and the check of the engine has said already that there is none."""
+class EngineUnavailableError(Exception):
+    """A check needs the engine, which is unreachable. The check `engine` has reported that."""
 
 
 @dataclass(kw_only=True)
-class Look:
-    """One look at the machine. Everything is found out when it is first asked for."""
+class Machine:
+    """This machine and its engine."""
 
     online: bool = False
-    """Whether AWS may be asked anything."""
+    """Whether requests to AWS are allowed."""
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
 
     @cached_property
     def endpoint(self) -> Endpoint:
-        """Where the engine is; raises the error that every command would."""
+        """The address of the engine; raises the same errors as every command."""
         return find_endpoint()
 
     @cached_property
     def home(self) -> str:
-        """Where jobs are remembered; nothing is made."""
+        """The folder where jobs are stored. It is not created."""
         return home_directory()
 
     stuck: bool = False
-    """Set once a check did not come back: the engine is not asked again."""
+    """Set when a check did not return in time: the engine is not asked again."""
 
     @property
-    def engine_trouble(self) -> SmlocalError | None:
-        """Why there is no engine to speak to; None when there is one."""
+    def engine_error(self) -> SmlocalError | None:
+        """Why the engine is unreachable; None if it answers."""
         if self.stuck:
             return EngineUnreachableError("the engine did not answer in time")
-        return self._trouble
+        return self._connect_error
 
     @cached_property
-    def _trouble(self) -> SmlocalError | None:
+    def _connect_error(self) -> SmlocalError | None:
         try:
-            self._details  # noqa: B018 - to ask is the point
+            self._details  # noqa: B018 - it may raise
         except SmlocalError as error:
             return error
         return None
@@ -66,38 +66,38 @@ class Look:
 
     @property
     def details(self) -> EngineDetails:
-        """What the engine says of itself."""
-        if self.engine_trouble is not None:
-            raise NoEngineError
+        """What the engine reports about itself."""
+        if self.engine_error is not None:
+            raise EngineUnavailableError
         return self._details[0]
 
     @property
     def asked_at(self) -> float:
-        """When the engine told its time, by our clock."""
+        """When the engine reported its time, by this machine's clock."""
         return self._details[1]
 
     @property
     def engine(self) -> DockerEngine:
-        """The engine, known to answer."""
-        self.details  # noqa: B018 - raises where there is none
+        """The engine, after it has answered."""
+        self.details  # noqa: B018 - raises if it is unreachable
         return DockerEngine(self.endpoint)
 
     @property
     def inspection(self) -> Inspection:
-        """The other view of it."""
-        self.details  # noqa: B018 - likewise
+        """The calls that only the doctor makes."""
+        self.details  # noqa: B018 - raises if it is unreachable
         return Inspection(self.endpoint)
 
     @cached_property
     def trial(self) -> Trial:
-        """What became of a container that was really made."""
-        return try_engine(
+        """The result of creating and starting a container."""
+        return try_container(
             self.engine, self.inspection, self.home, local=self.endpoint.local, rootless=self.details.rootless
         )
 
     @cached_property
-    def caller(self) -> "Caller":
-        """Who AWS takes us for; asks it."""
-        from smlocal.doctor.caller import ask_caller
+    def aws_identity(self) -> "AwsIdentity":
+        """Who AWS says the credentials belong to. This sends a request to AWS."""
+        from smlocal.doctor.aws_identity import ask_aws_identity
 
-        return ask_caller()
+        return ask_aws_identity()

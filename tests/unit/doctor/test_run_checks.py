@@ -7,9 +7,9 @@ from threading import Thread
 
 import pytest
 
-from smlocal.doctor.examine import CHECKS, examine, ready
-from smlocal.doctor.interface import problem, unknown, warning
-from smlocal.doctor.look import Look
+from smlocal.doctor.finding import problem, unknown, warning
+from smlocal.doctor.machine import Machine
+from smlocal.doctor.run_checks import CHECKS, ready, run_checks
 
 ROOT = Path(__file__).parents[3]
 
@@ -26,13 +26,13 @@ def test_the_page_lists_every_check_in_its_order() -> None:
 
 
 @pytest.fixture
-def dead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Look]:
+def dead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Machine]:
     """A machine whose engine does not answer."""
 
-    def make(address: str) -> Look:
+    def make(address: str) -> Machine:
         monkeypatch.setenv("DOCKER_HOST", address)
         monkeypatch.setenv("SMLOCAL_HOME", str(tmp_path / "home"))
-        return Look(environment={})
+        return Machine(environment={})
 
     return make
 
@@ -45,8 +45,8 @@ def dead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Look]
         ("tcp://here:port", "tcp://here:port is not a valid engine address"),
     ],
 )
-def test_without_an_engine_the_rest_is_still_looked_at(dead: Callable[..., Look], address: str, says: str) -> None:
-    found = dict(examine(dead(address)))
+def test_without_an_engine_the_rest_is_still_looked_at(dead: Callable[..., Machine], address: str, says: str) -> None:
+    found = dict(run_checks(dead(address)))
     assert found["engine"].severity == "problem"
     assert says in found["engine"].sentence
     assert found["engine"].remedy
@@ -70,7 +70,7 @@ def test_without_an_engine_the_rest_is_still_looked_at(dead: Callable[..., Look]
 PING = b"HTTP/1.1 200 OK\r\nApi-Version: 1.41\r\nServer: Docker/20.10.24 (linux)\r\nContent-Length: 2\r\n\r\nOK"
 
 
-def test_an_engine_that_hangs_is_not_waited_for_again(dead: Callable[..., Look], tmp_path: Path) -> None:
+def test_an_engine_that_hangs_is_not_waited_for_again(dead: Callable[..., Machine], tmp_path: Path) -> None:
     path = tmp_path / "d.sock"
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
@@ -83,16 +83,16 @@ def test_an_engine_that_hangs_is_not_waited_for_again(dead: Callable[..., Look],
 
         greeter = Thread(target=answer_the_first_question_only)
         greeter.start()
-        found = dict(examine(dead(f"unix://{path}"), patience=3))
+        found = dict(run_checks(dead(f"unix://{path}"), timeout=3))
         greeter.join()
     assert found["engine"].sentence == "no answer within 3 s"
     assert {found[name].severity for name in ("container", "gpu", "memory")} == {"unknown"}
     assert found["region"].severity == "warning"
 
 
-def test_a_warning_is_a_problem_for_whoever_needs_it(dead: Callable[..., Look]) -> None:
-    look = dead("unix:///nowhere/none.sock")
-    assert dict(examine(look))["region"].severity == "warning"
-    assert dict(examine(look, {"region"}))["region"].severity == "problem"
+def test_a_warning_is_a_problem_for_whoever_needs_it(dead: Callable[..., Machine]) -> None:
+    machine = dead("unix:///nowhere/none.sock")
+    assert dict(run_checks(machine))["region"].severity == "warning"
+    assert dict(run_checks(machine, {"region"}))["region"].severity == "problem"
     assert ready([warning("so what"), unknown("who knows")])
     assert not ready([problem("ouch")])

@@ -1,4 +1,4 @@
-"""Who AWS takes us for: the only question of all that leaves this machine, asked when somebody says so."""
+"""Who AWS says the credentials belong to. Only this check sends a request to AWS, and only with --online."""
 
 import time
 from email.utils import parsedate_to_datetime
@@ -8,18 +8,18 @@ from smlocal.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Caller:
-    """What AWS answered."""
+class AwsIdentity:
+    """The answer of AWS."""
 
     arn: str = ""
-    trouble: str = ""
-    """Why there is no answer, or what it says against these credentials."""
+    error: str = ""
+    """Why there is no answer, or why the credentials were refused."""
     behind: float | None = None
-    """Seconds that our clock is behind that of AWS; negative when it is ahead. None without an answer."""
+    """Seconds by which this machine's clock is behind that of AWS; negative if it is ahead. None without an answer."""
 
 
-def ask_caller() -> Caller:
-    """Ask STS, with whatever credentials and endpoint are configured."""
+def ask_aws_identity() -> AwsIdentity:
+    """Ask STS with the configured credentials and endpoint."""
     import botocore.session
     from botocore.config import Config
     from botocore.exceptions import BotoCoreError, ClientError
@@ -31,10 +31,10 @@ def ask_caller() -> Caller:
         before = time.time()
         answer: Any = session.create_client("sts", region_name=region, config=config).get_caller_identity()
     except ClientError as error:
-        return Caller(trouble=str(error), behind=_behind(error.response, before))
+        return AwsIdentity(error=str(error), behind=_behind(error.response, before))
     except BotoCoreError as error:
-        return Caller(trouble=str(error))
-    return Caller(arn=str(answer["Arn"]), behind=_behind(answer, before))
+        return AwsIdentity(error=str(error))
+    return AwsIdentity(arn=str(answer["Arn"]), behind=_behind(answer, before))
 
 
 def _behind(answer: Any, before: float) -> float | None:
