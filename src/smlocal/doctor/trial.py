@@ -34,7 +34,7 @@ class Trial:
 
 
 def try_container(engine: DockerEngine, inspection: Inspection, home: str, *, local: bool, rootless: bool) -> Trial:
-    """Takes half a second. An engine that is not `local` cannot mount folders of this machine: it gets a plain volume."""
+    """Takes half a second. An engine that is not `local` cannot mount our folders: it gets a plain volume."""
     run = os.urandom(4).hex()
     labels = {JOB_LABEL: NAME, RUN_LABEL: run}
     image = f"{NAME}-{run}"
