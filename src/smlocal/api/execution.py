@@ -24,9 +24,10 @@ def execute(
     reporter: "Reporter",
     requests: "StopRequests",
     report: str | None = None,
+    junit: str | None = None,
     where: "Callable[[Callable[[], Result]], Result]" = lambda supervise: supervise(),
-) -> tuple["Result", "SmlocalError | None"]:
-    """Run a job to its end; returns also why its report could not be written to `report`, if it could not.
+) -> tuple["Result", "list[SmlocalError]"]:
+    """Run a job to its end; returns also why its reports could not be written to `report` and `junit`.
 
     `where` calls what supervises the job, if need be in another thread. It returns when that has returned.
     """
@@ -38,7 +39,7 @@ def execute(
     engine = connect()
     with Store.open(home_directory()) as store:
         prepared = _prepare(job, store, engine, name=name, strict=strict, replace=replace, reporter=reporter)
-        not_reported = None
+        not_reported = []
         try:
             result = where(
                 lambda: supervise(
@@ -46,12 +47,19 @@ def execute(
                 )
             )
         finally:
-            not_reported = _report(report, store, prepared)
+            not_reported = _report(store, prepared, report=report, junit=junit)
     return result, not_reported
 
 
 def execute_in_background(
-    job: "JobFile", *, name: str, strict: bool, replace: bool, reporter: "Reporter", report: str | None = None
+    job: "JobFile",
+    *,
+    name: str,
+    strict: bool,
+    replace: bool,
+    reporter: "Reporter",
+    report: str | None = None,
+    junit: str | None = None,
 ) -> None:
     """Return once the job has a supervisor in a process of its own."""
     from dataclasses import replace as changed
@@ -68,11 +76,17 @@ def execute_in_background(
     if not detach.process_may_fork:
         # What serves them cannot be sent to a new process, which finds the credentials again.
         prepared = changed(prepared, credentials=None)
-    detach.leave_behind(supervise_prepared, prepared=prepared, home=home, report=report, replace=replace)
+    detach.leave_behind(supervise_prepared, prepared=prepared, home=home, report=report, junit=junit, replace=replace)
 
 
 def supervise_prepared(
-    begun: Callable[[], None], *, prepared: "Prepared", home: str, report: str | None, replace: bool
+    begun: Callable[[], None],
+    *,
+    prepared: "Prepared",
+    home: str,
+    report: str | None,
+    junit: str | None,
+    replace: bool,
 ) -> None:
     """Supervise a job in this process, which does nothing else."""
     from dataclasses import replace as changed
@@ -99,7 +113,7 @@ def supervise_prepared(
                 replace=replace,
             )
         finally:
-            _report(report, store, prepared)
+            _report(store, prepared, report=report, junit=junit)
 
 
 def look_ahead(job: "JobFile", *, name: str, strict: bool) -> "JobPlan":
@@ -127,9 +141,13 @@ def _prepare(
     return prepare(job, name=name, home=store.home, engine=engine, reporter=reporter, strict=strict)
 
 
-def _report(path: str | None, store: "Store", prepared: "Prepared") -> "SmlocalError | None":
-    if path is None:
-        return None
-    from smlocal.report.report_file import write_result
+def _report(store: "Store", prepared: "Prepared", *, report: str | None, junit: str | None) -> "list[SmlocalError]":
+    if report is None and junit is None:
+        return []
+    from smlocal.report.report_file import write_job_junit, write_result
 
-    return write_result(path, store, prepared.plan)
+    written = (
+        write_result(report, store, prepared.plan) if report is not None else None,
+        write_job_junit(junit, store, prepared.plan) if junit is not None else None,
+    )
+    return [error for error in written if error is not None]

@@ -3,6 +3,7 @@
 import json
 import os
 import stat
+from collections.abc import Callable
 from contextlib import suppress
 
 from smlocal.errors import JobUnknownError, OutputUnusableError, SmlocalError
@@ -44,11 +45,27 @@ def write_report(path: str, text: str) -> None:
 
 def write_result(path: str, store: Store, plan: JobPlan) -> SmlocalError | None:
     """Write the describe answer of a run, if it made a job. An error is returned, to be shown after the summary."""
+    return _write(path, store, plan, lambda: f"{json.dumps(describe_job(store, plan.name), indent=2)}\n")
+
+
+def write_job_junit(path: str, store: Store, plan: JobPlan) -> SmlocalError | None:
+    """The same as JUnit XML with one case."""
+
+    def text() -> str:
+        from smlocal.ci.junit import junit
+        from smlocal.report.job_case import job_suite
+
+        return junit([job_suite(store, (plan.name,))])
+
+    return _write(path, store, plan, text)
+
+
+def _write(path: str, store: Store, plan: JobPlan, text: Callable[[], str]) -> SmlocalError | None:
     try:
         # Another job may have the name: this run did not make one then.
         with suppress(JobUnknownError):
             if store.get(plan.name).run_id == plan.run_id:
-                write_report(path, f"{json.dumps(describe_job(store, plan.name), indent=2)}\n")
+                write_report(path, text())
     except SmlocalError as error:
         return error
     return None

@@ -63,8 +63,8 @@ def remember(tmp_path: Path) -> Callable[..., None]:
 def smlocal(tmp_path: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]:
     """Runs a command that looks at the home of this test."""
 
-    def run(*arguments: str, **env: str) -> "subprocess.CompletedProcess[str]":
-        return run_smlocal(arguments, environment={**os.environ, "SMLOCAL_HOME": str(tmp_path), **env})
+    def run(*arguments: str, cwd: Path | None = None, **env: str) -> "subprocess.CompletedProcess[str]":
+        return run_smlocal(arguments, environment={**os.environ, "SMLOCAL_HOME": str(tmp_path), **env}, cwd=cwd)
 
     return run
 

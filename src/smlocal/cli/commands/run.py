@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from smlocal.cli.ci_messages import annotate_job, annotated_errors, chosen_service, ci_option
 from smlocal.cli.job_options import job_options, read_job_options
 
 if TYPE_CHECKING:
+    from smlocal.ci.services import CiService
     from smlocal.cli.terminal.screen import Screen
     from smlocal.errors import StandardOutputError
     from smlocal.job.supervisor import Result
@@ -28,27 +30,46 @@ _SIGNALLED = 128
     "--json", "as_json", is_flag=True, help="Print the final job description as JSON; container output goes to stderr."
 )
 @click.option("--report", metavar="FILE", help="Write the final job description to FILE as JSON, however the job ends.")
+@click.option("--junit", metavar="FILE", help="Write the outcome to FILE as JUnit XML, however the job ends.")
+@ci_option
 @click.option("--detach", "-d", is_flag=True, help="Run the job in the background; print its name.")
 @click.option("--quiet", "-q", is_flag=True, help="Print only the output of the containers.")
-def command(*, replace: bool, as_json: bool, report: str | None, detach: bool, quiet: bool, **given: Any) -> int:
+def command(*, ci: str | None, **given: Any) -> int:
     """Run a training job and wait until it ends.
 
     JOB is a CreateTrainingJob request in YAML or JSON ("-" reads it from standard input). Options override it;
     with --image no file is needed.
     """
-    job, name = read_job_options(given)
-    if report is not None:
-        from smlocal.report.report_file import check_report_path
+    service = chosen_service(ci)
+    file = given["job"] if given["job"] != "-" else None
+    with annotated_errors(service, file):
+        return _run(**given, service=service, file=file)
 
-        report = os.path.abspath(report)
-        check_report_path(report)
+
+def _run(
+    *,
+    replace: bool,
+    as_json: bool,
+    report: str | None,
+    junit: str | None,
+    detach: bool,
+    quiet: bool,
+    service: "CiService | None",
+    file: str | None,
+    **given: Any,
+) -> int:
+    job, name = read_job_options(given)
+    report, junit = _usable(report), _usable(junit)
+    if report is not None and report == junit:
+        raise click.UsageError("--report and --junit name the same file.")
 
     from smlocal.api.execution import execute, execute_in_background
     from smlocal.cli.terminal.screen import Screen
     from smlocal.job.control.signals import StopSignals
 
     screen = Screen(output_to=(sys.stderr if as_json else sys.stdout).fileno(), quiet=quiet)
-    asked: Any = {"name": name, "strict": given["strict"], "replace": replace, "reporter": screen, "report": report}
+    asked: Any = {"name": name, "strict": given["strict"], "replace": replace, "reporter": screen}
+    asked |= {"report": report, "junit": junit}
     try:
         if detach:
             execute_in_background(job, **asked)
@@ -61,13 +82,25 @@ def command(*, replace: bool, as_json: bool, report: str | None, detach: bool, q
         click.echo(_answer_so_far(name) if as_json else name)
         return 0
     code, unwritten = _finish(result, screen, as_json=as_json, quiet=quiet)
-    for error in (not_reported, unwritten):
+    if service is not None:
+        annotate_job(service, result.answer, file)
+    for error in (*not_reported, unwritten):
         if error is not None:
             from smlocal.cli.terminal.errors import show_error
 
             show_error(error, debug=False, as_json=False)  # stdout has the job's document
             code = code or error.exit_code
     return code
+
+
+def _usable(path: str | None) -> str | None:
+    """The absolute path of a report that can be written; an error otherwise."""
+    if path is None:
+        return None
+    from smlocal.report.report_file import check_report_path
+
+    check_report_path(path := os.path.abspath(path))
+    return path
 
 
 def _answer_so_far(name: str) -> str:

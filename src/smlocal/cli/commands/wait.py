@@ -10,14 +10,23 @@ from smlocal.cli.commands.run import EXIT_CODES
 @click.option(
     "--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="Give up after this time, with exit code 124."
 )
-def command(*, names: tuple[str, ...], timeout: float | None) -> int:
+@click.option("--junit", metavar="FILE", help="Write the outcome of all jobs to FILE as JUnit XML.")
+def command(*, names: tuple[str, ...], timeout: float | None, junit: str | None) -> int:
     """Wait until jobs have ended.
 
     Exits with the first exit code that is not 0, in the given order.
     """
     if timeout is not None and timeout != timeout:  # noqa: PLR0124 - NaN
         raise click.UsageError("--timeout: must be a number of seconds.")
-    return wait_for(names, timeout)
+    if junit is None:
+        return wait_for(names, timeout)
+    from smlocal.api.jobs_junit import jobs_junit
+    from smlocal.report.report_file import check_report_path, write_report
+
+    check_report_path(junit)
+    code = wait_for(names, timeout)
+    write_report(junit, jobs_junit(names))
+    return code
 
 
 def wait_for(names: tuple[str, ...], timeout: float | None) -> int:

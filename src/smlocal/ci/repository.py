@@ -1,0 +1,36 @@
+"""Paths as CI services want them: relative to the root of the repository."""
+
+import os
+from collections.abc import Mapping
+from urllib.parse import quote
+
+_ROOTS = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR", "BUILD_SOURCESDIRECTORY")
+"""Where GitHub, GitLab and Azure put a checkout."""
+
+
+def repository_root(environment: Mapping[str, str], start: str) -> str:
+    """The folder of the checkout: as the service says, else with a `.git` above `start`, else `start`."""
+    start = os.path.realpath(start)
+    for name in _ROOTS:
+        root = os.path.realpath(environment[name]) if environment.get(name) else ""
+        if root and os.path.commonpath((root, start)) == root:
+            return root
+    folder = start
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return start
+        folder = above
+    return folder
+
+
+def in_repository(path: str, root: str) -> str | None:
+    """The path relative to the root, with `/`; None for a file that is elsewhere."""
+    folder, name = os.path.split(os.path.abspath(path))
+    relative = os.path.relpath(os.path.join(os.path.realpath(folder), name), root)
+    return None if relative == os.pardir or relative.startswith(os.pardir + os.sep) else relative
+
+
+def as_uri(relative: str) -> str:
+    """A relative reference: what a URI cannot hold is written as bytes of UTF-8."""
+    return quote(relative.encode("utf-8", "surrogateescape"))

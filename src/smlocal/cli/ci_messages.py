@@ -1,0 +1,122 @@
+"""What a CI service is told about a command: annotations in its log, and a part of the summary on its page."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TextIO
+
+import click
+
+if TYPE_CHECKING:
+    from smlocal.ci.services import Annotation, CiService
+    from smlocal.errors import SmlocalError
+
+NAMES = ("github", "gitlab", "azure", "plain")
+_FOUND_BY = ("GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD")
+_LINE = re.compile(r":(\d+)(?=\s|$)")
+
+ci_option = click.option(
+    "--ci",
+    type=click.Choice(NAMES),
+    help="Log commands of this CI service. Default: the one that this runs on, if any.",
+)
+
+
+def chosen_service(name: str | None) -> "CiService | None":
+    """The service whose log this is, by name or by its variables; None for every other."""
+    if name is None and not any(each in os.environ for each in _FOUND_BY):
+        return None  # as on the machine of a person: nothing is imported
+    from smlocal.ci.services import CiService, found_service
+
+    service = CiService(name) if name is not None else found_service(os.environ)
+    return None if service is CiService.PLAIN else service
+
+
+@contextmanager
+def annotated_errors(service: "CiService | None", file: str | None) -> Iterator[None]:
+    """Let an error be shown at the line of the file that it names, beside being shown as ever."""
+    from smlocal.errors import SmlocalError
+
+    try:
+        yield
+    except SmlocalError as error:
+        if service is not None:
+            annotate(service, _error_annotations(error, file))
+        raise
+
+
+def annotate(service: "CiService", annotations: "Iterable[Annotation]", stream: TextIO | None = None) -> None:
+    """Write them to standard error, where the containers' output is not, or to another stream."""
+    from smlocal.ci.services import annotation_lines
+
+    for line in annotation_lines(service, annotations):
+        click.echo(line.encode("utf-8", "backslashreplace"), file=stream, err=stream is None)
+
+
+def file_of_repository(path: str | None) -> str:
+    """The path of a file as annotations have it; empty for one that is not in the repository."""
+    if path is None:
+        return ""
+    from smlocal.ci.repository import in_repository, repository_root
+
+    return in_repository(path, repository_root(os.environ, os.getcwd())) or ""
+
+
+def add_summary(service: "CiService", text: str) -> None:
+    """Add to the page of the run, on services that have one."""
+    from smlocal.ci.services import CiService
+
+    try:
+        if service is CiService.GITHUB and (path := os.environ.get("GITHUB_STEP_SUMMARY")):
+            with open(path, "ab") as file:
+                file.write(text.encode("utf-8", "backslashreplace"))
+        elif service is CiService.AZURE and (folder := os.environ.get("AGENT_TEMPDIRECTORY")):
+            path = os.path.join(folder, f"smlocal-{os.getpid()}.md")
+            with open(path, "wb") as file:
+                file.write(text.encode("utf-8", "backslashreplace"))
+            click.echo(f"##vso[task.uploadsummary]{path}", err=True)
+    except OSError as error:
+        click.echo(f"the summary cannot be written: {error.strerror or error}", err=True)
+
+
+def annotate_job(service: "CiService", answer: "Mapping[str, Any]", file: str | None) -> None:
+    """How a job ended."""
+    from smlocal.ci.services import Annotation, Level
+    from smlocal.ci.summary import limited, table
+
+    name, status = answer["TrainingJobName"], answer["TrainingJobStatus"]
+    reason = answer.get("FailureReason") or ""
+    if status != "Completed":
+        ended = status if status == answer["SecondaryStatus"] else f"{status} ({answer['SecondaryStatus']})"
+        text = "\n".join((reason or ended, *(f"hint: {hint}" for hint in answer["Local"]["Hints"])))
+        annotate(
+            service,
+            [
+                Annotation(
+                    level=Level.ERROR,
+                    title=f"training job {name}: {ended}",
+                    message=text,
+                    file=file_of_repository(file),
+                )
+            ],
+        )
+    seconds = f"{answer['LastModifiedTime'] - answer['CreationTime']:.1f}"
+    head = ("training job", "status", "seconds", "failure reason")
+    add_summary(service, limited([table(head, [(name, status, seconds, reason)])]))
+
+
+def _error_annotations(error: "SmlocalError", file: str | None) -> "Iterator[Annotation]":
+    """One for each line of the file that the error names; one for the file, or for nothing, where it names none."""
+    from smlocal.ci.services import Annotation, Level
+    from smlocal.contract.secrets.urls import without_passwords
+
+    where = file_of_repository(file)
+    title = f"smlocal: {error.id}"
+    lines = [_LINE.match(detail, len(file)) for detail in error.details if file and detail.startswith(file)]
+    for found in filter(None, lines):
+        text = without_passwords(found.string[found.end() :].strip())
+        yield Annotation(level=Level.ERROR, title=title, message=text, file=where, line=int(found[1]))
+    if not any(lines):
+        text = without_passwords("\n".join((error.sentence, *error.details, *error.remedy)))
+        yield Annotation(level=Level.ERROR, title=title, message=text, file=where)
