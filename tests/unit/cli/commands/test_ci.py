@@ -32,7 +32,7 @@ def test_a_refused_job_is_annotated_at_its_line_on_github(smlocal: Smlocal, job_
         "::error file=jobs/a%2Cb.yaml,line=3,title=smlocal%3A request-invalid::ResourceConfig.InstanceCount: must be"
     )
     assert second.startswith(
-        "::error file=jobs/a%2Cb.yaml,line=4,title=smlocal%3A request-invalid::ResourceConfig.InstanceType: "
+        "::error file=jobs/a%2Cb.yaml,line=4,title=smlocal%3A request-invalid::Value 'ml.m5.lrge' at"
     )
     assert "error: " in rest[0]  # as ever
 
