@@ -1,9 +1,9 @@
 # shellcheck shell=bash disable=SC2154
 # root and cache come from setup.sh.
 #
-# Other Pythons than the one of .venv, for the unit tests: found, not installed.
+# Pythons other than that of .venv, for the unit tests. They are found, not installed.
 
-# The versions that pyproject.toml names, without that of .venv.
+# The versions in pyproject.toml, except for that of .venv.
 other_versions() {
     local ours
     ours=$("$root/.venv/bin/python" -c 'import sys; print("{}.{}".format(*sys.version_info))')
@@ -15,7 +15,7 @@ python_of() {
     local version=$1 candidate
     for candidate in "python$version" "${PYENV_ROOT:-${HOME:-/root}/.pyenv}/versions/$version".*/bin/python \
         "${HOME:-/root}"/.local/share/uv/python/cpython-"$version".*/bin/python3; do
-        if "$candidate" -c "import sys, ensurepip; sys.exit('{}.{}'.format(*sys.version_info) != '$version')" 2>/dev/null; then
+        if "$candidate" -c "import sys; sys.exit('{}.{}'.format(*sys.version_info) != '$version')" 2>/dev/null; then
             echo "$candidate"
             return
         fi
@@ -29,15 +29,13 @@ see_to_python() {
     environment=$cache/pythons/$version-$({
         "$python" -c 'import sys; print(sys.version, sys.base_prefix)'
         cat "$root/pyproject.toml"
-        declare -f see_to_python
+        declare -f see_to_python make_venv
     } | sha256sum | cut -c 1-16)
     [[ ! -f $environment/made ]] || return 0
     step "Python $version: installing smlocal and the group dev (once)"
     mkdir -p "$cache/pythons"
     rm -rf "$cache/pythons/$version-"*
-    if ! { quietly "$cache/pip.log" "$python" -m venv "$environment" &&
-        quietly "$cache/pip.log" "$environment/bin/python" -m pip install --upgrade 'pip>=25.1' &&
-        quietly "$cache/pip.log" "$environment/bin/python" -m pip install "$root" --group "$root/pyproject.toml:dev" &&
+    if ! { make_venv "$python" "$environment" "$root" --group "$root/pyproject.toml:dev" &&
         install_recordio_reader "$environment/bin/python" && touch "$environment/made"; }; then
         rm -rf "$environment"
         return 1
