@@ -39,8 +39,8 @@ from smlocal.job.phases import Phases
 from smlocal.job.prepare.prepare import Prepared
 from smlocal.job.reporter import Reporter
 from smlocal.planning.document import host_directory, plan_document
-from smlocal.planning.later_attempt import for_attempt
 from smlocal.planning.model import JobPlan
+from smlocal.planning.plan_changes import for_attempt
 from smlocal.planning.recall import remember
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store

@@ -1,4 +1,4 @@
-"""Request and facts, turned into the plan. Pure: nothing here looks at the machine."""
+"""Makes the plan from the request and the facts. Pure: nothing here looks at the machine."""
 
 from dataclasses import replace
 
@@ -32,7 +32,7 @@ from smlocal.planning.notes import notes
 
 
 def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
-    """Say exactly what will be done for this request on this machine."""
+    """The plan of this request on this machine."""
     request, local = job.request, job.local
     resources, specification = request.ResourceConfig, request.AlgorithmSpecification
     if resources is None or specification is None or specification.TrainingImage is None:
@@ -84,7 +84,7 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
                 ),
                 devices=devices,
                 neuron=neuron,
-                # Alone on the default network, a host must know its own name.
+                # A single host on the default network must be able to resolve its own name.
                 extra_hosts={**({} if network is not None else {host.name: "127.0.0.1"}), **named},
                 aliases=(host.name,) if network is not None else (),
             )
@@ -126,14 +126,14 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
 
 
 def _credentials(request: CreateTrainingJobRequest, local: LocalSettings) -> CredentialPlan | None:
-    """A job that is cut off from the network gets none, here and on the service."""
+    """None with network isolation, as on the service."""
     if local.Credentials == "none" or request.EnableNetworkIsolation:
         return None
     return CredentialPlan(mode=local.Credentials, role_arn=request.RoleArn or "")
 
 
 def _command(specification: AlgorithmSpecification) -> tuple[str, ...] | None:
-    """`train`, unless the request says otherwise; an entrypoint of the request stands alone."""
+    """The arguments: those of the request, none with an entrypoint of the request, else `train`."""
     if specification.ContainerArguments is not None:
         return tuple(specification.ContainerArguments)
     return None if specification.ContainerEntrypoint is not None else ("train",)

@@ -1,4 +1,4 @@
-"""How each channel reaches each host: which of its objects, by which means."""
+"""How each channel is delivered to each host, and which of its objects."""
 
 from smlocal.contract import paths
 from smlocal.contract.documents.channel_manifest import manifest
@@ -17,7 +17,7 @@ _AUGMENTED = "AugmentedManifestFile"
 def trees_of(
     request: CreateTrainingJobRequest, host: Host, hosts: tuple[Host, ...], local: LocalSettings, facts: Facts
 ) -> tuple[TreePlan, ...]:
-    """The channels that one host finds as folders."""
+    """The channels that are folders on one host."""
     return tuple(
         _tree(channel, effective_mode(channel, request), _shard(channel, host, hosts), local, facts)
         for channel in channels_of(request, host)
@@ -28,7 +28,7 @@ def trees_of(
 def pipes_of(
     request: CreateTrainingJobRequest, host: Host, hosts: tuple[Host, ...], facts: Facts
 ) -> tuple[PipePlan, ...]:
-    """The channels that one host reads from FIFOs."""
+    """The Pipe channels of one host."""
     return tuple(
         _pipe(channel, _shard(channel, host, hosts), facts)
         for channel in channels_of(request, host)
@@ -37,7 +37,7 @@ def pipes_of(
 
 
 def manifests(request: CreateTrainingJobRequest, facts: Facts) -> dict[str, bytes]:
-    """The manifest of every File mode channel from S3, by path; it names the objects of all hosts."""
+    """The manifests of the File mode channels by path. They name the objects of all hosts."""
     return {
         paths.channel_manifest(channel.ChannelName): manifest(facts.listings[channel.ChannelName])
         for channel in request.InputDataConfig or ()

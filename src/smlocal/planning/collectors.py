@@ -1,4 +1,4 @@
-"""TensorBoard's logs and the debugger's tensors: where the containers write them, and where they are mirrored to."""
+"""Where TensorBoard logs and the debugger's tensors are written, and where they are mirrored to."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -14,34 +14,34 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CollectorPlan:
-    """A folder that every host finds empty, and whose files are mirrored while the job runs."""
+    """A folder, empty at the start, whose files are mirrored while the job runs."""
 
     name: str
     member: str
-    """Of the request."""
+    """The member of the request."""
     uri: str
-    """As the request says it."""
+    """As written in the request."""
     directory: str
-    """The local folder that it is mirrored to; it need not exist. Where S3 is, for what S3 did not take."""
+    """The local folder that it is mirrored to; it need not exist. When publishing, it takes what S3 refused."""
     kept: bool
-    """True when that is in the job's output, because nothing here stands for the URI."""
+    """True if the folder is in the job's output, because the URI is not mapped to a local folder."""
     s3_prefix: str | None
-    """With a `/` at its end; where it is mirrored to, instead of the folder, when that is published."""
+    """The prefix in S3, with `/` at its end, that it is mirrored to when publishing; else None."""
     local_path: str
-    """Folder in the container, in its plainest spelling."""
+    """The folder in the container, normalized."""
     grows: bool
-    """True for logs that stay open to the end."""
+    """True for logs that are open and written to until the end."""
 
     @property
     def own_mount(self) -> bool:
-        """False where LocalPath lies in a folder that is mounted anyway."""
+        """False if LocalPath is in a folder that is mounted anyway."""
         return is_own_mount(self.local_path)
 
 
 def collectors_of(
     request: "CreateTrainingJobRequest", folders: Mapping[str, str], *, name: str, output: str, publish: bool
 ) -> tuple[CollectorPlan, ...]:
-    """Those that the request asks for; `folders` has, by member, what stands for its S3OutputPath here."""
+    """The collectors of a request; `folders` has the local folder used instead of S3OutputPath, by member."""
     found = []
     for member, config, kind, default, prefix, grows in (
         (

@@ -1,4 +1,4 @@
-"""A plan as one JSON document; long files are shown as head, count and digest."""
+"""The plan as the JSON document of `smlocal plan --json`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -64,12 +64,12 @@ def plan_document(plan: JobPlan) -> dict[str, Any]:
 
 
 def note_documents(plan: JobPlan) -> list[dict[str, Any]]:
-    """The notes that apply, as data."""
+    """The notes as JSON."""
     return [{"Id": note.id, "Text": note.text, "Warning": note.warning} for note in plan.notes]
 
 
 def file_document(content: bytes) -> dict[str, Any]:
-    """The whole text of a short file; head, line count and digest of a long one."""
+    """The content of a short file; the first lines, line count and SHA-256 of a long one."""
     if len(content) <= _WHOLE_FILE:
         return {"Bytes": len(content), "Content": content.decode("utf-8", errors="replace")}
     from hashlib import sha256
@@ -84,19 +84,19 @@ def file_document(content: bytes) -> dict[str, Any]:
 
 
 def host_directory(plan: JobPlan, host: HostPlan) -> str:
-    """Where the mounted folders of one host lie on this machine while the job runs."""
+    """The folder on this machine that contains the mounted folders of one host."""
     return f"{plan.job_directory}/hosts/{host.host.name}"
 
 
 def checkpoint_directory(plan: JobPlan, host: HostPlan) -> str:
-    """Where the checkpoints of one host lie on this machine while the job runs."""
+    """The folder on this machine with the checkpoints of one host."""
     checkpoints = plan.checkpoints
     path = paths.CHECKPOINTS if checkpoints is None or checkpoints.own_mount else checkpoints.local_path
     return f"{host_directory(plan, host)}{path.removeprefix(paths.ROOT)}"
 
 
 def collector_directory(plan: JobPlan, host: HostPlan, collector: CollectorPlan) -> str:
-    """Where the files of a collector lie on this machine while the job runs."""
+    """The folder on this machine with the files of a collector."""
     path = f"/{collector.name}" if collector.own_mount else collector.local_path.removeprefix(paths.ROOT)
     return f"{host_directory(plan, host)}{path}"
 
@@ -171,7 +171,7 @@ def _host(plan: JobPlan, host: HostPlan) -> dict[str, Any]:
 
 
 def limits_document(limits: Limits) -> dict[str, Any]:
-    """What is limited of a container: bytes, processors, and soft and hard ulimits."""
+    """The limits that are set."""
     document = {
         "Memory": limits.memory,
         "Cpus": limits.cpus,
@@ -190,7 +190,7 @@ def _mirrored_mounts(plan: JobPlan, host: HostPlan) -> list[dict[str, Any]]:
 
 
 def _kind(plan: JobPlan) -> str:
-    """How a folder made for the job is shown: as it is, or as a volume elsewhere that it is sent to."""
+    """How folders of the job reach the container: mounted, or uploaded to a volume of a remote engine."""
     return "bind" if plan.engine.local else "send"
 
 

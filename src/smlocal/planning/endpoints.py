@@ -1,4 +1,4 @@
-"""How the containers of a job are told of services that stand in for AWS's."""
+"""The environment variables and host names for `Local.Endpoints`."""
 
 from collections.abc import Mapping
 
@@ -8,15 +8,15 @@ from smlocal.planning.network import NetworkPlan
 
 _NAME = "host.docker.internal"
 _BY_ENGINE = "host-gateway"
-"""What the engine replaces with the address of the machine that it serves."""
+"""The engine replaces this word with the address of its machine."""
 
 
 def endpoints_of(
     local: LocalSettings, facts: Facts, network: NetworkPlan | None
 ) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """The variables of `Local.Endpoints`, and a name for this machine where its address will not do.
+    """The variables of `Local.Endpoints`, and extra host names if the address of this machine cannot be used.
 
-    The address is better: of a name AWS's libraries make others, one for each bucket.
+    An address is better than a name: AWS's libraries put the bucket's name in front of a host name.
     """
     if not local.Endpoints or (network is not None and network.isolated):
         return {}, {}
@@ -25,7 +25,7 @@ def endpoints_of(
     engine = facts.engine
     address = network.gateway if network is not None else facts.gateway
     if engine.rootless or engine.desktop or not engine.local or not address:
-        # Such an engine's gateway is that of another machine, or of a network namespace.
+        # The gateway of such an engine is another machine or a network namespace.
         named = any(local_port(url) is not None for url in local.Endpoints.values())
         return endpoint_variables(local.Endpoints, this_machine=_NAME), {_NAME: _BY_ENGINE} if named else {}
     return endpoint_variables(local.Endpoints, this_machine=address), {}

@@ -1,4 +1,4 @@
-"""Notes on the engine: what another one than Docker on this machine does differently."""
+"""Notes on engines other than Docker on this machine."""
 
 from smlocal.jobfile.job_file import JobFile
 from smlocal.planning.model import JobPlan
@@ -40,7 +40,7 @@ def _endpoints(plan: JobPlan, job: JobFile) -> str | None:
         return None
     if plan.network is not None and plan.network.isolated:
         return None
-    from smlocal.contract.endpoints import local_port  # few jobs have any
+    from smlocal.contract.endpoints import local_port  # only few jobs need it
 
     here = [url for url in job.local.Endpoints.values() if local_port(url) is not None]
     if not here:

@@ -1,20 +1,20 @@
-"""What the ENTRYPOINT of an image does with `train` and with signals."""
+"""Recognizes entrypoints that drop the argument `train` or break it."""
 
 from collections.abc import Sequence
 from typing import Final
 
 _SHELLS: Final = {"sh", "ash", "bash", "dash", "hush", "ksh", "ksh93", "mksh", "yash", "zsh"}
 _STARTERS: Final = {"busybox", "env", "toybox"}
-"""What a shell may be started by."""
+"""Programs that may start a shell."""
 _INITS: Final = {"catatonit", "docker-init", "dumb-init", "tini", "tini-static"}
 _WITH_ARGUMENT: Final = {"--rcfile", "--init-file"}
 
 
 def is_shell_form(entrypoint: Sequence[str]) -> bool:
-    """True for `[shell, options…, "-c", line]`: what the engine makes of an ENTRYPOINT that is not a JSON list.
+    """True for `[shell, options…, "-c", line]`, which the engine makes of an ENTRYPOINT that is not a JSON list.
 
-    The shell and its options are those of the image's SHELL instruction. The shell takes `train` as its `$0`. With
-    one more word after the line, which is then `$0`, the line does get `train`.
+    Shell and options come from the image's SHELL instruction. `train` becomes the shell's `$0`, and the line does not
+    get it. It does if one more word follows the line.
     """
     words = list(entrypoint)
     while words and _program(words[0]) in _STARTERS:
@@ -30,12 +30,12 @@ def is_shell_form(entrypoint: Sequence[str]) -> bool:
             del words[: option in _WITH_ARGUMENT]
             continue
         command = command or "c" in option
-        del words[: option.count("o") + option.count("O")]  # each is followed by the name of what it sets
+        del words[: option.count("o") + option.count("O")]  # each is followed by an option name
     return command and len(words) == 1
 
 
 def init_program(entrypoint: Sequence[str]) -> str | None:
-    """The init program that an ENTRYPOINT begins with, such as tini."""
+    """The init program, such as tini, that an ENTRYPOINT begins with."""
     name = _program(entrypoint[0]) if entrypoint else ""
     return name if name in _INITS else None
 

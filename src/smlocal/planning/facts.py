@@ -1,4 +1,4 @@
-"""What the plan needs to know about this machine. Gathered elsewhere; here are only the answers."""
+"""What a plan needs to know about this machine. `job.prepare` gathers it."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -8,7 +8,7 @@ from smlocal.contract.listing import Listing
 from smlocal.quick_dataclass import dataclass
 
 Product = Literal["docker", "podman"]
-"""Who made the engine, as far as that changes what must be done."""
+"""Which engine it is."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -18,24 +18,24 @@ class EngineFacts:
     address: str
     """`unix:///var/run/docker.sock`, `tcp://…`"""
     local: bool
-    """True when bind mounts reach this machine's folders (a unix socket)."""
+    """True if the engine can mount this machine's folders (a unix socket)."""
     version: str
     architecture: str
-    """In the image's spelling: `amd64`, `arm64`."""
+    """Spelled as in images: `amd64`, `arm64`."""
     operating_system: str
     storage_driver: str
     rootless: bool = False
     product: Product = "docker"
     cpus: int = 0
-    """Of the engine's machine; 0 where it was not asked, being this one."""
+    """Of the engine's machine; 0 if that is this machine."""
     memory_mib: int = 0
     desktop: bool = False
-    """True when its containers live in a virtual machine that only shares folders with this one."""
+    """True if its containers run in a virtual machine that shares folders with this one."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ImageFacts:
-    """An image that is here, by its configuration alone."""
+    """The configuration of an image on the engine."""
 
     id: str
     architecture: str
@@ -48,76 +48,76 @@ class ImageFacts:
     environment: Mapping[str, str] = field(default_factory=dict)
     stop_signal: str | None = None
     volumes: tuple[str, ...] = ()
-    """Paths of its VOLUME instructions."""
+    """Paths from its VOLUME instructions."""
     reserved_files: tuple[str, ...] = ()
-    """A few of its files below `/opt/ml`, other than those in `code`, where that was looked at."""
+    """A few of its files below `/opt/ml`, except in `code`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GpuFacts:
-    """The GPUs that containers can have; only looked at for a job that asks for some."""
+    """The GPUs for containers; gathered only for jobs that want some."""
 
     ids: tuple[str, ...] | None = None
-    """As `nvidia-smi` numbers them; None where nothing here tells which there are."""
+    """As `nvidia-smi` numbers them; None if not known."""
     cdi: bool = False
-    """True for an engine that has them as CDI devices."""
+    """True if the engine has them as CDI devices."""
     busy: Mapping[str, str] = field(default_factory=dict)
-    """The job that uses a GPU at this moment, by the GPU's id."""
+    """The job that uses a GPU now, by the GPU's id."""
     trouble: str | None = None
-    """What the driver says that does not work."""
+    """The driver's error message."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MachineFacts:
-    """The size of the machine in front of you."""
+    """The size of this machine."""
 
     cpus: int
     memory_mib: int
     gpus: GpuFacts = field(default_factory=GpuFacts)
     neuron: int | None = None
-    """Neuron devices; only looked at for a job that needs some, and None where they cannot be seen."""
+    """The number of Neuron devices, for jobs that need some; None if not known."""
     unlimited: tuple[str, ...] = ()
-    """What the engine cannot limit, of `memory` and `CPUs`; only looked at where limits are wanted."""
+    """Which of `memory` and `CPUs` the engine cannot limit; gathered only for jobs with limits."""
     free_disk: int | None = None
-    """Bytes that volumes may take, where that was looked at."""
+    """Bytes for volumes; gathered only for jobs with a volume of limited size."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Facts:
-    """Everything about here and now that decides how a request is carried out."""
+    """Everything about this machine that decides how a request is run."""
 
     engine: EngineFacts
     machine: MachineFacts
     image: ImageFacts | None
-    """None when the image is not here (a plan is still possible, a run pulls first)."""
+    """None if the image is not on the engine: a plan is possible, a run pulls the image first."""
     listings: Mapping[str, Listing]
     """By channel name."""
     code: Listing | None
     output: str
-    """Absolute local folder that artifacts go below."""
+    """The absolute local folder for artifacts."""
     region: str
     account: str
     run_id: str
-    """Eight hex digits that keep two runs' engine resources apart."""
+    """Eight hex digits that distinguish the containers and volumes of two runs."""
     job_directory: str
-    """Absolute folder of the job below the home of smlocal."""
+    """The absolute folder of the job in smlocal's home."""
     output_free: int | None = None
-    """Bytes that still fit there."""
+    """Free bytes there."""
     collectors: Mapping[str, str] = field(default_factory=dict)
-    """Local folder that stands for the S3OutputPath of a collector, by its member of the request."""
+    """The local folder used instead of a collector's S3OutputPath, by the member of the request."""
     file_systems: Mapping[str, Listing] = field(default_factory=dict)
-    """By channel name: the folder that stands for the file system, with nothing listed."""
+    """The folder used instead of a file system, by channel name; its files are not listed."""
     sources: Mapping[str, str] = field(default_factory=dict)
     """Local.Sources with absolute folders."""
     no_volume: str | None = None
-    """Why no disk of a certain size can be made for a container, where none can."""
+    """Why a volume of limited size cannot be made; None if it can."""
     no_fuse: str | None = None
-    """Why objects of S3 cannot be shown by FUSE, where they cannot."""
+    """Why objects in S3 cannot be streamed through FUSE; None if they can."""
     subnet: str = ""
-    """That is free for a network of the job's own, where it needs one."""
+    """A free subnet for the job's own network, if it needs one."""
     gateway: str = ""
-    """By which containers on the engine's default network reach this machine; empty where nobody asked."""
+    """The address at which containers on the default network reach this machine; empty if not needed."""
     loopback_only: tuple[str, ...] = ()
-    """Services of Local.Endpoints that listen where no container reaches them."""
+    """Services of Local.Endpoints that listen only on addresses that containers cannot reach."""
     checkpoints: Listing | None = None
-    """What the checkpoint prefix holds; None for a job without one."""
+    """The objects of the checkpoint prefix; None without CheckpointConfig."""

@@ -1,4 +1,4 @@
-"""The folders of the user that a job works with besides its channels: output, checkpoints, code."""
+"""The plans of output, checkpoints and code."""
 
 from smlocal.contract import paths
 from smlocal.contract.checkpoints import container_path, folder_key
@@ -10,7 +10,7 @@ from smlocal.planning.staging import choose_staging
 
 
 def output_of(request: CreateTrainingJobRequest, local: LocalSettings, facts: Facts, name: str) -> OutputPlan:
-    """Where artifacts go, and what the answer calls that place."""
+    """Where artifacts go."""
     asked = request.OutputDataConfig
     compression = asked.CompressionType or "GZIP"
     remote = asked.S3OutputPath.startswith(("s3://", "https://"))
@@ -30,7 +30,7 @@ def output_of(request: CreateTrainingJobRequest, local: LocalSettings, facts: Fa
 def checkpoints_of(
     request: CreateTrainingJobRequest, local: LocalSettings, facts: Facts, *, output: str
 ) -> CheckpointPlan | None:
-    """What is there already, and where the container finds it."""
+    """Where checkpoints are; None without CheckpointConfig."""
     config, listing = request.CheckpointConfig, facts.checkpoints
     if config is None or listing is None:
         return None
@@ -44,7 +44,7 @@ def checkpoints_of(
 
 
 def code_of(facts: Facts, local: LocalSettings) -> TreePlan | None:
-    """What fills `/opt/ml/code`."""
+    """The content of `/opt/ml/code`; None without Local.Code."""
     if facts.code is None:
         return None
     engine = facts.engine

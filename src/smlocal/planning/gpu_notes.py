@@ -1,4 +1,4 @@
-"""Notes on GPUs and Neuron devices: which a job has here, and how that differs from its instance types."""
+"""Notes on GPUs and Neuron devices, where they differ from the instance types."""
 
 from smlocal.jobfile.job_file import JobFile
 from smlocal.planning.gpus import EVERY, type_gpus

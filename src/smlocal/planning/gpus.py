@@ -1,4 +1,4 @@
-"""How the machine's GPUs are shared out among the hosts of a job: each host others than the one before."""
+"""Which GPUs of this machine each host of a job gets. No two hosts share one."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -10,7 +10,7 @@ from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.planning.facts import GpuFacts
 
 EVERY: Final = -1
-"""As many as there are, where nobody knows how many."""
+"""All GPUs, if their number is not known."""
 
 
 def type_gpus(host: Host) -> int:
@@ -21,9 +21,9 @@ def type_gpus(host: Host) -> int:
 
 
 def gpu_counts(hosts: Sequence[Host], local: LocalSettings, ids: Sequence[str] | None) -> tuple[int, ...]:
-    """How many GPUs each host is to have, whether or not there are so many.
+    """How many GPUs each host should get, even if this machine has fewer.
 
-    Where the type decides nothing, the GPUs go in equal parts to the hosts whose type has some; to all, where none has.
+    If the instance types do not decide, the hosts whose type has GPUs share them equally, or all hosts if none has.
     """
     own = [type_gpus(host) for host in hosts]
     if local.AllowCpu or local.Gpus in ("none", 0):
@@ -35,25 +35,25 @@ def gpu_counts(hosts: Sequence[Host], local: LocalSettings, ids: Sequence[str] |
         each = local.Gpus
     else:
         pool = local.Gpus if isinstance(local.Gpus, list) else ids
-        # At least one: too few GPUs are told as such, and never become a run without any.
+        # At least one: too few GPUs must become an error, not a run without GPUs.
         each = EVERY if pool is None else max(1, len(pool) // sum(takers))
     return tuple(each if takes else 0 for takes in takers)
 
 
 def wants_gpus(hosts: Sequence[Host], local: LocalSettings) -> bool:
-    """True for a job of which at least one host is to have GPUs."""
+    """True if at least one host should get GPUs."""
     return any(gpu_counts(hosts, local, None))
 
 
 def gpu_pool(local: LocalSettings, facts: GpuFacts) -> tuple[str, ...] | None:
-    """The GPUs that may be given away, first those that no other job uses; None where they are not known."""
+    """The GPUs that can be used, first those that no other job uses; None if not known."""
     if isinstance(local.Gpus, list):
         return tuple(str(each) for each in local.Gpus)
     return None if facts.ids is None else tuple(sorted(facts.ids, key=lambda each: each in facts.busy))
 
 
 def share_out(hosts: Sequence[Host], local: LocalSettings, facts: GpuFacts) -> tuple[GpuDevices | None, ...]:
-    """The GPUs of each host. Those that are not known are numbered as the driver numbers them, from 0."""
+    """The GPUs of each host. Unknown GPUs are numbered from 0, as the driver does."""
     counts = gpu_counts(hosts, local, facts.ids)
     pool = list(gpu_pool(local, facts) or ())
     wanted = sum(count for count in counts if count > 0)

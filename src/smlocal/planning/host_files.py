@@ -1,4 +1,4 @@
-"""What a host has under `/opt/ml` before anything is delivered: empty directories and the files of the platform."""
+"""The empty folders and config files that a host has under `/opt/ml` at the start."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,7 @@ _MOUNTED = (paths.CONFIG, paths.DATA, paths.MODEL, paths.OUTPUT_DATA, paths.METR
 
 
 def directories_of(request: CreateTrainingJobRequest) -> tuple[str, ...]:
-    """What the service makes empty: always the mounted ones, and one for each collector that is configured."""
+    """The folders that are empty at the start."""
     collectors = (
         (request.DebugHookConfig, paths.TENSORS),
         (request.TensorBoardOutputConfig, paths.TENSORBOARD),
@@ -22,7 +22,7 @@ def directories_of(request: CreateTrainingJobRequest) -> tuple[str, ...]:
     made = [path for path in map(container_path, asked) if not is_own_mount(path)]
     if request.CheckpointConfig is not None:
         path = container_path(request.CheckpointConfig.LocalPath)
-        # A folder of its own is made by who fills it; the others are part of a folder that is mounted.
+        # A folder with its own mount is made where it is filled.
         made += [] if is_own_mount(path) else [path]
     return (*_MOUNTED, *made)
 
@@ -34,7 +34,7 @@ def files_of(
     local: LocalSettings,
     manifests: Mapping[str, bytes],
 ) -> Mapping[str, bytes]:
-    """Its configuration, and the manifests that it has: not those of channels of other instance groups."""
+    """Config files, and the manifests of the channels that the host has."""
     absent = {paths.channel_manifest(c.ChannelName) for c in request.InputDataConfig or () if not is_for(c, host)}
     written = config_files(request, host, hosts, keys=local.ResourceConfigKeys, interface=local.NetworkInterface)
     return {

@@ -5,14 +5,14 @@ from smlocal.contract.model.request import ResourceConfig
 
 
 def host_count(resources: ResourceConfig) -> int:
-    """How many there are."""
+    """The number of hosts."""
     if resources.InstanceGroups:
         return sum(group.InstanceCount for group in resources.InstanceGroups)
     return resources.InstanceCount or 1
 
 
 def hosts_of(resources: ResourceConfig) -> tuple[Host, ...]:
-    """Each with its name, its type and its group."""
+    """All hosts."""
     if resources.InstanceGroups:
         groups = resources.InstanceGroups
         return heterogeneous([(g.InstanceGroupName, g.InstanceType, g.InstanceCount) for g in groups])

@@ -1,4 +1,4 @@
-"""Notes on the image: how it starts, and what it keeps where the service does not let it."""
+"""Notes on the image: how it starts, and files in folders that SageMaker reserves."""
 
 from smlocal.jobfile.job_file import JobFile
 from smlocal.planning.entrypoint import init_program, is_shell_form

@@ -1,4 +1,4 @@
-"""Notes on channels: where their data is, and how its delivery differs from the service's."""
+"""Notes on channels: where their data comes from, and how its delivery differs from the service's."""
 
 from collections.abc import Iterator
 
@@ -68,7 +68,7 @@ def _fastfile_folder(plan: JobPlan, job: JobFile) -> str | None:
 
 
 def _is_folder(listing: Listing) -> bool:
-    """True for a prefix in S3 without its `/` that is not the name of an object."""
+    """True for a prefix in S3 without `/` at its end that is not the key of an object."""
     prefix = listing.prefix
     in_s3 = listing.bucket_uri.startswith("s3://")
     return in_s3 and bool(prefix) and prefix[-1] != "/" and bool(listing.paths) and listing.key(0) != prefix
@@ -103,7 +103,7 @@ def _attribute_text(plan: JobPlan, job: JobFile) -> str | None:
 
 def _unused_sources(plan: JobPlan, job: JobFile) -> str | None:
     uris = [channel.uri for channel in inputs(plan)]
-    # What a manifest names may lie anywhere, and a file system is mapped by its id.
+    # Objects named by a manifest may be anywhere, and file systems are mapped by their id.
     uris += [channel.listing.bucket_uri + channel.listing.prefix for channel in inputs(plan)]
     uris += [tree.uri.partition(":")[0] for tree in plan.trees if tree.mode == "FileSystem"]
     if any(pipe.attributes for pipe in plan.pipes):
@@ -131,7 +131,7 @@ def _empty_directories(plan: JobPlan, job: JobFile) -> str | None:
 
 
 def _has_empty(tree: TreePlan) -> bool:
-    # Those of objects in S3 are folder markers, which have folders on the service too.
+    # In S3 they come from folder markers, which become folders on the service too.
     return bool(tree.listing.directories) and not tree.listing.remote
 
 

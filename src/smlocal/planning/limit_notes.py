@@ -1,4 +1,4 @@
-"""Notes on the size of the machine: what is enforced of an instance type, and what is not."""
+"""Notes on limits: what is enforced of an instance type, and what is not."""
 
 from smlocal.contract.instance_types import InstanceType, instance_type, is_this_machine
 from smlocal.jobfile.job_file import JobFile
@@ -8,7 +8,7 @@ from smlocal.planning.note_rule import NoteRule, some
 
 
 def _readable(count: float) -> str:
-    from smlocal.contract.usage import readable_memory  # of jobs with limits
+    from smlocal.contract.usage import readable_memory  # only for jobs with limits
 
     return readable_memory(count)
 

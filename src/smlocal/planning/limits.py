@@ -1,4 +1,4 @@
-"""What each container may use: as its instance type has, where that is wanted, and never more than this machine has."""
+"""The limits of each container: those of its instance type if requested, and never more than this machine has."""
 
 from smlocal.contract.documents.hosts import Host
 from smlocal.contract.instance_types import instance_type, is_this_machine
@@ -13,7 +13,7 @@ GIB = 1 << 30
 
 
 def wants_limits(local: LocalSettings) -> bool:
-    """True for a job that says anything about limits."""
+    """True if the job sets any limit."""
     return local.EnforceInstanceLimits or any(
         value is not None for value in (local.Memory, local.Cpus, local.ShmSize, local.Ulimits)
     )
@@ -35,12 +35,12 @@ def limits_of(
 
 
 def delivered_bytes(channels: tuple[TreePlan, ...]) -> int:
-    """What the channels take of the volume on the service: everything that is downloaded there."""
+    """The bytes that the channels take of the volume on the service, where File mode data is downloaded to it."""
     return sum(tree.listing.total_bytes or 0 for tree in channels if tree.mode == "File")
 
 
 def volume_bytes(resources: ResourceConfig, local: LocalSettings) -> int | None:
-    """The size of the volume, where it is to be kept to."""
+    """The size of the volume if it is enforced."""
     if not local.EnforceInstanceLimits or resources.VolumeSizeInGB is None:
         return None
     return resources.VolumeSizeInGB * GIB
@@ -54,7 +54,7 @@ def _of_type(host: Host, local: LocalSettings, machine: MachineFacts) -> tuple[i
 
 
 def _disk(resources: ResourceConfig, local: LocalSettings, facts: Facts, channels: tuple[TreePlan, ...]) -> int | None:
-    """What of the volume is left for results; 0 where the data alone does not fit."""
+    """The part of the volume that is left for results; 0 if the data alone does not fit."""
     volume = volume_bytes(resources, local)
     if volume is None:
         return None

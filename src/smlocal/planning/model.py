@@ -1,4 +1,4 @@
-"""What exactly will be done: the one object that `smlocal plan` shows and `smlocal run` executes."""
+"""The plan of a job: the object that `smlocal plan` shows and `smlocal run` executes."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -19,93 +19,93 @@ from smlocal.quick_dataclass import dataclass
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TreePlan:
-    """A tree that appears in the container while the user's own files stay as they are."""
+    """A folder that the container sees; the user's own files do not change."""
 
     name: str
     uri: str
-    """As the request says it."""
+    """As written in the request."""
     target: str
     listing: Listing
-    """What this host gets of it."""
+    """The part that this host gets."""
     staging: Staging
     reason: str | None
-    """Why it is not staged as it would be best, where it is not."""
+    """Why it is not staged in the best way; None if it is."""
     mode: str = "File"
     """`File`, `FastFile`, or `FileSystem` for EFS and FSx."""
     writable: bool = True
-    """False for FastFile and for a file system that is mounted `ro`."""
+    """False for FastFile and for file systems with access mode `ro`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PipePlan:
-    """A channel that one host reads from FIFOs, one an epoch."""
+    """A channel that one host reads from FIFOs, one for each epoch."""
 
     name: str
     uri: str
-    """As the request says it."""
+    """As written in the request."""
     target: str
-    """The FIFO of epoch 0 without its `_0`."""
+    """The path of the FIFO of epoch 0, without `_0`."""
     listing: Listing
-    """The whole of it, all hosts' shards; of an augmented manifest that one object."""
+    """The objects of all hosts; for an augmented manifest, the manifest."""
     shard: Shard = WHOLE
     record_io: bool = False
     gzip: bool = False
     seed: int | None = None
-    """Of ShuffleConfig."""
+    """From ShuffleConfig."""
     attributes: tuple[str, ...] = ()
-    """What is sent of each line of an augmented manifest; empty for every other kind of source."""
+    """The attributes of an augmented manifest that are sent; empty for other sources."""
     sources: Mapping[str, str] = field(default_factory=dict)
     """Local.Sources with absolute folders, for the URIs in an augmented manifest."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HostPlan:
-    """One container and what it finds."""
+    """One container and everything in it."""
 
     host: Host
     container: str
     """Its name on the engine."""
     hostname: str
     directories: tuple[str, ...]
-    """Made empty before the start, as paths in the container."""
+    """Folders in the container that are empty at the start."""
     files: Mapping[str, bytes]
-    """Config files and manifests, by path in the container."""
+    """Config files and manifests by their path in the container."""
     channels: tuple[TreePlan, ...]
     pipes: tuple[PipePlan, ...]
     environment: Mapping[str, str]
     extra_hosts: Mapping[str, str]
-    """Names with their addresses, beside those on the job's network."""
+    """Addresses by name, in addition to the hosts on the job's network."""
     aliases: tuple[str, ...]
     devices: GpuDevices | None = None
-    """The GPUs it gets."""
+    """None without GPUs."""
     neuron: tuple[str, ...] = ()
-    """Its Neuron devices, as `/dev/neuron0`."""
+    """Neuron devices, such as `/dev/neuron0`."""
     limits: Limits = field(default_factory=Limits)
 
     @property
     def gpus(self) -> int:
-        """How many GPUs it gets; 0 too where nobody knows how many all of them are."""
+        """The number of GPUs; 0 also if it gets all and their number is not known."""
         return len(self.devices.ids) if self.devices is not None else 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CheckpointPlan:
-    """What every host finds of earlier work, and where its own is saved."""
+    """Where checkpoints are restored from and saved to."""
 
     uri: str
-    """As the request says it."""
+    """As written in the request."""
     directory: str
-    """The local folder that stands for the prefix; it need not exist. Where S3 does, for what S3 did not take."""
+    """The local folder used instead of the prefix; it need not exist. When publishing, it takes what S3 refused."""
     local_path: str
-    """Folder in the container, in its plainest spelling."""
+    """The folder in the container, normalized."""
     listing: Listing
-    """What is restored; of nothing when there is nothing."""
+    """What is restored; may be empty."""
     s3_prefix: str | None = None
-    """With a `/` at its end; where files are mirrored to, instead of the folder, when that is published."""
+    """The prefix in S3, with `/` at its end, that files are mirrored to when publishing; else None."""
 
     @property
     def own_mount(self) -> bool:
-        """False where LocalPath lies in a folder that is mounted anyway."""
+        """False if LocalPath is in a folder that is mounted anyway."""
         return is_own_mount(self.local_path)
 
 
@@ -114,9 +114,9 @@ class OutputPlan:
     """Where results go."""
 
     uri: str
-    """What the request asked for."""
+    """As written in the request."""
     model_uri: str
-    """What ModelArtifacts will say."""
+    """The value of ModelArtifacts.S3ModelArtifacts."""
     directory: str
     """The local folder that receives `output/`."""
     compression: str
@@ -124,17 +124,17 @@ class OutputPlan:
     publish: bool = False
     """Also upload to `uri`, which is in S3 then."""
     free: int | None = None
-    """Bytes that fit into the folder now, where that is known."""
+    """Free bytes at that folder, if known."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CredentialPlan:
-    """The AWS credentials that the containers get while they run."""
+    """The AWS credentials that the containers get."""
 
     mode: str
-    """`inherit`: those of whoever runs smlocal; `role`: those of the job's role."""
+    """`inherit`: those of the user; `role`: those of the job's role."""
     role_arn: str
-    """As the request says it; empty where it does not."""
+    """From the request; may be empty."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -143,17 +143,17 @@ class StopPlan:
 
     max_runtime: int
     max_wait: int | None = None
-    """From the job's creation, for spot instances."""
+    """Seconds from the job's creation, for spot training."""
     grace: int
     peer_grace: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FaultPlan:
-    """Something to be staged, as `Local.Faults` says."""
+    """A fault to simulate, from `Local.Faults`."""
 
     interrupt: bool
-    """A spot interruption; else an internal error of the platform."""
+    """True: a spot interruption; False: an internal error of the platform."""
     when: str
     """`Before`, `During` or `After` training."""
     after: int
@@ -163,7 +163,7 @@ class FaultPlan:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Note:
-    """A difference from the service that applies to this job, or a warning about it."""
+    """A difference from the service that applies to this job, or a warning."""
 
     id: str
     text: str
@@ -172,7 +172,7 @@ class Note:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JobPlan:
-    """Everything that will be done for one job."""
+    """Everything that a run of one job does."""
 
     name: str
     run_id: str
@@ -186,32 +186,32 @@ class JobPlan:
     entrypoint: tuple[str, ...] | None
     command: tuple[str, ...] | None
     network: NetworkPlan | None
-    """The job's own; None for the engine's default."""
+    """The job's own network; None for the engine's default network."""
     hosts: tuple[HostPlan, ...]
     code: TreePlan | None
     output: OutputPlan
     stop: StopPlan
     job_directory: str
     request: Mapping[str, Any]
-    """The effective request: what was given, with the name."""
+    """The request as given, with the job's name."""
     retries: int = 0
-    """How often an internal error of the platform is followed by another attempt."""
+    """The number of further attempts after internal errors."""
     faults: tuple[FaultPlan, ...] = ()
     checkpoints: CheckpointPlan | None = None
     collectors: tuple[CollectorPlan, ...] = ()
     unreachable: tuple[str, ...] = ()
-    """Services of Local.Endpoints that listen where no container reaches them."""
+    """Services of Local.Endpoints that listen only on addresses that containers cannot reach."""
     credentials: CredentialPlan | None = None
-    """None for containers that get none."""
+    """None if the containers get none."""
     cache_bytes: int = 0
-    """How much of what is downloaded is kept for later jobs; 0 keeps nothing."""
+    """The size of the download cache; 0: no cache."""
     no_volume: str | None = None
-    """Why the volume's size is not kept to, where it should be and cannot."""
+    """Why the size of the volume cannot be enforced although it should."""
     notes: tuple[Note, ...] = ()
 
     @property
     def published_mirrors(self) -> tuple[tuple[str, str], ...]:
-        """The members of the request whose files are mirrored to S3, each with its prefix there."""
+        """The members of the request whose files are mirrored to S3, with their prefixes."""
         found = [(each.member, each.s3_prefix) for each in self.collectors]
         if self.checkpoints is not None:
             found.insert(0, ("CheckpointConfig", self.checkpoints.s3_prefix))
@@ -219,7 +219,7 @@ class JobPlan:
 
     @property
     def trees(self) -> tuple[TreePlan, ...]:
-        """The channels that are folders, each once: as the first host that has it finds it."""
+        """The channels that are folders, each once, as the first host with the channel has it."""
         found: dict[str, TreePlan] = {}
         for host in self.hosts:
             for tree in host.channels:
@@ -228,7 +228,7 @@ class JobPlan:
 
     @property
     def pipes(self) -> tuple[PipePlan, ...]:
-        """The channels that are FIFOs, each once."""
+        """The Pipe channels, each once."""
         found: dict[str, PipePlan] = {}
         for host in self.hosts:
             for pipe in host.pipes:
@@ -237,5 +237,5 @@ class JobPlan:
 
     @property
     def fed(self) -> bool:
-        """True when the containers need this machine to bring them data all the while."""
+        """True if smlocal delivers data while the containers run."""
         return bool(self.pipes) or any(tree.staging == "fuse" for tree in self.trees)

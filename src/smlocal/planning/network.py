@@ -1,6 +1,6 @@
-"""The network of a job's own: its addresses are chosen beforehand, so that every host knows all from the beginning.
+"""The job's own network. smlocal chooses the addresses before the start and writes them to each host's `/etc/hosts`.
 
-An engine's DNS knows a container only once it is started; what stands in `/etc/hosts` is there before.
+The engine's DNS knows a container only after it has started.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,28 +9,28 @@ from smlocal.quick_dataclass import dataclass
 
 _USUAL_BITS = 24
 _NOT_HOSTS = 3
-"""Of every network: its own address, the gateway's and the one for broadcasts."""
+"""Addresses that hosts cannot have: those of the network, the gateway and broadcasts."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NetworkPlan:
-    """A private network of one job."""
+    """The private network of one job."""
 
     name: str
     within: str
-    """The range that its subnet is taken from."""
+    """The range that contains the subnet."""
     subnet: str
     """`198.18.7.0/24`"""
     gateway: str
-    """Of the engine's machine; on an isolated network nobody has this address."""
+    """The address of the engine's machine; unused on an isolated network."""
     addresses: Mapping[str, str]
-    """Of every host, by its name."""
+    """By host name."""
     isolated: bool = False
-    """No way out, not even to the machine that it is on."""
+    """Hosts reach only each other, not even the machine that they are on."""
 
 
 def plan_network(name: str, subnet: str, hosts: Sequence[str], *, within: str, isolated: bool) -> NetworkPlan:
-    """Deal out the addresses of a subnet."""
+    """Give each host an address of the subnet."""
     from ipaddress import IPv4Network
 
     network = IPv4Network(subnet)
@@ -45,7 +45,7 @@ def plan_network(name: str, subnet: str, hosts: Sequence[str], *, within: str, i
 
 
 def candidates(within: str, hosts: int, *, seed: int) -> Iterator[str]:
-    """Subnets of a range with room for so many hosts, each once, the first by chance: jobs shall not meet in one."""
+    """All subnets of a range with enough addresses. `seed` decides which is first, so that jobs rarely choose the same."""
     from ipaddress import IPv4Network
 
     whole = IPv4Network(within)
@@ -59,7 +59,7 @@ def candidates(within: str, hosts: int, *, seed: int) -> Iterator[str]:
 
 
 def overlaps(subnet: str, taken: Sequence[str]) -> bool:
-    """True when some address is in both."""
+    """True if the subnet has an address in common with one of the others."""
     from ipaddress import IPv4Network
 
     network = IPv4Network(subnet)

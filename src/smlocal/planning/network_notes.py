@@ -1,4 +1,4 @@
-"""Notes about the hosts of a job together, and what they reach."""
+"""Notes on the number of hosts, the network and Local.Endpoints."""
 
 from smlocal.contract.instance_types import instance_type
 from smlocal.jobfile.job_file import JobFile

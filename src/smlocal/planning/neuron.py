@@ -1,4 +1,4 @@
-"""The Neuron devices (Trainium, Inferentia) of a job's hosts: those that the instance type has, each host its own."""
+"""The Neuron devices (Trainium, Inferentia) of each host: as many as its instance type has, shared with no other."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ def type_neuron(host: Host) -> int:
 
 
 def neuron_devices(hosts: Sequence[Host], local: LocalSettings) -> tuple[tuple[str, ...], ...]:
-    """The device files of each host, whether or not there are so many here; none with `--allow-cpu`."""
+    """The device files of each host, even if this machine has fewer; none with `--allow-cpu`."""
     shared: list[tuple[str, ...]] = []
     used = 0
     for host in hosts:

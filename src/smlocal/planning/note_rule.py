@@ -1,4 +1,4 @@
-"""What a note is made by, and what the rules of notes share."""
+"""The class of the rules that make notes, and functions that several rules use."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ _SHOWN = 3
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NoteRule:
-    """One possible note: the sentence when it applies, None when it does not."""
+    """Makes one note: a sentence if it applies to a job, else None."""
 
     id: str
     says: Callable[[JobPlan, JobFile], str | None]
@@ -19,12 +19,12 @@ class NoteRule:
 
 
 def inputs(plan: JobPlan) -> tuple[TreePlan | PipePlan, ...]:
-    """Every channel that reads objects."""
+    """All channels except file systems."""
     return (*(tree for tree in plan.trees if tree.mode != "FileSystem"), *plan.pipes)
 
 
 def some(items: list[str]) -> str:
-    """The first few of many, each once, in one line."""
+    """The first few different items, and the number of the others."""
     different = list(dict.fromkeys(items))
     more = len(different) - _SHOWN
     return ", ".join(different[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -1,4 +1,4 @@
-"""Where this job differs from the service, and what may go wrong there: each note has an id and a predicate.
+"""Notes: where this job differs from the service, and what may go wrong there.
 
 `docs/fidelity.md` has one row for each id.
 """
@@ -18,7 +18,7 @@ from smlocal.planning.network_notes import NETWORK_RULES
 from smlocal.planning.note_rule import NoteRule, inputs, some
 
 _LITTLE = 100 << 20
-"""Bytes; less is too small for most models."""
+"""In bytes. Most models need more."""
 
 
 def notes(plan: JobPlan, job: JobFile) -> tuple[Note, ...]:
@@ -140,7 +140,7 @@ def _vpc(plan: JobPlan, job: JobFile) -> str | None:
 
 
 def _collectors(plan: JobPlan, job: JobFile) -> str | None:
-    """Version 2 of the SageMaker SDK sends both configs with every job, empty: those are not worth a note."""
+    """No note for empty configs: version 2 of the SageMaker SDK sends them with every job."""
     hook, profiler = job.request.DebugHookConfig, job.request.ProfilerConfig
     empty = hook is not None and not hook.CollectionConfigurations and not hook.HookParameters
     said = [

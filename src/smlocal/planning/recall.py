@@ -1,6 +1,6 @@
-"""A plan as it is remembered with its job: enough to bring a job to its end whose supervisor died.
+"""The plan as JSON, stored with its job: enough to finish the job if its supervisor dies.
 
-The contents of files and the names of inputs are left out: they were needed before the start, and there may be many.
+The contents of config files and the names of inputs are left out: only the start needs them, and there may be many.
 """
 
 import dataclasses
@@ -21,7 +21,7 @@ def remember(plan: JobPlan) -> dict[str, Any]:
 
 
 def recall(document: Mapping[str, Any]) -> JobPlan:
-    """The plan of such a document."""
+    """The plan from its JSON document."""
     plan: JobPlan = _decode(JobPlan, document)
     return plan
 

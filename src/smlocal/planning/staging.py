@@ -1,11 +1,11 @@
-"""How a tree gets into the container: shown in place copy-on-write, or copied first."""
+"""How a folder gets into the container: mounted copy-on-write, or copied first."""
 
 from typing import Literal
 
 from smlocal.contract.listing import Listing
 
 Staging = Literal["overlay", "copy", "bind", "fuse", "send"]
-"""`bind` shows a folder as it is, `fuse` streams objects of S3 as they are read, `send` fills a volume elsewhere."""
+"""`bind`: mounted read-only or as it is; `fuse`: objects streamed from S3; `send`: uploaded to a remote engine."""
 
 _REASONS_SHOWN = 2
 _NO_RENAMES = "with a rootless overlay its folders cannot be renamed; Local.Staging overlay allows that"
@@ -20,11 +20,11 @@ def choose_staging(
     here: bool = True,
     rootless: bool = False,
 ) -> tuple[Staging, str | None]:
-    """Return the staging and, where the tree or the machine itself rules out what is the default, why.
+    """Return the staging, and why it is not the default (None if it is, or if the user requested it).
 
-    A copy that was asked for needs no reason. A selection that is not a whole tree is gathered in a folder of its own
-    first, as regular files, so that links and mounts around it do not matter. `here` is False for an engine that does
-    not see this machine's folders. The overlays of a `rootless` engine are no plain trees, so they must be asked for.
+    A selection that is not a whole folder is first collected in a folder of its own, as regular files, so links and
+    mounts around it do not matter. `here` is False for an engine that does not see this machine's folders. In the
+    overlays of a `rootless` engine folders cannot be renamed, so they are used only on request.
     """
     if not here:
         return "send", no_fuse if fast_file and listing.remote else None

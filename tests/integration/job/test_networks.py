@@ -16,7 +16,7 @@ from smlocal.errors import EngineError, SubnetInUseError
 from smlocal.job.prepare.networks import FOLDER_LABEL, make_network, without_leftovers
 from smlocal.job.prepare.prepare import look
 from smlocal.planning.model import JobPlan
-from smlocal.planning.other_subnet import on_subnet
+from smlocal.planning.plan_changes import on_subnet
 from smlocal.store.lease import Lease
 
 RunJob = Callable[..., Ran]

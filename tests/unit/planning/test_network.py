@@ -8,7 +8,7 @@ import pytest
 
 from smlocal.planning.model import JobPlan
 from smlocal.planning.network import candidates, overlaps, plan_network
-from smlocal.planning.other_subnet import on_subnet
+from smlocal.planning.plan_changes import on_subnet
 
 Planner = Callable[..., JobPlan]
 

@@ -12,7 +12,7 @@ from smlocal.job.labels import labels
 from smlocal.job.prepare.routes import routed
 from smlocal.planning.model import JobPlan
 from smlocal.planning.network import candidates, overlaps
-from smlocal.planning.other_subnet import on_subnet
+from smlocal.planning.plan_changes import on_subnet
 from smlocal.store.lease import supervised
 
 FOLDER_LABEL = "smlocal.folder"
