@@ -76,11 +76,13 @@ def execute_in_background(
     if not detach.process_may_fork:
         # What serves them cannot be sent to a new process, which finds the credentials again.
         prepared = changed(prepared, credentials=None)
-    detach.leave_behind(supervise_prepared, prepared=prepared, home=home, report=report, junit=junit, replace=replace)
+    detach.start_in_background(
+        supervise_prepared, prepared=prepared, home=home, report=report, junit=junit, replace=replace
+    )
 
 
 def supervise_prepared(
-    begun: Callable[[], None],
+    ready: Callable[[], None],
     *,
     prepared: "Prepared",
     home: str,
@@ -92,9 +94,9 @@ def supervise_prepared(
     from dataclasses import replace as changed
 
     from smlocal.engine.docker import connect
-    from smlocal.job.control.signals import StopSignals
+    from smlocal.job.control.stop_requests import StopSignals
     from smlocal.job.prepare.prepare import find_credentials
-    from smlocal.job.reporter import Silent
+    from smlocal.job.reporter import Reporter
     from smlocal.job.supervisor import supervise
     from smlocal.store.jobs import Store
 
@@ -107,9 +109,9 @@ def supervise_prepared(
                 prepared,
                 engine=engine,
                 store=store,
-                reporter=Silent(),
+                reporter=Reporter(),
                 requests=StopSignals(),
-                owned=begun,
+                on_supervising=ready,
                 replace=replace,
             )
         finally:

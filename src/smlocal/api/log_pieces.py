@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator, Mapping
 
-from smlocal.job.control.orphans import see_to
+from smlocal.job.control.orphans import ensure_supervised
 from smlocal.store.home import home_directory
 from smlocal.store.jobs import Store
 
@@ -34,7 +34,7 @@ def log_pieces(
     if follow:
         with Store.open(home_directory() if home is None else home) as store:
             while not store.get(name).status.terminal:
-                see_to(store, name)
+                ensure_supervised(store, name)
                 before = sum(positions.values())
                 for host in logs:
                     yield from new_pieces(host)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from smlocal.contract.outcome.statuses import StopCause
 from smlocal.engine.interface import Written
-from smlocal.job.reporter import Silent
+from smlocal.job.reporter import Reporter
 from smlocal.planning.model import JobPlan
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ _SECONDS_BETWEEN = 10.0
 _UNREAD_SECONDS = 2.0
 
 
-class Printed(Silent):
-    """Implements `job.reporter.Reporter`: the calling thread prints, so that nothing of a job waits for a reader."""
+class Printed(Reporter):
+    """The calling thread prints, so that nothing of a job waits for a reader."""
 
     def __init__(self, messages: "SimpleQueue[Callable[[], None] | None]") -> None:
         """Print by what is put into `messages`."""
@@ -50,7 +50,7 @@ class Printed(Silent):
             self._last = time.monotonic()
             self._say(text)
 
-    def left(self, phase: str, seconds: float, detail: str, *, good: bool = True) -> None:
+    def phase_ended(self, phase: str, seconds: float, detail: str, *, good: bool = True) -> None:
         """One line a phase."""
         self._say(f"{phase} {'' if good else 'failed, '}{seconds:.1f} s  {detail}".rstrip())
 

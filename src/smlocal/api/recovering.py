@@ -4,8 +4,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from smlocal.errors import JobLeftoversError, SmlocalError
-from smlocal.job.control.orphans import not_adopted, orphans, see_to, why_not_adopted
-from smlocal.job.finish.document_copies import complete_copies
+from smlocal.job.control.orphans import ensure_supervised, not_adopted, orphans, why_not_adopted
+from smlocal.job.finish.job_folder import complete_copies
 from smlocal.store.home import home_directory
 from smlocal.store.jobs import Store
 from smlocal.store.lease import supervised
@@ -49,7 +49,7 @@ def recover(store: Store, names: Sequence[str]) -> dict[str, SmlocalError]:
                 pending.remove(name)
             elif tries[name] < _TRIES:
                 tries[name] += 1
-                see_to(store, name)
+                ensure_supervised(store, name)
             else:
                 errors[name] = not_adopted(name, f"{_TRIES} supervisors ended without an error message")
                 pending.remove(name)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from smlocal.errors import JobFinishedError, JobLeftoversError
-from smlocal.job.control.orphans import see_to
+from smlocal.job.control.orphans import ensure_supervised
 from smlocal.store.jobs import Store
 
 
@@ -14,7 +14,7 @@ def remove(store: Store, name: str, *, stop: bool, force: bool, on_message: Call
     `stop` first kills the containers of an unfinished job and waits until it has ended. `force` also removes a job that
     may have left containers on an engine that cannot be reached.
     """
-    see_to(store, name)
+    ensure_supervised(store, name)
     if stop and not store.get(name).status.terminal:
         _kill(store, name)
     if store.left_on_engines(name):

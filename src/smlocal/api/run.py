@@ -70,9 +70,9 @@ def plan(job: JobSource | None = None, *, strict: bool = False, **overrides: Unp
 
 def _reporter(messages: "SimpleQueue[Callable[[], None] | None] | None") -> "Reporter":
     if messages is None:
-        from smlocal.job.reporter import Silent
+        from smlocal.job.reporter import Reporter
 
-        return Silent()
+        return Reporter()
     from smlocal.api.printed import Printed
 
     return Printed(messages)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from smlocal.errors import UsageRefusedError
-from smlocal.job.control.orphans import see_to
+from smlocal.job.control.orphans import ensure_supervised
 from smlocal.job.control.requests import ask_to_stop
 from smlocal.store.jobs import Store
 
@@ -26,4 +26,4 @@ def stop(store: Store, name: str, *, grace: float | None, on_message: Callable[[
             clear_engine_of(store, left, connect_to)
             on_message(f"removed what {name} left on the engine at {left.engine}")
     if not ask_to_stop(store, name, grace=grace):
-        see_to(store, name)
+        ensure_supervised(store, name)

@@ -143,7 +143,7 @@ class TrainingJob:
 
         Returns `Local.Artifacts` of `describe()`. `NothingToPackError` if everything is packed.
         """
-        from smlocal.job.finish.pack import pack_again
+        from smlocal.job.finish.unpacked import pack_again
         from smlocal.job.prepare.output_folder import folder_at
 
         folder = None if output is None else folder_at(os.fspath(output), os.getcwd())
@@ -192,9 +192,9 @@ class TrainingJob:
 
     @contextmanager
     def _store(self) -> "Iterator[Store]":
-        from smlocal.job.control.orphans import see_to
+        from smlocal.job.control.orphans import ensure_supervised
         from smlocal.store.jobs import Store
 
         with Store.open(self._home) as store:
-            see_to(store, self.name)
+            ensure_supervised(store, self.name)
             yield store

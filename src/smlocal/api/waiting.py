@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from smlocal.contract.outcome.statuses import TrainingJobStatus
 from smlocal.errors import WaitTimeoutError
-from smlocal.job.control.orphans import see_to
+from smlocal.job.control.orphans import ensure_supervised
 from smlocal.store.home import home_directory
 from smlocal.store.jobs import Store
 from smlocal.store.lease import supervised
@@ -27,7 +27,7 @@ def wait_for_jobs(
     with Store.open(home_directory() if home is None else home) as store:
         while True:
             for name in list(pending):
-                see_to(store, name)
+                ensure_supervised(store, name)
                 status = store.get(name).status
                 if status.terminal and supervised(store.directory(name)):
                     pause = _MIN_PAUSE  # its last documents are being written; the caller may want to read them

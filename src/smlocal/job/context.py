@@ -3,51 +3,51 @@
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import field
 
 from smlocal.contract.outcome.statuses import SecondaryStatus, StatusMessage, StopCause
 from smlocal.engine.interface import Engine
-from smlocal.job.control.requests import STOP, Ear
+from smlocal.job.control.requests import StoredRequests
 from smlocal.job.control.stop_requests import StopRequests
 from smlocal.job.decide.events import Events
+from smlocal.job.event_kinds import STOP
 from smlocal.job.phases import Phases
 from smlocal.job.reporter import Reporter
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(kw_only=True, slots=True)
 class Context:
-    """One job's engine, memory, audience and inbox."""
+    """One job's engine, store, reporter, events and phases."""
 
     job: str
     engine: Engine
     store: Store
     reporter: Reporter
     events: Events
-    signals: StopRequests
+    stop_requests: StopRequests
+    stored_requests: StoredRequests
     phases: Phases
-    ear: Ear
     created: float
-    """Of the job, by the wall clock: MaxWaitTimeInSeconds counts from here."""
-    spent: dict[str, float] = field(default_factory=dict)
-    """Seconds of training of earlier attempts, under one key; MaxRuntimeInSeconds covers them all."""
+    """When the job was created, by the wall clock. MaxWaitTimeInSeconds starts here."""
+    training_seconds: float = 0.0
+    """Of earlier attempts. MaxRuntimeInSeconds covers all attempts."""
 
     def deadlines(self, *, max_runtime: float, max_wait: float | None) -> Mapping[StopCause, float]:
-        """When the two clocks of the job run out, by the monotonic clock."""
+        """When the two time limits of the job run out, by the monotonic clock."""
         now = time.monotonic()
-        clocks = {StopCause.MAX_RUNTIME: now + max_runtime - self.spent.get("training", 0.0)}
+        deadlines = {StopCause.MAX_RUNTIME: now + max_runtime - self.training_seconds}
         if max_wait is not None:
-            clocks[StopCause.MAX_WAIT] = now + max_wait - (time.time() - self.created)
-        return clocks
+            deadlines[StopCause.MAX_WAIT] = now + max_wait - (time.time() - self.created)
+        return deadlines
 
     def record(self, kind: str, data: Mapping[str, object]) -> None:
-        """Keep something in the job's history, marked as ours."""
-        self.store.add_event(self.job, time.time(), kind, {**data, "By": self.ear.token})
+        """Add an event of this supervisor to the job's history."""
+        self.store.add_event(self.job, time.time(), kind, {**data, "By": self.stored_requests.token})
 
     def record_stop(self, cause: StopCause, grace: float) -> None:
-        """Write a stop down, in one piece with the status, before anything is done about it."""
-        data = {"Cause": cause, "Grace": grace, "By": self.ear.token}
+        """Record a stop and the new status in one transaction, before anything is done about it."""
+        data = {"Cause": cause, "Grace": grace, "By": self.stored_requests.token}
         self.store.ask(self.job, at=time.time(), kind=STOP, data=data, stopping=StatusMessage.STOPPING)
         self.phases.enter(SecondaryStatus.STOPPING, StatusMessage.STOPPING)
 

@@ -1,4 +1,4 @@
-"""What a phase brought, in the few words that stand beside it on the screen."""
+"""The details that are shown beside a phase when it has ended."""
 
 import os
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from smlocal.artifacts.collect import Artifacts
 from smlocal.channels.interface import Means
 from smlocal.contract.listing import Listing
-from smlocal.job.decide.attempt_outcome import Story
+from smlocal.job.decide.attempt_outcome import AttemptOutcome
 from smlocal.job.host.host_run import HostRun
 from smlocal.planning.model import JobPlan
 from smlocal.readable import readable_bytes
@@ -26,7 +26,7 @@ _HOW = {
 
 
 def downloaded(plan: JobPlan, runs: Iterable[HostRun]) -> str:
-    """Each channel with its size and how it got there."""
+    """Each channel with its size and how it was brought."""
     parts: dict[str, str] = {}
     for run in runs:
         trees = [*run.host.channels, *([plan.code] if plan.code is not None else [])]
@@ -53,19 +53,19 @@ def _part(name: str, listing: Listing, how: str, *, file_system: str = "") -> st
     return f"{name}: {count} {kind}{'s' * (count != 1)}{size}, {how} {where}"
 
 
-def ended(story: Story) -> str:
-    """Exit codes: one number for one host, the first failure first for several."""
-    if not story.ends:
-        return "could not start" if story.start_error is not None else ""
-    if len(story.ends) == 1:
-        (end,) = story.ends
+def ended(outcome: AttemptOutcome) -> str:
+    """Exit codes."""
+    if not outcome.ends:
+        return "could not start" if outcome.start_error is not None else ""
+    if len(outcome.ends) == 1:
+        (end,) = outcome.ends
         how = "killed after SIGTERM" if end.killed else f"exit {end.exit_code}"
         return f"{how}, out of memory" if end.oom_killed else how
-    if story.first_failure is None:
-        return ", ".join(f"{end.host} exit {end.exit_code}" for end in sorted(story.ends, key=lambda end: end.host))
+    if outcome.first_failure is None:
+        return ", ".join(f"{end.host} exit {end.exit_code}" for end in sorted(outcome.ends, key=lambda end: end.host))
     parts = []
-    for end in story.ends:
-        after = " (first)" if end.host == story.first_failure else " stopped after it," if end.signalled else ""
+    for end in outcome.ends:
+        after = " (first)" if end.host == outcome.first_failure else " stopped after it," if end.signalled else ""
         parts.append(
             f"{end.host}{after} exit {end.exit_code}" if end.signalled else f"{end.host} exit {end.exit_code}{after}"
         )
@@ -73,7 +73,7 @@ def ended(story: Story) -> str:
 
 
 def uploaded(artifacts: Artifacts | None, published: "Published | None" = None) -> str:
-    """The archives with their sizes, and what of them is in S3."""
+    """The archives with their sizes, and whether they are in S3."""
     if artifacts is None:
         return "no artifacts could be written"
     if published is not None and (published.failure is not None or published.broken_off):

@@ -1,10 +1,10 @@
-"""What everything of one job carries on an engine, and how to find it again."""
+"""The labels of everything of one job on an engine."""
 
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Engine, Resource
 from smlocal.planning.model import JobPlan
 
 GPUS_LABEL = "smlocal.gpus"
-"""On a container: the ids of its GPUs, so that other jobs take others while there are some."""
+"""On a container: the ids of its GPUs, so that other jobs use other GPUs if they can."""
 
 
 def labels(plan: JobPlan) -> dict[str, str]:
@@ -13,5 +13,5 @@ def labels(plan: JobPlan) -> dict[str, str]:
 
 
 def owned_by(engine: Engine, job: str, run_id: str) -> list[Resource]:
-    """Everything of this job on the engine, never another's of the same name, in the order of removal."""
+    """Everything of this run on the engine, in the order of removal; not of other jobs with the same name."""
     return [resource for resource in engine.owned(job) if resource.labels.get(RUN_LABEL) == run_id]

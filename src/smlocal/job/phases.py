@@ -1,4 +1,4 @@
-"""Where a job is: one call moves it on in the store, on the clock and on the screen."""
+"""The phase of a job: one call changes it in the store, on the clock and on the screen."""
 
 import time
 from collections.abc import Sequence
@@ -19,21 +19,21 @@ class Phases:
     job: str
     reporter: Reporter
     stopping: bool = False
-    """From the moment a stop is recorded, the job stays `Stopping` whatever phase it is in."""
+    """Once a stop is recorded, the status stays `Stopping` in all later phases."""
     seconds: dict[str, float] = field(default_factory=dict)
     _current: SecondaryStatus | None = None
     _began: float = 0.0
     _ended: float | None = None
-    """When the phase ended, by the wall clock, if that was before this process knew of it."""
+    """When the phase ended, by the wall clock, if that was before this process looked."""
 
     def begin(self) -> None:
-        """The first phase, which the record of the job began."""
+        """Begin the first phase; the store has it since the job was created."""
         self._set(SecondaryStatus.STARTING, time.time())
 
-    def take_up(self, past: Sequence[Transition], *, stopping: bool, ended: float | None) -> None:
-        """Go on in the last of these phases, in which an earlier supervisor died.
+    def resume(self, past: Sequence[Transition], *, stopping: bool, ended: float | None) -> None:
+        """Continue in the last of these phases, in which an earlier supervisor died.
 
-        `ended`: when that phase ended, by the wall clock, if it has ended since.
+        `ended`: when that phase ended, by the wall clock, if it has.
         """
         self.stopping = stopping
         *earlier, current = past
@@ -46,13 +46,13 @@ class Phases:
     def enter(
         self, phase: SecondaryStatus, message: StatusMessage, *, started: bool = False, ended: bool = False
     ) -> None:
-        """Move on; `started` and `ended` mark TrainingStartTime and TrainingEndTime."""
+        """Begin the next phase; `started` and `ended` set TrainingStartTime and TrainingEndTime."""
         self.leave()
         at = time.time() if self._ended is None else self._ended
         self.stopping = self.stopping or phase is SecondaryStatus.STOPPING
         self.store.transition(
             self.job,
-            status=TrainingJobStatus.STOPPING if self.stopping else TrainingJobStatus.IN_PROGRESS,
+            status=self._status,
             secondary_status=phase,
             message=message,
             at=at,
@@ -61,26 +61,26 @@ class Phases:
         )
         self._set(phase, at)
 
-    def say(self, message: StatusMessage) -> None:
-        """Renew the message of the phase: the service shows the latest one."""
+    def change_message(self, message: StatusMessage) -> None:
+        """Change the message of the phase: the service shows the latest one."""
         if self._current is not None:
             self.store.transition(
-                self.job,
-                status=TrainingJobStatus.STOPPING if self.stopping else TrainingJobStatus.IN_PROGRESS,
-                secondary_status=self._current,
-                message=message,
-                at=time.time(),
+                self.job, status=self._status, secondary_status=self._current, message=message, at=time.time()
             )
 
     def leave(self, detail: str = "", *, good: bool = True) -> None:
-        """End the current phase, if there is one that has not ended."""
+        """End the current phase, if there is one."""
         if self._current is None:
             return
-        since_then = 0.0 if self._ended is None else time.time() - self._ended
-        seconds = max(0.0, time.monotonic() - self._began - since_then)
+        already_over = 0.0 if self._ended is None else time.time() - self._ended
+        seconds = max(0.0, time.monotonic() - self._began - already_over)
         self._count(self._current, seconds)
-        self.reporter.left(self._current, seconds, detail, good=good)
+        self.reporter.phase_ended(self._current, seconds, detail, good=good)
         self._current = None
+
+    @property
+    def _status(self) -> TrainingJobStatus:
+        return TrainingJobStatus.STOPPING if self.stopping else TrainingJobStatus.IN_PROGRESS
 
     def _count(self, phase: SecondaryStatus, seconds: float) -> None:
         self.seconds[phase] = round(self.seconds.get(phase, 0.0) + seconds, 3)
@@ -89,4 +89,4 @@ class Phases:
         """`at`: when the phase began, by the wall clock."""
         self._current, self._ended = phase, None
         self._began = time.monotonic() - max(0.0, time.time() - at)
-        self.reporter.entered(phase)
+        self.reporter.phase_began(phase)

@@ -50,7 +50,7 @@ ODD = (
 DATA = {"plain": b"plain", "sub/deep/er": b"deep", "empty": b"", "sub/empty": b"", **{key: key.encode() for key in ODD}}
 
 
-class BrokenOffError(Exception):
+class StagingStoppedError(Exception):
     """What a stop during a download raises, from a signal handler."""
 
 
@@ -292,7 +292,7 @@ def test_a_stop_breaks_a_download_off_at_once(job: Job, s3: S3Server, bucket: st
 
     def stop(number: int, frame: FrameType | None) -> None:
         del number, frame
-        raise BrokenOffError
+        raise StagingStoppedError
 
     before = signal.signal(signal.SIGUSR2, stop)
     main = threading.main_thread().ident
@@ -307,7 +307,7 @@ def test_a_stop_breaks_a_download_off_at_once(job: Job, s3: S3Server, bucket: st
     stopping = threading.Thread(target=stop_main)
     try:
         stopping.start()
-        with pytest.raises(BrokenOffError):
+        with pytest.raises(StagingStoppedError):
             job.bring(listing, cached=cached)
     finally:
         stopping.join()

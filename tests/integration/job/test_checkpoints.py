@@ -15,7 +15,7 @@ from smlocal.job.mirrored.checkpoints import (
     checkpoint_mounts,
     restore_checkpoints,
     save_folder,
-    with_checkpoints_of_now,
+    with_current_checkpoints,
 )
 from smlocal.job.mirrored.folders import mirrored_folders
 from smlocal.job.prepare.prepare import look
@@ -49,7 +49,7 @@ class Attempts:
             ended.append((host, f"{host.container}-{self.number}"))
         (folder,) = mirrored_folders(self.plan)
         report = save_folder(folder, ended, self.engine)
-        self.plan = with_checkpoints_of_now(self.plan)
+        self.plan = with_current_checkpoints(self.plan)
         return said, report
 
     def _container(self, host: HostPlan, base: Path, script: str) -> str:

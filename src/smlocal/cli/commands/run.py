@@ -65,7 +65,7 @@ def _run(
 
     from smlocal.api.execution import execute, execute_in_background
     from smlocal.cli.terminal.screen import Screen
-    from smlocal.job.control.signals import StopSignals
+    from smlocal.job.control.stop_requests import StopSignals
 
     screen = Screen(output_to=(sys.stderr if as_json else sys.stdout).fileno(), quiet=quiet)
     asked: Any = {"name": name, "strict": given["strict"], "replace": replace, "reporter": screen}

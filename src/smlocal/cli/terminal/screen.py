@@ -14,6 +14,7 @@ from smlocal.cli.terminal.printable import printable
 from smlocal.cli.views.host_prefix import host_lines
 from smlocal.contract.outcome.statuses import StopCause
 from smlocal.engine.interface import Written
+from smlocal.job.reporter import Reporter
 from smlocal.planning.model import JobPlan
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ _CAUSES = {
 }
 
 
-class Screen:
-    """Implements `job.reporter.Reporter` for people and for logs of CI jobs.
+class Screen(Reporter):
+    """For people and for logs of CI jobs.
 
     Only the threads that read containers ever wait for whoever reads our output; the supervising thread does not.
     """
@@ -79,12 +80,12 @@ class Screen:
             self._last_word = time.monotonic()
             self._talk.say(f"  {text}")
 
-    def entered(self, phase: str) -> None:
+    def phase_began(self, phase: str) -> None:
         """Only training shows that it has begun: what follows is its output."""
         if phase == "Training":
             self._talk.say(f"● {phase}")
 
-    def left(self, phase: str, seconds: float, detail: str, *, good: bool = True) -> None:
+    def phase_ended(self, phase: str, seconds: float, detail: str, *, good: bool = True) -> None:
         """One line a phase."""
         self._end_countdown()
         mark = paint("✔", GREEN) if good else paint("✗", RED)

@@ -1,4 +1,4 @@
-"""Bring a job to its true end whose supervisor is gone: killed, or down with the machine."""
+"""Supervise a job whose supervisor is gone, because it was killed or the machine stopped, to its end."""
 
 import os
 import time
@@ -10,21 +10,19 @@ from smlocal.contract.outcome import failure_reason
 from smlocal.contract.outcome.statuses import Ending, SecondaryStatus, StatusMessage, TrainingJobStatus
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError, MachineNotReadyError
-from smlocal.job.control.ended_hosts import ended_hosts
-from smlocal.job.control.found_containers import Found, find
+from smlocal.job.control.found_containers import FoundContainers, find_containers, hosts_with_containers
 from smlocal.job.control.history import Past, read_past
-from smlocal.job.control.signals import StopSignals
-from smlocal.job.decide.attempt_outcome import Story
+from smlocal.job.control.stop_requests import StopSignals
 from smlocal.job.decide.events import HostExited
+from smlocal.job.event_kinds import CREDENTIALS
 from smlocal.job.finish.cleanup import clear_disk, clear_engine
-from smlocal.job.finish.collect import give_back
+from smlocal.job.finish.collect import restore_ownership
 from smlocal.job.finish.describe import DECISION, JOB, LOCAL, NOT_ADOPTED, RECALL
-from smlocal.job.finish.disk_reserve import give_room
-from smlocal.job.finish.document_copies import keep_copies
-from smlocal.job.finish.replaced import drop_replaced
-from smlocal.job.finish.unpacked import keep
+from smlocal.job.finish.job_folder import release_space, write_copies
+from smlocal.job.finish.replaced import delete_replaced
+from smlocal.job.finish.unpacked import keep_unpacked
 from smlocal.job.prepare.prepare import plan_again
-from smlocal.job.reporter import Silent
+from smlocal.job.reporter import Reporter
 from smlocal.job.supervisor import Supervisor, end_job, make_context, remember_left
 from smlocal.planning.model import JobPlan
 from smlocal.planning.recall import recall
@@ -39,91 +37,91 @@ _WITH_CONTAINERS = {SecondaryStatus.TRAINING, SecondaryStatus.STOPPING, Secondar
 
 
 def adopt(
-    store: Store, name: str, connect_to: Callable[[str], Engine], owned: Callable[[], None] = lambda: None
+    store: Store, name: str, connect_to: Callable[[str], Engine], on_supervising: Callable[[], None] = lambda: None
 ) -> bool:
-    """Supervise an orphan to its end; False when it needs nobody (any more).
+    """Supervise an orphan to its end; False if it has ended or has a supervisor.
 
-    An engine that does not say what has become of its containers leaves the job as it is: its error is raised, and
-    kept for whoever asks why.
+    If the engine cannot say what has become of the containers, the job is not changed; the error is raised, and stored
+    for whoever asks.
     """
-    with StopSignals() as signals:
+    with StopSignals() as requests:
         lease = store.take_over(name, os.getpid())
         if lease is None:
             return False
         with lease:
-            signals.listen_in(store.directory(name))
-            owned()
+            requests.accept_wakeups(store.directory(name))
+            on_supervising()
             plan = recall(store.document(name, RECALL))
             remove_drafts(f"{plan.output.directory}/output", plan.run_id)
             try:
                 engine = connect_to(plan.engine.address)
                 engine.facts()
-                if not _only_cleaning_was_left(store, plan, engine):
-                    _bring_to_its_end(store, plan, engine, signals)
+                if not _finish_cleanup(store, plan, engine):
+                    _continue(store, plan, engine, requests)
             except (EngineError, MachineNotReadyError) as error:
                 store.put_document(name, NOT_ADOPTED, {"At": time.time(), "Why": error.sentence})
                 raise
-            keep_copies(store, name)  # the first supervisor may have died over any of them
+            write_copies(store, name)  # the first supervisor may not have written them all
     return True
 
 
-def _only_cleaning_was_left(store: Store, plan: JobPlan, engine: Engine) -> bool:
-    """The dead supervisor had decided already: what is left is to clean up and to say so."""
+def _finish_cleanup(store: Store, plan: JobPlan, engine: Engine) -> bool:
+    """Clean up and end the job if the first supervisor had already decided how it ends; False if it had not."""
     name = plan.name
     local = store.document(name, LOCAL)
     if local is None or DECISION not in local:
         return False
     decision = local[DECISION]
-    give_room(store.directory(name))
-    runs = ended_hosts(plan, engine)
+    release_space(store.directory(name))
+    runs = hosts_with_containers(engine, plan)
     logged = read_past(store.events(name)).logged
     for run in runs:
         run.logged_before = logged.get(run.name, 0)
         run.complete_log()
-    give_back(runs, engine)
+    restore_ownership(runs, engine)
     artifacts = local["Artifacts"]
-    unkept = keep(plan) if artifacts.get("Kept") else []
-    left = clear_engine(engine, name, plan.run_id, engine_lost=True)
-    if left:
+    not_kept = keep_unpacked(plan) if artifacts.get("Kept") else []
+    leftovers = clear_engine(engine, name, plan.run_id, engine_lost=True)
+    if leftovers:
         remember_left(store, plan)
     else:
         store.forget_left(plan.run_id)
-    left += unkept
-    left += clear_disk(store.directory(name))
+    leftovers += [*not_kept, *clear_disk(store.directory(name))]
     completed = decision["Status"] == TrainingJobStatus.COMPLETED
-    notes = drop_replaced(store, name, artifacts, completed=completed)
-    if left or notes:
+    notes = delete_replaced(store, name, artifacts, completed=completed)
+    if leftovers or notes:
         artifacts = {**artifacts, "Notes": [*artifacts["Notes"], *notes]}
-        store.put_document(name, LOCAL, {**local, "Artifacts": artifacts, "Leftovers": [*local["Leftovers"], *left]})
-    ended = Ending(
+        leftovers = [*local["Leftovers"], *leftovers]
+        store.put_document(name, LOCAL, {**local, "Artifacts": artifacts, "Leftovers": leftovers})
+    ending = Ending(
         status=TrainingJobStatus(decision["Status"]),
         secondary=SecondaryStatus(decision["Secondary"]),
         message=StatusMessage(decision["Message"]),
     )
-    end_job(store, name, ended, decision["Reason"])
+    end_job(store, name, ending, decision["Reason"])
     return True
 
 
-def _bring_to_its_end(store: Store, plan: JobPlan, engine: Engine, signals: StopSignals) -> None:
-    found = find(engine, plan)  # raises the engine's error: then nothing is decided
+def _continue(store: Store, plan: JobPlan, engine: Engine, requests: StopSignals) -> None:
+    found = find_containers(engine, plan)  # if this raises, nothing has been decided
     name = plan.name
     record, transitions, past = store.get(name), store.transitions(name), read_past(store.events(name))
-    context = make_context(name, engine=engine, store=store, reporter=Silent(), signals=signals)
-    context.ear.heard = past.heard
+    context = make_context(name, engine=engine, store=store, reporter=Reporter(), stop_requests=requests)
+    context.stored_requests.events_read = past.events_read
     supervisor = Supervisor(
         context=context,
         plan=plan,
         credentials=_credentials(plan, engine),
-        renew=lambda: plan_again(store.document(name, JOB), plan, home=store.home, engine=engine),
+        plan_again=lambda: plan_again(store.document(name, JOB), plan, home=store.home, engine=engine),
     )
     _count_attempts(supervisor, past)
     ended = found.ended_at if record.secondary_status in _WITH_CONTAINERS else None
     stopping = record.status is TrainingJobStatus.STOPPING
-    context.phases.take_up(transitions, stopping=stopping, ended=ended)
+    context.phases.resume(transitions, stopping=stopping, ended=ended)
     trained = _seconds_of_training(transitions, ended)
-    context.spent["training"] = sum(trained)
+    context.training_seconds = sum(trained)
     supervisor.attempt.faults.training_began(time.monotonic() - (trained[-1] if trained else 0.0))
-    supervisor.guarded(lambda: _resume(supervisor, past, found, record.secondary_status))
+    supervisor.run_and_finish(lambda: _resume(supervisor, past, found, record.secondary_status))
 
 
 def _credentials(plan: JobPlan, engine: Engine) -> "CredentialEndpoint | None":
@@ -134,27 +132,24 @@ def _credentials(plan: JobPlan, engine: Engine) -> "CredentialEndpoint | None":
     return CredentialEndpoint.of(plan, engine)
 
 
-def _answer_again(supervisor: Supervisor) -> None:
-    """The containers ask for credentials where the dead supervisor answered."""
+def _reopen_credentials(supervisor: Supervisor) -> None:
+    """Serve credentials at the address that the containers know."""
     if supervisor.credentials is None:
         return
-    from smlocal.job.credential_endpoint import OPENED
-
     context = supervisor.context
-    recorded = [event.data for event in context.store.events(context.job) if event.kind == OPENED]
+    recorded = [event.data for event in context.store.events(context.job) if event.kind == CREDENTIALS]
     if recorded and isinstance(recorded[-1], Mapping):
         supervisor.credentials.reopen(recorded[-1])
 
 
 def _count_attempts(supervisor: Supervisor, past: Past) -> None:
-    supervisor.number = past.number
     supervisor.policy.used, supervisor.policy.interruptions = past.retries, past.interruptions
     for index in past.faults:
         supervisor.attempt.faults.count(index)
 
 
 def _seconds_of_training(transitions: Sequence[Transition], ended: float | None) -> list[float]:
-    """Of each attempt that came to it; `ended`: when the last one did, if it has."""
+    """Of each attempt that was trained; `ended`: when the last one ended, if it has."""
     until = time.time() if ended is None else ended
     return [
         max(0.0, (until if transition.ended is None else transition.ended) - transition.started)
@@ -163,35 +158,32 @@ def _seconds_of_training(transitions: Sequence[Transition], ended: float | None)
     ]
 
 
-def _resume(supervisor: Supervisor, past: Past, found: Found, phase: SecondaryStatus) -> None:
-    """Take up the attempt where its containers are."""
+def _resume(supervisor: Supervisor, past: Past, found: FoundContainers, phase: SecondaryStatus) -> None:
+    """Continue the attempt with the containers that were found."""
     attempt, grace = supervisor.attempt, past.grace
-    attempt.story = past.story
-    if len(found.hosts) < len(supervisor.plan.hosts):
-        # It never came to training, or what it trained on is gone: nothing can be brought to an end.
+    attempt.outcome = past.outcome
+    if len(found.hosts) < len(supervisor.plan.hosts):  # training had not begun, or containers were removed
         if not attempt.over:
-            attempt.story = Story(failure_reason=failure_reason.INTERNAL_ERROR)
-            attempt.explanation = f"smlocal was killed or the machine stopped in phase {phase}"
+            why = f"smlocal was killed or the machine stopped in phase {phase}"
+            attempt.fail(failure_reason.INTERNAL_ERROR, why)
         supervisor.after_training()
         return
     for host in attempt.plan.hosts:
         run = attempt.host_run(host)
         run.logged_before = past.logged.get(run.name, 0)
-        run.take_over(found.hosts[run.name].container, running=found.hosts[run.name].running)
+        run.take_over(found.hosts[run.name].id, running=found.hosts[run.name].running)
         run.complete_log()
-    _answer_again(supervisor)
+    _reopen_credentials(supervisor)
     if not attempt.over and found.ended_with_the_engine:
         attempt.ran = True
-        attempt.story = Story(failure_reason=failure_reason.INTERNAL_ERROR)
-        attempt.explanation = "the engine was restarted while the job had no supervisor"
+        attempt.fail(failure_reason.INTERNAL_ERROR, "the engine was restarted while the job had no supervisor")
         supervisor.after_training()
         return
     if supervisor.plan.fed and not attempt.over:
-        # What read a FIFO saw its end when the feeder died, whatever it made of that.
-        attempt.story = Story(failure_reason=failure_reason.INTERNAL_ERROR)
-        attempt.explanation = "smlocal was killed while it streamed Pipe channels"
+        # Readers of FIFOs saw a false end of file when the first supervisor died.
+        attempt.fail(failure_reason.INTERNAL_ERROR, "smlocal was killed while it streamed Pipe channels")
         grace = supervisor.plan.stop.peer_grace
-    # In the order in which they ended, which decides whose failure came first.
+    # In the order in which they ended: it decides whose failure came first.
     ended = [
         HostExited(host=name, exit_code=host.state.exit_code, oom_killed=host.state.oom_killed)
         for name, host in sorted(found.hosts.items(), key=lambda item: item[1].state.finished_at)

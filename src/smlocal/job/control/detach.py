@@ -1,4 +1,7 @@
-"""Start a process that goes on when this one has ended: the supervisor of a detached job, or of an orphan."""
+"""Start a process that outlives this one: the supervisor of a detached job, or of a job that has lost its own.
+
+`python -m smlocal.job.control.detach` is a Python without threads, which forks for a process that has some.
+"""
 
 import os
 import sys
@@ -7,93 +10,110 @@ from typing import Any
 
 from smlocal.errors import SmlocalError
 
-_BEGUN, _NO_NEED = b"\0", b"\1"
+_READY, _NOTHING_TO_DO = b"\0", b"\1"
 _SPAWN_SECONDS = 120.0
 
 process_may_fork = False
-"""True in the process of the command, which has no threads while it forks. Any other process has its caller's."""
+"""True in the process of the command, which has no threads when it forks. Other processes may have threads."""
 
 
-def leave_behind(work: Callable[..., None], **given: Any) -> None:
-    """Run `work(begun, **given)` in a process of its own; return once it calls `begun`, or raise what it raised before.
+def start_in_background(work: Callable[..., None], **arguments: Any) -> None:
+    """Run `work(ready, **arguments)` in a new process; return when it calls `ready`, or raise what it raised before.
 
-    It has its own session, so that neither Ctrl-C nor a closing terminal reaches it. Where this process may not fork, a
-    new Python is started: then `work` is a function of a module, and what is given can be pickled.
+    The process has its own session, so neither Ctrl-C nor a closed terminal ends it. If this process may not fork, the
+    arguments are pickled, and `work` must be a function of a module.
     """
     if process_may_fork:
-        fork(work, given)
+        _fork(work, arguments)
     else:
-        _spawn(work, given)
+        _spawn(work, arguments)
 
 
-def _spawn(work: Callable[..., None], given: dict[str, Any]) -> None:
+def _spawn(work: Callable[..., None], arguments: dict[str, Any]) -> None:
     import pickle
     import subprocess
 
-    command = [sys.executable, "-P", "-m", "smlocal.job.control.background"]
+    command = [sys.executable, "-P", "-m", "smlocal.job.control.detach"]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True) as process:
         try:
-            answer, said = process.communicate(pickle.dumps((work, given)), timeout=_SPAWN_SECONDS)
+            answer, errors = process.communicate(pickle.dumps((work, arguments)), timeout=_SPAWN_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
             raise SmlocalError(f"the process in the background did not begin within {_SPAWN_SECONDS:g} s") from None
     if answer:
-        raise pickle.loads(answer)  # noqa: S301 - written by our own child a moment ago
+        raise pickle.loads(answer)  # noqa: S301 - written by our own child
     if process.returncode:
-        lines = said.decode(errors="replace").splitlines()
+        lines = errors.decode(errors="replace").splitlines()
         raise SmlocalError("the process in the background could not be started", details=lines[-1:])
 
 
-def fork(work: Callable[..., None], given: dict[str, Any]) -> None:
-    """What `leave_behind` does, for a process that has started no threads."""
+def _spawned() -> None:
+    """In the spawned process: fork, and write the error to stdout if there was one."""
     import pickle
+    import signal
 
+    # Signals that the thread of the caller had blocked would never arrive.
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    work, arguments = pickle.load(sys.stdin.buffer)  # noqa: S301 - written by our own parent
+    try:
+        _fork(work, arguments)
+    except BaseException as error:  # noqa: BLE001 - the parent raises it
+        sys.stdout.buffer.write(pickle.dumps(error))
+
+
+def _fork(work: Callable[..., None], arguments: dict[str, Any]) -> None:
     reading, writing = os.pipe()
     child = os.fork()
     if child:
         os.close(writing)
-        with os.fdopen(reading, "rb") as answer:
-            said = answer.read()
+        with os.fdopen(reading, "rb") as pipe:
+            answer = pipe.read()
         os.waitpid(child, 0)
-        if said in {_BEGUN, _NO_NEED}:
-            return
-        if not said:
+        if not answer:
             raise SmlocalError("the process in the background ended before it began its work")
-        raise pickle.loads(said)  # noqa: S301 - written by our own child a moment ago
-    # A second fork leaves the grandchild to init: nobody has to wait for it.
+        if answer not in {_READY, _NOTHING_TO_DO}:
+            import pickle
+
+            raise pickle.loads(answer)  # noqa: S301 - written by our own child
+        return
+    # A second fork makes the process a child of init, so nobody has to wait for it.
     os.setsid()
     if os.fork():
         os._exit(0)
     os.close(reading)
-    _forget_the_terminal()
-    _work(work, given, writing)
+    _detach_from_terminal()
+    _work(work, arguments, writing)
     os._exit(0)
 
 
-def _work(work: Callable[..., None], given: dict[str, Any], writing: int) -> None:
-    begun = False
+def _work(work: Callable[..., None], arguments: dict[str, Any], writing: int) -> None:
+    is_ready = False
 
-    def begin() -> None:
-        nonlocal begun
-        begun = True
-        os.write(writing, _BEGUN)
+    def ready() -> None:
+        nonlocal is_ready
+        is_ready = True
+        os.write(writing, _READY)
         os.close(writing)
 
     try:
-        work(begin, **given)
-        if not begun:
-            os.write(writing, _NO_NEED)
-    except BaseException as error:  # noqa: BLE001 - the parent must hear of anything
-        if not begun:
+        work(ready, **arguments)
+        if not is_ready:
+            os.write(writing, _NOTHING_TO_DO)
+    except BaseException as error:  # noqa: BLE001 - the parent raises it
+        if not is_ready:
             import pickle
 
             os.write(writing, pickle.dumps(error))
         os._exit(1)
 
 
-def _forget_the_terminal() -> None:
-    nowhere = os.open(os.devnull, os.O_RDWR)
+def _detach_from_terminal() -> None:
+    null = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
-        os.dup2(nowhere, standard)
+        os.dup2(null, standard)
     sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the process's whole life
+
+
+if __name__ == "__main__":
+    _spawned()

@@ -1,4 +1,4 @@
-"""What the engine still has of a job whose supervisor is gone: found out before anything is decided about the job."""
+"""The containers of a job whose supervisor is gone: found before anything is decided about the job."""
 
 import time
 from collections.abc import Mapping
@@ -6,59 +6,63 @@ from datetime import datetime
 
 from smlocal.engine.interface import ContainerState, Engine, ResourceKind
 from smlocal.errors import EngineError, MachineNotReadyError
-from smlocal.job.host.host_run import HOST_LABEL
+from smlocal.job.decide.events import Events
+from smlocal.job.host.delivery import Delivery
+from smlocal.job.host.host_run import HOST_LABEL, HostRun
 from smlocal.job.labels import owned_by
+from smlocal.job.reporter import Reporter
 from smlocal.planning.model import JobPlan
 from smlocal.quick_dataclass import dataclass
 
 _TRIES, _PAUSE_SECONDS = 10, 1.0
-"""An engine that does not answer well is often only busy, or restarting."""
-_ABSENT = 404
+"""An engine that answers with an error is often only busy, or restarting."""
+_NOT_FOUND = 404
 _RUNNING = {"running", "paused", "restarting"}
 _RAN = {*_RUNNING, "exited", "dead"}
 _NEVER = "0002"
-"""Timestamps before this are an engine's way to say that something has not happened."""
+"""Engines use timestamps before this for what has not happened."""
 _ENGINE_STARTS_SECONDS = 15.0
-"""An engine that starts gives what it finds running ten seconds after SIGTERM."""
+"""A starting engine gives containers that still run ten seconds between SIGTERM and SIGKILL."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FoundHost:
-    """A container that has run, or still does."""
+class FoundContainer:
+    """A container that has been started."""
 
-    container: str
+    id: str
     state: ContainerState
 
     @property
     def running(self) -> bool:
-        """True while its end is still to come."""
+        """True if it has not ended."""
         return self.state.status in _RUNNING
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Found:
-    """The containers that have run, by host, and when the engine itself was started (empty: it does not say)."""
+class FoundContainers:
+    """The containers that have been started, by host."""
 
-    hosts: Mapping[str, FoundHost]
-    engine_began: str
+    hosts: Mapping[str, FoundContainer]
+    engine_started: str
+    """When the engine itself was started; empty if it does not say."""
 
     @property
     def ended_at(self) -> float | None:
-        """When the last container ended, by the engine's clock; None while one runs, and when there are none."""
+        """When the last container ended, by the engine's clock; None if one is running or there are none."""
         if not self.hosts or any(host.running for host in self.hosts.values()):
             return None
         return max(datetime.fromisoformat(host.state.finished_at).timestamp() for host in self.hosts.values())
 
     @property
     def ended_with_the_engine(self) -> bool:
-        """True when a container's failure is the engine's doing.
+        """True if a container failed because the engine was restarted.
 
-        One that restarts sends SIGTERM and then SIGKILL to what it finds running; after a power cut it calls everything
-        ended. So whatever failed just before the engine's start is not held against the algorithm.
+        A restarting engine ends containers with SIGTERM and SIGKILL; after a power cut it reports all of them as ended.
+        So a failure close to the engine's start is not the algorithm's.
         """
-        if not self.engine_began:
+        if not self.engine_started:
             return False
-        start = datetime.fromisoformat(self.engine_began)
+        start = datetime.fromisoformat(self.engine_started)
         return any(
             not host.running
             and host.state.exit_code != 0
@@ -68,32 +72,51 @@ class Found:
         )
 
 
-def find(engine: Engine, plan: JobPlan) -> Found:
-    """Ask the engine, several times if need be; raises what it said last.
+def find_containers(engine: Engine, plan: JobPlan) -> FoundContainers:
+    """Ask the engine, several times if it answers with an error, and then raise the error.
 
-    A container is gone only if the engine says so: an error is no answer.
+    A container is gone only if the engine says so.
     """
-    for left in reversed(range(_TRIES)):
+    for remaining in reversed(range(_TRIES)):
         try:
-            return Found(hosts=_hosts(engine, plan), engine_began=engine.began())
+            return FoundContainers(hosts=_started(engine, plan), engine_started=engine.began())
         except (EngineError, MachineNotReadyError):
-            if not left:
+            if not remaining:
                 raise
             time.sleep(_PAUSE_SECONDS)
     raise AssertionError
 
 
-def _hosts(engine: Engine, plan: JobPlan) -> dict[str, FoundHost]:
+def hosts_with_containers(engine: Engine, plan: JobPlan) -> list[HostRun]:
+    """The hosts of an ended job that still have a container, for cleaning up."""
+    delivery = Delivery(plan=plan, home="", reporter=Reporter(), on_failure=lambda _, __: None)
+    containers = _container_ids(engine, plan)
+    runs = []
+    for host in plan.hosts:
+        if (container := containers.get(host.host.name)) is not None:
+            run = HostRun(plan=plan, host=host, engine=engine, events=Events(), reporter=Reporter(), delivery=delivery)
+            run.take_over(container, running=False)
+            runs.append(run)
+    return runs
+
+
+def _container_ids(engine: Engine, plan: JobPlan) -> dict[str, str]:
+    return {
+        resource.labels[HOST_LABEL]: resource.id
+        for resource in owned_by(engine, plan.name, plan.run_id)
+        if resource.kind is ResourceKind.CONTAINER and HOST_LABEL in resource.labels
+    }
+
+
+def _started(engine: Engine, plan: JobPlan) -> dict[str, FoundContainer]:
     found = {}
-    for resource in owned_by(engine, plan.name, plan.run_id):
-        host = resource.labels.get(HOST_LABEL)
-        if resource.kind is ResourceKind.CONTAINER and host is not None:
-            try:
-                state = engine.state(resource.id)
-            except EngineError as error:
-                if error.status != _ABSENT:
-                    raise
-                continue  # removed since it was listed
-            if state.status in _RAN and state.started_at > _NEVER:
-                found[host] = FoundHost(container=resource.id, state=state)
+    for host, container in _container_ids(engine, plan).items():
+        try:
+            state = engine.state(container)
+        except EngineError as error:
+            if error.status != _NOT_FOUND:
+                raise
+            continue  # removed since it was listed
+        if state.status in _RAN and state.started_at > _NEVER:
+            found[host] = FoundContainer(id=container, state=state)
     return found

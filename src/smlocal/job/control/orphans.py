@@ -1,35 +1,35 @@
-"""See to it that every unfinished job has a supervisor, whatever became of its first one."""
+"""Orphans: unfinished jobs without a supervisor. They get a new one."""
 
 from collections.abc import Callable
 
 from smlocal.errors import JobNotAdoptedError
-from smlocal.job.control.detach import leave_behind
+from smlocal.job.control.detach import start_in_background
 from smlocal.job.finish.describe import NOT_ADOPTED
 from smlocal.store.jobs import Store
 from smlocal.store.lease import supervised
 
 
-def see_to(store: Store, name: str) -> bool:
-    """Give an orphan a supervisor in a process of its own; True when there was need. An unknown job is an error."""
+def ensure_supervised(store: Store, name: str) -> bool:
+    """Start a supervisor in a new process if the job is an orphan; True if it was one."""
     record = store.get(name)
     if record.status.terminal or supervised(store.directory(name)):
         return False
     with store.let_go():
-        leave_behind(adopt_orphan, home=store.home, name=name)
+        start_in_background(adopt_orphan, home=store.home, name=name)
     return True
 
 
-def adopt_orphan(begun: Callable[[], None], *, home: str, name: str) -> None:
+def adopt_orphan(ready: Callable[[], None], *, home: str, name: str) -> None:
     """Supervise an orphan in this process, to its end."""
     from smlocal.engine.docker import connect_to
     from smlocal.job.control.adopt import adopt
 
     with Store.open(home) as store:
-        adopt(store, name, connect_to, begun)
+        adopt(store, name, connect_to, ready)
 
 
 def why_not_adopted(store: Store, name: str, *, since: float) -> JobNotAdoptedError | None:
-    """What kept the last supervisor from taking up the job, if that was tried at this time or later."""
+    """Why the last supervisor could not take over the job, if one has tried since then."""
     document = store.document(name, NOT_ADOPTED)
     return None if document is None or document["At"] < since else not_adopted(name, document["Why"])
 
@@ -46,5 +46,5 @@ def not_adopted(name: str, why: str) -> JobNotAdoptedError:
 
 
 def orphans(store: Store) -> list[str]:
-    """Unfinished jobs that nobody supervises."""
+    """The names of all orphans."""
     return [record.name for record in store.unfinished() if not supervised(store.directory(record.name))]

@@ -1,4 +1,4 @@
-"""Word that processes leave for a job's supervisor: kept in the store first, then poked at."""
+"""Requests of other processes to the supervisor of a job: stored first, then the supervisor is woken."""
 
 import os
 import time
@@ -7,26 +7,24 @@ from contextlib import suppress
 
 from smlocal.contract.outcome.statuses import SecondaryStatus, StatusMessage, StopCause
 from smlocal.errors import JobNotInterruptibleError
-from smlocal.job.control.signals import POKE
+from smlocal.job.control.stop_requests import WAKE_SIGNAL
 from smlocal.job.control.wakeup import write_wakeup
 from smlocal.job.decide.events import Event, Interrupted, StopAsked
+from smlocal.job.event_kinds import INTERRUPT, STOP
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
 from smlocal.store.lease import supervised
 
-STOP = "stop"
-INTERRUPT = "interrupt"
-
 
 def ask_to_stop(store: Store, name: str, *, grace: float | None) -> bool:
-    """Record the stop, then wake the supervisor; False when there is none to be woken."""
+    """Request a stop; False if the job has no supervisor."""
     data = {"Cause": StopCause.REQUEST, "Grace": grace}
     record = store.ask(name, at=time.time(), kind=STOP, data=data, stopping=StatusMessage.STOPPING)
-    return _poke(store, name, record.supervisor_pid)
+    return _wake(store, name, record.supervisor_pid)
 
 
 def ask_to_interrupt(store: Store, name: str) -> bool:
-    """Play a spot interruption; the job must be training on spot instances."""
+    """Request a spot interruption of a job that is training on spot instances; False if it has no supervisor."""
     request = store.document(name, "request")
     record = store.get(name)
     if not request.get("EnableManagedSpotTraining"):
@@ -39,34 +37,34 @@ def ask_to_interrupt(store: Store, name: str) -> bool:
             f"the job {name} is not training now: it is {record.secondary_status}", remedy=["Try again in a moment."]
         )
     record = store.ask(name, at=time.time(), kind=INTERRUPT, data={})
-    return _poke(store, name, record.supervisor_pid)
+    return _wake(store, name, record.supervisor_pid)
 
 
-def _poke(store: Store, name: str, supervisor: int | None) -> bool:
+def _wake(store: Store, name: str, supervisor: int | None) -> bool:
     directory = store.directory(name)
     if supervisor is None or not supervised(directory):
         return False
     if not write_wakeup(directory):
-        with suppress(ProcessLookupError):  # it has ended this instant, and so has the job
-            os.kill(supervisor, POKE)
+        with suppress(ProcessLookupError):  # it has just ended, and so has the job
+            os.kill(supervisor, WAKE_SIGNAL)
     return True
 
 
 @dataclass(kw_only=True, slots=True)
-class Ear:
-    """What the supervisor has heard of its job's word so far."""
+class StoredRequests:
+    """The stored requests to one supervisor, each read once."""
 
     store: Store
     job: str
     token: str
-    """What our own word is marked with."""
-    heard: int = 0
+    """Marks the events that this supervisor has stored itself."""
+    events_read: int = 0
 
-    def listen(self) -> Iterator[Event]:
-        """Word that others have left since the last time."""
+    def read(self) -> Iterator[Event]:
+        """The requests since the last call."""
         events = self.store.events(self.job)
-        fresh, self.heard = events[self.heard :], len(events)
-        for event in fresh:
+        new, self.events_read = events[self.events_read :], len(events)
+        for event in new:
             data = event.data if isinstance(event.data, dict) else {}
             if data.get("By") == self.token:
                 continue

@@ -1,4 +1,4 @@
-"""What can happen while containers run, in the order in which the supervisor hears of it."""
+"""What can happen while containers run, and the queue in which the supervisor gets it."""
 
 import os
 import time
@@ -10,14 +10,14 @@ from threading import RLock
 from smlocal.contract.outcome.statuses import StopCause
 from smlocal.quick_dataclass import dataclass
 
-_DRAINED = 4096
+_READ_BYTES = 4096
 _LONGEST_WAIT = 3_600_000
-"""Milliseconds; a longer wait is done in pieces."""
+"""Milliseconds. A longer wait is done in parts."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HostExited:
-    """A container has ended by itself or by a signal."""
+    """A container has ended, by itself or by a signal."""
 
     host: str
     exit_code: int
@@ -34,46 +34,46 @@ class HostLost:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ThreadDied:
-    """A thread of ours has ended by an exception that nobody expected: a defect of smlocal."""
+    """A thread of smlocal ended with an unexpected exception, a defect of smlocal."""
 
     thread: str
     error: BaseException
     host: str | None = None
-    """Set when it was the one that waits for this host's end, which nobody will tell now."""
+    """Set if it was the thread that waited for this host's end. No other event comes from this host."""
 
     @property
     def why(self) -> str:
-        """For people."""
-        return f"{defect(self.error)} ({self.thread})"
+        """The error and the thread."""
+        return f"{unexpected_error(self.error)} ({self.thread})"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StopAsked:
-    """Somebody wants the job to end."""
+    """A stop was requested."""
 
     cause: StopCause
     grace: float | None = None
-    """Between SIGTERM and SIGKILL, where it is not the job's usual one."""
+    """Seconds between SIGTERM and SIGKILL; None: the job's own."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KillAsked:
-    """Somebody who has asked for a stop does not want to wait for it."""
+    """A stop was requested twice: nobody wants to wait for the grace period."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Interrupted:
-    """The spot instances are taken away."""
+    """A spot interruption."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlatformFailed:
-    """The platform breaks under the job, as it may on the service; only ever staged."""
+    """An internal error of the service, only ever simulated (`Local.Faults`)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FeedBroken:
-    """Data can no longer be brought to a running container."""
+class FeedFailed:
+    """No more data can be sent to a running container."""
 
     reason: str
     """The FailureReason."""
@@ -81,29 +81,29 @@ class FeedBroken:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Poked:
-    """Another process has left word in the store."""
+class Woken:
+    """Another process has stored a request."""
 
 
-Event = HostExited | HostLost | ThreadDied | StopAsked | KillAsked | Interrupted | PlatformFailed | FeedBroken
-"""What the state machine of a running job understands."""
+Event = HostExited | HostLost | ThreadDied | StopAsked | KillAsked | Interrupted | PlatformFailed | FeedFailed
+"""What the state machine of a running job (`watch`) handles."""
 
 
-def defect(error: BaseException) -> str:
-    """What is said of an error that nobody expected."""
+def unexpected_error(error: BaseException) -> str:
+    """The explanation of an error that is a defect of smlocal."""
     return f"unexpected error in smlocal: {type(error).__name__}: {error}"
 
 
 class Events:
-    """The supervisor's inbox; safe to fill from threads and from signal handlers.
+    """The supervisor's queue. Threads and signal handlers may add to it.
 
-    A pipe wakes whoever waits. Python's own queues would do but for one moment: a signal that arrives just before the
-    main thread blocks is handled when it wakes, and that may be a day later. The kernel's pipe has no such moment.
+    A pipe wakes the supervisor. With Python's own queues, a signal that arrives just before the main thread blocks
+    would be handled only when the thread wakes up for another reason, maybe a day later.
     """
 
     def __init__(self) -> None:
-        self._items: deque[Event | Poked] = deque()
-        # Reentrant: a signal handler may put while its own thread does.
+        self._items: deque[Event | Woken] = deque()
+        # Reentrant: a signal handler may call `put` while its own thread is in it.
         self._lock = RLock()
         self._closed = False
         self._reading, self.wakeup = os.pipe()
@@ -112,15 +112,15 @@ class Events:
         self._poll = poll()
         self._poll.register(self._reading, POLLIN)
         self._fifo = -1
-        """Written to by other processes."""
+        """Other processes write to it."""
 
     def read_from(self, fifo: int) -> None:
-        """Take what is written to this descriptor for `Poked`, from now on, and close it at the end."""
+        """Add `Woken` when something is written to this descriptor, and close it in `close`."""
         self._fifo = fifo
         self._poll.register(fifo, POLLIN)
 
     def close(self) -> None:
-        """Nobody listens any more; what threads still tell is dropped."""
+        """Close the pipes. Events that threads still add are dropped."""
         with self._lock:
             if not self._closed:
                 self._closed = True
@@ -132,31 +132,31 @@ class Events:
     def __del__(self) -> None:
         self.close()
 
-    def put(self, event: Event | Poked) -> None:
-        """Tell the supervisor."""
+    def put(self, event: Event | Woken) -> None:
+        """Add an event and wake the supervisor."""
         with self._lock:
             self._items.append(event)
             if not self._closed:
                 with suppress(BlockingIOError):  # full: it is awake anyway
                     os.write(self.wakeup, b"\0")
 
-    def next(self, timeout: float | None) -> Event | Poked | None:
-        """The next event, or None when `timeout` seconds brought none."""
+    def next(self, timeout: float | None) -> Event | Woken | None:
+        """The next event; None if there was none in `timeout` seconds."""
         deadline = None if timeout is None else time.monotonic() + max(0.0, timeout)
         self._read_fifo()
         while not self._items:
-            left = None if deadline is None else deadline - time.monotonic()
-            if left is not None and left <= 0:
+            remaining = None if deadline is None else deadline - time.monotonic()
+            if remaining is not None and remaining <= 0:
                 return None
-            # Rounded up, so that it is not early and then busy.
-            if self._poll.poll(None if left is None else min(int(left * 1000) + 1, _LONGEST_WAIT)):
+            # Rounded up: waking too early would repeat the wait without a pause.
+            if self._poll.poll(None if remaining is None else min(int(remaining * 1000) + 1, _LONGEST_WAIT)):
                 with suppress(BlockingIOError):
-                    os.read(self._reading, _DRAINED)
+                    os.read(self._reading, _READ_BYTES)
                 self._read_fifo()
         return self._items.popleft()
 
     def empty(self) -> bool:
-        """True when nothing waits to be heard."""
+        """True if there is no event now."""
         self._read_fifo()
         return not self._items
 
@@ -164,5 +164,5 @@ class Events:
         with self._lock:
             if self._fifo >= 0 and not self._closed:
                 with suppress(BlockingIOError):
-                    os.read(self._fifo, _DRAINED)
-                    self._items.append(Poked())
+                    os.read(self._fifo, _READ_BYTES)
+                    self._items.append(Woken())

@@ -1,4 +1,4 @@
-"""The hints for a host that did not exit 0, from all that is known of it."""
+"""Collect what is known about a host that did not exit with 0, for `hints`."""
 
 import os
 from contextlib import suppress
@@ -13,8 +13,8 @@ _TAIL_BYTES = 16384
 """Of the log, at its end."""
 
 
-def hints_of(end: HostEnd, run: HostRun, *, grace: float, impatient: bool, credentials: bool) -> list[str]:
-    """Look at the log, at the plan, and at the disk where the log speaks of one that is full."""
+def hints_of(end: HostEnd, run: HostRun, *, grace: float, killed_early: bool, credentials: bool) -> list[str]:
+    """Read the log and the plan; and the disk, if the log mentions a full one."""
     plan, limits = run.plan, run.host.limits
     facts = plan.image_facts
     log_tail = _tail(run.log)
@@ -26,7 +26,7 @@ def hints_of(end: HostEnd, run: HostRun, *, grace: float, impatient: bool, crede
         signalled=end.signalled,
         killed=end.killed,
         grace=grace,
-        impatient=impatient,
+        killed_early=killed_early,
         credentials=credentials,
         user="" if facts is None else facts.user,
         mounted=tuple(mount.target for mount in mounts(plan, run.host)),
@@ -48,6 +48,6 @@ def _tail(path: str) -> str:
 
 def _free(folder: str) -> int | None:
     with suppress(OSError):
-        found = os.statvfs(folder)
-        return found.f_bavail * found.f_frsize
+        disk = os.statvfs(folder)
+        return disk.f_bavail * disk.f_frsize
     return None

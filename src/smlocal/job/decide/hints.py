@@ -1,4 +1,4 @@
-"""What the service's reason does not tell but this machine knows: one sentence each, beside the reason."""
+"""Hints on why a host failed, one sentence each, shown beside the service's reason. Pure."""
 
 import re
 from collections.abc import Callable
@@ -34,7 +34,7 @@ _ROOT = {"", "0", "root"}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HostExit:
-    """What is known of a host that did not exit 0."""
+    """What is known about a host that did not exit with 0."""
 
     exit_code: int
     log_tail: str = ""
@@ -42,46 +42,46 @@ class HostExit:
     oom_killed: bool = False
     signalled: bool = False
     killed: bool = False
-    """By us, after SIGTERM."""
+    """By smlocal, after SIGTERM."""
     grace: float = 0.0
-    impatient: bool = False
-    """True when it was killed before its grace was over."""
+    killed_early: bool = False
+    """True if it was killed before the grace period ended."""
     credentials: bool = False
-    """True when the containers get some."""
+    """True if the containers get some."""
     user: str = ""
     """The image's USER."""
     mounted: tuple[str, ...] = ()
-    """The folders of the container that smlocal has put there."""
+    """The folders of the container that smlocal mounts."""
     shared_memory: int | None = None
-    """Bytes of /dev/shm, where the job says."""
+    """Bytes of /dev/shm, if the job sets them."""
     volume: int | None = None
-    """Bytes that the volume for results has, where it is limited."""
+    """Size of the volume for results in bytes, if it is limited."""
     free: int | None = None
-    """Bytes that were free for results at the end, where that can be seen."""
+    """Bytes that were free for results at the end, if known."""
 
     @property
     def shm(self) -> str:
-        """How large /dev/shm is, in words."""
+        """A sentence on the size of /dev/shm."""
         given = None if self.shared_memory is None else readable_bytes(self.shared_memory)
         return f"Shared memory (/dev/shm) has {given or 'the default of the engine, usually 64 MiB'}"
 
 
 def exit_hints(end: HostExit) -> list[str]:
-    """Why a host ended as it did."""
+    """Why a host failed."""
     hints = [rule(end) for rule in _RULES]
     hidden = hidden_by(end.mounted) if _EXEC_FAILED.search(end.log_tail) else []
     return [*(hint for hint in hints if hint is not None), *hidden]
 
 
 def is_full(log_tail: str) -> bool:
-    """True for a log that speaks of a full disk: then it is worth looking how much room there is."""
+    """True if the log mentions a full disk."""
     return _NO_SPACE.search(log_tail) is not None
 
 
-def _deaf(end: HostExit) -> str | None:
+def _ignored_sigterm(end: HostExit) -> str | None:
     if not end.killed:
         return None
-    if end.impatient:
+    if end.killed_early:
         return (
             f"PID 1 ({end.first_process}) was still running after SIGTERM and was killed before the grace period ended."
         )
@@ -101,7 +101,7 @@ def _killed_from_outside(end: HostExit) -> str | None:
 
 
 def _out_of_memory(end: HostExit) -> str | None:
-    if not end.oom_killed or end.exit_code == KILLED:  # of PID 1 itself the reason tells
+    if not end.oom_killed or end.exit_code == KILLED:  # for PID 1 itself the reason says it
         return None
     return f"Memory ran out: the kernel killed a process of the container, and PID 1 then exited {end.exit_code}."
 
@@ -159,7 +159,7 @@ def _credentials(end: HostExit) -> str | None:
 
 
 _RULES: tuple[Callable[[HostExit], str | None], ...] = (
-    _deaf,
+    _ignored_sigterm,
     _killed_from_outside,
     _out_of_memory,
     _program,

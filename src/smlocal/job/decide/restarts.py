@@ -1,9 +1,9 @@
-"""Whether a job that has lost its containers gets new ones: a pure state machine over how attempts end."""
+"""Whether another attempt follows. Pure."""
 
 from enum import StrEnum
 
 from smlocal.contract.outcome import failure_reason
-from smlocal.job.decide.attempt_outcome import Story
+from smlocal.job.decide.attempt_outcome import AttemptOutcome
 from smlocal.quick_dataclass import dataclass
 
 
@@ -16,23 +16,28 @@ class Restart(StrEnum):
 
 @dataclass(kw_only=True, slots=True)
 class RestartPolicy:
-    """A spot interruption always restarts; only an internal error of the platform uses up a retry."""
+    """A spot interruption always restarts a job; an internal error does while retries remain."""
 
     retries: int
     """RetryStrategy.MaximumRetryAttempts."""
     used: int = 0
     interruptions: int = 0
 
-    def after(self, story: Story) -> Restart | None:
-        """What follows an attempt that ended so; None when the job is over."""
-        if story.stopped is not None:
+    @property
+    def attempts(self) -> int:
+        """How many there have been, with the one that runs."""
+        return 1 + self.used + self.interruptions
+
+    def after(self, outcome: AttemptOutcome) -> Restart | None:
+        """What follows an attempt; None: the job is over."""
+        if outcome.stopped is not None:
             return None
-        if story.failure_reason == failure_reason.INTERNAL_ERROR:
+        if outcome.failure_reason == failure_reason.INTERNAL_ERROR:
             if self.used >= self.retries:
                 return None
             self.used += 1
             return Restart.RETRY
-        if story.interrupted and not story.decided:
+        if outcome.interrupted and not outcome.decided:
             self.interruptions += 1
             return Restart.INTERRUPTION
         return None

@@ -1,4 +1,4 @@
-"""Why the first process of a container could not be started: what the runtime's words mean for the image."""
+"""Why PID 1 of a container could not be started: hints for messages of the runtime. Pure."""
 
 import re
 from collections.abc import Iterable
@@ -31,7 +31,7 @@ _PROGRAM = (
 
 
 def start_hints(message: str, mounted: Iterable[str] = ()) -> list[str]:
-    """What to look at; `mounted` are the folders of the container that smlocal has put there."""
+    """Hints for a message; `mounted` are the folders of the container that smlocal mounts."""
     found = [hint for words, hint in _PROGRAM if words.search(message)][:1]
     on_a_file = _ON_A_FILE.search(message)
     if on_a_file:
@@ -40,7 +40,7 @@ def start_hints(message: str, mounted: Iterable[str] = ()) -> list[str]:
 
 
 def hidden_by(mounted: Iterable[str]) -> list[str]:
-    """Folders of the job in places that a container cannot do without."""
+    """Mounts that hide folders which every image needs."""
     return [
         f"A folder of the job is mounted at {target} and hides the files of the image there: change that LocalPath."
         for target in mounted

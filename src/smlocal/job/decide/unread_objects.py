@@ -1,4 +1,4 @@
-"""What is said of objects of S3 that a FastFile channel could not read: the container itself got no more than EIO."""
+"""Objects of S3 that a FastFile channel could not read: the container only got EIO. Pure."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ _SAME = {"Forbidden": "AccessDenied", "RequestError": "RequestTimeout", "Expired
 
 
 def unread_facts(unread: Sequence[tuple[str, "Unread"]]) -> list[str]:
-    """What was read in which channel, and what S3 said."""
+    """The objects, their channels and S3's errors."""
     facts = [
         f'reading {each.uri} of FastFile channel "{channel}" failed, the container got an I/O error (EIO): {each.why}'
         for channel, each in unread[:_SHOWN]
@@ -29,6 +29,6 @@ def unread_facts(unread: Sequence[tuple[str, "Unread"]]) -> list[str]:
 
 
 def unread_advice(unread: Sequence[tuple[str, "Unread"]]) -> list[str]:
-    """Why S3 may have said so."""
+    """Possible causes of these errors."""
     codes = dict.fromkeys(_SAME.get(each.code, each.code) for _, each in unread)
     return [_ADVICE[code] for code in codes if code in _ADVICE]

@@ -1,4 +1,4 @@
-"""What a running job does when something happens: a pure state machine over events and time."""
+"""What a running job does about each event: a state machine over events and time. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import field, replace
@@ -6,10 +6,10 @@ from typing import assert_never
 
 from smlocal.contract.outcome import failure_reason
 from smlocal.contract.outcome.statuses import StopCause
-from smlocal.job.decide.attempt_outcome import HostEnd, Story
+from smlocal.job.decide.attempt_outcome import AttemptOutcome, HostEnd
 from smlocal.job.decide.events import (
     Event,
-    FeedBroken,
+    FeedFailed,
     HostExited,
     HostLost,
     Interrupted,
@@ -24,7 +24,7 @@ from smlocal.quick_dataclass import dataclass
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RecordStop:
-    """Write down that the job is being stopped, before any signal is sent."""
+    """Record that the job is being stopped, before any signal is sent."""
 
     cause: StopCause
     grace: float
@@ -32,7 +32,7 @@ class RecordStop:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RecordInterruption:
-    """Write down that the instances are taken away, before any signal is sent."""
+    """Record a spot interruption, before any signal is sent."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,46 +54,46 @@ Action = RecordStop | RecordInterruption | Terminate | Kill
 
 @dataclass(kw_only=True, slots=True)
 class Watch:
-    """The hosts that still run, what has been decided about the job, and the clocks that go."""
+    """The running hosts, what has been decided about the job, and its clocks."""
 
     running: set[str]
-    limits: StopPlan
+    stop: StopPlan
     deadlines: Mapping[StopCause, float]
-    """When MaxRuntimeInSeconds and MaxWaitTimeInSeconds are over."""
-    story: Story
-    end_within: float = 60.0
-    """Seconds that a container has to end after SIGKILL; then nobody waits for it any more."""
+    """When MaxRuntimeInSeconds and MaxWaitTimeInSeconds run out."""
+    outcome: AttemptOutcome
+    kill_timeout: float = 60.0
+    """Seconds that a container has to end after SIGKILL. Then it counts as lost."""
     lost: str | None = None
-    """Why the engine no longer answers for a container, where it does not."""
+    """Why the engine no longer answers for a container, if it does not."""
     explanation: str | None = None
-    """Of a failure that no host caused."""
+    """For a failure that no host caused."""
     grace: float = 0.0
-    """Of the SIGTERM that was sent."""
+    """After the SIGTERM that was sent."""
     kill_at: float | None = None
-    give_up_at: float | None = None
-    """When those that were killed must have ended."""
-    impatient: bool = False
-    """True when somebody did not want to wait for the grace."""
+    lost_at: float | None = None
+    """When the hosts that were killed must have ended."""
+    killed_early: bool = False
+    """True if the grace period was cut short by a second request."""
     signalled: set[str] = field(default_factory=set)
     killed: set[str] = field(default_factory=set)
     ended: set[str] = field(default_factory=set)
-    """Of those that still run: whose container has ended, while somebody still reads what it wrote."""
+    """Those in `running` whose container has ended, while its output is still being read."""
 
     @property
     def wake_at(self) -> float | None:
-        """When something is due although nothing happens."""
-        clocks = [at for at in (self.kill_at, self.give_up_at) if at is not None]
-        if self._open:
+        """When `tick` has something to do."""
+        clocks = [at for at in (self.kill_at, self.lost_at) if at is not None]
+        if self._undecided:
             clocks += self.deadlines.values()
         return min(clocks, default=None)
 
     @property
-    def _open(self) -> bool:
-        """True while a stop can still change how the job ends."""
-        return not self.story.decided and self.lost is None
+    def _undecided(self) -> bool:
+        """True while a stop can change how the job ends."""
+        return not self.outcome.decided and self.lost is None
 
-    def hear(self, event: Event, now: float) -> list[Action]:
-        """Take in what happened and say what to do about it."""
+    def handle(self, event: Event, now: float) -> list[Action]:
+        """What to do about an event."""
         match event:
             case HostExited():
                 return self._exited(event, now)
@@ -103,37 +103,37 @@ class Watch:
             case StopAsked(cause=cause, grace=grace):
                 return self._stop(cause, grace, now)
             case KillAsked():
-                self.impatient = True
+                self.killed_early = True
                 return self._kill(now)
             case Interrupted():
                 return self._interrupt(now)
-            case PlatformFailed() | FeedBroken() | ThreadDied():
-                return self._break(event, now)
+            case PlatformFailed() | FeedFailed() | ThreadDied():
+                return self._fail(event, now)
             case _:
                 assert_never(event)
 
-    def give_up(self, now: float) -> list[Action]:
-        """Some host could not be started: those that were have nothing to wait for."""
-        return self._terminate(self.limits.peer_grace, now)
+    def stop_started(self, now: float) -> list[Action]:
+        """Stop the hosts that were started, because another could not be."""
+        return self._terminate(self.stop.peer_grace, now)
 
     def terminate_rest(self) -> list[Action]:
-        """Signal those that an earlier supervisor did not come to signal."""
+        """Send SIGTERM to the hosts that an earlier supervisor did not signal."""
         hosts = tuple(sorted(self.running - self.signalled))
         self.signalled.update(hosts)
         return [Terminate(hosts=hosts)] if hosts else []
 
     def tick(self, now: float) -> list[Action]:
-        """Do what is due by the clock."""
+        """What to do by the clock."""
         if self.kill_at is not None and now >= self.kill_at:
             return self._kill(now)
-        if self.give_up_at is not None and now >= self.give_up_at:
-            self.give_up_at = None
-            late = sorted((self.running & self.killed) - self.ended)
-            if late:
-                self.lost = self.lost or f"{', '.join(late)} did not end within {self.end_within:g} s of SIGKILL"
-            self.running.difference_update(late)
+        if self.lost_at is not None and now >= self.lost_at:
+            self.lost_at = None
+            overdue = sorted((self.running & self.killed) - self.ended)
+            if overdue:
+                self.lost = self.lost or f"{', '.join(overdue)} did not end within {self.kill_timeout:g} s of SIGKILL"
+            self.running.difference_update(overdue)
             return []
-        if self._open and self.running:
+        if self._undecided and self.running:
             for cause, deadline in sorted(self.deadlines.items(), key=lambda item: item[1]):
                 if now >= deadline:
                     return self._stop(cause, None, now)
@@ -148,61 +148,61 @@ class Watch:
             signalled=event.host in self.signalled,
             killed=event.host in self.killed,
         )
-        self.story = replace(self.story, ends=(*self.story.ends, end))
-        if event.exit_code == 0 or self.story.interrupted or not self._open:
+        self.outcome = replace(self.outcome, ends=(*self.outcome.ends, end))
+        if event.exit_code == 0 or self.outcome.interrupted or not self._undecided:
             return []
-        self.story = replace(self.story, first_failure=event.host)
-        return self._terminate(self.limits.peer_grace, now)
+        self.outcome = replace(self.outcome, first_failure=event.host)
+        return self._terminate(self.stop.peer_grace, now)
 
     def _stop(self, cause: StopCause, grace: float | None, now: float) -> list[Action]:
-        if not self._open:
-            # Decided already: who asks again can only make it end sooner.
+        if not self._undecided:
+            # The outcome is decided. Another request can only make it end sooner.
             if grace is not None and self.kill_at is not None:
                 self.kill_at = min(self.kill_at, now + grace)
-                self.impatient = True
+                self.killed_early = True
             return []
-        self.story = replace(self.story, stopped=cause)
-        given = self.limits.grace if grace is None else grace
+        self.outcome = replace(self.outcome, stopped=cause)
+        given = self.stop.grace if grace is None else grace
         return [RecordStop(cause=cause, grace=given), *self._terminate(given, now)]
 
     def _interrupt(self, now: float) -> list[Action]:
-        if self.story.interrupted or not self._open:
+        if self.outcome.interrupted or not self._undecided:
             return []
-        self.story = replace(self.story, interrupted=True)
-        return [RecordInterruption(), *self._terminate(self.limits.grace, now)]
+        self.outcome = replace(self.outcome, interrupted=True)
+        return [RecordInterruption(), *self._terminate(self.stop.grace, now)]
 
-    def _break(self, event: PlatformFailed | FeedBroken | ThreadDied, now: float) -> list[Action]:
-        """An instance that breaks takes its container along; one without data has nothing true to read any more."""
+    def _fail(self, event: PlatformFailed | FeedFailed | ThreadDied, now: float) -> list[Action]:
+        """A failing instance ends its container at once. A container without data is stopped."""
         if isinstance(event, ThreadDied):
             return self._thread_died(event, now)
-        if not self._open:
+        if not self._undecided:
             return []
         if isinstance(event, PlatformFailed):
-            self.story = replace(self.story, failure_reason=failure_reason.INTERNAL_ERROR)
+            self.outcome = replace(self.outcome, failure_reason=failure_reason.INTERNAL_ERROR)
             return self._kill(now)
-        self.story = replace(self.story, failure_reason=event.reason)
+        self.outcome = replace(self.outcome, failure_reason=event.reason)
         self.explanation = event.explanation
-        return self._terminate(self.limits.peer_grace, now)
+        return self._terminate(self.stop.peer_grace, now)
 
     def _thread_died(self, event: ThreadDied, now: float) -> list[Action]:
-        """Whatever ends a thread of ours ends the job."""
-        was_open = self._open
-        if was_open:
-            self.story = replace(self.story, failure_reason=failure_reason.INTERNAL_ERROR)
+        """A defect ends the job."""
+        undecided = self._undecided
+        if undecided:
+            self.outcome = replace(self.outcome, failure_reason=failure_reason.INTERNAL_ERROR)
             self.explanation = event.why
         if event.host is not None:
             return self._abandon(event.host, now)
-        return self._terminate(self.limits.peer_grace, now) if was_open else []
+        return self._terminate(self.stop.peer_grace, now) if undecided else []
 
     def _abandon(self, host: str, now: float) -> list[Action]:
-        """Nobody waits for this host any more: it must not run on, and its peers are stopped."""
+        """Its end cannot be noticed any more: kill it, and stop its peers."""
         self.running.discard(host)
         self.signalled.add(host)
         self.killed.add(host)
-        return [Kill(hosts=(host,)), *self._terminate(self.limits.peer_grace, now)]
+        return [Kill(hosts=(host,)), *self._terminate(self.stop.peer_grace, now)]
 
     def _terminate(self, grace: float, now: float) -> list[Action]:
-        """SIGTERM to all that have not had it; a later, shorter grace brings SIGKILL forward."""
+        """SIGTERM to all that have not had it. A shorter grace than before moves SIGKILL forward."""
         if not self.running:
             return []
         deadline = now + grace
@@ -217,7 +217,7 @@ class Watch:
         hosts = tuple(sorted(self.running - self.killed))
         self.kill_at = None
         if hosts:
-            self.give_up_at = now + self.end_within
+            self.lost_at = now + self.kill_timeout
         self.signalled.update(hosts)
         self.killed.update(hosts)
         return [Kill(hosts=hosts)] if hosts else []

@@ -1,4 +1,4 @@
-"""After the containers have ended: pack what they wrote, and make what they leave deletable."""
+"""After the containers have ended: pack what they wrote, and make their files deletable."""
 
 import os
 from collections.abc import Callable, Collection, Iterable
@@ -29,18 +29,18 @@ def collect_artifacts(
     engine: Engine,
     *,
     working: Callable[[str], None],
-    given_up: Callable[[], bool],
+    cancelled: Callable[[], bool],
     replaces: Collection[str] = (),
 ) -> "tuple[Artifacts, Published | None]":
-    """Write the archives where the plan says, and upload them meanwhile where it says so.
+    """Write the archives, and upload them while they are written if the plan says so.
 
-    `given_up` is asked all the time whether somebody does not want to wait for the upload. `replaces` are artifacts of
-    an earlier job, which may be replaced.
+    Once `cancelled` returns True, the upload is stopped. `replaces` are artifacts of an earlier job, which may be
+    replaced.
     """
     hosts = [run for run in runs if run.container.id]
     model = [_tree(plan, run, engine, paths.MODEL) for run in hosts]
     output = [_tree(plan, run, engine, paths.OUTPUT_DATA) for run in hosts]
-    with publishing(plan, given_up=given_up) as publisher:
+    with publishing(plan, cancelled=cancelled) as publisher:
         try:
             artifacts = collect(
                 model,
@@ -54,14 +54,14 @@ def collect_artifacts(
                 owner=plan.run_id,
             )
         except BaseException:
-            _note_what_was_brought(plan, (*model, *output))
+            _write_indexes(plan, (*model, *output))
             raise
         return artifacts, None if publisher is None else publisher.finish(working)
 
 
-def give_back(runs: Iterable[HostRun], engine: Engine) -> list[str]:
-    """Make the folders that root wrote ours again; returns what did not work, in words."""
-    left = []
+def restore_ownership(runs: Iterable[HostRun], engine: Engine) -> list[str]:
+    """Make the user the owner of the folders that root wrote to; returns what failed, as sentences."""
+    failures = []
     for run in runs:
         if not run.container.id:
             continue
@@ -70,16 +70,16 @@ def give_back(runs: Iterable[HostRun], engine: Engine) -> list[str]:
             hand_back(engine, run.container.id, run.binds, rootless=rootless)
             hand_back(engine, run.container.id, run.file_systems, only_roots=True, rootless=rootless)
         except (EngineError, MachineNotReadyError, OSError) as error:
-            left.append(f"some folders of {run.name} still belong to root: {error}")
-    return left
+            failures.append(f"some folders of {run.name} still belong to root: {error}")
+    return failures
 
 
-def _note_what_was_brought(plan: JobPlan, trees: Iterable[HostTree]) -> None:
-    """So that it can be packed later."""
+def _write_indexes(plan: JobPlan, trees: Iterable[HostTree]) -> None:
+    """Of trees that were copied through the engine, so that they can be packed later."""
     for tree in trees:
-        brought = {spool(plan, tree.host, path) for path in (paths.MODEL, paths.OUTPUT_DATA)}
-        if os.fsdecode(tree.root) in brought and os.path.isdir(tree.root):
-            with suppress(OSError):  # without room for it, `keep` says what is lost
+        spools = {spool(plan, tree.host, path) for path in (paths.MODEL, paths.OUTPUT_DATA)}
+        if os.fsdecode(tree.root) in spools and os.path.isdir(tree.root):
+            with suppress(OSError):  # if the disk is full, `keep_unpacked` says what is lost
                 write_index(tree)
 
 

@@ -1,4 +1,4 @@
-"""The describe answer of a remembered job, with what is only known here in its `Local` block."""
+"""The describe answer of a job, with the `Local` block of what is only known on this machine."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,20 +11,20 @@ if TYPE_CHECKING:
 REQUEST = "request"
 PLAN = "plan"
 RECALL = "recall"
-"""The plan in the form that a later supervisor can use."""
+"""The plan, in a form that a later supervisor can read."""
 JOB = "job"
-"""The job file with its flags, for planning anew."""
+"""The job file with its flags, for planning again."""
 LOCAL = "local"
 NOT_ADOPTED = "not-adopted"
-"""Why a job could not be taken up by a new supervisor, and when that was tried."""
+"""Why a new supervisor could not take over a job, and when it tried."""
 DECISION = "Decision"
-"""Of the local block: how the job will have ended once everything is cleaned up."""
+"""In the local block: how the job ends once everything is cleaned up."""
 FINAL_METRICS = "FinalMetricDataList"
-"""Of the local block, but shown where the service shows it."""
+"""In the local block, but shown where the service shows it."""
 
 
 def describe_job(store: Store, name: str, *, service: bool = False) -> dict[str, Any]:
-    """What `smlocal describe NAME` says; with `service`, only what the service would say."""
+    """The answer of `smlocal describe NAME`; with `service`, only the members of the service."""
     record = store.get(name)
     request: Mapping[str, Any] = store.document(name, REQUEST)
     plan: Mapping[str, Any] = store.document(name, PLAN)

@@ -1,4 +1,4 @@
-"""What ended jobs may have left on an engine that did not answer; removed by whoever meets that engine next."""
+"""What ended jobs left on an engine that was unreachable. The next smlocal that reaches it removes that."""
 
 import os
 import time
@@ -7,9 +7,9 @@ from contextlib import suppress
 
 from smlocal.engine.interface import Engine, ResourceKind
 from smlocal.errors import EngineError, JobLeftoversError, JobUnknownError, MachineNotReadyError
-from smlocal.job.control.ended_hosts import ended_hosts
+from smlocal.job.control.found_containers import hosts_with_containers
 from smlocal.job.finish.cleanup import clear_disk, clear_engine
-from smlocal.job.finish.collect import give_back
+from smlocal.job.finish.collect import restore_ownership
 from smlocal.job.finish.describe import RECALL
 from smlocal.job.labels import owned_by
 from smlocal.planning.recall import recall
@@ -21,7 +21,7 @@ _POLL_SECONDS = 0.05
 
 
 def clear_this_engine(store: Store, engine: Engine) -> Iterator[str]:
-    """Remove from this engine what ended jobs have left there; yields their names. What fails is tried next time."""
+    """Remove what ended jobs left on this engine; yields their names. What fails is tried again next time."""
     with suppress(EngineError, MachineNotReadyError):
         address = engine.facts().address
         for left in store.left_on_engines():
@@ -30,19 +30,19 @@ def clear_this_engine(store: Store, engine: Engine) -> Iterator[str]:
 
 
 def clear_engine_of(store: Store, left: LeftOnEngine, connect_to: Callable[[str], Engine]) -> list[str]:
-    """Remove what one job has left, from the engine where it is; returns what stays, in words.
+    """Remove what one job left on its engine; returns what could not be removed, as sentences.
 
-    `JobLeftoversError` when a container may still run: the engine does not answer, or does not remove it.
+    `JobLeftoversError` if a container may still be running: the engine is unreachable, or does not remove it.
     """
     try:
         engine = connect_to(left.engine)
-        stays = _clear(store, engine, left)
+        failures = _clear(store, engine, left)
         running = any(each.kind is ResourceKind.CONTAINER for each in owned_by(engine, left.name, left.run_id))
     except (EngineError, MachineNotReadyError) as error:
         raise _leftovers(left, error.sentence) from error
     if running:
-        raise _leftovers(left, *stays)
-    return stays
+        raise _leftovers(left, *failures)
+    return failures
 
 
 def _leftovers(left: LeftOnEngine, *why: str) -> JobLeftoversError:
@@ -58,19 +58,19 @@ def _leftovers(left: LeftOnEngine, *why: str) -> JobLeftoversError:
 
 def _clear(store: Store, engine: Engine, left: LeftOnEngine) -> list[str]:
     directory = store.directory(left.name)
-    if os.path.isdir(f"{directory}/hosts") and _is_remembered(store, left):
-        # The containers wrote there as root, and must not write any more.
+    if os.path.isdir(f"{directory}/hosts") and _is_stored(store, left):
+        # The containers wrote there as root. They must not write any more when the owner is changed.
         _kill(engine, left)
-        give_back(ended_hosts(recall(store.document(left.name, RECALL)), engine), engine)
+        restore_ownership(hosts_with_containers(engine, recall(store.document(left.name, RECALL))), engine)
         clear_disk(directory)
-    stays = clear_engine(engine, left.name, left.run_id, engine_lost=False)
-    if not stays:
+    failures = clear_engine(engine, left.name, left.run_id, engine_lost=False)
+    if not failures:
         store.forget_left(left.run_id)
-    return stays
+    return failures
 
 
-def _is_remembered(store: Store, left: LeftOnEngine) -> bool:
-    """False once the job was removed, or another has its name."""
+def _is_stored(store: Store, left: LeftOnEngine) -> bool:
+    """False if the job was removed, or another job has its name."""
     try:
         return store.get(left.name).run_id == left.run_id
     except JobUnknownError:

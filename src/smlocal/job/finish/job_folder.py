@@ -1,4 +1,4 @@
-"""Copies of a job's documents in its folder, for people and for tools that read files; the store has the originals."""
+"""A job's folder: copies of its documents (the originals are in the store), and reserved disk space."""
 
 import json
 import os
@@ -6,38 +6,75 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
+from smlocal.job.finish.describe import PLAN, REQUEST, describe_job
+from smlocal.store.jobs import Store
+from smlocal.store.lease import Lease
+
 DESCRIBE = "describe"
 _DRAFT = ".partial"
+_RESERVE = ".reserve"
+_RESERVED_BYTES = 512 * 1024
 
 
-def _of_its_owner(path: str, flags: int) -> int:
-    """A request may hold secrets: nobody else may read it, even in a folder that was opened to others."""
-    return os.open(path, flags, 0o600)
-
-
-def keep(directory: str, kind: str, document: Any) -> None:
-    """Write `request.json`, `plan.json` or `describe.json`; a job does not fail for want of a copy."""
+def write_copy(directory: str, kind: str, document: Any) -> None:
+    """Write `request.json`, `plan.json` or `describe.json`. A copy that cannot be written does not fail the job."""
     path = os.path.join(directory, f"{kind}.json")
     draft = f"{path}{_DRAFT}"
     with suppress(OSError):
-        with open(draft, "w", encoding="utf-8", opener=_of_its_owner) as file:
+        with open(draft, "w", encoding="utf-8", opener=_owner_only) as file:
             json.dump(document, file, indent=2)
         os.replace(draft, path)
 
 
-def is_whole(directory: str) -> bool:
-    """False for the folder of a job that ended while its last copy was written, or before."""
-    return os.path.exists(os.path.join(directory, f"{DESCRIBE}.json")) and not any(_drafts(directory))
-
-
-def remove_drafts(directory: str) -> None:
-    """Remove copies and logs that a process that was killed has half written; only for the job's supervisor."""
+def write_copies(store: Store, name: str) -> None:
+    """Write all copies of a job that has ended; only for its supervisor."""
+    directory = store.directory(name)
     for path in _drafts(directory):
         with suppress(OSError):
             os.unlink(path)
+    for kind in (REQUEST, PLAN):
+        write_copy(directory, kind, store.document(name, kind))
+    write_copy(directory, DESCRIBE, describe_job(store, name))
+
+
+def complete_copies(store: Store) -> None:
+    """Write the copies of jobs whose supervisor was killed between the end of the job and the last copy."""
+    for record in store.list():
+        directory = store.directory(record.name)
+        if record.status.terminal and os.path.isdir(directory) and not _complete(directory):
+            lease = Lease.take(directory)
+            if lease is not None:
+                with lease:
+                    write_copies(store, record.name)
+
+
+def reserve_space(directory: str) -> None:
+    """Reserve disk space, so that the end of a job that fills the disk can still be recorded."""
+    with suppress(OSError):
+        descriptor = os.open(os.path.join(directory, _RESERVE), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            os.posix_fallocate(descriptor, 0, _RESERVED_BYTES)
+        finally:
+            os.close(descriptor)
+
+
+def release_space(directory: str) -> None:
+    """Release the reserved space, before the end of the job is recorded."""
+    with suppress(OSError):
+        os.unlink(os.path.join(directory, _RESERVE))
+
+
+def _owner_only(path: str, flags: int) -> int:
+    """A request may hold secrets, and the folder may have been opened to others."""
+    return os.open(path, flags, 0o600)
+
+
+def _complete(directory: str) -> bool:
+    return os.path.exists(os.path.join(directory, f"{DESCRIBE}.json")) and not any(_drafts(directory))
 
 
 def _drafts(directory: str) -> Iterator[str]:
+    """Copies and logs that a killed process has not written completely."""
     for folder in (directory, os.path.join(directory, "logs")):
         with suppress(OSError):
             yield from (os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(_DRAFT))

@@ -1,4 +1,4 @@
-"""Uploads in parts that S3 keeps for a job: whoever comes after a crash takes them back."""
+"""Multipart uploads of a job that are not complete. After a crash, the next process aborts them."""
 
 import json
 import os
@@ -11,19 +11,19 @@ if TYPE_CHECKING:
     from smlocal.sources.s3.writer import Target
 
 MIRRORS = ("checkpoints", "tensorboard", "tensors")
-"""What may be mirrored to S3; each has a journal of its own, for they upload at the same time."""
+"""What may be mirrored to S3. Each has its own journal, because they upload at the same time."""
 
 
-def uploads_of(mirror: str) -> str:
+def journal_name(mirror: str) -> str:
     """The name of a mirror's journal."""
     return f"uploads-of-{mirror}"
 
 
 class OpenUploads:
-    """A journal in the job's folder; a job does not fail for want of it."""
+    """A journal in the job's folder. A job does not fail if it cannot be written."""
 
     def __init__(self, directory: str, name: str = "uploads") -> None:
-        """Read what was left; `name` is one that nobody else writes at the same time."""
+        """Read the journal. No other process or thread may write to one of this name."""
         self._path = os.path.join(directory, f"{name}.json")
         self._lock = Lock()
         self._open: dict[str, list[str]] = {}
@@ -31,19 +31,19 @@ class OpenUploads:
             self._open = json.load(file)
 
     def begun(self, target: "Target", upload: str) -> None:
-        """S3 keeps parts of this object from now on."""
+        """An upload has begun."""
         with self._lock:
             self._open[upload] = [target.bucket, target.key]
             self._write()
 
     def ended(self, upload: str) -> None:
-        """It keeps them no longer."""
+        """An upload is complete or aborted."""
         with self._lock:
             if self._open.pop(upload, None) is not None:
                 self._write()
 
-    def take_back(self, store: "S3Client") -> None:
-        """End what a process that was killed has begun; only for the one process that publishes this job."""
+    def abort_all(self, store: "S3Client") -> None:
+        """Abort the uploads of a killed process; only for the one process that publishes this job."""
         if not self._open:
             return
         from smlocal.sources.s3.interface import S3Error
@@ -53,7 +53,7 @@ class OpenUploads:
             try:
                 store.writer().abort(Target(bucket=bucket, key=key), upload)
             except S3Error:
-                break  # what comes next will say so
+                break  # the upload that follows will fail with the same error
             self.ended(upload)
 
     def _write(self) -> None:

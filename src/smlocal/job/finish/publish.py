@@ -1,4 +1,4 @@
-"""Artifacts of a job sent to the `s3://` location that its request names: while it runs, or once more afterwards."""
+"""Upload a job's artifacts to its `s3://` location, at its end or later (`smlocal publish`)."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from smlocal.contract.s3_uri import bucket_name, s3_form, split_s3_uri
 from smlocal.errors import JobNotFinishedError, MachineNotReadyError, NothingToPublishError
 from smlocal.job.finish.describe import LOCAL, PLAN, REQUEST
-from smlocal.job.finish.open_uploads import MIRRORS, OpenUploads, uploads_of
+from smlocal.job.finish.open_uploads import MIRRORS, OpenUploads, journal_name
 from smlocal.planning.model import JobPlan
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
 from smlocal.store.lease import Lease
 
 if TYPE_CHECKING:
-    from smlocal.artifacts.s3_publish import Published as Published  # noqa: PLC0414  for the command, which says what became of it
+    from smlocal.artifacts.s3_publish import Published as Published  # noqa: PLC0414  for the command
     from smlocal.artifacts.s3_publish import Publisher
     from smlocal.sources.s3.client import S3Client
     from smlocal.sources.s3.writer import Target
@@ -23,32 +23,33 @@ if TYPE_CHECKING:
 _S3 = "s3://"
 _KINDS = ("Model", "Output")
 UNSENT = "Unsent"
-"""What `Local.Artifacts` calls what is mirrored and S3 did not take."""
+"""The member of `Local.Artifacts` with the mirrored folders that could not be sent to S3."""
 
 
 @contextmanager
-def publishing(plan: JobPlan, *, given_up: Callable[[], bool]) -> "Iterator[Publisher | None]":
-    """What sends the artifacts of a job on while they are written; None for a job that does not publish.
+def publishing(plan: JobPlan, *, cancelled: Callable[[], bool]) -> "Iterator[Publisher | None]":
+    """Uploads the artifacts of a job while they are written; None if the job does not publish.
 
-    `given_up` is asked all the time, by any thread; once it says so the upload is broken off. Leaving the context takes
-    back what is not complete.
+    Once `cancelled`, which any thread may call, returns True, the upload is stopped. When the context is left, uploads
+    that are not complete are aborted.
     """
     if not plan.output.publish:
         yield None
         return
-    place = _place(plan.output.model_uri, kms_key(plan.request))
-    with _publisher(plan.region, place, plan.job_directory, given_up) as publisher:
+    # The folder with `model.tar.gz` or `model/`.
+    target = target_of(f"{plan.output.model_uri.rstrip('/').rpartition('/')[0]}/", kms_key(plan.request))
+    with _publisher(plan.region, target, plan.job_directory, cancelled) as publisher:
         yield publisher
 
 
 def kms_key(request: Mapping[str, Any]) -> str | None:
-    """With which everything is encrypted that a job sends."""
-    found: str | None = (request.get("OutputDataConfig") or {}).get("KmsKeyId")
-    return found
+    """The key that encrypts everything a job uploads."""
+    key: str | None = (request.get("OutputDataConfig") or {}).get("KmsKeyId")
+    return key
 
 
-def place_of(uri: str, kms_key: str | None) -> "Target":
-    """`s3://bucket/some/key/`, as where something is sent."""
+def target_of(uri: str, kms_key: str | None) -> "Target":
+    """The target for `s3://bucket/some/key/`."""
     from smlocal.sources.s3.writer import Target
 
     bucket_uri, key = split_s3_uri(s3_form(uri))
@@ -56,14 +57,14 @@ def place_of(uri: str, kms_key: str | None) -> "Target":
 
 
 def check_publishing(region: str) -> None:
-    """See before the start that somebody is logged in; nothing is asked of S3."""
+    """Check that there are AWS credentials. No request is sent to S3."""
     from smlocal.sources.s3.client import open_store
 
     open_store(region)
 
 
 def published_document(published: "Published") -> dict[str, Any]:
-    """What `Local.Artifacts` says of it."""
+    """The members of `Local.Artifacts` on an upload."""
     return {
         "Published": [{"S3Uri": each.uri, "Bytes": each.bytes} for each in published.objects],
         "PublishFailure": published.failure or ("it was interrupted" if published.broken_off else None),
@@ -71,32 +72,32 @@ def published_document(published: "Published") -> dict[str, Any]:
 
 
 def unsent_document(unsent: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
-    """What it says of folders that are still to be sent."""
+    """Its member on folders that could not be sent."""
     return [{"S3Uri": uri, "Directory": directory} for uri, directory in unsent]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Publishable:
-    """What a finished job has left, and where it is meant for."""
+    """The artifacts of a finished job, and where they are uploaded to."""
 
     name: str
     region: str
     uri: str
-    """Of the folder, with a `/` at its end."""
+    """The folder, with a `/` at its end."""
     kms_key: str | None
     paths: tuple[str, ...]
     unsent: tuple[tuple[str, str], ...]
-    """What S3 did not take of what is mirrored there: the prefix, and the folder."""
+    """Mirrored folders that could not be sent to S3: prefix and local folder."""
     local: Mapping[str, Any]
 
     @property
-    def places(self) -> tuple[str, ...]:
-        """Where all of it is here."""
+    def local_paths(self) -> tuple[str, ...]:
+        """The local paths of everything that is uploaded."""
         return (*self.paths, *(directory for _, directory in self.unsent))
 
 
 def publishable(store: Store, name: str) -> Publishable:
-    """Look at a job before anything is sent; `JobNotFinishedError` or `NothingToPublishError` says what is wrong."""
+    """Check a job before anything is sent; raises `JobNotFinishedError` or `NothingToPublishError`."""
     record = store.get(name)
     if not record.status.terminal:
         raise JobNotFinishedError(
@@ -123,11 +124,11 @@ def publishable(store: Store, name: str) -> Publishable:
             details=[f"It is {record.status}, and no host wrote a model or output data."],
             remedy=[f"smlocal describe {name} says what happened."],
         )
-    gone = [path for path in (*paths, *(folder for _, folder in unsent)) if not os.path.exists(path)]
-    if gone:
+    missing = [path for path in (*paths, *(folder for _, folder in unsent)) if not os.path.exists(path)]
+    if missing:
         raise NothingToPublishError(
             f"artifacts of '{name}' were moved or deleted",
-            details=gone,
+            details=missing,
             remedy=["Restore them, or run the job again with --publish."],
         )
     return Publishable(
@@ -146,9 +147,9 @@ def publish_again(
     job: Publishable,
     *,
     working: Callable[[str], None] = lambda _: None,
-    given_up: Callable[[], bool] = lambda: False,
+    cancelled: Callable[[], bool] = lambda: False,
 ) -> "Published":
-    """Send what a finished job has left on disk, and remember how that went; the job itself stays as it is."""
+    """Upload the artifacts of a finished job and store the result. The status of the job does not change."""
     check_publishing(job.region)
     lease = Lease.take(store.directory(job.name))
     if lease is None:
@@ -158,21 +159,21 @@ def publish_again(
     with lease:
         directory = store.directory(job.name)
         published = _send(
-            _publisher(job.region, place_of(job.uri, job.kms_key), directory, given_up), job.paths, working
+            _publisher(job.region, target_of(job.uri, job.kms_key), directory, cancelled), job.paths, working
         )
-        left = list(job.unsent)
-        while left and published.whole:
-            uri, folder = left[0]
-            sender = _publisher(job.region, place_of(uri, job.kms_key), directory, given_up)
+        unsent = list(job.unsent)
+        while unsent and published.whole:
+            uri, folder = unsent[0]
+            sender = _publisher(job.region, target_of(uri, job.kms_key), directory, cancelled)
             published += _send(sender, (f"{folder}/",), working)
-            left = left[1:] if published.whole else left
-        artifacts = {**job.local["Artifacts"], **published_document(published), UNSENT: unsent_document(left)}
+            unsent = unsent[1:] if published.whole else unsent
+        artifacts = {**job.local["Artifacts"], **published_document(published), UNSENT: unsent_document(unsent)}
         store.put_document(job.name, LOCAL, {**job.local, "Artifacts": artifacts})
     return published
 
 
 def _send(sender: "Publisher", paths: tuple[str, ...], working: Callable[[str], None]) -> "Published":
-    """Send archives and folders; of a folder with a `/` at its end only what is in it, without its name."""
+    """Upload archives and folders; of a folder with a `/` at its end its contents only."""
     with sender as publisher:
         for path in paths:
             if os.path.isdir(path):
@@ -182,30 +183,25 @@ def _send(sender: "Publisher", paths: tuple[str, ...], working: Callable[[str], 
         return publisher.finish(working)
 
 
-def _place(model_uri: str, kms_key: str | None) -> "Target":
-    """The folder that the model is meant for, with its archive or its folder `model/` in it."""
-    return place_of(f"{model_uri.rstrip('/').rpartition('/')[0]}/", kms_key)
-
-
-def _publisher(region: str, place: "Target", directory: str, given_up: Callable[[], bool]) -> "Publisher":
+def _publisher(region: str, target: "Target", directory: str, cancelled: Callable[[], bool]) -> "Publisher":
     from smlocal.artifacts.s3_publish import Publisher
 
     journal = OpenUploads(directory)
-    others = [OpenUploads(directory, uploads_of(name)) for name in MIRRORS]  # those have ended by now
+    others = [OpenUploads(directory, journal_name(name)) for name in MIRRORS]  # mirroring has ended
 
     def open_client() -> "S3Client":
         from smlocal.sources.s3.client import open_store
 
         client = open_store(region)
         for each in (journal, *others):
-            each.take_back(client)
+            each.abort_all(client)
         return client
 
-    return Publisher(open_client, place, cancelled=given_up, journal=journal)
+    return Publisher(open_client, target, cancelled=cancelled, journal=journal)
 
 
-def unready(job: Publishable, published: "Published") -> MachineNotReadyError | None:
-    """The error where it was not S3 that refused: credentials that do not count, or no way there at all."""
+def upload_not_possible(job: Publishable, published: "Published") -> MachineNotReadyError | None:
+    """The error if it was not S3 that refused: wrong credentials, or S3 is unreachable."""
     if published.error is None:
         return None
     from smlocal.sources.refusals import Asked

@@ -1,4 +1,4 @@
-"""`--replace`: the artifacts of the job that had the name before, which go once those of the new one are in place."""
+"""`--replace`: the artifacts of the earlier job of that name. They are deleted once the new ones are in place."""
 
 import os
 from collections.abc import Mapping
@@ -10,14 +10,14 @@ from smlocal.removal import remove_tree
 from smlocal.store.jobs import Store
 
 REPLACED = "replaced"
-"""The document of the new job: paths by kind, as in `Local.Artifacts`."""
+"""The document with them: paths by kind, as in `Local.Artifacts`."""
 _KINDS = ("Model", "Output")
 
 Replaced = dict[str, list[str]]
 
 
-def old_artifacts(store: Store, name: str) -> Replaced:
-    """What the job of this name has left, and the jobs that it replaced in vain; empty when there is no such job."""
+def artifacts_to_replace(store: Store, name: str) -> Replaced:
+    """The artifacts of the job of this name, and those that it should have replaced; empty if there is no such job."""
     try:
         artifacts = (store.document(name, LOCAL) or {}).get("Artifacts", {})
     except JobUnknownError:
@@ -28,21 +28,21 @@ def old_artifacts(store: Store, name: str) -> Replaced:
 
 
 def replaced_artifacts(store: Store, name: str) -> Replaced:
-    """The old artifacts that a job is to replace; empty for most jobs."""
+    """The artifacts that a job replaces; empty for most jobs."""
     return store.document(name, REPLACED) or {}
 
 
-def drop_replaced(store: Store, name: str, artifacts: Mapping[str, Any], *, completed: bool) -> list[str]:
-    """Delete the old artifacts that new ones stand for now; of what stays, a note each. Harmless when done twice.
+def delete_replaced(store: Store, name: str, artifacts: Mapping[str, Any], *, completed: bool) -> list[str]:
+    """Delete the old artifacts for which there are new ones; returns notes on those that are kept.
 
-    `artifacts` is the new job's `Local.Artifacts`. Once it has completed, all old ones go: they must not pass for its
-    own.
+    `artifacts` is the new job's `Local.Artifacts`. If the job has completed, all old ones are deleted: they must not be
+    taken for its own. It may be called again.
     """
     replaced = replaced_artifacts(store, name)
     if not replaced:
         return []
     new = [artifacts[kind] for kind in _KINDS if artifacts.get(kind)]
-    left: Replaced = {}
+    kept: Replaced = {}
     notes = []
     for kind, paths in replaced.items():
         for path in dict.fromkeys(paths):
@@ -55,7 +55,7 @@ def drop_replaced(store: Store, name: str, artifacts: Mapping[str, Any], *, comp
                 notes.append(f"{path} is from the job that this one replaced")
             except OSError as error:
                 notes.append(f"{path} of the job that this one replaced could not be deleted: {error.strerror}")
-            left.setdefault(kind, []).append(path)
-    if left != replaced:
-        store.put_document(name, REPLACED, left)
+            kept.setdefault(kind, []).append(path)
+    if kept != replaced:
+        store.put_document(name, REPLACED, kept)
     return notes

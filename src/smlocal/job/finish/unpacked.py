@@ -1,46 +1,121 @@
-"""What the containers of a job wrote and nobody could pack: kept in the job's folder until it is packed or removed."""
+"""What the containers wrote and could not be packed: kept in the job's folder, and packed later (`smlocal pack`)."""
 
 import os
+from collections.abc import Callable
+from typing import Any, Literal, cast
 
+from smlocal.artifacts.collect import Artifacts, collect
+from smlocal.artifacts.drafts import remove_drafts
 from smlocal.artifacts.tree import HostTree
 from smlocal.artifacts.unpacked import INDEX, kept_tree, move
 from smlocal.contract import paths
-from smlocal.errors import ArtifactError
+from smlocal.contract.outcome.statuses import TrainingJobStatus
+from smlocal.errors import ArtifactError, JobNotFinishedError, NothingToPackError
+from smlocal.job.finish.describe import LOCAL, RECALL, describe_job
+from smlocal.job.finish.job_folder import DESCRIBE, write_copy
+from smlocal.job.finish.replaced import delete_replaced, replaced_artifacts
 from smlocal.planning.document import host_directory
 from smlocal.planning.model import HostPlan, JobPlan
-
-_PACKED = (paths.MODEL, paths.OUTPUT_DATA)
+from smlocal.planning.recall import recall
+from smlocal.removal import remove_tree
+from smlocal.store.jobs import Store
+from smlocal.store.lease import Lease
 
 
 def kept_directory(plan: JobPlan) -> str:
-    """Where it is kept."""
+    """The folder with what is kept."""
     return f"{plan.job_directory}/kept"
 
 
 def spool(plan: JobPlan, host: str, path: str) -> str:
-    """Where a folder of a host is brought to through the engine, if it cannot be read in its place."""
+    """Where a folder of a host is copied to through the engine, if it cannot be read directly."""
     return f"{plan.job_directory}/staged/{host}{_below(path).replace('/', '-')}"
 
 
-def keep(plan: JobPlan) -> list[str]:
-    """Move what is to be kept out of the way of the clean-up; returns what could not be kept, in words.
+def keep_unpacked(plan: JobPlan) -> list[str]:
+    """Move the folders to where the clean-up does not remove them; returns what failed, as sentences.
 
-    Harmless when done twice, also by another process.
+    It may be called again, also by another process.
     """
-    lost = []
+    failures = []
     for host in plan.hosts:
-        for path in _PACKED:
-            brought = spool(plan, host.host.name, path)
-            source = brought if os.path.exists(brought + INDEX) else host_directory(plan, host) + _below(path)
+        for path in (paths.MODEL, paths.OUTPUT_DATA):
+            copied = spool(plan, host.host.name, path)
+            source = copied if os.path.exists(copied + INDEX) else host_directory(plan, host) + _below(path)
             try:
                 move(source, _kept(plan, host, path))
             except (ArtifactError, OSError) as error:
-                lost.append(f"what {host.host.name} wrote to {path} could not be kept: {error}")
-    return lost
+                failures.append(f"what {host.host.name} wrote to {path} could not be kept: {error}")
+    return failures
 
 
-def kept_trees(plan: JobPlan, path: str) -> list[HostTree]:
-    """What was kept of a folder of every host, in their order."""
+def pack_again(
+    store: Store, name: str, *, output: str | None = None, working: Callable[[str], None] | None = None
+) -> dict[str, Any]:
+    """Pack what is kept of a finished job, to where the plan says or below the folder `output`.
+
+    Returns `Local.Artifacts`. The status of the job does not change. What was kept is deleted.
+    """
+    record = store.get(name)
+    if not record.status.terminal:
+        raise JobNotFinishedError(
+            f"The training job '{name}' is not finished: it is {record.status}.",
+            remedy=["It packs its artifacts itself when it ends."],
+        )
+    lease = Lease.take(store.directory(name))
+    if lease is None:
+        raise JobNotFinishedError(f"Another process is using the artifacts of '{name}'.", remedy=["Wait for it."])
+    with lease:
+        local = store.document(name, LOCAL) or {}
+        if not local.get("Artifacts", {}).get("Kept"):
+            raise NothingToPackError(
+                f"The job '{name}' has nothing to pack: its artifacts are packed, or there are none.",
+                remedy=[f"smlocal describe {name} shows its artifacts."],
+            )
+        plan = recall(store.document(name, RECALL))
+        directory = f"{plan.output.directory if output is None else f'{output}/{name}'}/output"
+        artifacts = _pack(store, plan, directory, working)
+        document = {
+            **local["Artifacts"],
+            "Directory": directory,
+            "Model": artifacts.model,
+            "ModelBytes": artifacts.model_bytes,
+            "Output": artifacts.output,
+            "OutputBytes": artifacts.output_bytes,
+            "Kept": None,
+        }
+        completed = record.status is TrainingJobStatus.COMPLETED
+        notes = delete_replaced(store, name, document, completed=completed)
+        document["Notes"] = [*artifacts.notes, *map(str, artifacts.clashes), *notes]
+        store.put_document(name, LOCAL, {**local, "Artifacts": document})
+        remove_tree(kept_directory(plan))
+        write_copy(store.directory(name), DESCRIBE, describe_job(store, name))
+    return document
+
+
+def _pack(store: Store, plan: JobPlan, directory: str, working: Callable[[str], None] | None) -> Artifacts:
+    replaced = replaced_artifacts(store, plan.name)
+    remove_drafts(directory, plan.run_id)  # of an earlier `smlocal pack` that was killed
+    try:
+        return collect(
+            _kept_trees(plan, paths.MODEL),
+            _kept_trees(plan, paths.OUTPUT_DATA),
+            destination=directory,
+            compression=cast("Literal['GZIP', 'NONE']", plan.output.compression),
+            merge_output=plan.output.merge_output,
+            working=working,
+            replaces=[path for paths in replaced.values() for path in paths],
+            owner=plan.run_id,
+        )
+    except ArtifactError as error:
+        raise ArtifactError(
+            error.sentence,
+            details=error.details,
+            remedy=[*error.remedy, f"The files are still kept in {kept_directory(plan)}"],
+        ) from error
+
+
+def _kept_trees(plan: JobPlan, path: str) -> list[HostTree]:
     return [kept_tree(host.host.name, _kept(plan, host, path)) for host in plan.hosts]
 
 

@@ -1,4 +1,4 @@
-"""What brings data to the containers of one attempt and has to be ended with it: downloads, mounts and feeders."""
+"""How data gets to the containers of one attempt: downloads, mounted streams (FastFile), and feeders (Pipe)."""
 
 from collections.abc import Callable
 from dataclasses import field
@@ -20,45 +20,44 @@ if TYPE_CHECKING:
     from smlocal.channels.pipe.feeder import PipeFeeder
     from smlocal.sources.s3.client import S3Client
 
-_MOST_AHEAD = 48 << 20
-_ALL_AHEAD = 96 << 20
-"""Bytes of S3 that are read ahead, by one channel and by all of the job."""
+_READ_AHEAD = 48 << 20
+_READ_AHEAD_OF_ALL = 96 << 20
+"""Bytes that are read ahead from S3, by one Pipe channel and by all of the job."""
 
 
 @dataclass(kw_only=True, slots=True)
 class Delivery:
-    """The data of one attempt on its way. Nothing is opened, nor imported, before a channel needs it."""
+    """The data of one attempt. Nothing is opened or imported before a channel needs it."""
 
     plan: JobPlan
     home: str
     reporter: Reporter
-    broken: Callable[[str, str], None]
-    """Told the FailureReason, and what really happened, when data can no longer be brought."""
+    on_failure: Callable[[str, str], None]
+    """Called with the FailureReason and an explanation when a running container gets no more data."""
     check: Check = no_check
-    """Called while progress is reported: breaks off what nobody wants any more."""
-    checkpoints_are_here: bool = False
-    """True once what S3 has of them is on this machine."""
+    """Called when progress is reported; raises if there is a request."""
+    checkpoints_downloaded: bool = False
     _client: "S3Client | None" = None
     _not_checked: dict[str, str] = field(default_factory=dict)
     """The first object for each kind of checksum that could not be compared."""
-    _local: dict[int, Listing] = field(default_factory=dict)
-    """What has been downloaded, by the identity of the listing: hosts that have all share one."""
+    _downloaded: dict[int, Listing] = field(default_factory=dict)
+    """By the identity of the original listing: hosts with the same data share it."""
     _mounts: dict[int, "tuple[str, FuseMount]"] = field(default_factory=dict)
-    """With the channel's name, by the identity of the listing too."""
+    """With the channel's name, by the identity of the listing."""
     _feeders: dict[str, "list[PipeFeeder]"] = field(default_factory=dict)
 
-    def local(self, tree: TreePlan) -> Listing:
-        """The objects of a tree as files of this machine; `StagingError` when S3 does not give them."""
+    def download(self, tree: TreePlan) -> Listing:
+        """Download the objects of a tree, once; `StagingError` if that fails. Returns the local files."""
         listing = tree.listing
         if not listing.remote:
             return listing
-        if id(listing) not in self._local:
+        if id(listing) not in self._downloaded:
             from smlocal.channels.cache.folder import Cache
             from smlocal.channels.download_channel import bring
 
             cache = Cache(home=self.home, limit=self.plan.cache_bytes) if self.plan.cache_bytes else None
             staged = f"{self.plan.job_directory}/staged"
-            self._local[id(listing)] = bring(
+            self._downloaded[id(listing)] = bring(
                 listing,
                 store=self.store,
                 endpoint=self.store().endpoint_url,
@@ -68,15 +67,15 @@ class Delivery:
                 progress=lambda progress: self.working(progress.sentence(tree.name)),
                 warn=self.reporter.warning,
             )
-        return self._local[id(listing)]
+        return self._downloaded[id(listing)]
 
     def working(self, text: str) -> None:
-        """Report how far something slow is."""
+        """Report the state of something slow."""
         self.check()
         self.reporter.working(text)
 
-    def streamed(self, tree: TreePlan) -> StagedChannel:
-        """A file system that fetches the objects as they are read."""
+    def mount(self, tree: TreePlan) -> StagedChannel:
+        """Mount a file system that fetches the objects when they are read, once."""
         _, mounted = self._mounts.get(id(tree.listing), (tree.name, None))
         if mounted is None:
             from smlocal.channels.fastfile.mount import FuseMount
@@ -85,14 +84,14 @@ class Delivery:
                 tree.listing,
                 region=self.plan.region,
                 directory=f"{self.plan.job_directory}/staged/fuse-{len(self._mounts)}",
-                died=lambda why: self._broke(f'the process that streams channel "{tree.name}" ended: {why}'),
+                died=lambda why: self._stream_died(f'the process that streams channel "{tree.name}" ended: {why}'),
             )
             self._mounts[id(tree.listing)] = tree.name, mounted
         mount = Mount(source=mounted.mount_point, target=tree.target, read_only=True)
         return StagedChannel(mounts=(mount,), means=Means.FUSE, bytes_copied=0)
 
     def open_pipes(self, host: HostPlan, copying: Copying = unbroken) -> None:
-        """Make the first FIFO of every Pipe channel of a host, whose folders exist."""
+        """Make the first FIFO of every Pipe channel of a host."""
         if not host.pipes:
             return
         from smlocal.channels.pipe.feeder import PipeFeeder
@@ -105,36 +104,36 @@ class Delivery:
                 directory=host_directory(self.plan, host) + paths.DATA.removeprefix(paths.ROOT),
                 spool=f"{self.plan.job_directory}/staged/{host.host.name}/pipe-{pipe.name}",
                 store=self.store,
-                broken=self.broken,
-                budget=min(_MOST_AHEAD, _ALL_AHEAD // channels),
+                broken=self.on_failure,
+                budget=min(_READ_AHEAD, _READ_AHEAD_OF_ALL // channels),
             )
             feeders.append(feeder)
             with copying():
                 feeder.prepare()
 
     def start_pipes(self, host: str) -> None:
-        """Feed whoever opens a FIFO of this host."""
+        """Feed the readers of this host's FIFOs."""
         for feeder in self._feeders.get(host, ()):
             feeder.start()
 
     def unread(self) -> list[tuple[str, "Unread"]]:
-        """The channel and the object of every read of S3 that failed in a container, before `close`."""
+        """Channel and object of every failed read from S3 in a container; to be called before `close`."""
         return [(channel, each) for channel, mount in self._mounts.values() for each in mount.unread()]
 
     def not_checked(self) -> list[str]:
-        """What to tell the user of objects whose checksums could not be compared, before `close`."""
-        found = dict(self._not_checked)
+        """Hints on objects whose checksums could not be compared; to be called before `close`."""
+        objects = dict(self._not_checked)
         for _, mount in self._mounts.values():
             for each in mount.not_checked():
-                found.setdefault(each.why, each.uri)
+                objects.setdefault(each.why, each.uri)
         return [
             f"{uri} was not checked for damage, nor was any other object with only a {kind.upper()} checksum: this "
             "needs the package awscrt. Install it:  pip install 'smlocal[crt]'"
-            for kind, uri in found.items()
+            for kind, uri in objects.items()
         ]
 
     def close(self) -> None:
-        """End everything; to call it twice does no harm."""
+        """Stop everything. It may be called again."""
         for feeders in self._feeders.values():
             for feeder in feeders:
                 feeder.stop()
@@ -143,21 +142,21 @@ class Delivery:
         self._feeders.clear()
         self._mounts.clear()
 
-    def _note_unchecked(self, kind: str, uri: str) -> None:
+    def _note_not_checked(self, kind: str, uri: str) -> None:
         self._not_checked.setdefault(kind, uri)
 
-    def _broke(self, explanation: str) -> None:
+    def _stream_died(self, explanation: str) -> None:
         from smlocal.contract.outcome.failure_reason import INTERNAL_ERROR
 
-        self.broken(INTERNAL_ERROR, explanation)
+        self.on_failure(INTERNAL_ERROR, explanation)
 
     def store(self) -> "S3Client":
-        """S3, opened when it is first needed; `StagingError` when that cannot be."""
+        """The client of S3; `StagingError` if there are no credentials."""
         if self._client is None:
             from smlocal.sources.s3.client import open_store
 
             try:
-                self._client = open_store(self.plan.region, not_checked=self._note_unchecked)
-            except MachineNotReadyError as error:  # they were there when the objects were listed
+                self._client = open_store(self.plan.region, not_checked=self._note_not_checked)
+            except MachineNotReadyError as error:
                 raise StagingError(f"ClientError: Data download failed:{error.sentence}") from error
         return self._client

@@ -1,4 +1,4 @@
-"""Read what the algorithm left in `/opt/ml/output/failure`, whatever it left there."""
+"""Read `/opt/ml/output/failure`, whatever the algorithm has made of it."""
 
 import os
 import stat
@@ -14,9 +14,9 @@ _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 def read_failure(output_directory: str, engine: Engine, container: str, *, here: bool = True) -> bytes:
-    """The file's beginning (one byte more than is used, to tell a cut one); a link, folder or FIFO is no file.
+    """The file's beginning, with one byte more than is used: it shows that the file is longer.
 
-    `here` is False where the container runs on another machine.
+    Empty if it is not a regular file. `here`: the container runs on this machine.
     """
     if not here:
         return _through_engine(engine, container)
@@ -35,7 +35,7 @@ def read_failure(output_directory: str, engine: Engine, container: str, *, here:
 
 
 def _through_engine(engine: Engine, container: str) -> bytes:
-    """Root's own file: only the engine may read it."""
+    """For a file that only root may read, or that is on another machine."""
     import tarfile
     from io import BytesIO
 

@@ -1,4 +1,4 @@
-"""Do the same for many hosts at once."""
+"""Do the same for many items, several at once."""
 
 from collections.abc import Callable, Sequence
 from threading import Thread
@@ -7,11 +7,8 @@ from typing import TypeVar
 Item = TypeVar("Item")
 
 
-def side_by_side(work: Callable[[Item], None], items: Sequence[Item], *, at_once: int) -> None:
-    """Work on all items, so many at a time; the first error, in their order, is raised once all work is over.
-
-    After an error no other item is begun.
-    """
+def run_parallel(work: Callable[[Item], None], items: Sequence[Item], *, at_once: int) -> None:
+    """Call `work` for all items. After an error no other item is begun; the first one's error is raised at the end."""
     waiting = iter(list(enumerate(items)))
     errors: dict[int, Exception] = {}
 
@@ -22,10 +19,10 @@ def side_by_side(work: Callable[[Item], None], items: Sequence[Item], *, at_once
                 return
             try:
                 work(item)
-            except Exception as error:  # noqa: BLE001 - raised below, in the thread that asked
+            except Exception as error:  # noqa: BLE001 - raised below, in the calling thread
                 errors[index] = error
 
-    threads = [Thread(target=take, name=f"side-by-side-{number}") for number in range(min(at_once, len(items)) - 1)]
+    threads = [Thread(target=take, name=f"parallel-{number}") for number in range(min(at_once, len(items)) - 1)]
     for thread in threads:
         thread.start()
     take()

@@ -1,4 +1,4 @@
-"""Put a host's `/opt/ml` in place before its container is made."""
+"""Prepare a host's `/opt/ml` before its container is created."""
 
 import os
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from smlocal.planning.model import HostPlan, JobPlan, TreePlan
 from smlocal.planning.staging import Staging
 
 MOUNTED = (paths.INPUT, paths.MODEL, paths.OUTPUT)
-"""Never `/opt/ml` itself: images keep code in `/opt/ml/code`, and toolkits write beside."""
+"""Not `/opt/ml` itself: images keep code in `/opt/ml/code`, and toolkits write next to it."""
 
 
 def build_tree(
@@ -27,14 +27,14 @@ def build_tree(
     delivery: Delivery | None = None,
     copying: Copying = unbroken,
 ) -> tuple[Mount, ...]:
-    """Make the folders and config files of one host, restore its checkpoints, and say what is mounted."""
+    """Make the folders and config files of one host and restore its checkpoints; returns the mounts."""
     base = host_directory(plan, host)
     for directory in host.directories:
         _make_directory(base + _below(directory))
     for path, content in host.files.items():
         _write(base + _below(path), content)
     for tree in host.channels:
-        # The engine would make the mount point itself, owned by root and undeletable for the user.
+        # Otherwise the engine would make the mount point, and the user could not delete it.
         _make_directory(base + _below(tree.target))
     restore_checkpoints(plan, host, delivery, copying)
     make_collectors(plan, host)
@@ -42,14 +42,14 @@ def build_tree(
 
 
 def mounts(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
-    """The folders of this machine that the host's container sees, or the volumes elsewhere that stand for them."""
+    """The folders of this machine that are mounted; for an engine on another machine, the volumes in their place."""
     if plan.engine.local:
         return _folders(plan, host)
     return tuple(mount for _, mount in _volumes(plan, host))
 
 
 def _volumes(plan: JobPlan, host: HostPlan) -> list[tuple[str, Mount]]:
-    """Each folder of this machine with the volume that stands for it."""
+    """Each folder of this machine with the volume in its place."""
     return [
         (mount.source, Mount(source=f"{host.container}-volume-{number}", target=mount.target, volume=True))
         for number, mount in enumerate(_folders(plan, host))
@@ -72,13 +72,13 @@ def stage_trees(
     staging: Staging | None = None,
     copying: Copying = unbroken,
 ) -> tuple[StagedChannel, ...]:
-    """Bring the channels and the code of one host into place; `staging` is what stands in for an overlay."""
+    """Prepare the channels and the code of one host; `staging` replaces that of the plan after an overlay failed."""
     if not plan.engine.local:
-        from smlocal.job.host.remote_volumes import send  # most engines are here
+        from smlocal.job.host.remote_volumes import fill_volumes  # most engines are on this machine
 
         named = [(tree, f"{host.container}-{_folder(tree)}") for tree in trees(plan, host)]
         folders = _volumes(plan, host)
-        return send(plan, host, engine, delivery, labels, folders=folders, trees=named, copying=copying)
+        return fill_volumes(plan, host, engine, delivery, labels, folders=folders, trees=named, copying=copying)
 
     def stage(tree: TreePlan) -> StagedChannel:
         _check_listing(tree)
@@ -88,9 +88,9 @@ def stage_trees(
         directory = f"{plan.job_directory}/staged/{host.host.name}/{_folder(tree)}"
         if tree.staging == "fuse":
             with copying():
-                return delivery.streamed(tree)
+                return delivery.mount(tree)
         with copying() if tree.listing.remote else nullcontext():
-            listing = delivery.local(tree)
+            listing = delivery.download(tree)
         if tree.staging == "bind":
             from smlocal.channels.fastfile.local import prepare_read_only  # most jobs have no FastFile channel
 
@@ -104,7 +104,7 @@ def stage_trees(
             volume_prefix=f"{host.container}-{_folder(tree)}",
             labels=labels,
             rootless=plan.engine.rootless,
-            # Objects that mark folders; what is empty here without one would be lost by an upload.
+            # Of S3, folders that objects mark. Empty local folders would be lost in an upload.
             folders=listing.directories if tree.listing.remote else (),
             copying=copying,
         )
@@ -113,13 +113,13 @@ def stage_trees(
 
 
 def fetch(plan: JobPlan, delivery: Delivery, copying: Copying) -> None:
-    """Bring what all hosts need from S3 to this machine: what is left to do for each of them is local."""
+    """Download from S3 once what all hosts need."""
     for host in plan.hosts:
         for tree in trees(plan, host):
             _check_listing(tree)
             if tree.listing.remote:
                 with copying():
-                    _ = delivery.streamed(tree) if tree.staging == "fuse" else delivery.local(tree)
+                    _ = delivery.mount(tree) if tree.staging == "fuse" else delivery.download(tree)
     fetch_checkpoints(plan, delivery, copying)
 
 
@@ -129,7 +129,7 @@ def _check_listing(tree: TreePlan) -> None:
 
 
 def trees(plan: JobPlan, host: HostPlan) -> tuple[TreePlan, ...]:
-    """The channels, and the code where the user gives some."""
+    """The channels, and the code if the job has some."""
     return host.channels if plan.code is None else (*host.channels, plan.code)
 
 
@@ -149,9 +149,9 @@ def _make_directory(path: str) -> None:
         _make_directory(parent)
     try:
         os.mkdir(path)
-    except FileExistsError:  # other hosts are staged at the same time, and have some parents in common
+    except FileExistsError:  # other hosts are staged at the same time and share some parents
         return
-    os.chmod(path, 0o755)  # noqa: S103 - what the service has, whatever the user's umask
+    os.chmod(path, 0o755)  # noqa: S103 - as on the service, whatever the umask
 
 
 def _write(path: str, content: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Checkpoints of one job: brought to every host before its container is made, saved when the containers have ended."""
+"""The checkpoints of one job: restored before containers are created, saved when they have ended."""
 
 import os
 import stat
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from smlocal.job.host.delivery import Delivery
     from smlocal.job.mirrored.folders import MirroredFolder
 
-_SIDE_BY_SIDE = 8
+_AT_ONCE = 8
 _Hosts = Sequence[tuple[HostPlan, str]]
 """In their order, each with its container."""
 
@@ -35,10 +35,9 @@ def restore_checkpoints(
     delivery: "Delivery | None" = None,
     copying: Copying = unbroken,
 ) -> None:
-    """Bring the checkpoints to one host, whose folders exist, and remember which; `StagingError` when it fails.
+    """Restore the checkpoints to one host and record which; `StagingError` if that fails.
 
-    Objects of S3 are downloaded for the first host, into the folder that stands for the prefix from then on; where
-    they are mirrored to S3, into one of this attempt.
+    Objects in S3 are downloaded for the first host only.
     """
     if plan.checkpoints is None:
         return
@@ -50,53 +49,45 @@ def restore_checkpoints(
     with copying() as check:
         listing = plan.checkpoints.listing
         if listing.remote and delivery is not None:
-            listing = _brought(plan.checkpoints, plan, delivery)
+            listing = _downloaded(plan, plan.checkpoints, delivery)
         restored = restore(listing, checkpoint_directory(plan, host), check=check)
     with open(record_path(plan, host), "w", encoding="ascii") as record:
         json.dump(asdict(restored), record)
 
 
 def fetch_checkpoints(plan: JobPlan, delivery: "Delivery", copying: Copying) -> None:
-    """Bring what S3 has of them to this machine, before the hosts get it all at once."""
+    """Download the checkpoints from S3, before they are restored to several hosts in parallel."""
     if plan.checkpoints is not None and plan.checkpoints.listing.remote:
         with copying():
-            _brought(plan.checkpoints, plan, delivery)
+            _downloaded(plan, plan.checkpoints, delivery)
 
 
 def drop_fetched(plan: JobPlan) -> None:
-    """Every host has its own copy by now."""
+    """Delete the downloaded checkpoints; every host has its own copy."""
     if plan.checkpoints is not None and plan.checkpoints.listing.remote:
         remove_tree(_fetched_to(plan))
 
 
-def _brought(checkpoints: CheckpointPlan, plan: JobPlan, delivery: "Delivery") -> Listing:
-    return _downloaded(plan, delivery) if checkpoints.s3_prefix is None else _fetched(plan, delivery)
+def _downloaded(plan: JobPlan, checkpoints: CheckpointPlan, delivery: "Delivery") -> Listing:
+    """The objects of the prefix, downloaded once in an attempt.
 
-
-def _downloaded(plan: JobPlan, delivery: "Delivery") -> Listing:
-    """The folder that stands for a prefix in S3, with what the prefix holds; made once in an attempt."""
-    checkpoints = plan.checkpoints
-    assert checkpoints is not None  # noqa: S101  it has been looked at
-    directory = checkpoints.directory
-    if not delivery.checkpoints_are_here:
+    If checkpoints are saved to S3, they are downloaded to a folder of this attempt; otherwise to the local folder that
+    is used in place of the prefix from then on.
+    """
+    listing, directory = checkpoints.listing, checkpoints.directory
+    if checkpoints.s3_prefix is not None:
+        directory = _fetched_to(plan)
+        if not os.path.isdir(directory):
+            _download(listing, directory, plan.run_id, delivery)
+    elif not delivery.checkpoints_downloaded:
         if os.path.lexists(directory):
             aside = f"{directory}-until-{plan.run_id}"
             os.rename(directory, aside)
             delivery.reporter.warning(f"{directory} already existed, from an earlier job; it was moved to {aside}")
-        if checkpoints.listing.paths or checkpoints.listing.failure is not None:
-            _download(checkpoints.listing, directory, plan.run_id, delivery)
-        delivery.checkpoints_are_here = True
-    return _here(checkpoints.listing, directory)
-
-
-def _fetched(plan: JobPlan, delivery: "Delivery") -> Listing:
-    """What the prefix holds, in a folder that goes with the attempt."""
-    checkpoints = plan.checkpoints
-    assert checkpoints is not None  # noqa: S101  it has been looked at
-    directory = _fetched_to(plan)
-    if not os.path.isdir(directory):
-        _download(checkpoints.listing, directory, plan.run_id, delivery)
-    return _here(checkpoints.listing, directory)
+        if listing.paths or listing.failure is not None:
+            _download(listing, directory, plan.run_id, delivery)
+        delivery.checkpoints_downloaded = True
+    return _local(listing, directory)
 
 
 def _fetched_to(plan: JobPlan) -> str:
@@ -116,15 +107,15 @@ def _download(listing: Listing, directory: str, run_id: str, delivery: "Delivery
     )
 
 
-def _here(listing: Listing, directory: str) -> Listing:
-    """What the folder holds by now, under the names of the prefix in S3."""
+def _local(listing: Listing, directory: str) -> Listing:
+    """The current files of a local folder, under their names below the prefix."""
     from smlocal.sources.checkpoints import list_again
 
     return list_again(replace(listing, root=directory, keys=(), sizes=(), etags=()))
 
 
 def checkpoint_mounts(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
-    """What is mounted for the checkpoints alone; nothing where they lie in a folder that is mounted anyway."""
+    """The mount for checkpoints; none if they are in a folder that is mounted anyway."""
     checkpoints = plan.checkpoints
     if checkpoints is None or not checkpoints.own_mount:
         return ()
@@ -133,13 +124,13 @@ def checkpoint_mounts(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Saved:
-    """What became of all that is mirrored."""
+    """How saving the mirrored folders went."""
 
     notes: tuple[str, ...] = ()
     unsent: tuple[tuple[str, str], ...] = ()
-    """What S3 did not take: the prefix that it is meant for, and the local folder with it."""
+    """Folders that could not be sent to S3: prefix and local folder."""
     error: ArtifactError | None = None
-    """Why not all of it is where it is meant to be."""
+    """The first error."""
 
 
 def save_mirrored(
@@ -147,14 +138,13 @@ def save_mirrored(
     hosts: Iterable[tuple[HostPlan, str]],
     engine: Engine,
     *,
-    given_up: Callable[[], bool] = lambda: False,
+    cancelled: Callable[[], bool] = lambda: False,
     working: Callable[[str], None] = lambda _: None,
 ) -> Saved:
-    """Save what the hosts, in their order and each with its container, have made of what is mirrored.
+    """Save the mirrored folders of the hosts, each given with its container.
 
-    For containers that have ended and whose folders are still there, and when no mirror runs any more. To call it
-    again, also from another process, does no harm. `given_up` is asked all the time whether somebody does not want to
-    wait, and `working` is told now and then how far it is.
+    The containers must have ended, their folders must still exist, and no mirror may be running. It may be called
+    again, also by another process. Once `cancelled` returns True, sending to S3 is stopped.
     """
     if plan.checkpoints is None and not plan.collectors:
         return Saved()
@@ -164,23 +154,23 @@ def save_mirrored(
     notes: list[str] = []
     unsent: list[tuple[str, str]] = []
     errors: list[ArtifactError] = []
-    for folder in mirrored_folders(plan, S3Access(given_up=given_up, working=working, side_by_side=_SIDE_BY_SIDE)):
+    for folder in mirrored_folders(plan, S3Access(cancelled=cancelled, working=working, at_once=_AT_ONCE)):
         trees: list[HostTree] = []
         try:
             trees += _trees(folder, pairs, engine)
             report = _save(folder, trees, pairs)
         except ArtifactError as error:
             errors.append(error)
-            if folder.s3_prefix is not None and trees and _keep(folder, trees, pairs):
-                notes.append(f"files that are missing in {folder.s3_prefix} are in {folder.kept}")
-                unsent.append((folder.s3_prefix, folder.kept))
+            if folder.s3_prefix is not None and trees and _save_locally(folder, trees, pairs):
+                notes.append(f"files that are missing in {folder.s3_prefix} are in {folder.fallback}")
+                unsent.append((folder.s3_prefix, folder.fallback))
         else:
             notes += [*report.notes, *map(str, report.clashes)]
     return Saved(notes=tuple(notes), unsent=tuple(unsent), error=errors[0] if errors else None)
 
 
 def save_folder(folder: "MirroredFolder", hosts: _Hosts, engine: Engine) -> "SaveReport":
-    """Save one of the folders, as `save_mirrored`; `ArtifactError` when it cannot be done."""
+    """Save one of the folders, as `save_mirrored`; `ArtifactError` if that fails."""
     return _save(folder, _trees(folder, hosts, engine), hosts)
 
 
@@ -195,7 +185,7 @@ def _save(folder: "MirroredFolder", trees: Sequence[HostTree], hosts: _Hosts) ->
     report = save(
         trees,
         folder.target,
-        restored=[journal.up_to_date(host.host.name, folder.given(host)) for host, _ in hosts],
+        restored=[journal.up_to_date(host.host.name, folder.restored(host)) for host, _ in hosts],
         owners=journal.owners,
         here=folder.plan.engine.local,
     )
@@ -203,28 +193,28 @@ def _save(folder: "MirroredFolder", trees: Sequence[HostTree], hosts: _Hosts) ->
     return replace(report, clashes=tuple(clashes.values()))
 
 
-def _keep(folder: "MirroredFolder", trees: Sequence[HostTree], hosts: _Hosts) -> bool:
-    """Save to the local folder what S3 does not take; False when there is nothing, or it cannot be had there either."""
+def _save_locally(folder: "MirroredFolder", trees: Sequence[HostTree], hosts: _Hosts) -> bool:
+    """Save to the local folder what could not be sent to S3; False if there is nothing, or that fails too."""
     from smlocal.artifacts.mirror.place import FolderTarget
 
-    target = FolderTarget(path=folder.kept, run_id=folder.plan.run_id)
+    target = FolderTarget(path=folder.fallback, run_id=folder.plan.run_id)
     try:
         return bool(_save(replace(folder, target=target), trees, hosts).written)
     except ArtifactError:
         return False
 
 
-def with_checkpoints_of_now(plan: JobPlan) -> JobPlan:
-    """The plan of a later attempt: what has been saved meanwhile is restored, and stands in the manifest."""
+def with_current_checkpoints(plan: JobPlan) -> JobPlan:
+    """The plan of the next attempt, which restores what has been saved meanwhile."""
     if plan.checkpoints is None:
         return plan
     checkpoints = plan.checkpoints
     if checkpoints.s3_prefix is not None:
         listing = _in_s3(plan.region, checkpoints)
     elif checkpoints.listing.remote and not os.path.isdir(checkpoints.directory):
-        return plan  # nothing was downloaded yet, nor written
+        return plan  # nothing was downloaded or written yet
     else:
-        listing = _here(checkpoints.listing, checkpoints.directory)
+        listing = _local(checkpoints.listing, checkpoints.directory)
     files = {paths.CHECKPOINTS_MANIFEST: manifest(listing)}
     return replace(
         plan,
@@ -234,7 +224,7 @@ def with_checkpoints_of_now(plan: JobPlan) -> JobPlan:
 
 
 def _in_s3(region: str, checkpoints: CheckpointPlan) -> Listing:
-    """What the prefix holds by now; the attempt fails where S3 does not say so."""
+    """The current objects of the prefix. If they cannot be listed, the attempt fails."""
     from smlocal.sources.checkpoints import list_prefix
     from smlocal.sources.s3.client import open_store
     from smlocal.sources.s3.interface import S3Error
@@ -245,7 +235,7 @@ def _in_s3(region: str, checkpoints: CheckpointPlan) -> Listing:
         return list_prefix(open_store(region), listing.bucket_uri, listing.prefix)
     except S3Error as error:
         return listing.failed(download_failure(error))
-    except MachineNotReadyError as error:  # nobody is logged in any more
+    except MachineNotReadyError as error:  # there are no credentials any more
         return listing.failed(error.sentence)
 
 
@@ -265,7 +255,7 @@ def _tree(folder: "MirroredFolder", host: HostPlan, container: str, engine: Engi
 
 
 def _is_folder(directory: str, above: str) -> bool:
-    """False for what the container has deleted or made a link of, here or on the way: no link of its is followed."""
+    """False if the container deleted the folder or one above it, or made a link of it: its links are not followed."""
     current = above
     for name in directory.removeprefix(f"{above}/").split("/"):
         current = f"{current}/{name}"
@@ -275,7 +265,7 @@ def _is_folder(directory: str, above: str) -> bool:
         except (FileNotFoundError, NotADirectoryError):
             return False
         except PermissionError:
-            return True  # the engine is asked, and it looks from inside the container
+            return True  # the engine checks it, from inside the container
         except OSError as error:
             raise ArtifactError(f"Artifact upload failed:{error.strerror}", details=[current]) from error
     return True

@@ -1,4 +1,4 @@
-"""Folders for TensorBoard and the debugger: what stands for their URIs here, and how they are mounted."""
+"""Folders for TensorBoard and the debugger: the local folders for their URIs, and their mounts."""
 
 import os
 from collections.abc import Sequence
@@ -18,13 +18,13 @@ from smlocal.sources.local_path import cleaned, local_path
 from smlocal.sources.mapping import is_remote, longest_match
 
 
-def see_collectors(job: JobFile) -> dict[str, str]:
-    """The local folder that stands for each S3OutputPath, by member; without those in S3 that nothing stands for."""
-    found = {}
+def collector_folders(job: JobFile) -> dict[str, str]:
+    """The local folder for each S3OutputPath, by member; without those in S3 that are not mapped (`Local.Sources`)."""
+    folders = {}
     request = job.request
-    taken: list[_Taken] = []
+    mirrored: list[_Mirrored] = []
     if request.CheckpointConfig is not None:
-        taken.append(_taken("CheckpointConfig", request.CheckpointConfig.LocalPath, paths.CHECKPOINTS))
+        mirrored.append(_mirrored("CheckpointConfig", request.CheckpointConfig.LocalPath, paths.CHECKPOINTS))
     for member, config, default in (
         ("TensorBoardOutputConfig", request.TensorBoardOutputConfig, paths.TENSORBOARD),
         ("DebugHookConfig", request.DebugHookConfig, paths.TENSORS),
@@ -34,16 +34,16 @@ def see_collectors(job: JobFile) -> dict[str, str]:
         why = None if config.LocalPath is None else unusable(config.LocalPath, code=job.local.Code is not None)
         if why is not None:
             raise _refused(job, member, config.LocalPath, why)
-        taken.append(_taken(member, config.LocalPath, default))
-        _keep_apart(job, taken)
+        mirrored.append(_mirrored(member, config.LocalPath, default))
+        _refuse_overlap(job, mirrored)
         folder = _folder(config.S3OutputPath, job)
         if folder is not None:
-            found[member] = folder
-    return found
+            folders[member] = folder
+    return folders
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Taken:
+class _Mirrored:
     """A folder of the container that is mirrored."""
 
     member: str
@@ -51,13 +51,13 @@ class _Taken:
     path: str
 
 
-def _taken(member: str, given: str | None, default: str) -> _Taken:
-    return _Taken(member=member, given=given, path=container_path(given or default))
+def _mirrored(member: str, given: str | None, default: str) -> _Mirrored:
+    return _Mirrored(member=member, given=given, path=container_path(given or default))
 
 
-def _keep_apart(job: JobFile, taken: Sequence[_Taken]) -> None:
-    """Defaults lie apart: of two that do not, one was given, and that is the one to change."""
-    *others, last = taken
+def _refuse_overlap(job: JobFile, mirrored: Sequence[_Mirrored]) -> None:
+    """Check the last one. Defaults do not overlap, so of two that do, one was given: the error names it."""
+    *others, last = mirrored
     for other in others:
         one, two = (last, other) if last.given is not None else (other, last)
         why = overlap(one.path, two.path, whose=two.member)
@@ -83,15 +83,15 @@ def _folder(uri: str, job: JobFile) -> str | None:
 
 
 def make_collectors(plan: JobPlan, host: HostPlan) -> None:
-    """Make the folders that are mounts of their own, empty; the others are made with the folders they lie in."""
+    """Make the folders with their own mounts, empty. The others are made with the folders that they are in."""
     for collector in _own_mounts(plan):
         folder = collector_directory(plan, host, collector)
         os.mkdir(folder)
-        os.chmod(folder, 0o755)  # noqa: S103  what the service has, whatever the user's umask
+        os.chmod(folder, 0o755)  # noqa: S103 - as on the service, whatever the umask
 
 
 def collector_mounts(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
-    """What is mounted for the collectors alone."""
+    """The mounts for collectors."""
     return tuple(
         Mount(source=collector_directory(plan, host, each), target=each.local_path) for each in _own_mounts(plan)
     )

@@ -1,4 +1,4 @@
-"""The folders of the hosts that are mirrored while the job runs, and saved at its end: where they lie, and where to."""
+"""The folders that are mirrored while the job runs and saved at its end: where they are, and their targets."""
 
 import json
 from collections.abc import Callable
@@ -16,26 +16,26 @@ if TYPE_CHECKING:
     from smlocal.sources.s3.client import S3Client
 
 
-_PATIENCE = 60.0
+_RETRY_SECONDS = 60.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class S3Access:
-    """How long to wait for S3, and who hears of it."""
+    """How S3 is used."""
 
-    patience: float = _PATIENCE
-    """Seconds without any progress."""
-    given_up: Callable[[], bool] = lambda: False
-    """Asked all the time whether somebody does not want to wait at all."""
+    retry_seconds: float = _RETRY_SECONDS
+    """Seconds without any progress, after which an upload fails."""
+    cancelled: Callable[[], bool] = lambda: False
+    """Returns True once the user does not want to wait."""
     working: Callable[[str], None] | None = None
-    """Told some times a second how far a large file is."""
-    side_by_side: int = 1
-    """How many small files are sent at the same time, when nobody writes them any more."""
+    """Called several times a second with the state of a large file."""
+    at_once: int = 1
+    """How many small files are sent at the same time, once nothing writes to them."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MirroredFolder:
-    """One folder that every host has for itself, and the target that they share."""
+    """A folder that every host has, and the target that they share."""
 
     plan: JobPlan
     name: str
@@ -43,23 +43,23 @@ class MirroredFolder:
     """In the container."""
     target: Target
     grows: bool = False
-    """True for logs that stay open: they are mirrored as far as they go."""
+    """True for logs that stay open. They are mirrored as far as they are written."""
     s3_prefix: str | None = None
-    """What the target is in S3, where it is there."""
-    kept: str = ""
-    """Then the local folder for what S3 does not take in the end."""
+    """The target, if it is in S3."""
+    fallback: str = ""
+    """The local folder for files that could not be sent to S3."""
     collector: CollectorPlan | None = None
     """None for the checkpoints."""
 
     def directory(self, host: HostPlan) -> str:
-        """Where it lies on this machine while the job runs."""
+        """The local folder while the job runs."""
         if self.collector is not None:
             return collector_directory(self.plan, host, self.collector)
         return checkpoint_directory(self.plan, host)
 
     @property
     def journal_path(self) -> str:
-        """Beside the folders that the containers see, so that a supervisor who takes over finds it."""
+        """In the job's folder, so that a later supervisor finds it."""
         return f"{self.plan.job_directory}/hosts/{self.name}.journal"
 
     def journal(self) -> "Journal":
@@ -68,8 +68,8 @@ class MirroredFolder:
 
         return Journal.read(self.journal_path)
 
-    def given(self, host: HostPlan) -> Restored:
-        """What a host found in it; nothing when that is not known, and then all that it has counts as written."""
+    def restored(self, host: HostPlan) -> Restored:
+        """What was restored to it. If that is not known: nothing, and everything counts as written by the host."""
         if self.collector is not None:
             return Restored(directory=self.directory(host))
         try:
@@ -83,9 +83,9 @@ class MirroredFolder:
 
 
 def mirrored_folders(plan: JobPlan, s3: S3Access | None = None) -> tuple[MirroredFolder, ...]:
-    """Every one that the job has; `s3` is how to go to S3, for those that are there."""
+    """All of the job."""
     s3 = s3 or S3Access()
-    found = [
+    folders = [
         MirroredFolder(
             plan=plan,
             name=collector.name,
@@ -93,52 +93,52 @@ def mirrored_folders(plan: JobPlan, s3: S3Access | None = None) -> tuple[Mirrore
             target=_target(plan, collector.name, collector.s3_prefix, collector.directory, s3),
             grows=collector.grows,
             s3_prefix=collector.s3_prefix,
-            kept=collector.directory,
+            fallback=collector.directory,
             collector=collector,
         )
         for collector in plan.collectors
     ]
     checkpoints = plan.checkpoints
     if checkpoints is not None:
-        found.append(
+        folders.append(
             MirroredFolder(
                 plan=plan,
                 name="checkpoints",
                 local_path=checkpoints.local_path,
                 target=_target(plan, "checkpoints", checkpoints.s3_prefix, checkpoints.directory, s3),
                 s3_prefix=checkpoints.s3_prefix,
-                kept=checkpoints.directory,
+                fallback=checkpoints.directory,
             )
         )
-    return tuple(found)
+    return tuple(folders)
 
 
 def _target(plan: JobPlan, name: str, s3_prefix: str | None, directory: str, s3: S3Access) -> Target:
     if s3_prefix is None:
         return FolderTarget(path=directory, run_id=plan.run_id)
-    from smlocal.artifacts.mirror.s3_place import S3Target  # of a job that publishes
-    from smlocal.job.finish.open_uploads import OpenUploads, uploads_of
-    from smlocal.job.finish.publish import kms_key, place_of
+    from smlocal.artifacts.mirror.s3_place import S3Target  # few jobs use S3
+    from smlocal.job.finish.open_uploads import OpenUploads, journal_name
+    from smlocal.job.finish.publish import kms_key, target_of
 
-    journal = OpenUploads(plan.job_directory, uploads_of(name))
+    journal = OpenUploads(plan.job_directory, journal_name(name))
 
     def open_client() -> "S3Client":
         from smlocal.sources.s3.client import open_store
 
-        client = open_store(plan.region, patience=s3.patience)
-        journal.take_back(client)
+        client = open_store(plan.region, patience=s3.retry_seconds)
+        journal.abort_all(client)
         return client
 
     return S3Target(
-        prefix=place_of(s3_prefix, kms_key(plan.request)),
+        prefix=target_of(s3_prefix, kms_key(plan.request)),
         open_store=open_client,
         journal=journal,
-        given_up=s3.given_up,
+        given_up=s3.cancelled,
         working=s3.working,
-        side_by_side=s3.side_by_side,
+        side_by_side=s3.at_once,
     )
 
 
 def record_path(plan: JobPlan, host: HostPlan) -> str:
-    """Where it is kept which checkpoints a host was given."""
+    """The file that says which checkpoints were restored to a host."""
     return f"{host_directory(plan, host)}/restored-checkpoints.json"

@@ -1,4 +1,4 @@
-"""Mirrors beside the containers of one attempt: begun with them, and stopped before anything is saved or cleared."""
+"""Mirror checkpoints and other folders while the containers of an attempt run."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -7,27 +7,24 @@ from dataclasses import field
 from smlocal.planning.model import JobPlan
 from smlocal.quick_dataclass import dataclass
 
-_PATIENCE = 10.0
-"""Seconds without progress, while there is time to try again: so long may the end of the job have to wait for it."""
+_RETRY_SECONDS = 10.0
+"""Short, because the end of the job has to wait for it, and everything is saved again then."""
 
 
 @dataclass(kw_only=True, slots=True)
 class Mirrors:
-    """Of the checkpoints and the other folders whose files are wanted while the job runs."""
+    """The mirrors of one attempt."""
 
     plan: JobPlan
-    given_up: Callable[[], bool] = lambda: False
-    """Asked all the time whether somebody does not want to wait for S3."""
+    cancelled: Callable[[], bool] = lambda: False
+    """Returns True once the user does not want to wait for S3."""
     notes: list[str] = field(default_factory=list)
-    """What was not as it should be."""
+    """What went wrong."""
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Mirror for as long as containers may write.
-
-        Not a moment longer: when their folders are cleared nothing of it may look as if they had deleted their files.
-        """
-        # What a container writes on another machine is seen only when it has ended.
+        """Mirror while containers may write, and no longer: cleaning up must not look like files that they deleted."""
+        # Files on another machine can only be read when the container has ended.
         if not self.plan.engine.local or (self.plan.checkpoints is None and not self.plan.collectors):
             yield
             return
@@ -38,14 +35,14 @@ class Mirrors:
             Mirror(
                 name=folder.name,
                 hosts=[
-                    MirroredHost(host=host.host.name, directory=folder.directory(host), given=folder.given(host))
+                    MirroredHost(host=host.host.name, directory=folder.directory(host), given=folder.restored(host))
                     for host in self.plan.hosts
                 ],
                 target=folder.target,
                 journal_path=folder.journal_path,
                 grows=folder.grows,
             )
-            for folder in mirrored_folders(self.plan, S3Access(patience=_PATIENCE, given_up=self.given_up))
+            for folder in mirrored_folders(self.plan, S3Access(retry_seconds=_RETRY_SECONDS, cancelled=self.cancelled))
         ]
         try:
             for mirror in mirrors:

@@ -10,7 +10,7 @@ from smlocal.contract.listing import Listing
 from smlocal.contract.model.request import Channel
 from smlocal.contract.validation.member_path import Path
 from smlocal.contract.validation.violation import Violation
-from smlocal.job.mirrored.collectors import see_collectors
+from smlocal.job.mirrored.collectors import collector_folders
 from smlocal.jobfile.job_file import JobFile
 from smlocal.jobfile.refusal import unsupported_request
 from smlocal.quick_dataclass import dataclass
@@ -59,7 +59,7 @@ def see_inputs(job: JobFile, *, strict: bool, region: str) -> Inputs:
         file_systems=file_systems,
         code=_code(job),
         checkpoints=_checkpoints(job, strict=strict, region=region, store=store),
-        collectors=see_collectors(job),
+        collectors=collector_folders(job),
         sources={uri: os.path.abspath(local_path(folder, directory)) for uri, folder in job.local.Sources.items()},
     )
 

@@ -37,7 +37,7 @@ def worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
     import spawned_work  # type: ignore[import-not-found]  # written a moment ago
 
     def begin(name: str, **given: str) -> None:
-        detach.leave_behind(getattr(spawned_work, name), **given)
+        detach.start_in_background(getattr(spawned_work, name), **given)
 
     yield begin
     del sys.modules["spawned_work"]  # the next test writes another

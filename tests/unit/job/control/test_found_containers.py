@@ -3,7 +3,7 @@
 import pytest
 
 from smlocal.engine.interface import ContainerState
-from smlocal.job.control.found_containers import Found, FoundHost
+from smlocal.job.control.found_containers import FoundContainer, FoundContainers
 
 BEGAN = "2026-11-20T21:05:49.898342929Z"
 
@@ -16,9 +16,9 @@ def state(
     )
 
 
-def found(*states: ContainerState, began: str = BEGAN) -> Found:
-    hosts = {f"algo-{number}": FoundHost(container="c", state=each) for number, each in enumerate(states, 1)}
-    return Found(hosts=hosts, engine_began=began)
+def found(*states: ContainerState, began: str = BEGAN) -> FoundContainers:
+    hosts = {f"algo-{number}": FoundContainer(id="c", state=each) for number, each in enumerate(states, 1)}
+    return FoundContainers(hosts=hosts, engine_started=began)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from typing import Any
 
 from smlocal.contract.outcome.statuses import StopCause
 from smlocal.job.control.history import Past, read_past
-from smlocal.job.decide.attempt_outcome import Story
+from smlocal.job.decide.attempt_outcome import AttemptOutcome
 from smlocal.store.records import Event
 
 
@@ -22,7 +22,7 @@ def restart(number: int, why: str) -> tuple[str, Any]:
 
 def test_nothing_happened() -> None:
     assert read() == Past()
-    assert read(("anything", None)) == Past(heard=1)
+    assert read(("anything", None)) == Past(events_read=1)
 
 
 def test_a_stop_and_its_signals() -> None:
@@ -32,7 +32,7 @@ def test_a_stop_and_its_signals() -> None:
         signal("algo-2", "SIGTERM", "the engine stopped answering"),
         signal("algo-1", "SIGKILL"),
     )
-    assert (past.story, past.grace) == (Story(stopped=StopCause.REQUEST), 5.0)
+    assert (past.outcome, past.grace) == (AttemptOutcome(stopped=StopCause.REQUEST), 5.0)
     assert past.terminated == {"algo-1": 2.0}
     assert past.killed == {"algo-1"}
 
@@ -41,12 +41,12 @@ def test_an_interruption_that_was_asked_for_and_begun() -> None:
     assert read(("interrupt", {})).interruption_asked
     past = read(("interrupt", {}), ("interruption", {}))
     assert not past.interruption_asked
-    assert past.story == Story(interrupted=True)
+    assert past.outcome == AttemptOutcome(interrupted=True)
 
 
 def test_a_stop_outweighs_an_interruption() -> None:
     past = read(("stop", {"Cause": "request"}), ("interruption", {}))
-    assert past.story == Story(stopped=StopCause.REQUEST)
+    assert past.outcome == AttemptOutcome(stopped=StopCause.REQUEST)
 
 
 def test_only_the_last_attempt_counts_but_for_how_many_there_were() -> None:
@@ -57,4 +57,4 @@ def test_only_the_last_attempt_counts_but_for_how_many_there_were() -> None:
         restart(2, "interruption"),
         restart(3, "retry"),
     )
-    assert past == Past(heard=5, number=3, retries=1, interruptions=1, faults=[1], logged={"algo-1": 30})
+    assert past == Past(events_read=5, retries=1, interruptions=1, faults=[1], logged={"algo-1": 30})

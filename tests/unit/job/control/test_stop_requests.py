@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from smlocal.contract.outcome.statuses import StopCause
-from smlocal.job.control.signals import StopSignals
-from smlocal.job.control.stop_requests import BrokenOffError, StopRequests
+from smlocal.job.control.stop_requests import StagingStoppedError, StopRequests, StopSignals
 from smlocal.job.control.wakeup import write_wakeup
-from smlocal.job.decide.events import KillAsked, Poked, StopAsked
+from smlocal.job.decide.events import KillAsked, StopAsked, Woken
 
 
 @pytest.fixture
@@ -39,25 +38,25 @@ def test_what_is_heard_first_and_second(requests: StopRequests) -> None:
 
 def test_another_process_wakes_through_the_fifo(requests: StopRequests, tmp_path: Path) -> None:
     assert not write_wakeup(str(tmp_path)), "without a FIFO a signal is sent"
-    requests.listen_in(str(tmp_path))
+    requests.accept_wakeups(str(tmp_path))
     assert requests.events.empty()
     threading.Timer(0.05, write_wakeup, [str(tmp_path)]).start()
-    assert requests.events.next(60) == Poked()
+    assert requests.events.next(60) == Woken()
     assert write_wakeup(str(tmp_path))
     assert not requests.events.empty()
-    assert requests.events.next(0) == Poked()
+    assert requests.events.next(0) == Woken()
     assert requests.events.next(0.01) is None
 
 
 def test_a_fifo_that_nobody_reads_or_that_is_full_keeps_nobody_waiting(tmp_path: Path) -> None:
     with StopRequests() as requests:
-        requests.listen_in(str(tmp_path))
+        requests.accept_wakeups(str(tmp_path))
         for _ in range(70_000):
             write_wakeup(str(tmp_path))
-        assert requests.events.next(0) == Poked()
+        assert requests.events.next(0) == Woken()
     assert write_wakeup(str(tmp_path)), "its supervisor has gone: no signal is sent to whatever process has its id"
     with StopSignals() as signals:
-        signals.listen_in(str(tmp_path))
+        signals.accept_wakeups(str(tmp_path))
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
         signal.signal(number, signal.SIG_DFL)
@@ -67,12 +66,12 @@ def test_a_fifo_that_nobody_reads_or_that_is_full_keeps_nobody_waiting(tmp_path:
 def test_what_reports_progress_is_broken_off_only_where_that_may_be(requests: StopRequests) -> None:
     requests.stop()
     requests.check_interruptible()
-    with pytest.raises(BrokenOffError), requests.interruptible():
+    with pytest.raises(StagingStoppedError), requests.interruptible():
         pass
     requests.events.next(0)
     with requests.interruptible():
         requests.check_interruptible()
         requests.stop()
-        with pytest.raises(BrokenOffError):
+        with pytest.raises(StagingStoppedError):
             requests.check_interruptible()
     requests.check_interruptible()

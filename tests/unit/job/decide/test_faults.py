@@ -25,7 +25,7 @@ def test_no_fault_strikes_more_often_than_asked(plans: tuple[FaultPlan, ...], la
     now = 0.0
     struck = {"interrupt": 0, "Before": 0, "During": 0, "After": 0}
     for seconds in lasting:
-        struck["Before"] += faults.strikes("Before")
+        struck["Before"] += faults.fails("Before")
         faults.training_began(now)
         assert faults.due(now - 1) == []
         end = now + seconds
@@ -34,7 +34,7 @@ def test_no_fault_strikes_more_often_than_asked(plans: tuple[FaultPlan, ...], la
         struck["During"] += sum(isinstance(event, PlatformFailed) for event in due)
         # What is left comes later, never now.
         assert faults.wake_at is None or faults.wake_at > end
-        struck["After"] += faults.strikes("After")
+        struck["After"] += faults.fails("After")
         now = end
     for kind, count in struck.items():
         asked = [plan for plan in plans if (kind == "interrupt" if plan.interrupt else kind == plan.when)]

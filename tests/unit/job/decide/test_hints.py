@@ -114,7 +114,7 @@ def test_a_process_that_ignored_sigterm_is_named() -> None:
     (hint,) = hints(exit_code=137, **known)
     assert "python train.py" in hint
     assert "120 s" in hint
-    (hint,) = hints(exit_code=137, impatient=True, **known)
+    (hint,) = hints(exit_code=137, killed_early=True, **known)
     assert "before the grace period ended" in hint
 
 

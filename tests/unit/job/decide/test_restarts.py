@@ -3,16 +3,16 @@ from hypothesis import strategies as st
 
 from smlocal.contract.outcome.failure_reason import INTERNAL_ERROR
 from smlocal.contract.outcome.statuses import StopCause
-from smlocal.job.decide.attempt_outcome import HostEnd, Story
+from smlocal.job.decide.attempt_outcome import AttemptOutcome, HostEnd
 from smlocal.job.decide.restarts import Restart, RestartPolicy
 
-FAILED = Story(first_failure="algo-1", ends=(HostEnd(host="algo-1", exit_code=1),))
-BROKEN = Story(failure_reason=INTERNAL_ERROR)
+FAILED = AttemptOutcome(first_failure="algo-1", ends=(HostEnd(host="algo-1", exit_code=1),))
+BROKEN = AttemptOutcome(failure_reason=INTERNAL_ERROR)
 
 
 def test_an_interruption_restarts_as_often_as_it_happens() -> None:
     policy = RestartPolicy(retries=0)
-    assert [policy.after(Story(interrupted=True)) for _ in range(5)] == [Restart.INTERRUPTION] * 5
+    assert [policy.after(AttemptOutcome(interrupted=True)) for _ in range(5)] == [Restart.INTERRUPTION] * 5
     assert policy.interruptions == 5
 
 
@@ -24,13 +24,15 @@ def test_an_internal_error_uses_up_retries() -> None:
 
 def test_nothing_else_restarts() -> None:
     policy = RestartPolicy(retries=9)
-    assert policy.after(Story()) is None
+    assert policy.after(AttemptOutcome()) is None
     assert policy.after(FAILED) is None
-    assert policy.after(Story(start_error="OCI runtime")) is None
-    assert policy.after(Story(failure_reason="ClientError: Data download failed:x")) is None
+    assert policy.after(AttemptOutcome(start_error="OCI runtime")) is None
+    assert policy.after(AttemptOutcome(failure_reason="ClientError: Data download failed:x")) is None
 
 
 @given(st.booleans(), st.sampled_from([None, "algo-1"]), st.sampled_from([None, INTERNAL_ERROR, "ClientError: x"]))
 def test_a_stopped_job_never_starts_again(interrupted: bool, failed: str | None, reason: str | None) -> None:
-    story = Story(stopped=StopCause.REQUEST, interrupted=interrupted, first_failure=failed, failure_reason=reason)
-    assert RestartPolicy(retries=30).after(story) is None
+    outcome = AttemptOutcome(
+        stopped=StopCause.REQUEST, interrupted=interrupted, first_failure=failed, failure_reason=reason
+    )
+    assert RestartPolicy(retries=30).after(outcome) is None

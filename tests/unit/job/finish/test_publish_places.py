@@ -2,7 +2,7 @@
 
 import pytest
 
-from smlocal.job.finish.publish import place_of
+from smlocal.job.finish.publish import target_of
 
 ARN = "arn:aws:s3:us-east-1:123456789012:accesspoint"
 
@@ -18,5 +18,5 @@ ARN = "arn:aws:s3:us-east-1:123456789012:accesspoint"
     ],
 )
 def test_bucket_and_key(uri: str, bucket: str, key: str) -> None:
-    place = place_of(uri, "kms")
+    place = target_of(uri, "kms")
     assert (place.bucket, place.key, place.kms_key) == (bucket, key, "kms")

@@ -9,7 +9,7 @@ import pytest
 from smlocal.contract.outcome.statuses import COMPLETED
 from smlocal.errors import NotPackedError
 from smlocal.job.finish.describe import LOCAL
-from smlocal.job.finish.replaced import REPLACED, drop_replaced, old_artifacts
+from smlocal.job.finish.replaced import REPLACED, artifacts_to_replace, delete_replaced
 from smlocal.job.prepare.names import check_name
 from smlocal.job.supervisor import end_job
 from smlocal.store.jobs import Store
@@ -50,20 +50,20 @@ def test_the_old_go_when_the_new_are_there(
     new: dict[str, str], completed: bool, stays: set[str], store: Store, old: dict[str, Path]
 ) -> None:
     job(store, {kind: str(path) for kind, path in old.items()})
-    job(store, {}, replaced=old_artifacts(store, "job"))
+    job(store, {}, replaced=artifacts_to_replace(store, "job"))
     for _ in range(2):  # a second supervisor says the same
-        notes = drop_replaced(store, "job", new, completed=completed)
+        notes = delete_replaced(store, "job", new, completed=completed)
         assert {kind for kind, path in old.items() if path.exists()} == stays
         assert sorted(note.split(" is from")[0] for note in notes) == sorted(str(old[kind]) for kind in stays)
     # What stays goes with the next job of the name.
-    assert old_artifacts(store, "job") == {kind: [str(old[kind])] for kind in sorted(stays)}
+    assert artifacts_to_replace(store, "job") == {kind: [str(old[kind])] for kind in sorted(stays)}
 
 
 def test_what_has_the_place_of_the_old_stays(store: Store, old: dict[str, Path]) -> None:
     replaced = {kind: [str(path)] for kind, path in old.items()}
     job(store, {}, replaced=replaced)
     new = {"Model": str(old["Model"]), "Output": f"{old['Model']}/below/output.tar.gz"}
-    assert drop_replaced(store, "job", new, completed=True) == []
+    assert delete_replaced(store, "job", new, completed=True) == []
     assert old["Model"].exists()
     assert not old["Output"].exists()
 

@@ -5,7 +5,7 @@ from threading import Barrier, Event, Lock
 
 import pytest
 
-from smlocal.job.host.parallel import side_by_side
+from smlocal.job.host.parallel import run_parallel
 from smlocal.job.host.staging import _make_directory
 
 
@@ -16,14 +16,14 @@ def test_every_item_is_worked_on_once() -> None:
         with lock:
             done.append(item)
 
-    side_by_side(work, range(100), at_once=8)
+    run_parallel(work, range(100), at_once=8)
     assert sorted(done) == list(range(100))
-    side_by_side(work, [], at_once=8)
+    run_parallel(work, [], at_once=8)
 
 
 def test_so_many_at_a_time() -> None:
     together = Barrier(4, timeout=60)
-    side_by_side(lambda _: (together.wait(), None)[1], range(8), at_once=4)
+    run_parallel(lambda _: (together.wait(), None)[1], range(8), at_once=4)
 
 
 def test_the_first_error_in_order_is_raised_when_all_work_is_over() -> None:
@@ -42,7 +42,7 @@ def test_the_first_error_in_order_is_raised_when_all_work_is_over() -> None:
             raise KeyError(message)
 
     with pytest.raises(ValueError, match="first"):
-        side_by_side(work, range(1000), at_once=2)
+        run_parallel(work, range(1000), at_once=2)
     assert len(begun) < 1000
 
 
@@ -54,5 +54,5 @@ def test_hosts_that_are_staged_at_once_have_folders_in_common(tmp_path: Path) ->
             together.wait()
             _make_directory(str(folder / "hosts" / str(host) / "input"))
 
-        side_by_side(make, range(8), at_once=8)
+        run_parallel(make, range(8), at_once=8)
         assert len(list((tmp_path / str(number) / "hosts").glob("*/input"))) == 8

@@ -1,0 +1,116 @@
+"""The `Local` block of a finished job: what is only known on this machine."""
+
+import os.path
+from dataclasses import field
+from typing import TYPE_CHECKING, Any
+
+from smlocal.artifacts.collect import Artifacts
+from smlocal.contract.outcome.statuses import Ending
+from smlocal.job.attempt import Attempt
+from smlocal.job.decide.restarts import RestartPolicy
+from smlocal.job.finish.describe import DECISION, FINAL_METRICS
+from smlocal.job.finish.publish import UNSENT, published_document, unsent_document
+from smlocal.job.finish.unpacked import kept_directory
+from smlocal.job.metrics.metrics_search import MetricsReport
+from smlocal.job.usage.usage_paths import usage_directory
+from smlocal.planning.document import note_documents
+from smlocal.planning.model import JobPlan
+from smlocal.quick_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from smlocal.artifacts.s3_publish import Published
+
+
+@dataclass(kw_only=True, slots=True)
+class Results:
+    """What a job has produced, and what went wrong with it."""
+
+    artifacts: Artifacts | None = None
+    unpacked: bool = False
+    """True if what the containers wrote could not be packed, and is kept."""
+    published: "Published | None" = None
+    unsent: tuple[tuple[str, str], ...] = ()
+    """Mirrored folders that could not be sent to S3: prefix and local folder."""
+    metrics: MetricsReport = field(default_factory=MetricsReport)
+    notes: list[str] = field(default_factory=list)
+    """Notes on artifacts and checkpoints."""
+    leftovers: list[str] = field(default_factory=list)
+
+
+def local_block(
+    plan: JobPlan, attempt: Attempt, results: Results, *, policy: RestartPolicy, ended: Ending, reason: str | None
+) -> dict[str, Any]:
+    """Everything that a program may want to know beside the service's answer; `attempt` is the last one."""
+    artifacts, credentials = results.artifacts, attempt.credentials
+    return {
+        DECISION: {
+            "Status": ended.status,
+            "Secondary": ended.secondary,
+            "Message": ended.message,
+            "Reason": reason,
+        },
+        "Hosts": [_host(attempt, name) for name in attempt.runs],
+        "Attempts": policy.attempts,
+        "Interruptions": policy.interruptions,
+        "Retries": policy.used,
+        "Artifacts": {
+            "Directory": f"{plan.output.directory}/output",
+            "Model": artifacts and artifacts.model,
+            "ModelBytes": artifacts.model_bytes if artifacts is not None else 0,
+            "Output": artifacts and artifacts.output,
+            "OutputBytes": artifacts.output_bytes if artifacts is not None else 0,
+            "Notes": [*results.notes, *([] if artifacts is None else [*artifacts.notes, *map(str, artifacts.clashes)])],
+            "Kept": kept_directory(plan) if results.unpacked else None,
+            **({} if results.published is None else published_document(results.published)),
+            **({UNSENT: unsent_document(results.unsent)} if results.unsent else {}),
+        },
+        FINAL_METRICS: results.metrics.final,
+        "Metrics": {
+            "Summaries": [summary.document for summary in results.metrics.summaries],
+            "Notes": results.metrics.notes,
+        },
+        "Usage": _usage(plan, attempt),
+        **({} if credentials is None else {"Credentials": {"Mode": credentials.plan.mode, "Notes": credentials.notes}}),
+        "Seconds": dict(attempt.context.phases.seconds),
+        "Notes": note_documents(plan),
+        "Image": plan.image_facts and plan.image_facts.id,
+        "AllowCpu": any(note.id == "allow-cpu" for note in plan.notes),
+        "Hints": list(dict.fromkeys(attempt.hints)),
+        "Explanation": attempt.explanation,
+        "Leftovers": results.leftovers,
+    }
+
+
+def _usage(plan: JobPlan, attempt: Attempt) -> dict[str, Any] | None:
+    if not os.path.isdir(usage_directory(plan.job_directory)):
+        return None
+    from smlocal.job.usage.usage_block import MeasuredHost, usage_block  # short jobs are not measured
+
+    killed = {end.host for end in attempt.outcome.ends if end.oom_killed}
+    hosts = [
+        MeasuredHost(
+            name=host.host.name,
+            instance_type=host.host.instance_type,
+            oom_killed=host.host.name in killed,
+            gpus=host.gpus,
+        )
+        for host in plan.hosts
+    ]
+    return usage_block(plan.job_directory, hosts, machine_cpus=plan.machine.cpus)
+
+
+def _host(attempt: Attempt, name: str) -> dict[str, Any]:
+    run = attempt.runs[name]
+    end = next((end for end in attempt.outcome.ends if end.host == name), None)
+    return {
+        "Name": name,
+        "Container": run.host.container,
+        "ExitCode": None if end is None else end.exit_code,
+        "OomKilled": end is not None and end.oom_killed,
+        "Signalled": end is not None and end.signalled,
+        "Killed": end is not None and end.killed,
+        "Gpus": None if run.host.devices is None else list(run.host.devices.ids) or "all",
+        "Log": run.log if os.path.exists(run.log) else None,
+        "Staging": {mount.target: staged.means for staged in run.staged for mount in staged.mounts},
+        "StagingFellBack": run.fallback_reason,
+    }
