@@ -1,4 +1,4 @@
-"""Where checkpoints lie in the container, and what is remembered of those that were put there."""
+"""The folder of checkpoints in the container, and what is stored about restored files."""
 
 import posixpath
 from collections.abc import Mapping
@@ -8,13 +8,13 @@ from smlocal.contract import paths
 from smlocal.quick_dataclass import dataclass
 
 UPLOADING = ".sagemaker-uploading"
-"""What names the service's uploader gives its own files; no checkpoint ends so."""
+"""The suffix of files of the service's uploader; they are not checkpoints."""
 _NOT_ITS_OWN = (paths.MODEL, paths.OUTPUT)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stamp:
-    """What the file system says of a file. Whoever writes into it changes the time, who replaces it the inode."""
+    """The state of a file. Writing changes the time, replacing changes the inode."""
 
     size: int
     mtime_ns: int
@@ -23,31 +23,31 @@ class Stamp:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Restored:
-    """What one host was given, to tell later what it has changed and deleted."""
+    """The files that one host was given, to find later which it has changed or deleted."""
 
     directory: str
-    """The folder here that the container sees."""
+    """The folder on this machine."""
     files: Mapping[str, Stamp] = field(default_factory=dict)
-    """By path below the folder."""
+    """By path relative to the folder."""
 
 
 def container_path(local_path: str | None) -> str:
-    """LocalPath without the ways of spelling it, or the default."""
+    """LocalPath, normalized, or the default."""
     return "/" + posixpath.normpath(local_path or paths.CHECKPOINTS).lstrip("/")
 
 
 def folder_key(key: str) -> str:
-    """What the keys of a prefix begin with, which always names a folder."""
+    """The key with one `/` at its end; empty for the whole bucket."""
     return f"{key.rstrip('/')}/" if key.strip("/") else ""
 
 
 def is_own_mount(path: str) -> bool:
-    """False where the checkpoints are a part of a folder that is mounted anyway, and of what is packed from it."""
+    """False if the path is in the folder of model or output, which is mounted and packed anyway."""
     return not any(_within(path, folder) for folder in _NOT_ITS_OWN)
 
 
 def overlap(path: str, other: str, *, whose: str) -> str | None:
-    """Why one folder of a container cannot be mirrored beside another: a file would belong to both."""
+    """Why two folders cannot both be mirrored; None if they can. No file may be in both."""
     if path == other:
         return f"It is also the folder of {whose}."
     if _within(path, other):
@@ -58,7 +58,7 @@ def overlap(path: str, other: str, *, whose: str) -> str | None:
 
 
 def unusable(local_path: str | None, *, code: bool) -> str | None:
-    """Why checkpoints cannot lie at this LocalPath; `code` says that `/opt/ml/code` is filled."""
+    """Why checkpoints cannot be at this LocalPath; None if they can. `code`: Local.Code fills `/opt/ml/code`."""
     if local_path is not None and (not local_path.startswith("/") or "\0" in local_path):
         return "It is not an absolute path."
     path = container_path(local_path)

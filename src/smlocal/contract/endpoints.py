@@ -1,4 +1,4 @@
-"""`Local.Endpoints` as the variables that AWS's libraries read, with addresses that mean something in a container."""
+"""`Local.Endpoints` as environment variables of AWS's libraries, with addresses that work in a container."""
 
 from collections.abc import Mapping
 from urllib.parse import urlsplit
@@ -7,17 +7,17 @@ _HERE = {"localhost", "127.0.0.1", "::1", "0.0.0.0"}  # noqa: S104 - what people
 
 
 def endpoint_variables(endpoints: Mapping[str, str], *, this_machine: str) -> dict[str, str]:
-    """`AWS_ENDPOINT_URL_<SERVICE>` for each; what is on this machine gets the name by which a container reaches it."""
+    """`AWS_ENDPOINT_URL_<SERVICE>` for each. Services on this machine get the host name that containers know it by."""
     return {variable(service): _reached(url, this_machine) for service, url in endpoints.items()}
 
 
 def variable(service: str) -> str:
-    """As the libraries spell it: `s3` to AWS_ENDPOINT_URL_S3."""
+    """The variable of a service, for example AWS_ENDPOINT_URL_S3 for `s3`."""
     return f"AWS_ENDPOINT_URL_{service.upper().replace(' ', '_').replace('-', '_')}"
 
 
 def local_port(url: str) -> int | None:
-    """The port of a service on this machine; None for one elsewhere."""
+    """The port of a service on this machine; None if it is on another."""
     parts = urlsplit(url)
     if not _is_here(parts.hostname):
         return None

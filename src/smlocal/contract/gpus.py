@@ -1,4 +1,4 @@
-"""GPUs as `Local.Gpus` asks for them, and as an engine is asked for them."""
+"""The setting `Local.Gpus`, and the GPUs of one container."""
 
 import re
 from typing import Any, Final
@@ -7,7 +7,7 @@ from smlocal.contract.validation.suggestions import closest
 from smlocal.quick_dataclass import dataclass
 
 GpuChoice = int | str | list[int | str]
-"""What `Local.Gpus` may be, once checked."""
+"""A valid value of `Local.Gpus`."""
 WORDS: Final = ("auto", "all", "none")
 _ID: Final = r"\d{1,3}|(GPU|MIG)-[\w./-]{1,100}"
 _FORMS = 'auto, all, none, a number of GPUs for each host, or a list of ids such as [0, 2] or ["GPU-8f1c…"]'
@@ -27,11 +27,11 @@ class GpuDevices:
     """The GPUs of one container."""
 
     ids: tuple[str, ...]
-    """As `nvidia-smi` numbers them, or their UUIDs; empty when not known, and then it is all there are."""
+    """Numbers of `nvidia-smi`, or UUIDs; empty for all GPUs if they are not known."""
     every: bool = False
-    """True when these are all GPUs of the machine: then they are asked for as `all`, as on the service."""
+    """True if these are all GPUs of the machine; they are requested as `all`, as on the service."""
     cdi: bool = False
-    """True for an engine that knows them as CDI devices."""
+    """True if the engine has them as CDI devices."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -40,7 +40,7 @@ class GpuDevices:
 
 
 def gpus_trouble(value: Any) -> str | None:
-    """What is wrong with `Local.Gpus`."""
+    """What is wrong with a value of `Local.Gpus`; None if it is valid."""
     if isinstance(value, str):
         if value in WORDS:
             return None
@@ -58,7 +58,7 @@ def gpus_trouble(value: Any) -> str | None:
 
 
 def read_gpus(text: str) -> GpuChoice:
-    """The flag's word, number or list: `auto`, `2`, `0,1`, and `device=0,1` as docker has it."""
+    """Parse the flag `--gpus`: `auto`, `2`, `0,1`, or `device=0,1` as in docker."""
     ids = text.removeprefix("device=")
     if ids != text or "," in ids:
         return [int(each) if each.isascii() and each.isdigit() else each for each in ids.split(",") if each]

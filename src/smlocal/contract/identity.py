@@ -1,4 +1,4 @@
-"""Region, account and names of a job, from what the user said alone: no network, no AWS library."""
+"""Region, account and names of a job, without network or AWS library."""
 
 import re
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ _NAME_LENGTH = 63
 
 
 def region(*, stated: str | None, environment: Mapping[str, str], profile: str | None, image: str | None) -> str:
-    """The first that says one: Local.Region, the environment, the profile, the name of an ECR image, us-east-1."""
+    """The first region found in Local.Region, environment, profile, name of an ECR image; else us-east-1."""
     ecr = _ECR.match(image or "")
     return (
         stated
@@ -27,12 +27,12 @@ def region(*, stated: str | None, environment: Mapping[str, str], profile: str |
 
 
 def is_region_name(name: str) -> bool:
-    """As botocore has it: regions of S3 servers that are not Amazon's have any name that can be part of a host's."""
+    """True for names that botocore accepts. S3 servers other than Amazon's have regions of any name."""
     return re.fullmatch(r"(?!-)[a-zA-Z\d-]{1,63}(?<!-)", name, re.ASCII) is not None
 
 
 def account(*, role: str | None, image: str | None) -> str:
-    """The account of the role, else of the ECR image, else twelve zeros."""
+    """The account in the role, else in the name of the ECR image, else twelve zeros."""
     found = _ROLE.match(role or "") or _ECR.match(image or "")
     return found["account"] if found else DEFAULT_ACCOUNT
 
@@ -47,18 +47,18 @@ def partition(region_name: str) -> str:
 
 
 def training_job_arn(name: str, *, region_name: str, account_id: str) -> str:
-    """The job's ARN, in which the service lower-cases the name."""
+    """The job's ARN. The service writes the name in lower case."""
     return f"arn:{partition(region_name)}:sagemaker:{region_name}:{account_id}:training-job/{name.lower()}"
 
 
 def default_name(stem: str, now: datetime) -> str:
-    """A job name made of a file's name and the time, within what the service allows."""
+    """A valid job name made from a file's name and the time."""
     stamp = now.strftime("-%Y%m%d-%H%M%S") + f"-{now.microsecond // 1000:03}"
     base = _NOT_IN_NAMES.sub("-", stem).strip("-")[: _NAME_LENGTH - len(stamp)].strip("-") or "job"
     return base + stamp
 
 
 def instance_hostname(host_number: int, region_name: str) -> str:
-    """What `hostname` prints inside: like an instance, never `algo-1`; programs that mix the two up fail there too."""
+    """What `hostname` prints in the container. As on the service, it is not `algo-1`."""
     domain = "ec2.internal" if region_name == "us-east-1" else f"{region_name}.compute.internal"
     return f"ip-10-0-{host_number // 250}-{host_number % 250 + 4}.{domain}"

@@ -1,4 +1,4 @@
-"""What an instance type has, as far as a container can notice."""
+"""The size of instance types."""
 
 import os.path
 from functools import cache
@@ -6,7 +6,7 @@ from functools import cache
 from smlocal.quick_dataclass import dataclass
 
 LOCAL, LOCAL_GPU = "local", "local_gpu"
-"""The machine in front of you as it is, without its GPUs and with them: the words of the SDK's local mode."""
+"""This machine without and with its GPUs, as in the SDK's local mode."""
 _TABLE = os.path.join(os.path.dirname(__file__), "instance_types.csv")
 
 
@@ -20,7 +20,7 @@ class InstanceType:
     gpus: int
     gpu_name: str = ""
     gpu_memory_mib: int = 0
-    """Of each GPU."""
+    """For each GPU."""
     neuron_devices: int = 0
     architecture: str = "x86_64"
 
@@ -32,7 +32,7 @@ class InstanceType:
 
 @cache
 def instance_type(name: str) -> InstanceType:
-    """The size of an instance type that validation has let pass; the table has a row for each of those."""
+    """The size of an instance type. The table has a row for each type that validation accepts."""
     with open(_TABLE, encoding="utf-8") as table:
         for line in table:
             if line.startswith(f"{name},"):
@@ -41,12 +41,12 @@ def instance_type(name: str) -> InstanceType:
 
 
 def is_this_machine(name: str) -> bool:
-    """True for the words that stand for this machine."""
+    """True for `local` and `local_gpu`."""
     return name in {LOCAL, LOCAL_GPU}
 
 
 def size_here(name: str, *, cpus: int, memory_mib: int, gpus: int = 0) -> InstanceType:
-    """The size of an instance type, or of this machine where that was asked for."""
+    """The size of an instance type, or of this machine for `local` and `local_gpu`."""
     if not is_this_machine(name):
         return instance_type(name)
     return InstanceType(name=name, vcpus=cpus, memory_mib=memory_mib, gpus=gpus if name == LOCAL_GPU else 0)
@@ -54,7 +54,7 @@ def size_here(name: str, *, cpus: int, memory_mib: int, gpus: int = 0) -> Instan
 
 @cache
 def instance_types() -> tuple[InstanceType, ...]:
-    """Every row of the table, in its order."""
+    """All instance types, in the order of the table."""
     with open(_TABLE, encoding="utf-8") as table:
         return tuple(_row(line) for line in table if line.startswith("ml."))
 

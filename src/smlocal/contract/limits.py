@@ -1,4 +1,4 @@
-"""What a container may use of the machine, and the settings that say so, in docker's forms."""
+"""The limits of a container, and the settings for them, which are written as for docker."""
 
 import re
 from collections.abc import Mapping
@@ -13,10 +13,10 @@ Ulimits = dict[str, int | str]
 _SIZE: Final = r"(\d{1,15})\s*(?:([kmgt])(?:i?b)?|b)?"
 _UNITS: Final = {None: 0, "k": 10, "m": 20, "g": 30, "t": 40}
 _LEAST = 6 << 20
-"""Docker gives no container less memory."""
+"""Docker's minimum."""
 _LARGEST = 1 << 50
 _CPUS: Final = (0.01, 10_000)
-"""Docker gives no container less of a processor."""
+"""Docker's minimum, and a maximum."""
 _ULIMIT: Final = r"(-1|\d{1,19})(?::(-1|\d{1,19}))?"
 _ULIMITS: Final = (
     *("core", "cpu", "data", "fsize", "locks", "memlock", "msgqueue", "nice", "nofile", "nproc", "rss", "rtprio"),
@@ -34,21 +34,21 @@ ULIMITS_SCHEMA: Final[dict[str, Any]] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Limits:
-    """Of one container; None is the engine's default."""
+    """The limits of one container; None is the engine's default."""
 
     memory: int | None = None
-    """Bytes. There is no swap beyond them, as on the service's instances."""
+    """Bytes, without additional swap, as on the service."""
     cpus: float | None = None
     shared_memory: int | None = None
     """Bytes of /dev/shm."""
     ulimits: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    """Soft and hard."""
+    """Soft and hard limits by name."""
     disk: int | None = None
-    """Bytes that checkpoints, model and output may have together."""
+    """Bytes of checkpoints, model and output together."""
 
 
 def read_size(value: Size) -> int | None:
-    """Bytes of `64m`, `2g`, `2GiB` or a plain number; None for what is no size."""
+    """The bytes of `64m`, `2g`, `2GiB` or a number; None if it is not a size."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         return None
     found = re.fullmatch(_SIZE, str(value).strip(), re.ASCII | re.IGNORECASE)
@@ -80,7 +80,7 @@ def cpus_trouble(value: Any) -> str | None:
 
 
 def read_ulimit(value: int | str) -> tuple[int, int] | None:
-    """Soft and hard limit of `1024`, `1024:2048` or `-1`, which is none at all; None for anything else."""
+    """The soft and hard limit in `1024`, `1024:2048` or `-1` (unlimited); None if it is not valid."""
     found = None if isinstance(value, bool) else re.fullmatch(_ULIMIT, str(value), re.ASCII)
     if found is None:
         return None

@@ -1,7 +1,7 @@
-"""What the service's log shows of what a container wrote: control characters arrive as syslog escapes them, `#ooo`.
+"""A container's output as the service's log shows it: control characters are escaped as by syslog, a TAB as `#011`.
 
-A TAB is `#011`. What is no UTF-8 is shown as U+FFFD, one for each part of a broken character, as Java decodes it
-(inferred). The control characters beyond ASCII, U+0080 to U+009F, are escaped byte by byte (inferred).
+Bytes that are not UTF-8 become U+FFFD, one for each part of a broken character, as Java decodes it (inferred). The
+control characters U+0080 to U+009F are escaped byte by byte (inferred).
 """
 
 import codecs
@@ -15,17 +15,17 @@ _BEYOND_ASCII: Final = re.compile(b"\xc2[\x80-\x9f]")
 
 
 class LogView:
-    """Turns what a container writes into the service's view of it, piece by piece; both are bytes, the view in UTF-8.
+    """Converts output piece by piece. The result is UTF-8.
 
-    Lines stay lines, and of a character that is not all there at most three bytes are held back.
+    Line ends do not change. At most three bytes of an incomplete character are kept for the next piece.
     """
 
     def __init__(self) -> None:
-        """Begin where a character begins."""
+        """Begin at the start of a character."""
         self._kept = b""
 
     def feed(self, piece: bytes, *, last: bool = False) -> bytes:
-        """Return the view of the next bytes; the `last` ones bring what was held back."""
+        """Convert the next bytes; with `last`, also those that were kept."""
         data = self._kept + piece if self._kept else piece
         self._kept = b""
         if data.isascii():
@@ -37,12 +37,12 @@ class LogView:
 
 
 def view_of(line: bytes) -> str:
-    """One whole line, or a few, as the service's log shows them."""
+    """Convert whole lines."""
     return LogView().feed(line, last=True).decode()
 
 
 def _escaped(data: bytes) -> bytes:
-    """Replace what there is of control characters: many passes are rare, and each is fast."""
+    """Escape control characters, with one fast pass for each different one."""
     for code in set(data.translate(None, _OTHERS)):
         data = data.replace(bytes((code,)), b"#%03o" % code)
     return data

@@ -1,4 +1,4 @@
-"""Where things lie inside a training container."""
+"""The paths in a training container."""
 
 ROOT = "/opt/ml"
 INPUT = "/opt/ml/input"
@@ -13,20 +13,20 @@ PROFILER = "/opt/ml/output/profiler"
 TENSORBOARD = "/opt/ml/output/tensorboard"
 TENSORS = "/opt/ml/output/tensors"
 CHECKPOINTS = "/opt/ml/checkpoints"
-"""Where checkpoints lie unless the request says otherwise."""
+"""The default folder of checkpoints."""
 CODE = "/opt/ml/code"
-"""Not made by the service; the training toolkit makes it, and does not fetch code when it holds some."""
+"""Not made by the service. The training toolkit makes it, and downloads no code if there is some in it."""
 
 
 def channel(name: str) -> str:
-    """Folder of a File mode channel."""
+    """The folder of a File mode channel."""
     return f"{DATA}/{name}"
 
 
 def channel_manifest(name: str) -> str:
-    """The downloader's list of a File mode channel, beside the channel's folder."""
+    """The manifest of a File mode channel, next to its folder."""
     return f"{DATA}/{name}-manifest"
 
 
 CHECKPOINTS_MANIFEST = channel_manifest("checkpoints")
-"""To the service, checkpoints are a hidden channel."""
+"""The service treats checkpoints as a hidden channel."""

@@ -1,20 +1,20 @@
-"""S3 URIs: the ways to write them, and where the bucket ends."""
+"""The forms of S3 URIs, and how to split them."""
 
 _HOST = r"s3(?:[.-](?:dualstack\.)?[a-z]{2}(?:-[a-z]+)+-\d)?\.amazonaws\.com(?:\.cn)?"
 _VIRTUAL = rf"https://(?P<bucket>[a-z0-9][a-z0-9.-]+)\.{_HOST}(?:/(?P<key>.*))?"
 _PATH = rf"https://{_HOST}/(?P<bucket>[^/]+)(?:/(?P<key>.*))?"
 _ACCESS_POINT = r"arn:[^:/]+:s3[a-z-]*:[^:/]*:[^:/]*:(?:outpost[:/][^:/]+[:/])?accesspoint[:/][^:/]+"
-"""In place of a bucket: an access point, also of a multi-region, object-lambda or Outposts kind."""
+"""An access point instead of a bucket, also a multi-region, Object Lambda or Outposts one."""
 
 
 def s3_form(uri: str) -> str:
-    """`https://` URIs of the public endpoints as `s3://bucket/key`, all else as it is.
+    """Convert an `https://` URI of a public endpoint to `s3://bucket/key`; other texts are returned unchanged.
 
-    The path of such a URI is percent-encoded, that of `s3://` never.
+    The path of an `https://` URI is percent-encoded, that of an `s3://` URI never.
     """
     if not uri.startswith("https://"):
         return uri
-    # Hardly anybody writes them so, and to compile the patterns takes milliseconds.
+    # This form is rare, and compiling the patterns takes milliseconds.
     import re
     from urllib.parse import unquote
 
@@ -25,7 +25,7 @@ def s3_form(uri: str) -> str:
 def split_s3_uri(uri: str) -> tuple[str, str]:
     """Split `s3://bucket/some/key` into `s3://bucket/` and `some/key`.
 
-    The ARN of an access point may stand in place of the bucket: `s3://arn:aws:s3:REGION:ACCOUNT:accesspoint/name/key`.
+    The bucket may be the ARN of an access point: `s3://arn:aws:s3:REGION:ACCOUNT:accesspoint/name/key`.
     """
     scheme, _, rest = uri.partition("://")
     bucket, _, key = rest.partition("/")
@@ -39,5 +39,5 @@ def split_s3_uri(uri: str) -> tuple[str, str]:
 
 
 def bucket_name(bucket_uri: str) -> str:
-    """The bucket's bare name, or the ARN in its place, for `s3://bucket/`."""
+    """The name, or the ARN, in `s3://bucket/`."""
     return bucket_uri.partition("://")[2].rstrip("/")

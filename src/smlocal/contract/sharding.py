@@ -1,4 +1,4 @@
-"""Who gets what: `ShardedByS3Key` deals objects out to hosts, `ShuffleConfig` orders them anew for every epoch."""
+"""Which objects each host gets (`ShardedByS3Key`), and their order in each epoch (`ShuffleConfig`)."""
 
 from array import array
 from collections.abc import Sequence
@@ -9,29 +9,29 @@ from smlocal.quick_dataclass import dataclass
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Shard:
-    """Which part of a channel one host gets: every `count`-th object, from `index` on."""
+    """The part of a channel that one host gets: every `count`-th object, beginning with `index`."""
 
     index: int = 0
     count: int = 1
 
     @property
     def slice(self) -> slice:
-        """The part, of anything in listing order."""
+        """The slice of a sequence in listing order."""
         return slice(self.index, None, self.count)
 
 
 WHOLE = Shard()
-"""All of it, as `FullyReplicated` has it."""
+"""All objects (`FullyReplicated`)."""
 
 
 def epoch_order(length: int, *, seed: int | None, epoch: int, shard: Shard = WHOLE) -> Sequence[int]:
-    """Which of `length` items one host is sent in this epoch, and in which order.
+    """The indexes of the items that one host gets in this epoch, in their order.
 
-    Without a seed always the same. With one the whole list is permuted for each epoch before it is dealt out, so an
-    item may move to another host, as the service's documentation has it. The permutation itself is our own.
+    Without a seed it is the same in every epoch. With a seed all items are shuffled in each epoch before they are
+    distributed, so an item may move to another host, as AWS documents. The permutation is our own.
     """
     if seed is None:
         return range(length)[shard.slice]
-    order = array("q", range(length))  # eight bytes for each of what may be a million
-    Random(f"{seed}/{epoch}").shuffle(order)  # noqa: S311 - a reproducible order is the point
+    order = array("q", range(length))  # eight bytes for each of perhaps a million items
+    Random(f"{seed}/{epoch}").shuffle(order)  # noqa: S311 - the order must be reproducible
     return order[shard.slice]

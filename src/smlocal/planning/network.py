@@ -45,7 +45,7 @@ def plan_network(name: str, subnet: str, hosts: Sequence[str], *, within: str, i
 
 
 def candidates(within: str, hosts: int, *, seed: int) -> Iterator[str]:
-    """All subnets of a range with enough addresses. `seed` decides which is first, so that jobs rarely choose the same."""
+    """All subnets of a range with enough addresses. `seed` decides which is first, so jobs rarely choose the same."""
     from ipaddress import IPv4Network
 
     whole = IPv4Network(within)

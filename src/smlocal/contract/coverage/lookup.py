@@ -1,4 +1,4 @@
-"""The coverage table, asked: what of a request is refused or only recorded, and the table in other forms."""
+"""Which members of a request are refused or only recorded, and the coverage table as JSON and Markdown."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,7 +9,7 @@ from smlocal.contract.validation.violation import Violation
 
 
 def members(request: dict[str, Any]) -> Iterator[tuple[str, Path, Any]]:
-    """Every leaf member that a request has: its row, its place, its value."""
+    """The leaf members of a request: name in the table, path and value."""
     yield from _members(request, "", ())
 
 
@@ -31,14 +31,14 @@ def _value_name(value: Any) -> str | None:
 
 
 def refused(request: dict[str, Any]) -> list[tuple[str, Violation]]:
-    """What of a request is refused: the member, and where and why."""
+    """The refused members of a request, with path and reason."""
     found = []
     for name, path, value in members(request):
         row = TABLE[name]
         word = _value_name(value)
         special = row.values.get(word) if word is not None else None
         if row.values and special is None:
-            continue  # no value of this member; validation says so
+            continue  # not a valid value, which validation reports
         if (special or row).support is Support.REFUSED:
             said = f"{spoken(path)}: {word}" if special is not None else spoken(path)
             found.append((name, Violation(path=path, text=f"{said} is refused: {(special or row).note}")))
@@ -46,18 +46,18 @@ def refused(request: dict[str, Any]) -> list[tuple[str, Violation]]:
 
 
 def recorded_members(request: dict[str, Any]) -> tuple[str, ...]:
-    """The members of a request that are kept and echoed and have no effect here."""
+    """The members of a request that are stored and echoed and have no effect."""
     present = dict.fromkeys(name for name, _, _ in members(request))
     return tuple(name for name in present if TABLE[name].support is Support.RECORDED)
 
 
 def unechoed_members() -> tuple[str, ...]:
-    """Members of the request that the describe answer carries beside the service's own."""
+    """Members of the request that `describe` shows in addition to those of the service."""
     return UNECHOED
 
 
 def coverage_json() -> dict[str, Any]:
-    """The table as `smlocal coverage --json` prints it."""
+    """The table for `smlocal coverage --json`."""
     return {"CreateTrainingJob": {name: _row(row) for name, row in TABLE.items()}}
 
 
@@ -85,7 +85,7 @@ this table, and `smlocal coverage --json` prints it for programs. {counts}
 
 
 def coverage_markdown() -> str:
-    """The table as a page of the documentation."""
+    """The table for docs/coverage.md."""
     tally = [(support, sum(row.support is support for row in TABLE.values())) for support in Support]
     counts = f"Of {len(TABLE)} members, {', '.join(f'{number} are {support}' for support, number in tally)}."
     lines = []

@@ -1,4 +1,4 @@
-"""What becomes of every leaf member of CreateTrainingJob. Data, not prose: the documents are made from it."""
+"""The table of all leaf members of CreateTrainingJob. docs/coverage.md is made from it."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -11,16 +11,16 @@ class Support(StrEnum):
     """What smlocal does with a member."""
 
     EMULATED = "emulated"
-    """It has the effect it has on the service."""
+    """It has the same effect as on the service."""
     RECORDED = "recorded"
-    """It is kept and echoed, and has no effect here."""
+    """It is stored and echoed, and has no effect."""
     REFUSED = "refused"
-    """A request that has it is not run."""
+    """A request with it is not run."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Value:
-    """One value that fares differently from its member."""
+    """One value of a member."""
 
     support: Support
     note: str
@@ -289,4 +289,4 @@ TABLE: dict[str, Row] = {
     "ModelPackageConfig.SourceModelPackageArn": _recorded(_PACKAGE),
 }
 UNECHOED = ("Tags", "SessionChainingConfig")
-"""Members of the request that DescribeTrainingJob's answer has no place for."""
+"""Members of the request that DescribeTrainingJob does not return."""

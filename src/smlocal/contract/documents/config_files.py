@@ -1,4 +1,4 @@
-"""The JSON documents under `/opt/ml/input/config`, byte for byte as the service writes them."""
+"""The JSON files in `/opt/ml/input/config`, byte for byte as the service writes them."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ def config_files(
     keys: ResourceConfigKeys = "newest",
     interface: str = INTERFACE,
 ) -> dict[str, bytes]:
-    """Every config file of one host, by name; `keys` and `interface` are for its `resourceconfig.json`."""
+    """The config files of one host by name; `keys` and `interface` are for `resourceconfig.json`."""
     documents: dict[str, Any] = {
         "hyperparameters.json": request.HyperParameters or {},
         "inputdataconfig.json": input_data_config(request, host),
@@ -68,12 +68,12 @@ def config_files(
 
 
 def input_data_config(request: CreateTrainingJobRequest, host: Host) -> dict[str, dict[str, str]]:
-    """What `inputdataconfig.json` tells a host of each of its channels: four keys and never another."""
+    """The content of `inputdataconfig.json`: four keys for each channel of the host."""
     return {channel.ChannelName: _channel(channel, request) for channel in channels_of(request, host)}
 
 
 def channels_of(request: CreateTrainingJobRequest, host: Host) -> list[Channel]:
-    """The channels that a host has: those for all, and those for its instance group."""
+    """The channels of a host: those of all hosts, and those of its instance group."""
     return [channel for channel in request.InputDataConfig or () if is_for(channel, host)]
 
 
@@ -91,7 +91,7 @@ def effective_mode(channel: Channel, request: CreateTrainingJobRequest) -> str:
 
 
 def compact(document: Any) -> bytes:
-    """JSON without a space and without escapes for letters, as the service's writer has it."""
+    """JSON without spaces and without escapes for letters, as the service writes it."""
     return json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode("utf-8", errors="surrogatepass")
 
 
@@ -113,7 +113,7 @@ def _metric_definitions(request: CreateTrainingJobRequest) -> list[Mapping[str, 
 
 
 def _init_config(request: CreateTrainingJobRequest, host: Host, hosts: Sequence[Host]) -> Mapping[str, Any]:
-    """The platform's own file: no known program reads it, but code that walks the folder meets it."""
+    """The content of the platform's own file. No known program reads it."""
     specification = request.AlgorithmSpecification
     return {
         "inputMode": _INTERNAL_SPELLING[specification.TrainingInputMode if specification is not None else "File"],

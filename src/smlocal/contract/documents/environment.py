@@ -1,4 +1,4 @@
-"""What the service puts into a container's environment, and nothing that toolkits add later."""
+"""The environment variables that the service sets in a container, without those that toolkits add later."""
 
 from collections.abc import Mapping
 
@@ -15,9 +15,9 @@ def container_environment(
     gpus: bool,
     endpoints: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
-    """Every variable of one container; entries of the request stand last and so win. `endpoints` are `Local`'s.
+    """All variables of one container. Those of the request override the others. `endpoints` is `Local.Endpoints`.
 
-    `SM_*` is not here: the service does not set it, and an image that relies on it must fail here too.
+    There is no `SM_*`: the service does not set it, so an image that relies on it must fail.
     """
     environment = {
         "TRAINING_JOB_NAME": job_name,
@@ -28,6 +28,6 @@ def container_environment(
         **(endpoints or {}),
     }
     if not gpus:
-        # With GPUs the engine's device request sets it.
+        # With GPUs the engine sets it.
         environment["NVIDIA_VISIBLE_DEVICES"] = "void"
     return {**environment, **requested}

@@ -1,4 +1,4 @@
-"""The hosts of a job: `algo-1` to `algo-N`, and what each is told about the others."""
+"""The hosts of a job, `algo-1` to `algo-N`, and `resourceconfig.json`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
@@ -8,12 +8,12 @@ from smlocal.quick_dataclass import dataclass
 GROUP = "homogeneousCluster"
 INTERFACE = "eth0"
 ResourceConfigKeys = Literal["newest", "without-topology", "three-keys"]
-"""Which keys `resourceconfig.json` has: all of today's, those of 2022 to 2025, or the three of jobs until 2021."""
+"""The keys of `resourceconfig.json`: today's, those of 2022 to 2025, or the three until 2021."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Host:
-    """One host by name, with the group and the instance type that it belongs to."""
+    """One host."""
 
     name: str
     number: int
@@ -27,7 +27,7 @@ def homogeneous(count: int, instance_type: str) -> tuple[Host, ...]:
 
 
 def heterogeneous(groups: Sequence[tuple[str, str, int]]) -> tuple[Host, ...]:
-    """The hosts of instance groups (name, type, count), numbered through in the order of the groups."""
+    """The hosts of instance groups (name, type, count), numbered in the order of the groups."""
     kinds = [(name, instance_type) for name, instance_type, count in groups for _ in range(count)]
     return tuple(
         Host(name=f"algo-{n}", number=n, instance_type=instance_type, group=name)
@@ -38,8 +38,8 @@ def heterogeneous(groups: Sequence[tuple[str, str, int]]) -> tuple[Host, ...]:
 def resource_config(
     current: Host, hosts: Sequence[Host], *, keys: ResourceConfigKeys = "newest", interface: str = INTERFACE
 ) -> Mapping[str, Any]:
-    """The contents of `resourceconfig.json`, keys in the order of the real file."""
-    # All hosts are sorted as strings (algo-10 before algo-2); inside a group the service promises no order.
+    """The content of `resourceconfig.json`, with keys in the service's order."""
+    # The list of all hosts is sorted as strings (algo-10 before algo-2). Inside a group the order is not documented.
     names = sorted(host.name for host in hosts)
     if keys == "three-keys":
         return {"current_host": current.name, "hosts": names, "network_interface_name": interface}

@@ -1,7 +1,7 @@
-"""The structures as models of pydantic: for their JSON Schema, and for whoever wants a second opinion on a request.
+"""The structures as pydantic models, for `smlocal schema`.
 
-A job does without: importing pydantic takes longer than everything else that smlocal does before a job begins. A test
-holds that both decide alike.
+A run does not use them: importing pydantic takes longer than everything else before a job begins. A test checks that
+pydantic and `validation` accept the same requests.
 """
 
 from types import NoneType, UnionType
@@ -30,7 +30,7 @@ _MADE: dict[type[Structure], type[BaseModel]] = {}
 
 
 def pydantic_model(structure: type[Structure]) -> type[BaseModel]:
-    """The model of one structure; validate with `context=True` to hold local paths to the service's pattern."""
+    """The model of one structure. With `context=True` validation is strict: no local paths."""
     if structure not in _MADE:
         fields: dict[str, Any] = {
             name: (_annotation(member.annotation), _field(member)) for name, member in members(structure).items()
@@ -66,7 +66,7 @@ def _annotation(annotation: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class _Held:
-    """Pydantic's view of a constraint."""
+    """A constraint for pydantic."""
 
     constraint: Text | Whole | OrHere | Checked
 

@@ -1,4 +1,4 @@
-"""What the members of the generated models are held to: one class for each kind of shape."""
+"""The constraints of members of the generated models: one class for each kind of shape."""
 
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, get_args, get_origin
@@ -11,7 +11,7 @@ LONG_LIMIT = 2**63
 
 
 def is_local_path(value: str) -> bool:
-    """True for what names a place on this machine: a `file://` URI or a path without a scheme."""
+    """True for a `file://` URI or a path without a scheme."""
     if value.startswith("file://"):
         value = value.removeprefix("file://")
         return bool(value.strip()) and not {"\0", "\n"} & set(value)
@@ -25,7 +25,7 @@ def is_local_path(value: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Text:
-    """A string: its length in characters, its pattern, and whether a local path may stand instead."""
+    """A string: length in characters, pattern, and whether a local path is allowed too."""
 
     minimum: int | None = None
     maximum: int | None = None
@@ -33,7 +33,7 @@ class Text:
     or_path: bool = False
 
     def allows(self, value: str, *, strict: bool) -> bool:
-        """True when the pattern lets the value through."""
+        """True if the value matches the pattern or is an allowed local path."""
         if self.pattern is None or matches(self.pattern, value):
             return True
         return self.or_path and not strict and is_local_path(value)
@@ -41,7 +41,7 @@ class Text:
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Whole:
-    """An integer of 32 bits, or of 64 where the service says long."""
+    """An integer of 32 bits, or of 64 if `long`."""
 
     minimum: int | None = None
     maximum: int | None = None
@@ -49,13 +49,13 @@ class Whole:
 
     @property
     def limit(self) -> int:
-        """First number too large for the type itself."""
+        """The first number that is too large for the type."""
         return LONG_LIMIT if self.long else INTEGER_LIMIT
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Items:
-    """How many members a list or a map may have."""
+    """The size of a list or a map."""
 
     minimum: int | None = None
     maximum: int | None = None
@@ -63,23 +63,23 @@ class Items:
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class OrHere:
-    """Beside an enumeration of the service: words that only mean something on this machine."""
+    """Additional words of an enumeration, for this machine only."""
 
     words: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Checked:
-    """A setting of our own that may be written in several ways, which a function tells apart."""
+    """A setting in `Local` that a function checks, because it can be written in several ways."""
 
     trouble: Callable[[Any], str | None]
-    """What is wrong with a value, in words that follow the setting's name; None for a good one."""
+    """What is wrong with a value, as the end of a sentence that begins with its name; None if it is valid."""
     schema: Mapping[str, Any]
-    """The same for an editor, as JSON Schema."""
+    """The JSON Schema for editors."""
 
 
 def split(annotation: Any) -> tuple[Any, Any]:
-    """Type and constraint of an annotation."""
+    """The type and the constraint in an annotation."""
     if get_origin(annotation) is Annotated:
         kind, constraint = get_args(annotation)[:2]
         return kind, constraint

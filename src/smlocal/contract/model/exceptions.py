@@ -1,4 +1,4 @@
-"""Where the models are, on purpose, laxer than the service: each with its reason, and nothing else may differ."""
+"""Where the models deliberately accept more than the service, with the reasons. Nothing else may differ."""
 
 from typing import Final
 
@@ -6,14 +6,14 @@ OPTIONAL_HERE: Final = {
     "CreateTrainingJobRequest.TrainingJobName": "the default is the file name and the time",
     "CreateTrainingJobRequest.RoleArn": "no role is assumed on this machine",
 }
-"""Members the service requires and a local job may leave out; `--strict` requires them again."""
+"""Members that the service requires and a local job may leave out; `--strict` requires them."""
 
 PATHS_HERE: Final = {
     "S3Uri": "data on this machine is given by its path or a file:// URI",
 }
-"""Shapes whose pattern a local path need not match; `--strict` holds them to it again."""
+"""Shapes that may be a local path instead of matching the pattern; not with `--strict`."""
 
 WORDS_HERE: Final = {
     "TrainingInstanceType": ("local", "local_gpu"),
 }
-"""Enumerations with words that stand for this machine, as in the SDK's local mode; `--strict` refuses them."""
+"""Enumerations with additional words for this machine, as in the SDK's local mode; not with `--strict`."""

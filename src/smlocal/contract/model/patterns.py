@@ -1,13 +1,13 @@
-"""The service's patterns: Java regular expressions that must match the whole value."""
+"""Matches the service's patterns: Java regular expressions for the whole value."""
 
 import re
 from functools import cache
 
-_DOT = r"[^\n\r\u0085\u2028\u2029]"  # Java's `.` stops at every line terminator, Python's at \n alone
+_DOT = r"[^\n\r\u0085\u2028\u2029]"  # Java's `.` matches no line terminator at all, Python's only excludes \n
 _SPACE_SEPARATORS = "\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000"
 _CLASSES = {
     r"\p{Alnum}": "a-zA-Z0-9",
-    # Python's \w is \p{L}, \p{N} and `_`. The one pattern with these classes (tags) holds all three, so it stays exact.
+    # Python's \w is \p{L}, \p{N} and `_`. The only pattern with these classes (tags) has all three.
     r"\p{L}": r"\w",
     r"\p{N}": r"\w",
     r"\p{Z}": _SPACE_SEPARATORS,
@@ -17,7 +17,7 @@ _ANYTHING = (r"[\S\s]*",)
 
 
 def translate(pattern: str) -> str:
-    """The same expression in Python's dialect."""
+    """The same expression for Python."""
     inside = False
 
     def token(match: re.Match[str]) -> str:
@@ -36,10 +36,10 @@ def translate(pattern: str) -> str:
 
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
-    # Java's \d, \w and \s are ASCII; only \p{…} speaks of Unicode.
+    # In Java \d, \w and \s are ASCII, and only \p{…} is Unicode.
     return re.compile(translate(pattern), 0 if r"\p{L}" in pattern else re.ASCII)
 
 
 def matches(pattern: str, value: str) -> bool:
-    """True when the whole value matches."""
+    """True if the whole value matches."""
     return pattern in _ANYTHING or _compiled(pattern).fullmatch(value) is not None

@@ -1,4 +1,4 @@
-"""What the generated models are: closed, frozen structures, whose annotations say what they may hold."""
+"""The base class of the generated models: frozen structures whose annotations contain the constraints."""
 
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, replace
@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal, dataclass_transform, get_args
 from smlocal.quick_dataclass import dataclass
 
 REQUIRED: Final[Any] = object()
-"""The default of a member that has none."""
+"""The default of a required member."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -18,17 +18,17 @@ class Member:
     annotation: Any
     default: Any = REQUIRED
     make_default: Callable[[], Any] | None = None
-    """Makes a default of its own for each structure."""
+    """Makes a default for each structure."""
     description: str | None = None
 
     @property
     def is_required(self) -> bool:
-        """False where it may be left out."""
+        """False if it may be left out."""
         return self.default is REQUIRED and self.make_default is None
 
     @property
     def is_nullable(self) -> bool:
-        """Whether null stands for its absence."""
+        """True if null means that it is left out."""
         return get_origin(self.annotation) is not Literal and NoneType in get_args(self.annotation)
 
     @property
@@ -43,16 +43,16 @@ class Member:
 def setting(
     *, default: Any = REQUIRED, default_factory: Callable[[], Any] | None = None, description: str | None = None
 ) -> Any:
-    """A member with more to say than its type and its default."""
+    """A member with a description or a default factory."""
     return Member(annotation=None, default=default, make_default=default_factory, description=description)
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(setting,))
 class Structure:
-    """Holds what it is given, unseen: `smlocal.contract.validation.check` is what checks it."""
+    """Stores values without checks; `smlocal.contract.validation.check` validates them."""
 
     def __init__(self, **given: Any) -> None:
-        """Members by name; those left out have their defaults."""
+        """Take the members by name; others get their default."""
         for name, member in members(type(self)).items():
             if name not in given:
                 if member.is_required:
@@ -61,7 +61,7 @@ class Structure:
         vars(self).update(given)
 
     def plain(self) -> dict[str, Any]:
-        """As it stands in a document, without what is null."""
+        """As a JSON document, without null."""
         return {name: _plain(value) for name, value in vars(self).items() if value is not None}
 
     def __eq__(self, other: object) -> bool:
@@ -83,7 +83,7 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, list) else value
 
 
-# Not `functools.cache`, whose type takes no class that has an equality of its own.
+# Not `functools.cache`: its type does not accept classes that define __eq__.
 _KNOWN: dict[type[Structure], dict[str, Member]] = {}
 
 
@@ -98,7 +98,7 @@ def members(model: type[Structure]) -> dict[str, Member]:
 
 
 def _member(annotation: Any, said: Any) -> Member:
-    """`said` is what the class has by the member's name."""
+    """`said` is the class attribute with the member's name."""
     if isinstance(said, Member):
         return replace(said, annotation=annotation)
     return Member(annotation=annotation, default=said)

@@ -1,4 +1,4 @@
-"""The DescribeTrainingJob answer, put together from what is remembered of a job."""
+"""The DescribeTrainingJob response, made from what is stored of a job."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -37,7 +37,7 @@ _NEVER_WITHOUT: Mapping[str, Mapping[str, Any]] = {
     "OutputDataConfig": {"KmsKeyId": ""},
     "ResourceConfig": {"VolumeSizeInGB": 0},
 }
-"""Clients take these by `[]`. The key is empty on the service, too; the size without a value is a choice of ours."""
+"""Clients need these. The key is empty on the service too; the size 0 is our choice."""
 _INSTANCES_THERE = {
     SecondaryStatus.DOWNLOADING,
     SecondaryStatus.TRAINING,
@@ -46,7 +46,7 @@ _INSTANCES_THERE = {
 }
 _SWITCHES = ("EnableNetworkIsolation", "EnableInterContainerTrafficEncryption", "EnableManagedSpotTraining")
 _REQUEST_ONLY = ("Tags", "SessionChainingConfig")
-"""Members that DescribeTrainingJob has no place for; they are shown beside the answer."""
+"""Members that DescribeTrainingJob does not return; they are shown in addition."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,7 +61,7 @@ class TransitionFacts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JobFacts:
-    """What is remembered of a job's life."""
+    """What is stored of a job."""
 
     name: str
     arn: str
@@ -70,18 +70,18 @@ class JobFacts:
     created: float
     modified: float
     started: float | None
-    """When the instances were there: the start of `Downloading`."""
+    """The start of `Downloading`."""
     ended: float | None
-    """The terminal state, or for a failed job the moment the failure was noticed."""
+    """The time of the terminal status; for a failed job, when the failure was noticed."""
     failure_reason: str | None
     transitions: Sequence[TransitionFacts]
     model_uri: str
     final_metrics: Sequence[Mapping[str, Any]] = ()
-    """FinalMetricDataList; a job without any has no such member."""
+    """FinalMetricDataList; left out if empty."""
 
 
 def describe(request: Mapping[str, Any], job: JobFacts) -> dict[str, Any]:
-    """The answer the service would give, members in its order; times are epoch seconds with milliseconds."""
+    """The service's response, with members in its order. Times are seconds since the epoch, with milliseconds."""
     times = _times(job)
     answer: dict[str, Any] = {
         "TrainingJobName": job.name,
@@ -114,7 +114,7 @@ def describe(request: Mapping[str, Any], job: JobFacts) -> dict[str, Any]:
 
 
 def request_only(request: Mapping[str, Any]) -> dict[str, Any]:
-    """The members of a request that the answer has no place for."""
+    """The members of a request that the response does not contain."""
     return _given(request, _REQUEST_ONLY)
 
 
@@ -144,7 +144,7 @@ def _times(job: JobFacts) -> dict[str, float | int]:
 
 
 def _billable(job: JobFacts, trained: float) -> int:
-    """All of the training time; after a spot interruption, only what the instances were there for, and always less."""
+    """The training time; after a spot interruption only the time with instances, and always less."""
     if not any(t.status == SecondaryStatus.INTERRUPTED for t in job.transitions):
         return int(trained)
     there = sum((t.ended or t.started) - t.started for t in job.transitions if t.status in _INSTANCES_THERE)

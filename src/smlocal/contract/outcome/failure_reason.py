@@ -1,10 +1,10 @@
-"""Exit codes and failure files, turned into the FailureReason that the service would give."""
+"""The FailureReason that the service gives for an exit code and a failure file."""
 
 import codecs
 
 REASON_CHARACTERS = 1024
 MESSAGE_BYTES = 1024
-"""Of the failure file, only this much is ever used."""
+"""The part of the failure file that is used."""
 
 INTERNAL_ERROR = "InternalServerError: We encountered an internal error. Please try again."
 OUT_OF_MEMORY = (
@@ -17,7 +17,7 @@ CANNOT_PULL = (
 
 
 def algorithm_error(failure_file: bytes, exit_code: int) -> str:
-    """The reason for a container that exited non-zero; the cut at the end may take the exit code with it."""
+    """The reason for a non-zero exit code. The length limit may cut off the exit code."""
     return f"AlgorithmError: {_message(failure_file)}, exit code: {exit_code}"[:REASON_CHARACTERS]
 
 
@@ -27,11 +27,11 @@ def client_error(message: str) -> str:
 
 
 def cannot_start(runtime_message: str) -> str:
-    """The reason for a container whose first process cannot be started at all, in the runtime's own words."""
+    """The reason for a container whose first process cannot be started, with the runtime's message."""
     return client_error(f"Artifact upload failed:API error (400): {runtime_message}")
 
 
 def _message(failure_file: bytes) -> str:
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
-    # Not final where the file goes on: then a character that the cut went through is dropped, not replaced.
+    # If the file is longer, a character that is cut at the end is dropped, not replaced.
     return decoder.decode(failure_file[:MESSAGE_BYTES], final=len(failure_file) <= MESSAGE_BYTES)

@@ -6,7 +6,7 @@ from smlocal.quick_dataclass import dataclass
 
 
 class TrainingJobStatus(StrEnum):
-    """The coarse state of a job."""
+    """TrainingJobStatus."""
 
     IN_PROGRESS = "InProgress"
     COMPLETED = "Completed"
@@ -17,12 +17,12 @@ class TrainingJobStatus(StrEnum):
 
     @property
     def terminal(self) -> bool:
-        """True once nothing will change any more."""
+        """True if the status cannot change any more."""
         return self in {TrainingJobStatus.COMPLETED, TrainingJobStatus.FAILED, TrainingJobStatus.STOPPED}
 
 
 class SecondaryStatus(StrEnum):
-    """The fine state of a job: those that the service still uses."""
+    """SecondaryStatus: the values that the service still uses."""
 
     STARTING = "Starting"
     PENDING = "Pending"
@@ -39,7 +39,7 @@ class SecondaryStatus(StrEnum):
 
 
 class StatusMessage(StrEnum):
-    """What the service says with a secondary status."""
+    """The service's message for a secondary status."""
 
     STARTING = "Starting the training job"
     PREPARING = "Preparing the instances for training"
@@ -48,7 +48,7 @@ class StatusMessage(StrEnum):
     TRAINING = "Training image download completed. Training in progress."
     UPLOADING = "Uploading generated training model"
     INTERRUPTED = "Training job interrupted"
-    """Not known of the service; ours."""
+    """Our own; the service's is not known."""
     STOPPING = "Stopping the training job"
     STOPPED = "Training job stopped"
     MAX_RUNTIME_EXCEEDED = "Training job runtime exceeded MaxRuntimeInSeconds provided"
@@ -58,7 +58,7 @@ class StatusMessage(StrEnum):
 
 
 class StopCause(StrEnum):
-    """Whose hand stopped a job."""
+    """Why a job was stopped."""
 
     REQUEST = "request"
     MAX_RUNTIME = "max-runtime"
@@ -67,7 +67,7 @@ class StopCause(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ending:
-    """How a job's end is written down."""
+    """The final status of a job."""
 
     status: TrainingJobStatus
     secondary: SecondaryStatus

@@ -1,6 +1,6 @@
-"""Requests without their secrets, for whatever people read: `smlocal plan`, its script, reports, errors.
+"""Hides secrets in what people read: `smlocal plan`, its script, reports, errors.
 
-The documents that programs read (`--json`, `--service`, `--report`) keep them, as the service's answer does.
+Documents for programs (`--json`, `--service`, `--report`) contain them, as the service's response does.
 """
 
 import json
@@ -11,17 +11,17 @@ from typing import Any
 from smlocal.contract.secrets.names import looks_secret
 from smlocal.contract.secrets.urls import HIDDEN, without_passwords
 
-# Strings, compiled at their first use.
+# Not compiled here: they are used rarely.
 _PAIR = (
     r"""(?<![\w.-])(?:-{0,2}(?P<name>[A-Za-z_][\w.-]*)["']?[ \t]*[=:]|--(?P<option>[A-Za-z][\w.-]*)(?=[ \t]+[^\s-]))"""
     r"""[ \t]*(?P<value>"[^"]*|'[^']*|[^\s,;]+)"""
 )
 _REFERENCE = r"""["']?\$[A-Za-z_{]"""
-"""A value that the shell is to fill in."""
+"""A variable of the shell."""
 
 
 def masked(name: str, value: str) -> str:
-    """The value of a variable, hyperparameter or tag as it may be shown."""
+    """The value of a variable, hyperparameter or tag without secrets."""
     if looks_secret(name, value):
         return HIDDEN
     if value[:1] in ("{", "["):
@@ -35,7 +35,7 @@ def masked(name: str, value: str) -> str:
 
 
 def masked_request(request: Mapping[str, Any]) -> dict[str, Any]:
-    """A request as it may be shown."""
+    """A request without secrets."""
     shown: dict[str, Any] = masked_tree(request)
     specification = request.get("AlgorithmSpecification")
     for name in ("ContainerEntrypoint", "ContainerArguments"):
@@ -45,12 +45,12 @@ def masked_request(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def masked_tree(tree: Any) -> Any:
-    """Any document as it may be shown."""
+    """A document without secrets."""
     return with_strings(tree, masked)
 
 
 def masked_file(path: str, content: bytes) -> bytes:
-    """A file of `/opt/ml` as it may be shown."""
+    """A file of `/opt/ml` without secrets."""
     if not path.endswith(".json"):
         return content
     from smlocal.contract.documents.config_files import compact
@@ -61,7 +61,7 @@ def masked_file(path: str, content: bytes) -> bytes:
 
 
 def with_strings(tree: Any, change: Callable[[str, str], str], name: str = "") -> Any:
-    """A copy of a document in which every string is what `change` makes of its name and itself."""
+    """A copy of a document in which every string is replaced by `change(name, string)`."""
     if isinstance(tree, Mapping):
         if tree.keys() == {"Key", "Value"} and isinstance(tree["Value"], str):
             return {"Key": tree["Key"], "Value": change(str(tree["Key"]), tree["Value"])}
@@ -72,7 +72,7 @@ def with_strings(tree: Any, change: Callable[[str, str], str], name: str = "") -
 
 
 def masked_words(words: Sequence[str]) -> list[str]:
-    """The words of a command as they may be shown."""
+    """The words of a command without secrets."""
     shown: list[str] = []
     option = ""
     for word in words:
@@ -83,9 +83,9 @@ def masked_words(words: Sequence[str]) -> list[str]:
 
 
 def masked_text(text: str) -> str:
-    """Shell, YAML or JSON as it may be shown: where a secret is given a value, the rest of the line is hidden.
+    """Shell, YAML or JSON without secrets: from the value of a secret on, the rest of the line is hidden.
 
-    Where the value ends is for another parser to say, and the text may be no good to it.
+    Only a parser could tell where the value ends, and the text may not be valid.
     """
     return "\n".join(map(_masked_line, without_passwords(text).split("\n")))
 

@@ -1,4 +1,4 @@
-"""What looks like a secret: by the name of a value, and where the name leaves it open, by the value too."""
+"""Decides by its name, and if necessary by its value, whether something is a secret."""
 
 import re
 
@@ -7,7 +7,7 @@ def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-# Strings, compiled at their first use.
+# Not compiled here: they are used rarely.
 _WORD = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+"
 _ONE_WORD = r"passw|passphrase|secrets?$|credentials?$|creds?$|pwd$|(api|access|secret|private)keys?$"
 _TWO_WORDS = (
@@ -16,37 +16,37 @@ _TWO_WORDS = (
 )
 _ALWAYS = _set("jwt bearer authorization auth oauth pw")
 _ADDRESS = _set("dsn webhook")
-"""Of these the address itself is the secret."""
+"""Their address itself is the secret."""
 _ABOUT = _set(
     "file filename path dir directory folder url uri endpoint host hostname port arn name names type types mode method "
     "provider format length len size count num dim dims dimension limit max min ttl timeout expiry expiration enabled "
     "required region version prefix suffix column columns field"
 )
-"""The last word of a name that says where a secret is, or what it is like."""
+"""With one of these as its last word, a name says where a secret is or how it is, not what it is."""
 _OF_TEXT = _set(
     "bos eos pad padding unk unknown cls sep mask masked special next first last start end stop image text audio video "
     "per max min num n type types id ids count len length limit size dim embedding embeddings embed dropout drop "
     "budget level classification classifier vocab vocabulary merge split by skip ignore label"
 )
-"""Beside `token`: the token of a language model."""
+"""With `token`: a token of a language model."""
 _OF_ACCESS = _set("api auth oauth access refresh bearer")
-"""Beside `tokens`: those that let somebody in."""
+"""With `tokens`: tokens that grant access."""
 _OF_DATA = _set(
     "sort primary foreign partition s object image label target input output data feature features column join group "
     "metric text id public kms query cache value index item dict state batch loss monitor hash range row record merge "
     "rng prng random attention attn sample example weight model checkpoint order unique"
 )
-"""Before `key`: the key of a table, a map or an array. Digits are no words: `s` is that of `s3_key`."""
+"""With `key`: the key of a table, a map or an array. Digits are not part of words: `s` is from `s3_key`."""
 _OF_WORK = _set("forward backward single one two multi num n first second low high band by per each all")
-"""Before `pass`."""
+"""With `pass`."""
 _OF_MATCHING = _set("file glob path name regex re match include exclude")
-"""Before `pat`."""
+"""With `pat`."""
 _WORKING_FOLDER = _set("pwd oldpwd")
 _SAYS_NOTHING = frozenset({"", "true", "false", "yes", "no", "on", "off", "none", "null"})
 
 
 def looks_secret(name: str, value: str | None = None) -> bool:
-    """True for a variable, hyperparameter or tag of this name, with this value, that must not be shown."""
+    """True if the value of a variable, hyperparameter or tag must not be shown."""
     words = [word.lower() for word in re.findall(_WORD, name)]
     if not words or (value is not None and _harmless(words, value)):
         return False
@@ -61,7 +61,7 @@ def _harmless(words: list[str], value: str) -> bool:
 
 
 def _named(words: list[str]) -> bool:
-    """True for words that mean nothing else."""
+    """True for words that always mean a secret."""
     return (
         not _ALWAYS.isdisjoint(words)
         or any(re.search(_ONE_WORD, word) for word in words)
@@ -70,7 +70,7 @@ def _named(words: list[str]) -> bool:
 
 
 def _named_by_context(last: str, words: frozenset[str]) -> bool:
-    """True for words that mean something else beside others."""
+    """True for words that mean a secret unless others are with them."""
     return (
         (any(word.endswith("token") for word in words) and _OF_TEXT.isdisjoint(words))
         or ("tokens" in words and not _OF_ACCESS.isdisjoint(words))

@@ -1,21 +1,21 @@
-"""URLs without the passwords, tokens and signatures in them. Every text that is printed may have some."""
+"""Hides passwords, tokens and signatures in URLs. They may be in any text that is printed."""
 
 import re
 
 HIDDEN = "•••"
-# Strings, compiled at their first use: most runs print no such URL.
+# Not compiled here: most runs print no such URL.
 _BOTH = (
     r"(?P<head>[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#:\"]*:)"
-    r"(?:[^\s/?#\"]+|(?!\d+(?:[/?#]|$))[^\s@\"]+)@"  # a password may have a raw `/` in it; a port is no password
+    r"(?:[^\s/?#\"]+|(?!\d+(?:[/?#]|$))[^\s@\"]+)@"  # a password may contain `/`; a port is not a password
 )
 _USER = r"(?P<head>https?://)[^\s/?#@:\"]+:?@"
-"""Over HTTP a user without a password is mostly a token."""
+"""In an HTTP URL, a user without a password is usually a token."""
 _QUERY = r"(?P<head>[?&](?P<name>[^\s=&?#\"']+)=)[^\s&#\"']+"
 _SIGNATURE = r"(?i)sig(nature)?$"
 
 
 def without_passwords(text: str) -> str:
-    """The same text, with a mark in place of each."""
+    """The text with each of them replaced by `•••`."""
     if "://" not in text or ("@" not in text and "?" not in text):
         return text
     text = re.sub(_USER, rf"\g<head>{HIDDEN}@", re.sub(_BOTH, rf"\g<head>{HIDDEN}@", text))

@@ -1,4 +1,4 @@
-"""Hold a request against the models, and make one error of everything that is wrong with it."""
+"""Validates a document and makes a model of it."""
 
 from typing import Any, TypeVar, get_args
 
@@ -14,16 +14,16 @@ Model = TypeVar("Model", bound=Structure)
 def validate(
     model: type[Model], data: Any, *, strict: bool, path: Path = (), written: Written = not_known
 ) -> tuple[Model | None, list[Violation]]:
-    """The data as a model, or everything that is wrong with it; a `path` says that it is a block of our own.
+    """The data as a model, or everything that is wrong with it. A `path` means that it is the `Local` block.
 
-    `written` says how a number was written, where that is known.
+    `written` returns a number as it is written in the file, if that is known.
     """
     found = violations(model, data, strict=strict, path=path, written=written)
     return (None, found) if found else (_made(model, data), [])
 
 
 def _made(annotation: Any, value: Any) -> Any:
-    """Structures and lists and maps anew, so that nobody else can change them."""
+    """A copy, so that later changes of the data have no effect."""
     kind, _ = split(annotation)
     if value is None:
         return None
@@ -36,7 +36,7 @@ def _made(annotation: Any, value: Any) -> Any:
 
 
 def missing(path: Path) -> Violation:
-    """A required member that is not there."""
+    """The violation for a required member that is missing."""
     from smlocal.contract.validation.wording import NOT_NULL, member_name, sentence  # only after a mistake
 
     place = ".".join(f"{step + 1}.member" if isinstance(step, int) else member_name(step) for step in path)

@@ -1,4 +1,4 @@
-"""Where a value is in a request: keys and list indexes from the top."""
+"""Paths of values in a request: keys and list indexes."""
 
 from typing import Any
 
@@ -14,15 +14,15 @@ def dotted(path: Path) -> str:
 
 
 def spoken(path: Path) -> str:
-    """The same, with lists counted as the service counts them: `InputDataConfig.1.member.ChannelName`.
+    """The path as the service writes it, with lists counted from 1: `InputDataConfig.1.member.ChannelName`.
 
-    The service's own sentences stand in the same error, and one list must not be counted in two ways.
+    It is used in all messages, since sentences of the service are in the same error.
     """
     return ".".join(f"{step + 1}.member" if isinstance(step, int) else step for step in path)
 
 
 def kind_of(value: Any) -> str:
-    """What a reader of the file would call it."""
+    """The type of a value in plain words."""
     if value is None:
         return "null"
     kinds = {bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "a list", dict: "a map"}

@@ -1,4 +1,4 @@
-"""What the service's documentation demands beyond the model: rules between members."""
+"""Rules from the service's documentation that are not in the model, mostly between members."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ _NOT_BESIDE = {"InstanceGroups": ("InstanceType", "InstanceCount"), "InstancePre
 
 
 def broken_rules(request: dict[str, Any], *, strict: bool) -> list[Violation]:
-    """Every rule that a request breaks; parts of the wrong type are passed over, they are told elsewhere."""
+    """The violations of all rules. Parts of the wrong type are skipped; `walk` reports them."""
     found = [violation for rule in _RULES for violation in rule(request)]
     if strict:
         found += [missing((name,)) for name in ("TrainingJobName", "RoleArn") if name not in request]
@@ -55,7 +55,7 @@ def _says(path: Path, text: str) -> Violation:
 
 
 def _sections(request: dict[str, Any]) -> _Found:
-    """The model lets both be absent, for serverless jobs; a job with a container needs them."""
+    """The model allows that both are missing, for serverless jobs; other jobs need them."""
     if "ServerlessJobConfig" in request:
         return
     for name in ("AlgorithmSpecification", "ResourceConfig"):
@@ -134,7 +134,7 @@ def _channel_names(request: dict[str, Any]) -> _Found:
 
 
 def _manifest_names(request: dict[str, Any]) -> _Found:
-    """A File mode channel has its manifest beside its folder, where no other channel can be."""
+    """The manifest of a File mode channel is next to its folder, so no other channel can have that name."""
     written: dict[str, str] = {}
     if _part(request, "CheckpointConfig"):
         written["checkpoints-manifest"] = "the checkpoints"
@@ -151,7 +151,7 @@ def _manifest_names(request: dict[str, Any]) -> _Found:
 
 
 def _pipe_names(request: dict[str, Any]) -> _Found:
-    """The FIFOs of a Pipe channel `a` are `a_0`, `a_1` and so on for ever."""
+    """The FIFOs of a Pipe channel `a` are `a_0`, `a_1` and so on."""
     named = [
         (path, channel["ChannelName"], _mode(request, channel))
         for path, channel in _channels(request)
@@ -165,7 +165,7 @@ def _pipe_names(request: dict[str, Any]) -> _Found:
 
 
 def _nul(request: dict[str, Any]) -> _Found:
-    """No environment variable and no argument can hold the character that ends it."""
+    """Environment variables and arguments cannot contain NUL."""
     for name in ("HyperParameters", "Environment"):
         for key, value in _part(request, name).items():
             if "\0" in key or (isinstance(value, str) and "\0" in value):

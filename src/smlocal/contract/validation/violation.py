@@ -1,4 +1,4 @@
-"""One thing that is wrong with a request."""
+"""One error in a request."""
 
 from smlocal.contract.validation.member_path import Path
 from smlocal.quick_dataclass import dataclass
@@ -6,10 +6,10 @@ from smlocal.quick_dataclass import dataclass
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Violation:
-    """Where, and what: on a screen, and in the service's answer."""
+    """Where the error is, and its text."""
 
     path: Path
     text: str
-    """One line for a screen."""
+    """One line for the terminal."""
     service: str | None = None
-    """The service's sentence, where it has one."""
+    """The service's sentence, if it has one."""

@@ -1,6 +1,6 @@
-"""Walk a request, and say everything that is wrong with it as the service does.
+"""Finds every violation in a request and words it as the service does.
 
-A validator stops at the first broken constraint of a member; the service tells them all.
+Usual validators stop at the first broken constraint of a member; the service reports all of them.
 """
 
 from collections.abc import Callable, Iterator
@@ -30,22 +30,22 @@ from smlocal.quick_dataclass import dataclass
 
 _KEY = "the key"
 Written = Callable[[Path], str | None]
-"""A plain value as its file has it, `010` and not 10, where there is a file."""
+"""Returns a value as written in the file, for example `010` instead of 10."""
 
 
 def not_known(_: Path) -> None:
-    """For data that no file has, such as values of flags."""
+    """For data that is not from a file."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Place:
-    """Where the walk is: in the file, and in the service's words."""
+    """The current position, also as the service writes it."""
 
     path: Path = ()
     service: str = ""
     strict: bool = False
     ours: bool = False
-    """True in the `Local` block, which the service does not know."""
+    """True in the `Local` block."""
     written: Written = not_known
 
     def member(self, name: str) -> "_Place":
@@ -63,7 +63,7 @@ class _Place:
 def violations(
     model: type[Structure], data: Any, *, strict: bool, path: Path = (), written: Written = not_known
 ) -> list[Violation]:
-    """Everything that is wrong with data that the model refuses; a `path` says that it is a block of our own."""
+    """All violations in the data. A `path` means that it is the `Local` block."""
     place = _Place(path=path, service=dotted(path), strict=strict, ours=bool(path), written=written)
     found = list(_structure(model, data, place))
     return [replace(violation, service=None) for violation in found] if place.ours else found
@@ -185,7 +185,7 @@ def _demands(what: str, kind: Any, constraint: Any) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Whole:
-    """A list or map of plain values. The service blames it as a whole; the line for the screen names the part."""
+    """A list or map of simple values. The service reports it as a whole; the terminal also shows the element."""
 
     values: Any
     place: _Place
@@ -206,7 +206,7 @@ class _Whole:
 
 
 def _masked(value: Any, name: str = "") -> Any:
-    from smlocal.contract.secrets.masking import masked, masked_words, with_strings  # only after a mistake
+    from smlocal.contract.secrets.masking import masked, masked_words, with_strings  # needed only after a mistake
 
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return masked_words(value)
@@ -236,7 +236,7 @@ def _unknown(name: str, model: type[Structure], known: list[str], place: _Place)
 
 
 def _home(name: str, model: type[Structure]) -> str | None:
-    """The member of the request that has a member of this name."""
+    """The member of the request that contains a member of this name."""
     for member, annotation in member_types(model).items():
         kind, _ = split(annotation)
         if isinstance(kind, type) and issubclass(kind, Structure) and name in members(kind):

@@ -1,4 +1,4 @@
-"""The service's own sentences about a value that breaks a constraint."""
+"""The service's sentences about values that break a constraint."""
 
 from collections.abc import Iterator
 from typing import Any, Literal, get_args, get_origin
@@ -22,12 +22,12 @@ class Broken:
 
     @property
     def full(self) -> str:
-        """As the service words it."""
+        """The service's words."""
         return f"{self.constraint}: [{', '.join(self.names)}]" if self.names else self.constraint
 
     @property
     def short(self) -> str:
-        """With a long enumeration cut."""
+        """The service's words, with a long enumeration shortened."""
         if len(self.names) <= _MOST_NAMES:
             return self.full
         return f"{self.constraint}: [{', '.join(self.names[:_MOST_NAMES])}, … {len(self.names) - _MOST_NAMES} more]"
@@ -39,7 +39,7 @@ def member_name(name: str) -> str:
 
 
 def java(value: Any) -> str:
-    """How the service's own language prints a value."""
+    """A value as Java prints it."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}={java(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
@@ -59,12 +59,12 @@ def sentence(value: Any, place: str, constraint: str, *, shown: int | None = Non
 
 
 def short_sentence(value: Any, place: str, constraint: str) -> str:
-    """The same on one line of a screen."""
+    """The same on one line of the terminal."""
     return one_line(sentence(value, place, constraint, shown=_LONGEST_VALUE))
 
 
 def one_line(text: str) -> str:
-    """What a terminal can show: line ends, control characters and broken Unicode are written as escapes."""
+    """The text with line ends, control characters and broken Unicode escaped."""
     if text.isprintable():
         return text
     return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
@@ -81,7 +81,7 @@ def _least(minimum: int | None) -> Iterator[str]:
 
 
 def constraints(kind: Any, constraint: Any) -> list[str]:
-    """Everything the service demands of a list's or map's member, broken or not."""
+    """All constraints of an element of a list or map, broken or not."""
     if get_origin(kind) is Literal:
         return [f"Member must satisfy enum value set: [{', '.join(get_args(kind))}]"]
     words = [*_most(constraint.maximum), *_least(constraint.minimum)] if isinstance(constraint, Text | Items) else []
@@ -91,7 +91,7 @@ def constraints(kind: Any, constraint: Any) -> list[str]:
 
 
 def broken_size(constraint: Items | Text, size: int) -> Iterator[Broken]:
-    """Too long or too short."""
+    """Broken limits of the size."""
     if constraint.maximum is not None and size > constraint.maximum:
         yield from (Broken(constraint=text) for text in _most(constraint.maximum))
     if constraint.minimum is not None and size < constraint.minimum:
@@ -99,14 +99,14 @@ def broken_size(constraint: Items | Text, size: int) -> Iterator[Broken]:
 
 
 def broken_text(constraint: Text, value: str, *, strict: bool) -> Iterator[Broken]:
-    """What a string breaks."""
+    """Broken constraints of a string."""
     if not constraint.allows(value, strict=strict):
         yield Broken(constraint=f"Member must satisfy regular expression pattern: {constraint.pattern}")
     yield from broken_size(constraint, len(value))
 
 
 def broken_number(constraint: Whole, value: int) -> Iterator[Broken]:
-    """What an integer breaks."""
+    """Broken constraints of an integer."""
     most = constraint.limit - 1 if constraint.maximum is None else constraint.maximum
     least = -constraint.limit if constraint.minimum is None else constraint.minimum
     if value > most:
