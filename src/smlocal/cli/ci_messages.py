@@ -56,7 +56,7 @@ def annotate(service: "CiService", annotations: "Iterable[Annotation]", stream: 
 
 def file_of_repository(path: str | None) -> str:
     """The path of a file as annotations have it; empty for one that is not in the repository."""
-    if path is None:
+    if not path:
         return ""
     from smlocal.ci.repository import in_repository, repository_root
 

@@ -2,16 +2,19 @@
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from smlocal.cli.check_for_ci import ReportPaths, annotate_check, show_in_group
+from smlocal.cli.ci_messages import annotated_errors, chosen_service, ci_option
 from smlocal.cli.terminal.columns import width_of, wrapped
 from smlocal.cli.terminal.printable import printable
 
 if TYPE_CHECKING:
     from smlocal.check.ignores import Ignore
     from smlocal.check.interface import CheckReport, Finding, RuleResult
+    from smlocal.ci.services import CiService
     from smlocal.jobfile.job_file import JobFile
 
 _MARKS = {"error": "✗", "warning": "!", "info": "·"}
@@ -45,7 +48,24 @@ _JOB_FILES = (".yaml", ".yml", ".json")
 )
 @click.option("--dockerfile", metavar="FILE", help="The Dockerfile of the image, to name the lines of findings.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(
+@click.option("--junit", metavar="FILE", help="Write JUnit XML to FILE, with a case for each rule.")
+@click.option(
+    "--sarif", metavar="FILE", help="Write the findings to FILE as SARIF, each at the Dockerfile or job file."
+)
+@ci_option
+def command(*, subject: str, ci: str | None, **given: Any) -> int:
+    """Say what is wrong with a training image.
+
+    IMAGE is a local image. JOB is a job file: its image is checked together with what the job asks of it.
+
+    Exits with 0 if nothing of --fail-on was found, and with 1 otherwise.
+    """
+    service = chosen_service(ci)
+    with annotated_errors(service, subject if _is_job_file(subject) else given["dockerfile"]):
+        return _check(subject=subject, service=service, **given)
+
+
+def _check(
     *,
     subject: str,
     static: bool,
@@ -56,14 +76,14 @@ def command(
     ignores: tuple[str, ...],
     dockerfile: str | None,
     as_json: bool,
+    junit: str | None,
+    sarif: str | None,
+    service: "CiService | None",
 ) -> int:
-    """Say what is wrong with a training image.
-
-    IMAGE is a local image. JOB is a job file: its image is checked together with what the job asks of it.
-
-    Exits with 0 if nothing of --fail-on was found, and with 1 otherwise.
-    """
     accepted = tuple(_ignore(text) for text in ignores)
+    files = ReportPaths.checked(
+        junit=junit, sarif=sarif, anchor=dockerfile or (subject if _is_job_file(subject) else "")
+    )
 
     from smlocal.check.check_image import check_image
     from smlocal.check.interface import Severity
@@ -84,20 +104,29 @@ def command(
         ignores=accepted,
         dockerfile=dockerfile or "",
     )
+    files.write(report, Severity(fail_on))
     if as_json:
         import json
 
         from smlocal.check.document import check_document
 
         click.echo(json.dumps(check_document(report, Severity(fail_on)), indent=2))
-    else:
+    elif service is None:
         _show(report)
+    else:
+        show_in_group(service, f"smlocal check {report.image}", lambda: _show(report))
+    if service is not None:
+        annotate_check(service, report, to_stderr=as_json)
     return 1 if report.fails(Severity(fail_on)) else 0
 
 
+def _is_job_file(subject: str) -> bool:
+    """True if there is a file of this name, or if it is called like one."""
+    return os.path.isfile(subject) or subject.endswith(_JOB_FILES)
+
+
 def _job(subject: str) -> "JobFile | None":
-    """A job file if there is one of this name, or if it is called like one."""
-    if not (os.path.isfile(subject) or subject.endswith(_JOB_FILES)):
+    if not _is_job_file(subject):
         return None
     from smlocal.api.job_source import read_document, read_file
     from smlocal.api.overrides import Overrides

@@ -100,3 +100,22 @@ def test_wait_writes_a_case_for_each_job(smlocal: Smlocal, remember: Callable[..
     assert failure.attrib == {"type": "Failed", "message": "AlgorithmError: first line"}
     assert failure.text == "AlgorithmError: first line\nsecond, exit code: 1\nhint: look"
     assert three[0].attrib == {"type": "InProgress", "message": "the job is InProgress (Training)"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("my-image", "--sarif", "out.sarif"), "name the Dockerfile with --dockerfile"),
+        (("my-image", "--dockerfile", "../../Dockerfile", "--sarif", "out.sarif"), "../../Dockerfile is not in it"),
+        (("a,b.yaml", "--sarif", "gone/out.sarif"), "[output-unusable]"),
+        (("my-image", "--junit", "gone/out.xml"), "[output-unusable]"),
+        (("a,b.yaml", "--junit", "same", "--sarif", "./same"), "the same file"),
+    ],
+)
+def test_a_report_of_a_check_that_could_not_be_written_is_refused_first(
+    words: tuple[str, ...], said: str, smlocal: Smlocal, job_file: Path
+) -> None:
+    done = smlocal("check", *words, cwd=job_file.parent, DOCKER_HOST="x", **OFF)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert [path.name for path in job_file.parent.iterdir()] == [job_file.name]

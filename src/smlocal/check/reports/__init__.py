@@ -1,0 +1,1 @@
+"""The report of a check in the forms that CI services read."""

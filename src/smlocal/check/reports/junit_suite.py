@@ -1,0 +1,42 @@
+"""A check as JUnit cases: one for each rule, also for those that passed or were skipped."""
+
+from smlocal.check.interface import CheckReport, Outcome, RuleResult, Severity
+from smlocal.check.reports.text import finding_line, ignored_lines, valid_text
+from smlocal.ci.cases import Case, Suite, Verdict
+
+_GROUP = "smlocal.check"
+
+
+def check_suite(report: CheckReport, fail_on: Severity) -> Suite:
+    """What makes the command fail is a failure. Other findings are in the output of a case that passed."""
+    return Suite(name=report.image, cases=tuple(_case(result, fail_on) for result in report.results))
+
+
+def _case(result: RuleResult, fail_on: Severity) -> Case:
+    rule = result.rule
+    found = [finding_line(each) for each in result.findings]
+    fails = bool(found) and rule.severity.rank >= fail_on.rank
+    skipped = result.outcome is Outcome.SKIPPED
+    first = result.findings[0] if found else None
+    return Case(
+        name=rule.id,
+        group=_GROUP,
+        seconds=result.seconds,
+        verdict=Verdict.FAILED if fails else Verdict.SKIPPED if skipped else Verdict.PASSED,
+        kind=rule.severity,
+        message=_message(found) if fails else valid_text(result.skipped),
+        text="\n".join([*found, "", rule.remedy, "", rule.why]) if fails else "",
+        output="\n".join(_output(result, found, fails=fails)),
+        file=first.file if first is not None and fails else "",
+        line=first.line if first is not None and fails else 0,
+    )
+
+
+def _message(found: list[str]) -> str:
+    return found[0] if len(found) == 1 else f"{found[0]}, and {len(found) - 1} more"
+
+
+def _output(result: RuleResult, found: list[str], *, fails: bool) -> list[str]:
+    notes = [] if fails or not found else [f"{result.rule.severity}: {line}" for line in found] + [result.rule.remedy]
+    broken_off = [f"skipped: {valid_text(result.skipped)}"] if result.skipped and found else []
+    return [*notes, *broken_off, *ignored_lines(result)]

@@ -1,0 +1,25 @@
+"""Pieces of text that every form of a report has."""
+
+from smlocal.check.interface import Finding, RuleResult
+
+
+def valid_text(text: str) -> str:
+    """A path that is not UTF-8 is shown with replacements."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def where(finding: Finding) -> str:
+    """`Dockerfile:3, job, algo-2`; empty where nothing is known."""
+    file = f"{finding.file}:{finding.line}" if finding.line else finding.file
+    return ", ".join(place for place in (file, finding.job, finding.host) if place)
+
+
+def finding_line(finding: Finding) -> str:
+    """One finding with its place."""
+    place = where(finding)
+    return valid_text(f"{finding.message} ({place})" if place else finding.message)
+
+
+def ignored_lines(result: RuleResult) -> list[str]:
+    """What somebody has decided to live with, and why."""
+    return [f"ignored ({each.reason}): {finding_line(each.finding)}" for each in result.ignored]
