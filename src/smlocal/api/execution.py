@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from smlocal.engine.interface import Engine
     from smlocal.errors import SmlocalError
     from smlocal.job.control.stop_requests import StopRequests
-    from smlocal.job.prepare.prepare import Prepared
+    from smlocal.job.prepare.job_preparation import Prepared
     from smlocal.job.reporter import Reporter
     from smlocal.job.supervisor import Result
     from smlocal.jobfile.job_file import JobFile
@@ -95,7 +95,7 @@ def supervise_prepared(
 
     from smlocal.engine.docker import connect
     from smlocal.job.control.stop_requests import StopSignals
-    from smlocal.job.prepare.prepare import find_credentials
+    from smlocal.job.prepare.job_preparation import find_credentials
     from smlocal.job.reporter import Reporter
     from smlocal.job.supervisor import supervise
     from smlocal.store.jobs import Store
@@ -121,20 +121,20 @@ def supervise_prepared(
 def look_ahead(job: "JobFile", *, name: str, strict: bool) -> "JobPlan":
     """What `execute` would do; nothing is run or pulled, and no job is made."""
     from smlocal.engine.docker import connect
-    from smlocal.job.prepare.prepare import look
+    from smlocal.job.prepare.job_preparation import plan_job
     from smlocal.store.home import home_directory
 
-    return look(job, name=name, home=home_directory(), engine=connect(), strict=strict)
+    return plan_job(job, name=name, home=home_directory(), engine=connect(), strict=strict)
 
 
 def _prepare(
     job: "JobFile", store: "Store", engine: "Engine", *, name: str, strict: bool, replace: bool, reporter: "Reporter"
 ) -> "Prepared":
     """Everything before the job is made; what is wrong is an error."""
-    from smlocal.job.prepare.names import check_name
-    from smlocal.job.prepare.prepare import prepare
+    from smlocal.job.prepare.job_name import check_job_name
+    from smlocal.job.prepare.job_preparation import prepare
 
-    check_name(store, name, replace=replace)
+    check_job_name(store, name, replace=replace)
     if store.left_on_engines():
         from smlocal.job.finish.engine_leftovers import clear_this_engine
 

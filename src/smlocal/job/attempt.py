@@ -193,7 +193,7 @@ class Attempt:
         if self.credentials is not None:
             self.credentials.open(context.record)
         if self.plan.network is not None:
-            from smlocal.job.prepare.networks import make_network  # most jobs have one host
+            from smlocal.job.prepare.job_network import make_network  # most jobs have one host
 
             self.plan = make_network(context.engine, self.plan)
         context.stop_requests.check()

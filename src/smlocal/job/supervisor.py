@@ -34,7 +34,7 @@ from smlocal.job.logs.log_paths import log_path, logged_by
 from smlocal.job.metrics.metrics_search import MetricsSearch
 from smlocal.job.mirrored.checkpoints import save_mirrored, with_current_checkpoints
 from smlocal.job.phases import Phases
-from smlocal.job.prepare.prepare import Prepared
+from smlocal.job.prepare.job_preparation import Prepared
 from smlocal.job.reporter import Reporter
 from smlocal.planning.document import host_directory, plan_document
 from smlocal.planning.model import JobPlan

@@ -18,7 +18,7 @@ from smlocal.job.mirrored.checkpoints import (
     with_current_checkpoints,
 )
 from smlocal.job.mirrored.folders import mirrored_folders
-from smlocal.job.prepare.prepare import look
+from smlocal.job.prepare.job_preparation import plan_job
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.job_file import read_job
 from smlocal.planning.document import host_directory, plan_document
@@ -88,7 +88,7 @@ def attempts(tmp_path: Path, image: Image) -> Iterator[Callable[..., Attempts]]:
             "Local": local,
         }
         job = read_job(Document(request, name="job.yaml", directory=str(tmp_path)), strict=False)
-        plan = look(job, name=name, home=str(tmp_path / "home"), engine=engine, strict=False)
+        plan = plan_job(job, name=name, home=str(tmp_path / "home"), engine=engine, strict=False)
         return Attempts(engine, plan)
 
     yield make

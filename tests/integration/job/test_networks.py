@@ -13,8 +13,8 @@ from tests.integration.job.conftest import Ran
 from smlocal.engine.docker import DockerEngine, connect
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Resource, ResourceKind
 from smlocal.errors import EngineError, SubnetInUseError
-from smlocal.job.prepare.networks import FOLDER_LABEL, make_network, without_leftovers
-from smlocal.job.prepare.prepare import look
+from smlocal.job.prepare.job_network import FOLDER_LABEL, make_network, remove_leftover_networks
+from smlocal.job.prepare.job_preparation import plan_job
 from smlocal.planning.model import JobPlan
 from smlocal.planning.plan_changes import on_subnet
 from smlocal.store.lease import Lease
@@ -98,7 +98,7 @@ def planned(job_file: Callable[..., Path], tmp_path: Path) -> Callable[..., JobP
         path = job_file([], "true", local={"NetworkRange": within}, **HOSTS)
         document = load_document(path.read_text(), name=path.name, directory=str(tmp_path))
         job = read_job(document, strict=False)
-        return look(job, name=path.stem, home=str(tmp_path / "home"), engine=connect(), strict=False)
+        return plan_job(job, name=path.stem, home=str(tmp_path / "home"), engine=connect(), strict=False)
 
     return plan
 
@@ -148,10 +148,10 @@ def test_a_network_whose_containers_the_engine_has_miscounted(
     own_engine.docker("rm", "--force", "on-it")
     with pytest.raises(EngineError, match=r"counts removed containers on it .* after a restart of Docker"):
         engine.remove(network)
-    assert made.id in {each.id for each in without_leftovers(engine, engine.networks())}
+    assert made.id in {each.id for each in remove_leftover_networks(engine, engine.networks())}
     own_engine.kill()
     own_engine.start()
-    assert made.id not in {each.id for each in without_leftovers(engine, engine.networks())}
+    assert made.id not in {each.id for each in remove_leftover_networks(engine, engine.networks())}
     assert made.id not in {each.id for each in engine.networks()}
 
 

@@ -21,7 +21,7 @@ from smlocal.job.finish.describe import DECISION, JOB, LOCAL, NOT_ADOPTED, RECAL
 from smlocal.job.finish.job_folder import release_space, write_copies
 from smlocal.job.finish.replaced import delete_replaced
 from smlocal.job.finish.unpacked import keep_unpacked
-from smlocal.job.prepare.prepare import plan_again
+from smlocal.job.prepare.job_preparation import plan_again
 from smlocal.job.reporter import Reporter
 from smlocal.job.supervisor import Supervisor, end_job, make_context, remember_left
 from smlocal.planning.model import JobPlan

@@ -1,4 +1,4 @@
-"""What of this machine the containers of an engine can reach: its folders, its FIFOs, its FUSE."""
+"""Whether the containers of an engine can use folders, FIFOs and FUSE mounts of this machine."""
 
 from smlocal.contract.documents.config_files import effective_mode
 from smlocal.errors import EngineRemoteError, PipeUnreachableError
@@ -7,8 +7,8 @@ from smlocal.jobfile.job_file import JobFile
 from smlocal.planning.facts import EngineFacts
 
 
-def check_folders(job: JobFile, engine: EngineFacts) -> None:
-    """A folder that the container writes in must be one that its engine can mount."""
+def check_file_systems(job: JobFile, engine: EngineFacts) -> None:
+    """Channels that are file systems need an engine that can mount local folders."""
     mounted = [
         c.ChannelName for c in job.request.InputDataConfig or () if c.DataSource.FileSystemDataSource is not None
     ]
@@ -21,7 +21,7 @@ def check_folders(job: JobFile, engine: EngineFacts) -> None:
 
 
 def check_pipes(job: JobFile, engine: EngineFacts) -> None:
-    """A FIFO joins two processes of one kernel, and the containers of some engines have another."""
+    """A FIFO connects two processes of one kernel. The containers of some engines run on another one."""
     pipes = [c.ChannelName for c in job.request.InputDataConfig or () if effective_mode(c, job.request) == "Pipe"]
     if not pipes or (engine.local and not engine.desktop):
         return
@@ -33,7 +33,7 @@ def check_pipes(job: JobFile, engine: EngineFacts) -> None:
 
 
 def no_fuse(job: JobFile, inputs: Inputs, engine: EngineFacts) -> str | None:
-    """Why FUSE is not to be had; only looked at where a channel would use it."""
+    """Why FUSE cannot be used. Only checked if a channel would use it."""
     channels = job.request.InputDataConfig or ()
     streamed = [c.ChannelName for c in channels if effective_mode(c, job.request) == "FastFile"]
     if not any(name in inputs.listings and inputs.listings[name].remote for name in streamed):

@@ -1,4 +1,4 @@
-"""Everything that a job reads, listed once before the job is made."""
+"""Lists everything that a job reads, once, before the job is made."""
 
 import os
 from collections.abc import Callable
@@ -17,35 +17,35 @@ from smlocal.quick_dataclass import dataclass
 from smlocal.sources.local_path import local_path
 from smlocal.sources.s3.interface import ObjectStore
 
-_REACH = 3.0
-"""Seconds to find S3 before there is a job: a wrong endpoint should be told soon."""
+_CONNECT_SECONDS = 3.0
+"""To connect to S3: a wrong endpoint should be reported soon."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Inputs:
-    """What was found."""
+    """The listings."""
 
     listings: dict[str, Listing]
     """By channel name."""
     file_systems: dict[str, Listing]
-    """By channel name: the folder that stands for the file system, with nothing listed."""
+    """By channel name: the local folder for the file system. Its files are not listed."""
     code: Listing | None
     checkpoints: Listing | None
     collectors: dict[str, str]
-    """By member: the folder that stands for its S3OutputPath, where one does."""
+    """By member: the local folder for its S3OutputPath, if there is one."""
     sources: dict[str, str]
     """Local.Sources with absolute folders."""
 
 
-def see_inputs(job: JobFile, *, strict: bool, region: str) -> Inputs:
-    """List the channels, the code and the checkpoints; what the service refuses at creation is refused here."""
+def list_inputs(job: JobFile, *, strict: bool, region: str) -> Inputs:
+    """List the channels, the code and the checkpoints. What CreateTrainingJob would refuse is an error."""
     listings, file_systems = {}, {}
 
     @cache
     def store() -> ObjectStore:
         from smlocal.sources.s3.client import open_store  # most jobs read nothing from S3
 
-        return open_store(region, reach=_REACH)
+        return open_store(region, reach=_CONNECT_SECONDS)
 
     for index, channel in enumerate(job.request.InputDataConfig or ()):
         path: Path = ("InputDataConfig", index, "DataSource")
@@ -128,7 +128,7 @@ def _code(job: JobFile) -> Listing | None:
 
 
 def _checkpoints(job: JobFile, *, strict: bool, region: str, store: Callable[[], ObjectStore]) -> Listing | None:
-    """What the checkpoint prefix holds, if the job has one that can be kept here."""
+    """The objects or files below the checkpoint prefix, if the job has checkpoints."""
     config = job.request.CheckpointConfig
     if config is None:
         return None

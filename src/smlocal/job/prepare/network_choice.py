@@ -1,4 +1,4 @@
-"""Where the containers of a job will be: how many fit, on which addresses, and what they reach there."""
+"""The network of a job's containers: how many there may be, their subnet, and what they can reach."""
 
 from typing import TYPE_CHECKING
 
@@ -12,13 +12,13 @@ from smlocal.quick_dataclass import dataclass
 if TYPE_CHECKING:
     from smlocal.engine.interface import Network
 
-PLANNED_HOSTS = 1000
-"""More make no plan that anybody could read: each is told of all the others."""
+MAX_PLANNED_HOSTS = 1000
+"""A plan for more would be too long to read: each host is told of all others."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Place:
-    """What was found."""
+class NetworkChoice:
+    """Empty texts: not needed."""
 
     subnet: str = ""
     gateway: str = ""
@@ -26,12 +26,12 @@ class Place:
 
 
 def check_host_count(job: JobFile, *, most: int | None) -> None:
-    """One machine plays all hosts: refuse more than `most`, or than can be planned, before anything is looked at."""
+    """All hosts are containers of one machine: refuse more than `most`, and more than can be planned."""
     resources = job.request.ResourceConfig
     count = 1 if resources is None else host_count(resources)
-    if count > PLANNED_HOSTS:
+    if count > MAX_PLANNED_HOSTS:
         raise TooManyHostsError(
-            f"{count} hosts are too many for one machine: the maximum is {PLANNED_HOSTS}",
+            f"{count} hosts are too many for one machine: the maximum is {MAX_PLANNED_HOSTS}",
             remedy=["Use fewer: --instance-count, or ResourceConfig.InstanceCount."],
         )
     if most is not None and count > most:
@@ -44,33 +44,35 @@ def check_host_count(job: JobFile, *, most: int | None) -> None:
         )
 
 
-def see_place(job: JobFile, engine: Engine, facts: EngineFacts, *, run_id: str, sweep: bool) -> Place:
-    """Look at the engine's networks where the job needs to know; `sweep` removes those that crashed jobs have left."""
+def choose_network(
+    job: JobFile, engine: Engine, facts: EngineFacts, *, run_id: str, remove_leftovers: bool
+) -> NetworkChoice:
+    """Choose a free subnet if the job needs its own network. `remove_leftovers`: remove networks of crashed jobs."""
     resources, endpoints = job.request.ResourceConfig, job.local.Endpoints
     hosts = 1 if resources is None else host_count(resources)
     own = hosts > 1 or job.request.EnableNetworkIsolation
     if not own and not endpoints:
-        return Place()
+        return NetworkChoice()
     networks = engine.networks()
     loopback_only: tuple[str, ...] = ()
     if endpoints:
-        from smlocal.job.prepare.listeners import on_loopback_only
+        from smlocal.job.prepare.loopback_services import loopback_only_services
 
-        loopback_only = on_loopback_only(endpoints)
+        loopback_only = loopback_only_services(endpoints)
     if not own:
-        return Place(gateway=_gateway(networks), loopback_only=loopback_only)
-    from smlocal.job.prepare.networks import free_subnet, without_leftovers
+        return NetworkChoice(gateway=_gateway(networks), loopback_only=loopback_only)
+    from smlocal.job.prepare.job_network import free_subnet, remove_leftover_networks
 
-    if sweep:
-        networks = without_leftovers(engine, networks)
+    if remove_leftovers:
+        networks = remove_leftover_networks(engine, networks)
     near = facts.local and not facts.desktop
     within = job.local.NetworkRange
     subnet = free_subnet(networks, within=within, hosts=hosts, run_id=run_id, routes=near)
-    return Place(subnet=subnet, loopback_only=loopback_only)
+    return NetworkChoice(subnet=subnet, loopback_only=loopback_only)
 
 
 def _gateway(networks: "list[Network]") -> str:
-    """This machine's address on the engine's default network; some engines leave out that it is the first one."""
+    """This machine's address on the engine's default network: the first one if the engine does not report it."""
     for network in networks:
         if network.default and network.subnets:
             from ipaddress import IPv4Network

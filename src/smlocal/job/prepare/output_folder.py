@@ -1,4 +1,4 @@
-"""Where on this machine the artifacts of a job go."""
+"""The local folder for the artifacts of a job."""
 
 import os
 
@@ -12,7 +12,7 @@ DEFAULT_OUTPUT = "./smlocal-output"
 
 
 def output_folder(job: JobFile) -> str:
-    """The local folder for artifacts: the request's own path, else Local.Output, else one below the working folder."""
+    """The path in the request if it is local, else Local.Output, else a folder in the current one."""
     uri = job.request.OutputDataConfig.S3OutputPath
     if uri.startswith(("s3://", "https://")):
         uri = job.local.Output or os.path.abspath(DEFAULT_OUTPUT)
@@ -20,7 +20,7 @@ def output_folder(job: JobFile) -> str:
 
 
 def free_bytes(folder: str) -> int | None:
-    """What still fits where a folder is or will be; None where that is not known."""
+    """Free bytes where a folder is or will be; None if they are not known."""
     while not os.path.isdir(folder) and folder != os.path.dirname(folder):
         folder = os.path.dirname(folder)
     try:
@@ -31,7 +31,7 @@ def free_bytes(folder: str) -> int | None:
 
 
 def folder_at(uri: str, directory: str) -> str:
-    """The folder that a path or `file://` name means, seen from `directory`; `OutputUnusableError` if it is none."""
+    """The folder of a path or `file://` URI, relative to `directory`; `OutputUnusableError` if it cannot be one."""
     remedy = ["Choose another folder with --output or in OutputDataConfig.S3OutputPath."]
     if is_remote(uri):
         raise OutputUnusableError(f"the output path {uri} is not a local folder", remedy=remedy)
@@ -42,7 +42,7 @@ def folder_at(uri: str, directory: str) -> str:
     if not os.path.isdir(existing):
         what = "a file" if os.path.exists(existing) else "a broken link"
         raise OutputUnusableError(f"the output path {uri} cannot be a folder: {existing} is {what}", remedy=remedy)
-    kind = _no_disk(existing)
+    kind = _kernel_file_system(existing)
     if kind is not None:
         raise OutputUnusableError(
             f"the output path {uri} cannot be written: {existing} is on a kernel file system ({kind})",
@@ -55,8 +55,8 @@ def folder_at(uri: str, directory: str) -> str:
     return path
 
 
-def _no_disk(folder: str) -> str | None:
-    """The kind of file system, of one like `/proc`: root may write there, and nothing can be made there."""
+def _kernel_file_system(folder: str) -> str | None:
+    """The type of a file system such as `/proc`, where root may write but no file can be created; else None."""
     if not os.path.realpath(folder).startswith(("/proc", "/sys", "/dev")):
         return None
     device = os.stat(folder).st_dev

@@ -1,6 +1,6 @@
-"""Files that an image keeps below `/opt/ml`, which the service reserves: found once for each image, and remembered.
+"""Files that an image has below `/opt/ml`, which the service reserves. They are found once for each image and stored.
 
-Looking takes a container that is never started, a fifth of the time of `docker run`; what is remembered takes nothing.
+Finding them needs a container that is never started, and a fifth of the time of `docker run`.
 """
 
 import io
@@ -18,19 +18,18 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 _ABSENT: Final = 404
-_ENOUGH: Final = 4
-"""Files to name."""
-_MOST_BYTES: Final = 32 << 20
-"""Of the archive of `/opt/ml`, in which what lies behind a large file is not looked for."""
+_MAX_FILES: Final = 4
+_MAX_BYTES: Final = 32 << 20
+"""Of the archive of `/opt/ml`. Files behind a large one are not found."""
 _NO_PROGRAM: Final = "/smlocal-look-does-not-exist"
 
 
 def with_reserved_files(image: ImageFacts, engine: Engine, home: str) -> ImageFacts:
-    """The image's facts with a few of these files; without them where the engine does not tell."""
+    """The image's facts with the first of these files; without any if the engine refuses to list them."""
     files = remembered(home, image.id)
     if files is None:
         try:
-            files = _look(image.id, engine)
+            files = _find(image.id, engine)
         except EngineError as error:
             if not error.status:
                 raise
@@ -39,7 +38,7 @@ def with_reserved_files(image: ImageFacts, engine: Engine, home: str) -> ImageFa
     return replace(image, reserved_files=files)
 
 
-def _look(image: str, engine: Engine) -> tuple[str, ...]:
+def _find(image: str, engine: Engine) -> tuple[str, ...]:
     container = engine.create(
         ContainerSpec(
             name="",
@@ -62,7 +61,7 @@ def _look(image: str, engine: Engine) -> tuple[str, ...]:
 
 
 def reserved_files(archive: Iterator[bytes]) -> tuple[str, ...]:
-    """The first files of an archive of `/opt/ml`, as paths in the container: `code` is known to stay visible."""
+    """The first files in an archive of `/opt/ml`, as paths in the container, without `code`, which stays visible."""
     import tarfile
 
     found: list[str] = []
@@ -72,7 +71,7 @@ def reserved_files(archive: Iterator[bytes]) -> tuple[str, ...]:
                 below = member.name.partition("/")[2]
                 if below and not member.isdir() and f"{below}/".partition("/")[0] != "code":
                     found.append(f"{paths.ROOT}/{_printable(below)}")
-                if len(found) == _ENOUGH:
+                if len(found) == _MAX_FILES:
                     break
     except tarfile.TarError:
         pass  # cut off at the limit
@@ -80,24 +79,24 @@ def reserved_files(archive: Iterator[bytes]) -> tuple[str, ...]:
 
 
 def _printable(name: str) -> str:
-    """Names are shown on terminals and kept as JSON: no control characters, and nothing that is not UTF-8."""
+    """The name without control characters and invalid UTF-8: it is shown on terminals and stored as JSON."""
     return "".join(character if character.isprintable() else "\ufffd" for character in name)
 
 
 class _Pieces(io.RawIOBase):
-    """An archive that comes in pieces, as a file that ends at the limit."""
+    """An archive that arrives in pieces, as a file that ends at the limit."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces = pieces
         self._rest = b""
-        self._left = _MOST_BYTES
+        self._left = _MAX_BYTES
 
     def readable(self) -> bool:
-        """Yes."""
+        """Yes, it is."""
         return True
 
     def readinto(self, buffer: "WriteableBuffer") -> int:
-        """Give the next bytes."""
+        """Read the next bytes."""
         view = memoryview(buffer).cast("B")
         if self._left <= 0:
             return 0
@@ -108,7 +107,7 @@ class _Pieces(io.RawIOBase):
         return count
 
     def close(self) -> None:
-        """Break off the rest."""
+        """Skip the rest."""
         if (close := getattr(self._pieces, "close", None)) is not None:
             close()
         super().close()

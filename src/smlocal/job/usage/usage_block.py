@@ -7,7 +7,7 @@ from typing import Any
 
 from smlocal.contract.instance_types import InstanceType, instance_types, size_here
 from smlocal.contract.usage import MIB, Advice, HostUsage, advise, host_usage
-from smlocal.job.prepare.machine import memory_mib
+from smlocal.job.prepare.machine_size import memory_mib
 from smlocal.job.usage.series import Series, read_series
 from smlocal.job.usage.usage_paths import series_path, usage_directory
 from smlocal.quick_dataclass import dataclass

@@ -10,7 +10,7 @@ from smlocal.contract.outcome.statuses import COMPLETED
 from smlocal.errors import NotPackedError
 from smlocal.job.finish.describe import LOCAL
 from smlocal.job.finish.replaced import REPLACED, artifacts_to_replace, delete_replaced
-from smlocal.job.prepare.names import check_name
+from smlocal.job.prepare.job_name import check_job_name
 from smlocal.job.supervisor import end_job
 from smlocal.store.jobs import Store
 
@@ -71,5 +71,5 @@ def test_what_has_the_place_of_the_old_stays(store: Store, old: dict[str, Path])
 def test_the_only_copy_of_a_model_is_not_replaced(store: Store) -> None:
     job(store, {"Kept": "/home/jobs/job/kept"})
     with pytest.raises(NotPackedError) as caught:
-        check_name(store, "job", replace=True)
+        check_job_name(store, "job", replace=True)
     assert "smlocal pack job" in caught.value.remedy[0]

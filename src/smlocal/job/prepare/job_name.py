@@ -1,12 +1,12 @@
-"""Job names are used once; `--replace` frees one that a finished job has."""
+"""A job name can be used once, unless `--replace` replaces the finished job that has it."""
 
 from smlocal.errors import JobNotFinishedError, JobUnknownError, NotPackedError
 from smlocal.job.finish.describe import LOCAL
 from smlocal.store.jobs import Store, name_in_use
 
 
-def check_name(store: Store, name: str, *, replace: bool) -> None:
-    """Refuse a name that cannot be had, before anything is done for it."""
+def check_job_name(store: Store, name: str, *, replace: bool) -> None:
+    """Refuse a name that is in use."""
     try:
         record = store.get(name)
     except JobUnknownError:

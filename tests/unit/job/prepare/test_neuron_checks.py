@@ -6,7 +6,7 @@ import pytest
 
 from smlocal.contract.documents.hosts import homogeneous
 from smlocal.errors import NeuronUnavailableError
-from smlocal.job.prepare.neuron import check_neuron_count, check_neuron_engine, count_neuron
+from smlocal.job.prepare.neuron_checks import check_neuron_count, count_neuron_devices, try_neuron
 from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.planning.facts import EngineFacts
 
@@ -31,12 +31,12 @@ def test_devices_are_counted(tmp_path: Path) -> None:
     (tmp_path / "neuron11").symlink_to("/dev/null")
     (tmp_path / "neuron1").touch()  # not a device
     (tmp_path / "neuron_x").symlink_to("/dev/null")
-    assert count_neuron(engine(), str(tmp_path)) == 2
+    assert count_neuron_devices(engine(), str(tmp_path)) == 2
 
 
 def test_devices_of_another_machine_are_not_counted() -> None:
-    assert count_neuron(engine(local=False)) is None
-    assert count_neuron(engine(desktop=True)) is None
+    assert count_neuron_devices(engine(local=False)) is None
+    assert count_neuron_devices(engine(desktop=True)) is None
 
 
 def test_too_few_are_refused_with_the_way_to_run_without() -> None:
@@ -65,7 +65,7 @@ class Refusing:
 
 
 def test_the_engine_has_the_last_word() -> None:
-    check_neuron_engine(TWO, LOCAL, Refusing(None), "i")  # type: ignore[arg-type]  # see above
+    try_neuron(TWO, LOCAL, Refusing(None), "i")  # type: ignore[arg-type]  # see above
     with pytest.raises(NeuronUnavailableError, match="this engine provides none") as caught:
-        check_neuron_engine(TWO, LOCAL, Refusing("no such file"), "i")  # type: ignore[arg-type]  # see above
+        try_neuron(TWO, LOCAL, Refusing("no such file"), "i")  # type: ignore[arg-type]  # see above
     assert caught.value.details == ("no such file",)

@@ -1,4 +1,4 @@
-"""Which GPUs a job can have here, found before anything is staged; a GPU request never silently becomes a CPU run."""
+"""Whether this machine has the GPUs that a job needs, checked before anything is staged."""
 
 import os
 import subprocess
@@ -14,37 +14,37 @@ from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.planning.facts import EngineFacts, GpuFacts
 from smlocal.planning.gpus import EVERY, gpu_counts, gpu_pool, share_out, type_gpus
 
-_PATIENCE = 30
-"""Seconds for `nvidia-smi`, which starts the driver where nothing else keeps it going."""
+_SMI_SECONDS = 30
+"""`nvidia-smi` may first have to start the driver."""
 _DRIVER: Final = ("/dev/nvidiactl", "/proc/driver/nvidia/version", "/dev/dxg", "/dev/nvhost-gpu", "/dev/nvmap")
-"""Any of these is there with a driver; those after the first two are of WSL and of boards."""
-_TOOLKIT: Final = ("could not select device driver", "unknown or invalid runtime name: nvidia")
+"""With a driver one of these exists. The last three are those of WSL and of Jetson boards."""
+_NO_TOOLKIT: Final = ("could not select device driver", "unknown or invalid runtime name: nvidia")
 _CDI = "CDI devices"
-_WAYS_ON: Final = (
+_ALTERNATIVES: Final = (
     "or run without a GPU: --allow-cpu (noted in the result);",
     "or use another number per host: --gpus N",
 )
 
 
-def see_gpus(engine: Engine, facts: EngineFacts) -> GpuFacts:
+def find_gpus(engine: Engine, facts: EngineFacts) -> GpuFacts:
     """The GPUs of the engine's machine."""
-    listed, trouble = _driver_says() if facts.local else (None, None)
+    listed, trouble = _query_driver() if facts.local else (None, None)
     by_name = engine.cdi_gpus()
     ids = by_name or (None if listed is None else tuple(listed))
     return GpuFacts(ids=ids, cdi=by_name is not None, busy=_busy(engine), trouble=trouble)
 
 
-def check_count(hosts: Sequence[Host], local: LocalSettings, facts: GpuFacts) -> None:
-    """Hold what is asked for against the GPUs that are known to be there."""
+def check_gpu_count(hosts: Sequence[Host], local: LocalSettings, facts: GpuFacts) -> None:
+    """Compare the requested GPUs with those that are known."""
     counts = gpu_counts(hosts, local, facts.ids)
     if isinstance(local.Gpus, list) and facts.ids is not None:
         _check_ids([str(each) for each in local.Gpus], facts.ids)
     pool = gpu_pool(local, facts)
-    takers = sum(count != 0 for count in counts)
+    hosts_with_gpus = sum(count != 0 for count in counts)
     if pool is None:
-        if EVERY in counts and takers > 1:
+        if EVERY in counts and hosts_with_gpus > 1:
             raise GpuUnavailableError(
-                f"the GPUs of this machine cannot be shared out among {takers} hosts: "
+                f"the GPUs of this machine cannot be shared out among {hosts_with_gpus} hosts: "
                 "nvidia-smi does not tell how many there are",
                 details=[facts.trouble] if facts.trouble is not None else [],
                 remedy=["Set the number for each host: --gpus N"],
@@ -54,15 +54,17 @@ def check_count(hosts: Sequence[Host], local: LocalSettings, facts: GpuFacts) ->
         raise _too_few(hosts, counts, pool)
 
 
-def check_driver(hosts: Sequence[Host], local: LocalSettings, facts: GpuFacts, engine: EngineFacts, image: str) -> None:
-    """Without a driver nothing is pulled for a run that cannot be; the engine cannot be asked without an image."""
+def check_gpu_driver(
+    hosts: Sequence[Host], local: LocalSettings, facts: GpuFacts, engine: EngineFacts, image: str
+) -> None:
+    """Refuse before the image is pulled if there is no driver. Without an image the engine cannot try."""
     missing = _missing(facts, engine, "")
     if missing:
-        raise _none(hosts, local, facts, missing, said=f"{image} is not available locally, so GPUs were not tried")
+        raise _no_gpus(hosts, local, facts, missing, said=f"{image} is not available locally, so GPUs were not tried")
 
 
-def check_engine(hosts: Sequence[Host], local: LocalSettings, facts: GpuFacts, engine: Engine, image: str) -> None:
-    """Have the engine try, with every GPU that the job asks for."""
+def try_gpus(hosts: Sequence[Host], local: LocalSettings, facts: GpuFacts, engine: Engine, image: str) -> None:
+    """Have the engine start a container with all GPUs that the job needs."""
     shared = [each for each in share_out(hosts, local, facts) if each is not None]
     if not shared:
         return
@@ -72,25 +74,25 @@ def check_engine(hosts: Sequence[Host], local: LocalSettings, facts: GpuFacts, e
     said = engine.probe(image, {JOB_LABEL: "gpu-probe"}, devices=together)
     if said is None:
         return
-    raise _none(hosts, local, facts, _missing(facts, engine.facts(), said), said=said)
+    raise _no_gpus(hosts, local, facts, _missing(facts, engine.facts(), said), said=said)
 
 
-def _none(
+def _no_gpus(
     hosts: Sequence[Host], local: LocalSettings, facts: GpuFacts, missing: Sequence[str], *, said: str
 ) -> MachineNotReadyError:
     return GpuUnavailableError(
         f"{_demand(hosts, gpu_counts(hosts, local, facts.ids))}, and this engine provides none"
         + (f": {' and '.join(missing)}" if missing else ""),
         details=[said, *([facts.trouble] if facts.trouble is not None else [])],
-        remedy=[*_cures(missing), *_WAYS_ON],
+        remedy=[*_remedies(missing), *_ALTERNATIVES],
     )
 
 
-def _driver_says() -> tuple[dict[str, str] | None, str | None]:
-    """Numbers and UUIDs of the GPUs, or nothing and why."""
+def _query_driver() -> tuple[dict[str, str] | None, str | None]:
+    """The numbers and UUIDs of the GPUs, or None and the reason."""
     command = ["nvidia-smi", "--query-gpu=index,uuid", "--format=csv,noheader"]
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_PATIENCE, check=False)
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SMI_SECONDS, check=False)
     except FileNotFoundError:
         return None, None
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -105,7 +107,7 @@ def _driver_says() -> tuple[dict[str, str] | None, str | None]:
 
 
 def _check_ids(asked: Sequence[str], known: Sequence[str]) -> None:
-    """A number must be there; a UUID is the driver's to find, whole or of a part (MIG)."""
+    """Numbers are checked. UUIDs are left to the driver, since they may be those of MIG parts."""
     unknown = [each for each in asked if each.isdigit() and each not in known]
     if not unknown:
         return
@@ -118,13 +120,13 @@ def _check_ids(asked: Sequence[str], known: Sequence[str]) -> None:
 
 
 def _busy(engine: Engine) -> Mapping[str, str]:
-    """Who uses which GPU now, by the labels of containers of ours."""
+    """Which job uses which GPU, by the labels of smlocal's containers."""
     labels = [resource.labels for resource in engine.owned()]
     return {gpu: each.get(JOB_LABEL, "") for each in labels for gpu in each.get(GPUS_LABEL, "").split(",") if gpu}
 
 
 def _demand(hosts: Sequence[Host], counts: Sequence[int]) -> str:
-    """Who asks for how many: by its type, where the type is what decides."""
+    """How many GPUs the job needs, and because of which instance type."""
     host, count = max(zip(hosts, counts, strict=True), key=lambda pair: pair[1])
     if count == EVERY:
         return "the job requests all GPUs"
@@ -141,9 +143,9 @@ def _demand(hosts: Sequence[Host], counts: Sequence[int]) -> str:
 
 
 def _too_few(hosts: Sequence[Host], counts: Sequence[int], pool: Sequence[str]) -> MachineNotReadyError:
-    takers = sum(count != 0 for count in counts)
-    each = len(pool) // takers
-    remedy = ["Run it on a machine with more GPUs,", _WAYS_ON[0]]
+    hosts_with_gpus = sum(count != 0 for count in counts)
+    each = len(pool) // hosts_with_gpus
+    remedy = ["Run it on a machine with more GPUs,", _ALTERNATIVES[0]]
     if each:
         remedy.append(f"or use fewer per host: --gpus {each}")
     else:
@@ -162,19 +164,19 @@ def _missing(facts: GpuFacts, engine: EngineFacts, said: str) -> list[str]:
         missing.append("no NVIDIA driver on this machine")
     elif facts.trouble is not None:
         missing.append("the NVIDIA driver does not work")
-    if any(words in said for words in _TOOLKIT):
+    if any(words in said for words in _NO_TOOLKIT):
         missing.append("no NVIDIA container toolkit in the engine")
     if _CDI in said:
         missing.append("no CDI devices")
     return missing
 
 
-def _cures(missing: Sequence[str]) -> list[str]:
-    cures = []
+def _remedies(missing: Sequence[str]) -> list[str]:
+    remedies = []
     if any("driver" in each for each in missing):
-        cures.append("Install the NVIDIA driver, so that nvidia-smi shows the GPUs;")
+        remedies.append("Install the NVIDIA driver, so that nvidia-smi shows the GPUs;")
     if any("toolkit" in each for each in missing):
-        cures.append("install nvidia-container-toolkit (nvidia-ctk runtime configure), and restart the engine;")
+        remedies.append("install nvidia-container-toolkit (nvidia-ctk runtime configure), and restart the engine;")
     if any(_CDI in each for each in missing):
-        cures.append("describe the GPUs for the engine: nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml;")
-    return cures or ["Make docker run --gpus all work on this machine;"]
+        remedies.append("describe the GPUs for the engine: nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml;")
+    return remedies or ["Make docker run --gpus all work on this machine;"]

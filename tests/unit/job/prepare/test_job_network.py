@@ -6,9 +6,9 @@ import pytest
 
 from smlocal.engine.interface import Network
 from smlocal.errors import NetworkRangeError
-from smlocal.job.prepare.listeners import on_loopback_only
-from smlocal.job.prepare.networks import free_subnet
-from smlocal.job.prepare.routes import routed
+from smlocal.job.prepare.job_network import free_subnet
+from smlocal.job.prepare.loopback_services import loopback_only_services
+from smlocal.job.prepare.route_table import routed_subnets
 
 RUN = "00000000"
 
@@ -44,8 +44,8 @@ def test_routes_of_this_machine(tmp_path: Path) -> None:
     table = tmp_path / "route"
     rows = [("00000000", "00000000"), ("00000000", "00000080"), ("000012C6", "0000FFFF"), ("0100A8C0", "FFFFFFFF")]
     table.write_text(HEAD + "".join(f"tun0\t{to}\t00000000\t0001\t0\t0\t0\t{mask}\t0\t0\t0\n" for to, mask in rows))
-    assert routed(str(table)) == ["198.18.0.0/16", "192.168.0.1/32"]
-    assert routed(str(tmp_path / "none")) == []
+    assert routed_subnets(str(table)) == ["198.18.0.0/16", "192.168.0.1/32"]
+    assert routed_subnets(str(tmp_path / "none")) == []
 
 
 def listening(address: str, port: int, state: str = "0A") -> str:
@@ -70,5 +70,5 @@ def test_who_listens_on_loopback_alone(tmp_path: Path, addresses: list[str], alo
         rows = [listening(address, 9000) for address in addresses if len(address) == length]
         table.write_text("  sl  local_address\n" + "".join(rows) + listening("00000000"[:length], 9000, state="01"))
     endpoints = {"s3": "http://localhost:9000", "sts": "http://elsewhere:9000", "sqs": "http://localhost"}
-    seen = on_loopback_only(endpoints, [*map(str, tables), str(tmp_path / "none")])
+    seen = loopback_only_services(endpoints, [*map(str, tables), str(tmp_path / "none")])
     assert seen == (("s3",) if alone else ())

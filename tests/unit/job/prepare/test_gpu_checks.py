@@ -5,7 +5,7 @@ import pytest
 from smlocal.contract.documents.hosts import homogeneous
 from smlocal.contract.gpus import GpuDevices
 from smlocal.errors import GpuUnavailableError
-from smlocal.job.prepare.gpus import check_engine
+from smlocal.job.prepare.gpu_checks import try_gpus
 from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.planning.facts import EngineFacts, GpuFacts
 
@@ -54,6 +54,6 @@ class Refusing:
 def test_each_has_its_own(said: str, missing: str, cure: str) -> None:
     hosts = homogeneous(1, "ml.g4dn.xlarge")
     with pytest.raises(GpuUnavailableError, match=missing) as caught:
-        check_engine(hosts, LocalSettings(), GpuFacts(cdi=True), Refusing(said), "i")  # type: ignore[arg-type]  # see above
+        try_gpus(hosts, LocalSettings(), GpuFacts(cdi=True), Refusing(said), "i")  # type: ignore[arg-type]  # see above
     assert caught.value.details == (said,)
     assert cure in caught.value.remedy[0]

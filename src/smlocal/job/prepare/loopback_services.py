@@ -1,4 +1,4 @@
-"""Whether a service on this machine listens where containers reach it, from the kernel's own tables."""
+"""Which local services listen only on the loopback interface, by the kernel's tables. Containers cannot reach them."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,27 +8,27 @@ _LOOPBACK_4 = "7F"
 _LOOPBACK_6 = ("00000000000000000000000001000000", "0000000000000000FFFF0000")
 
 
-def on_loopback_only(endpoints: Mapping[str, str], tables: Sequence[str] = _TABLES) -> tuple[str, ...]:
-    """The services of `Local.Endpoints` on this machine that only programs of this machine reach."""
+def loopback_only_services(endpoints: Mapping[str, str], tables: Sequence[str] = _TABLES) -> tuple[str, ...]:
+    """Those of `Local.Endpoints` that listen only there."""
     from smlocal.contract.endpoints import local_port
 
     ports = {service: local_port(url) for service, url in endpoints.items()}
-    heard = _listeners({port for port in ports.values() if port is not None}, tables)
+    listening = _listeners({port for port in ports.values() if port is not None}, tables)
     return tuple(
         service
         for service, port in ports.items()
-        if port is not None and heard.get(port) and all(map(_is_loopback, heard[port]))
+        if port is not None and listening.get(port) and all(map(_is_loopback, listening[port]))
     )
 
 
 def _listeners(ports: set[int], tables: Sequence[str]) -> dict[int, list[str]]:
-    """The addresses, as the kernel writes them, on which each port is listened to."""
+    """By port: the addresses on which a program listens, as the kernel writes them."""
     found: dict[int, list[str]] = {}
     for table in tables:
         try:
             with open(table, encoding="ascii") as file:
                 rows = [line.split() for line in file.readlines()[1:]]
-        except OSError:  # no Linux, or no IPv6
+        except OSError:  # not Linux, or no IPv6
             continue
         for row in rows:
             address, _, port = row[1].partition(":")
@@ -38,7 +38,7 @@ def _listeners(ports: set[int], tables: Sequence[str]) -> dict[int, list[str]]:
 
 
 def _is_loopback(address: str) -> bool:
-    """Four bytes in the processor's order, so that the first one stands last; IPv6 in four such words."""
+    """An address has four bytes in the processor's order, so the first one is the last; IPv6 has four such words."""
     if len(address) == len("0100007F"):
         return address.endswith(_LOOPBACK_4)
     whole, mapped = _LOOPBACK_6

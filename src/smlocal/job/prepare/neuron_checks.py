@@ -1,4 +1,4 @@
-"""Neuron devices, looked for before anything is staged: a job of a Trainium type never runs without them by itself."""
+"""Whether this machine has the Neuron devices that a job needs, checked before anything is staged."""
 
 import os
 import re
@@ -16,22 +16,22 @@ from smlocal.planning.neuron import neuron_devices, type_neuron
 _DEVICE = re.compile(r"neuron\d+", re.ASCII)
 
 
-def count_neuron(engine: EngineFacts, folder: str = "/dev") -> int | None:
-    """How many devices there are; None for an engine whose devices cannot be seen from here."""
+def count_neuron_devices(engine: EngineFacts, folder: str = "/dev") -> int | None:
+    """The number of devices; None if the engine runs on another machine."""
     if not engine.local or engine.desktop:
         return None
     return sum(_is_device(f"{folder}/{name}") for name in os.listdir(folder) if _DEVICE.fullmatch(name))
 
 
 def check_neuron_count(hosts: Sequence[Host], local: LocalSettings, there: int | None) -> None:
-    """Hold what is needed against what is there."""
+    """Compare the needed devices with those of the machine."""
     if there is not None and sum(map(len, neuron_devices(hosts, local))) > there:
         shown = f"{there or 'no'} Neuron device{'s' * (there != 1)}"
         raise _unavailable(hosts, f"this machine has {shown if there else 'none'}")
 
 
-def check_neuron_engine(hosts: Sequence[Host], local: LocalSettings, engine: Engine, image: str) -> None:
-    """Have the engine try, with every device that the job needs."""
+def try_neuron(hosts: Sequence[Host], local: LocalSettings, engine: Engine, image: str) -> None:
+    """Have the engine start a container with all devices that the job needs."""
     devices = tuple(device for each in neuron_devices(hosts, local) for device in each)
     said = engine.probe(image, {JOB_LABEL: "neuron-probe"}, device_files=devices)
     if said is not None:

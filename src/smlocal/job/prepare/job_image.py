@@ -12,13 +12,13 @@ Pull = Literal["missing", "always", "never"]
 
 
 def image_name(job: JobFile) -> str:
-    """As the request gives it; empty in one that validation has not seen."""
+    """As in the request; empty if it has none."""
     specification = job.request.AlgorithmSpecification
     return (specification.TrainingImage if specification is not None else None) or ""
 
 
-def see_image(engine: Engine, name: str, pull: Pull, reporter: Reporter) -> tuple[ImageFacts | None, str | None]:
-    """The image's facts after pulling by policy; instead of facts, why the registry refused."""
+def pull_image(engine: Engine, name: str, pull: Pull, reporter: Reporter) -> tuple[ImageFacts | None, str | None]:
+    """The image's facts, after pulling it if `pull` says so; or why it could not be pulled."""
     facts = engine.image(name)
     if pull == "never" and facts is None:
         raise ImageMissingError(
@@ -37,7 +37,7 @@ def see_image(engine: Engine, name: str, pull: Pull, reporter: Reporter) -> tupl
 
 
 def check_architecture(name: str, image: ImageFacts | None, engine: EngineFacts) -> None:
-    """An image of another processor would end with a riddle."""
+    """Refuse an image for another processor, whose own error message would explain nothing."""
     if image is None or not image.architecture or not engine.architecture:
         return
     if image.architecture != engine.architecture:

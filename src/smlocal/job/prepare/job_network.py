@@ -1,4 +1,4 @@
-"""The network of a job's own: a subnet that nobody has, what crashed jobs left in its way, and its making."""
+"""A job's own network: finding a free subnet, creating it, and removing those that crashed jobs have left."""
 
 import os
 import stat
@@ -9,23 +9,23 @@ from itertools import islice
 from smlocal.engine.interface import RUN_LABEL, Engine, Network, Resource, ResourceKind
 from smlocal.errors import EngineError, NetworkRangeError, SubnetInUseError
 from smlocal.job.labels import labels
-from smlocal.job.prepare.routes import routed
+from smlocal.job.prepare.route_table import routed_subnets
 from smlocal.planning.model import JobPlan
 from smlocal.planning.network import candidates, overlaps
 from smlocal.planning.plan_changes import on_subnet
 from smlocal.store.lease import supervised
 
 FOLDER_LABEL = "smlocal.folder"
-"""On networks: the folder of the job, by which somebody else finds out whether it is still supervised."""
+"""A label of networks: the job's folder, which shows whether the job is still supervised."""
 _TRIES = 20
-"""Another job, or somebody by hand, may take a subnet between our look and our making."""
+"""Another job or user may take a subnet before the network is created."""
 _SHOWN = 5
 
 
 def free_subnet(networks: Sequence[Network], *, within: str, hosts: int, run_id: str, routes: bool = True) -> str:
-    """A subnet with room for the hosts that no network has and, with `routes`, no route of this machine."""
+    """A subnet with enough addresses that no network has, and no route of this machine if `routes` is set."""
     taken = [subnet for each in networks for subnet in each.subnets]
-    taken += routed() if routes else []
+    taken += routed_subnets() if routes else []
     room = False
     for subnet in candidates(within, hosts, seed=int(run_id, 16)):
         room = True
@@ -48,9 +48,11 @@ def free_subnet(networks: Sequence[Network], *, within: str, hosts: int, run_id:
     )
 
 
-def without_leftovers(engine: Engine, networks: Sequence[Network]) -> list[Network]:
-    """Remove the networks of jobs that crashed and left no container; return the others."""
-    orphans = [each for each in networks if FOLDER_LABEL in each.labels and not _is_alive(each.labels[FOLDER_LABEL])]
+def remove_leftover_networks(engine: Engine, networks: Sequence[Network]) -> list[Network]:
+    """Remove the networks of crashed jobs that have no containers; return the others."""
+    orphans = [
+        each for each in networks if FOLDER_LABEL in each.labels and not _may_be_supervised(each.labels[FOLDER_LABEL])
+    ]
     if not orphans:
         return list(networks)
     in_use = {resource.labels.get(RUN_LABEL) for resource in engine.owned() if resource.kind is ResourceKind.CONTAINER}
@@ -58,17 +60,17 @@ def without_leftovers(engine: Engine, networks: Sequence[Network]) -> list[Netwo
     for each in orphans:
         if each.labels.get(RUN_LABEL) in in_use:
             continue
-        with suppress(EngineError):  # somebody else may use it after all: then it is only in the way
+        with suppress(EngineError):  # it may be in use after all
             engine.remove(Resource(kind=ResourceKind.NETWORK, id=each.id))
             removed.add(each.id)
     return [each for each in networks if each.id not in removed]
 
 
-def _is_alive(folder: str) -> bool:
-    """True unless it is certain that nobody supervises the job in this folder."""
+def _may_be_supervised(folder: str) -> bool:
+    """True unless it is certain that the job in this folder has no supervisor."""
     home = os.path.dirname(os.path.dirname(folder))
     try:
-        # A home that is not here may be that of another machine, or of a container with a view of its own.
+        # A home that does not exist here may be that of another machine, or of a container with other mounts.
         if not stat.S_ISDIR(os.stat(home).st_mode) or not os.access(home, os.R_OK | os.X_OK):
             return True
         os.stat(folder)
@@ -80,28 +82,28 @@ def _is_alive(folder: str) -> bool:
 
 
 def make_network(engine: Engine, plan: JobPlan) -> JobPlan:
-    """Make the job's network; the plan as it is then, on another subnet where its own was taken meanwhile."""
+    """Create the job's network. If its subnet was taken in the meantime, the returned plan has another one."""
     network = plan.network
     if network is None:
         return plan
-    marks = {**labels(plan), FOLDER_LABEL: plan.job_directory}
+    network_labels = {**labels(plan), FOLDER_LABEL: plan.job_directory}
     for attempt in range(_TRIES):
         try:
             engine.create_network(
-                network.name, marks, subnet=network.subnet, gateway=network.gateway, isolated=network.isolated
+                network.name, network_labels, subnet=network.subnet, gateway=network.gateway, isolated=network.isolated
             )
         except SubnetInUseError:
             if attempt == _TRIES - 1:
                 raise
         else:
             return plan
-        plan = on_subnet(plan, _another(engine, plan, attempt))
+        plan = on_subnet(plan, _another_subnet(engine, plan, attempt))
         network = plan.network or network
     return plan
 
 
-def _another(engine: Engine, plan: JobPlan, attempt: int) -> str:
-    """A subnet that looks free; the engine may see more that is taken than it lists, so never the same twice."""
+def _another_subnet(engine: Engine, plan: JobPlan, attempt: int) -> str:
+    """Another subnet that seems free, a new one each time: the engine may refuse subnets that it does not list."""
     network = plan.network
     assert network is not None  # noqa: S101  it has just been refused
     taken = [subnet for each in engine.networks() for subnet in each.subnets]

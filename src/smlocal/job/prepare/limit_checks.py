@@ -1,4 +1,4 @@
-"""Whether this machine and its engine can give a container the limits it is to have; asked before a job is made."""
+"""Whether this machine and its engine support the limits of a job, checked before the job is made."""
 
 import os
 import shutil
@@ -11,17 +11,17 @@ from smlocal.errors import LimitUnusableError
 from smlocal.jobfile.job_file import JobFile
 from smlocal.planning.facts import EngineFacts, MachineFacts
 
-_LEFT_OVER = 1 << 30
-"""Bytes of the disk that no volume takes: a full disk of this machine is nobody's production failure."""
+_RESERVED = 1 << 30
+"""Bytes of the disk that volumes do not use, so that the disk of this machine does not become full."""
 
 
-def see_limits(machine: MachineFacts, engine: Engine, *, home: str) -> MachineFacts:
-    """What of the machine and its engine decides about limits."""
+def with_limit_facts(machine: MachineFacts, engine: Engine, *, home: str) -> MachineFacts:
+    """The machine's facts with those that limits depend on."""
     return replace(machine, unlimited=engine.cannot_limit(), free_disk=_free(home))
 
 
-def volume_trouble(engine: EngineFacts) -> str | None:
-    """Why no volume of a certain size can be made here, where none can."""
+def why_no_volume(engine: EngineFacts) -> str | None:
+    """Why volumes of a fixed size cannot be created here; None if they can."""
     if os.geteuid() != 0:
         return "only root can create a disk of a fixed size"
     if not engine.local or engine.desktop or engine.rootless:
@@ -33,7 +33,7 @@ def volume_trouble(engine: EngineFacts) -> str | None:
 
 
 def check_limits(job: JobFile, machine: MachineFacts) -> None:
-    """Hold the settings against the machine."""
+    """Compare the settings with the machine."""
     local = job.local
     memory = machine.memory_mib << 20
     for name, size in (("Memory", read_size(local.Memory or "")), ("ShmSize", read_size(local.ShmSize or ""))):
@@ -43,8 +43,8 @@ def check_limits(job: JobFile, machine: MachineFacts) -> None:
         raise _too_large(job, "Cpus", f"{local.Cpus:g}", f"{machine.cpus} CPUs")
 
 
-def check_engine_limits(job: JobFile, engine: Engine, image: str) -> None:
-    """Have the engine try the ulimits: how far they may go is between the kernel and whoever started the engine."""
+def try_ulimits(job: JobFile, engine: Engine, image: str) -> None:
+    """Have the engine try the ulimits: what is allowed depends on the kernel and on how the engine was started."""
     ulimits = {name: read_ulimit(limit) or (0, 0) for name, limit in (job.local.Ulimits or {}).items()}
     if not ulimits:
         return
@@ -77,9 +77,9 @@ def _free(home: str) -> int | None:
         status = os.statvfs(home)
     except OSError:
         return None
-    return max(0, status.f_bavail * status.f_frsize - _LEFT_OVER)
+    return max(0, status.f_bavail * status.f_frsize - _RESERVED)
 
 
 def _program(name: str) -> str | None:
-    # They lie where an ordinary user does not look.
+    # They are in folders that are not in the PATH of ordinary users.
     return shutil.which(name, path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin")

@@ -1,0 +1,177 @@
+"""From a validated job to its plan: look at the machine once, then compute."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from smlocal.engine.interface import Engine
+from smlocal.errors import RequestInvalidError
+from smlocal.job.prepare.accelerators import gpu_facts, neuron_count, try_accelerators
+from smlocal.job.prepare.engine_access import check_file_systems, check_pipes, no_fuse
+from smlocal.job.prepare.job_image import check_architecture, image_name, pull_image
+from smlocal.job.prepare.machine_size import machine_facts
+from smlocal.job.prepare.network_choice import check_host_count, choose_network
+from smlocal.job.prepare.output_folder import free_bytes
+from smlocal.job.prepare.request_facts import RequestFacts, request_facts
+from smlocal.job.prepare.reserved_files import with_reserved_files
+from smlocal.job.reporter import Reporter
+from smlocal.jobfile.document import Document
+from smlocal.jobfile.job_file import JobFile, read_job
+from smlocal.planning.build import build_plan
+from smlocal.planning.facts import EngineFacts, Facts, GpuFacts, ImageFacts
+from smlocal.planning.limits import wants_limits
+from smlocal.planning.model import JobPlan
+from smlocal.quick_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from smlocal.job.credential_endpoint import CredentialEndpoint
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prepared:
+    """What a supervisor needs in order to run a job."""
+
+    plan: JobPlan
+    job: Mapping[str, Any]
+    """The job file, from which the plan can be made again."""
+    pull_refused: str | None = None
+    """Why the image could not be pulled. The job fails with it, as on the service."""
+    credentials: "CredentialEndpoint | None" = None
+    """For the containers, if they get credentials. It is not open yet."""
+
+
+def prepare(job: JobFile, *, name: str, home: str, engine: Engine, reporter: Reporter, strict: bool) -> Prepared:
+    """Check everything that can be checked before the job is made. What is wrong is an error."""
+    check_host_count(job, most=job.local.MaxHosts)
+    request = request_facts(job, strict=strict)
+    facts = engine.facts()
+    check_file_systems(job, facts)
+    check_pipes(job, facts)
+    if request.publishes:
+        from smlocal.job.finish.publish import check_publishing
+
+        check_publishing(request.region)
+    gpus, neuron = gpu_facts(job, engine, facts), neuron_count(job, facts)
+    image_reference = image_name(job)
+    image, refused = pull_image(engine, image_reference, job.local.Pull, reporter)
+    check_architecture(image_reference, image, facts)
+    if image is not None:
+        try_accelerators(job, gpus, engine)
+        if job.local.Ulimits:
+            from smlocal.job.prepare.limit_checks import try_ulimits
+
+            try_ulimits(job, engine, image_reference)
+        image = with_reserved_files(image, engine, home)
+    plan = _plan(
+        job, request, facts, image, engine, name=name, home=home, gpus=gpus, neuron=neuron, remove_leftovers=True
+    )
+    return Prepared(
+        plan=plan,
+        job={"Data": job.document.data, "File": job.document.name, "Directory": job.document.directory},
+        pull_refused=refused,
+        credentials=find_credentials(plan, engine),
+    )
+
+
+def find_credentials(plan: JobPlan, engine: Engine) -> "CredentialEndpoint | None":
+    """The credentials that the containers get, if they get any."""
+    if plan.credentials is None:
+        return None
+    from smlocal.job.credential_endpoint import CredentialEndpoint, check_engine
+
+    check_engine(plan.engine)
+    if plan.credentials.mode == "role" and not plan.credentials.role_arn:
+        raise RequestInvalidError(
+            "Local.Credentials is role, and the request has no RoleArn",
+            remedy=["Set it: --role ARN, or RoleArn in the job file; or use --credentials inherit."],
+        )
+    credentials = CredentialEndpoint.of(plan, engine)
+    if credentials is not None:
+        credentials.find()
+    return credentials
+
+
+def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engine: Engine) -> JobPlan:
+    """The plan of a recorded job, with its inputs as they are now."""
+    document = Document(dict(recorded["Data"]), name=recorded["File"], directory=recorded["Directory"])
+    job = read_job(document, strict=False)
+    image, machine = engine.image(old.image), old.machine
+    if image is not None and old.image_facts is not None:
+        image = replace(image, reserved_files=old.image_facts.reserved_files)
+    request, facts = request_facts(job, strict=False), engine.facts()
+    plan = _plan(
+        job,
+        request,
+        facts,
+        image,
+        engine,
+        name=old.name,
+        home=home,
+        gpus=machine.gpus,
+        neuron=machine.neuron,
+        run_id=old.run_id,
+    )
+    return replace(plan, output=old.output)
+
+
+def plan_job(job: JobFile, *, name: str, home: str, engine: Engine, strict: bool) -> JobPlan:
+    """Only the plan: no image is pulled, and missing GPUs or Neuron devices are no error."""
+    check_host_count(job, most=None)
+    request = request_facts(job, strict=strict)
+    facts = engine.facts()
+    image = engine.image(image_name(job))
+    check_architecture(image_name(job), image, facts)
+    if image is not None:
+        image = with_reserved_files(image, engine, home)
+    gpus, neuron = gpu_facts(job, engine, facts, required=False), neuron_count(job, facts, required=False)
+    return _plan(job, request, facts, image, engine, name=name, home=home, gpus=gpus, neuron=neuron)
+
+
+def _plan(
+    job: JobFile,
+    request: RequestFacts,
+    engine_facts: EngineFacts,
+    image: ImageFacts | None,
+    engine: Engine,
+    *,
+    name: str,
+    home: str,
+    gpus: GpuFacts,
+    neuron: int | None,
+    run_id: str | None = None,
+    remove_leftovers: bool = False,
+) -> JobPlan:
+    inputs = request.inputs
+    run_id = run_id or os.urandom(4).hex()
+    machine = replace(machine_facts(gpus, engine_facts), neuron=neuron)
+    no_volume = None
+    if wants_limits(job.local):
+        from smlocal.job.prepare.limit_checks import check_limits, why_no_volume, with_limit_facts
+
+        check_limits(job, machine)
+        machine, no_volume = with_limit_facts(machine, engine, home=home), why_no_volume(engine_facts)
+    network = choose_network(job, engine, engine_facts, run_id=run_id, remove_leftovers=remove_leftovers)
+    facts = Facts(
+        engine=engine_facts,
+        machine=machine,
+        no_volume=no_volume,
+        image=image,
+        listings=inputs.listings,
+        file_systems=inputs.file_systems,
+        sources=inputs.sources,
+        no_fuse=no_fuse(job, inputs, engine_facts),
+        code=inputs.code,
+        checkpoints=inputs.checkpoints,
+        collectors=inputs.collectors,
+        output=request.output,
+        output_free=free_bytes(request.output),
+        region=request.region,
+        account=request.account,
+        run_id=run_id,
+        job_directory=os.path.join(home, "jobs", name),
+        subnet=network.subnet,
+        gateway=network.gateway,
+        loopback_only=network.loopback_only,
+    )
+    return build_plan(job, facts, name=name)
