@@ -69,10 +69,10 @@ class TrainingJob:
     @property
     def log_files(self) -> dict[str, str]:
         """The path of each host's log, as its container wrote it. A file exists once its host has started."""
-        from smlocal.job.logs.job_logs import host_logs
+        from smlocal.job.logs.log_paths import host_logs
 
         with self._store() as store:
-            return dict(host_logs(store, self.name))
+            return host_logs(store, self.name)
 
     def logs(self, *, follow: bool = False, host: str | None = None, raw: bool = False) -> Iterator[str]:
         """The lines that the containers wrote, from the first one, without their ends.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 COLUMNS = 300
-"""As many as a chart on a screen can show."""
+"""More columns would not be visible."""
 
 XY = tuple[float, float]
 Range = tuple[float, float]

@@ -9,7 +9,7 @@ from typing import Any
 from smlocal.contract.secrets.masking import masked_request, with_strings
 from smlocal.contract.secrets.urls import HIDDEN
 from smlocal.job.finish.describe import PLAN, REQUEST, describe_job
-from smlocal.job.logs.job_logs import host_logs
+from smlocal.job.logs.log_paths import host_logs
 from smlocal.job.metrics.job_metrics import job_metrics
 from smlocal.job.usage.series import Series, read_series
 from smlocal.job.usage.usage_block import MeasuredHost, usage_block
@@ -57,7 +57,7 @@ def read_job_report(store: Store, name: str, time: float) -> JobReport:
     began = float(min(starts, default=answer["CreationTime"]))
     usage = local.get("Usage") or _usage_so_far(store, name, plan)
     notes = local.get("Notes", plan.get("Notes", ()))
-    tails = [read_log_tail(host, path) for host, path in host_logs(store, name)]
+    tails = [read_log_tail(host, path) for host, path in host_logs(store, name).items()]
     artifacts = local.get("Artifacts") or {}
     request = masked_request(store.document(name, REQUEST))
     return JobReport(

@@ -1,4 +1,4 @@
-"""`smlocal coverage`: what becomes of every member of a request."""
+"""`smlocal coverage`: how each member of a request is handled."""
 
 import sys
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ def command(*, as_json: bool) -> None:
 def _row(name: str, row: Mapping[str, str], column: int, width: int | None) -> str:
     note = row.get("note", "")
     if width is not None and column + _LEAST_NOTE > width:
-        # No room beside the longest name: each note stands below its member.
+        # There is no room beside the longest name: each note is below its member.
         below = "\n".join(wrapped(note, indent=_NOTE_INDENT, width=width))
         return f"{name}  {row['support']}" + (f"\n{'':<{_NOTE_INDENT}}{below}" if note else "")
     head = f"{name:<{column}}  {row['support']:<9}  "

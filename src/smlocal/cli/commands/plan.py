@@ -1,4 +1,4 @@
-"""`smlocal plan`: what a run would do, from the very object that it would execute."""
+"""`smlocal plan`: show what a run would do, from the object that it would execute."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -111,7 +111,7 @@ def _where(plan: "JobPlan") -> str:
 
 
 def _kinds(plan: "JobPlan") -> list[str]:
-    """The instance types of the hosts, each once, with the GPUs that each host gets."""
+    """The instance types, each once, with the GPUs of a host."""
     kinds = {host.host.instance_type: host.devices for host in plan.hosts}
     return [kind + ("" if devices is None else f", {_gpus(devices)} each") for kind, devices in kinds.items()]
 
@@ -122,7 +122,7 @@ def _gpus(devices: "GpuDevices") -> str:
 
 
 def _devices(plan: "JobPlan") -> Iterator[str]:
-    """Which GPUs and which Neuron devices each host gets."""
+    """The GPUs and Neuron devices of each host."""
     means = "CDI devices" if plan.machine.gpus.cdi else "a device request"
     shown = [
         f"{host.host.name}: {', '.join(host.devices.ids) or 'all'}" for host in plan.hosts if host.devices is not None
@@ -135,7 +135,7 @@ def _devices(plan: "JobPlan") -> Iterator[str]:
 
 
 def _limits(plan: "JobPlan") -> Iterator[str]:
-    """What the containers may use, each kind of limits once."""
+    """The limits of the containers, for each instance type once."""
     from smlocal.planning.document import limits_document
 
     shown = {host.host.instance_type: limits_document(host.limits) for host in plan.hosts}
@@ -182,7 +182,7 @@ def _image(plan: "JobPlan") -> str:
 
 
 def _request(plan: "JobPlan") -> str:
-    """The request in one line, without secrets, cut where it is long."""
+    """The request in one line, without secrets, shortened if it is long."""
     import json
 
     from smlocal.contract.secrets.masking import masked_request
@@ -192,7 +192,7 @@ def _request(plan: "JobPlan") -> str:
 
 
 def _environment(plan: "JobPlan") -> Iterator[str]:
-    """The variables once; those of other hosts only where they differ."""
+    """The variables of the first host, and those of other hosts that differ."""
     from smlocal.contract.secrets.masking import masked
 
     first, *others = plan.hosts
@@ -206,13 +206,13 @@ def _environment(plan: "JobPlan") -> Iterator[str]:
 
 
 def _tree(plan: "JobPlan") -> Iterator[str]:
-    """What the first host finds, then of every other host what is not the same."""
+    """The files of the first host, and those of other hosts that differ."""
     first, *others = plan.hosts
     entries = _entries(plan, first)
     column = max(_FILE_COLUMN, *(len(path) for path in entries))
     yield from _listing("/opt/ml", entries, column)
     for host in others:
-        # By what is in the files: what is shown of a long one may well be the same.
+        # The content is compared: the part of long files that is shown may be the same.
         same = {path.removeprefix("/opt/ml/") for path, c in host.files.items() if first.files.get(path) == c}
         differing = {
             path: text
@@ -270,7 +270,7 @@ _HOW = {
 
 
 def _channel(tree: "TreePlan") -> str:
-    """How a channel's data gets there, and which files it is."""
+    """How a channel's data gets there, and which files they are."""
     if tree.mode == "FileSystem":
         return f"{from_here(tree.listing.root)} itself, {'rw' if tree.writable else 'ro'}"
     how = "downloaded, then " if tree.listing.remote and tree.staging != "fuse" else ""
@@ -278,7 +278,7 @@ def _channel(tree: "TreePlan") -> str:
 
 
 def _pipe(pipe: "PipePlan") -> str:
-    """What comes out of the FIFOs of a channel."""
+    """What the FIFOs of a channel deliver."""
     way = ["Gzip" * pipe.gzip, "RecordIO" * pipe.record_io]
     way += [f"shuffled by {pipe.seed}" if pipe.seed is not None else "", ", ".join(pipe.attributes)]
     if pipe.shard.count > 1:
@@ -302,7 +302,7 @@ def _files(count: int, kind: str = "file") -> str:
 
 
 def _content(path: str, content: bytes) -> str:
-    """A short file whole, a long one as head, count and digest; figures are of the file, the text has no secrets."""
+    """A short file completely, a long one as its first line, size and digest. The text is without secrets."""
     from smlocal.contract.secrets.masking import masked_file
     from smlocal.planning.document import file_document
 

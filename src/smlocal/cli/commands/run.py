@@ -1,4 +1,4 @@
-"""`smlocal run`: carry a job out and wait for its end."""
+"""`smlocal run`: run a job and wait until it ends."""
 
 import os
 import signal
@@ -114,13 +114,13 @@ def _answer_so_far(name: str) -> str:
 def _finish(
     result: "Result", screen: "Screen", *, as_json: bool, quiet: bool
 ) -> "tuple[int, StandardOutputError | None]":
-    """Say how the job ended. The exit code, and why the answer could not be printed if it could not."""
+    """Print how the job ended. Returns the exit code, and the error if the answer could not be printed."""
     text = ""
     if not quiet:
         from smlocal.cli.views.summary import summary
 
         text = summary(result.answer, lines_shown=screen.lines_shown)
-    screen.finish(text, _be_killable)
+    screen.finish(text, _allow_signals)
     unwritten = _print_answer(result) if as_json else None
     if result.signal is not None and result.status == "Stopped":
         return _SIGNALLED + (15 if result.signal == 1 else result.signal), unwritten
@@ -136,7 +136,7 @@ def _print_answer(result: "Result") -> "StandardOutputError | None":
 
     try:
         with output_errors():
-            Sink(sys.stdout.fileno()).write(f"{json.dumps(result.answer, indent=2)}\n".encode(), _be_killable)
+            Sink(sys.stdout.fileno()).write(f"{json.dumps(result.answer, indent=2)}\n".encode(), _allow_signals)
     except StandardOutputError as error:
         return error
     except ReaderGoneError:  # the exit code is the job's
@@ -144,7 +144,7 @@ def _print_answer(result: "Result") -> "StandardOutputError | None":
     return None
 
 
-def _be_killable() -> None:
-    """The job has ended and somebody does not read what we say of it: a signal may end this process again."""
+def _allow_signals() -> None:
+    """Let signals end this process: the job has ended, and nothing reads the output."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)

@@ -1,22 +1,22 @@
-"""A curve in one line of text."""
+"""A curve as one line of text."""
 
 import math
 from collections.abc import Sequence
 from itertools import pairwise
 
 _LEVELS = "▁▂▃▄▅▆▇█"
-ENOUGH = 4
-"""Fewer values are told by a figure alone."""
+MIN_VALUES = 4
+"""Fewer values make no curve."""
 
 
 def sparkline(values: Sequence[float], *, width: int = 16, low: float | None = None, high: float | None = None) -> str:
     """At most `width` levels between `low` and `high`, else between the lowest and the highest of the values.
 
-    Where there are more values than room, neighbours become one by their mean. What is not a finite number is a gap.
-    Empty for fewer values than make a curve.
+    If there are more values, neighbours are replaced by their mean. NaN and infinity are gaps. Empty if there are fewer
+    than four values.
     """
     finite = [value for value in values if math.isfinite(value)]
-    if len(finite) < ENOUGH:
+    if len(finite) < MIN_VALUES:
         return ""
     shown = _narrowed(values, width)
     kept = [value for value in shown if math.isfinite(value)]
@@ -30,7 +30,7 @@ def _level(value: float, bottom: float, top: float) -> str:
         return " "
     if top / 2 <= bottom / 2:
         return _LEVELS[0]
-    # By halves, since the whole distance may be more than a float can hold.
+    # With halves, since the difference may be too large for a float.
     share = (value / 2 - bottom / 2) / (top / 2 - bottom / 2)
     return _LEVELS[min(len(_LEVELS) - 1, max(0, int(share * len(_LEVELS))))]
 
@@ -47,5 +47,5 @@ def _mean(values: Sequence[float]) -> float:
     if not finite:
         return math.nan
     total = sum(finite)
-    # Divided first only where a float cannot hold the sum: equal values may not have themselves as their mean then.
+    # Divided first only if the sum is too large for a float: the mean of equal values may not be exact then.
     return total / len(finite) if math.isfinite(total) else sum(value / len(finite) for value in finite)

@@ -1,4 +1,4 @@
-"""How a run ended, in a few lines: the reason first, then where things are and what to do."""
+"""The end of a run in a few lines: first the reason, then where the results are and what to do."""
 
 import os
 import textwrap
@@ -12,21 +12,21 @@ from smlocal.readable import readable_bytes
 
 _COLOURS = {"Completed": GREEN, "Failed": RED, "Stopped": YELLOW}
 _LAST_LINES = 5
-_STILL_SEEN = 20
-"""Output of so many lines, shown on the same screen a moment ago, need not be shown again."""
+_STILL_VISIBLE = 20
+"""So many lines of output are still visible on the screen, and are not shown again."""
 _TAIL = 4096
 _NOTES = 3
 _ARTIFACT_NOTES = 5
-_SELF_EVIDENT = "relaxed-"
-"""What was left out of the job file is said by the plan, not after each run."""
+_ONLY_IN_PLAN = "relaxed-"
+"""Only the plan mentions what is missing in the job file, not the end of each run."""
 
 
 def summary(answer: Mapping[str, Any], *, lines_shown: int | None = None) -> str:
-    """The end of a run, as text; `lines_shown` of the containers' output stand just above it."""
-    return "\n".join(_lines(answer, again=lines_shown is None or lines_shown > _STILL_SEEN))
+    """The text. `lines_shown`: the lines of output above it."""
+    return "\n".join(_lines(answer, show_output=lines_shown is None or lines_shown > _STILL_VISIBLE))
 
 
-def _lines(answer: Mapping[str, Any], *, again: bool) -> Iterator[str]:
+def _lines(answer: Mapping[str, Any], *, show_output: bool) -> Iterator[str]:
     status, local = answer["TrainingJobStatus"], answer["Local"]
     seconds = answer["LastModifiedTime"] - answer["CreationTime"]
     head = paint(status, _COLOURS.get(status, BOLD))
@@ -42,8 +42,8 @@ def _lines(answer: Mapping[str, Any], *, again: bool) -> Iterator[str]:
         yield _item("because", local["Explanation"])
     for hint in local["Hints"]:
         yield _item("hint", hint)
-    if failed and again:
-        yield from _last_words(local)
+    if failed and show_output:
+        yield from _last_lines(local)
     yield from _artifacts(local, answer["TrainingJobName"])
     yield from _metrics(answer)
     yield from _usage(local)
@@ -59,7 +59,7 @@ def _item(name: str, text: str) -> str:
     return f"  {name:<9} " + f"\n{'':<12}".join(printable(text).splitlines())
 
 
-def _last_words(local: Mapping[str, Any]) -> Iterator[str]:
+def _last_lines(local: Mapping[str, Any]) -> Iterator[str]:
     for host in local["Hosts"]:
         if not host["ExitCode"] or host["Signalled"] or not host["Log"]:
             continue
@@ -107,7 +107,7 @@ def _usage(local: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _differences(local: Mapping[str, Any]) -> Iterator[str]:
-    shown = (note for note in local["Notes"] if not note["Warning"] and not note["Id"].startswith(_SELF_EVIDENT))
+    shown = (note for note in local["Notes"] if not note["Warning"] and not note["Id"].startswith(_ONLY_IN_PLAN))
     notes = [note["Text"] for note in shown]
     for index, note in enumerate(notes[:_NOTES]):
         yield _item("differs" if index == 0 else "", note)

@@ -1,4 +1,4 @@
-"""What a job used, as the end of a run and `describe` show it: `peak 212 MiB of 8 GiB     cpu peak 1.0 of 2`."""
+"""The usage of a job as text, for the end of a run and `describe`: `peak 212 MiB of 8 GiB     cpu peak 1.0 of 2`."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -9,20 +9,20 @@ from smlocal.contract.usage import MIB, Point, Verdict, readable_memory
 from smlocal.job.usage.series import read_series
 from smlocal.readable import readable_bytes
 
-_HOSTS = 4
+_MAX_HOSTS = 4
 _WIDTH = 16
 
 
 def summary_lines(usage: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Rows (name, text): the hosts with the highest memory peaks, and what asks for attention."""
+    """Rows (name, text): the hosts with the highest memory peaks, and advice if the instance type may be too small."""
     hosts = sorted(usage["Hosts"], key=lambda host: -host["MemoryPeakMiB"])
-    figures = [_figures(host) for host in hosts[:_HOSTS]]
+    figures = [_figures(host) for host in hosts[:_MAX_HOSTS]]
     width = max((len(memory) for memory, _ in figures), default=0)
     for index, (memory, others) in enumerate(figures):
         name = f"{hosts[index]['Name']} " if len(hosts) > 1 else ""
         yield "" if index else "memory", f"{name}{memory:<{width}}     {others}"
-    if len(hosts) > _HOSTS:
-        yield "", f"and {len(hosts) - _HOSTS} more with lower peaks"
+    if len(hosts) > _MAX_HOSTS:
+        yield "", f"and {len(hosts) - _MAX_HOSTS} more with lower peaks"
     for advice in usage["Advice"]:
         if advice["Verdict"] != Verdict.FITS:
             yield "advice", advice["Sentences"][0]
@@ -31,7 +31,7 @@ def summary_lines(usage: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def describe_lines(usage: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Rows (name, text): every host with all that was measured, and all advice."""
+    """Rows (name, text): everything that was measured, and all advice."""
     for host in usage["Hosts"]:
         memory, others = _figures(host)
         yield host["Name"], f"memory {memory}     {others}"
@@ -44,7 +44,7 @@ def describe_lines(usage: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _figures(host: Mapping[str, Any]) -> tuple[str, str]:
-    """Memory, and what is shown beside it."""
+    """The memory, and the other figures."""
     points: Sequence[Point] = ()
     with suppress(OSError):
         points = read_series(host["Series"]).points
@@ -65,18 +65,18 @@ def _with_curve(text: str, points: Sequence[Point], value: Callable[[Point], flo
 
 
 def evenly(points: Sequence[Point], value: Callable[[Point], float]) -> list[float]:
-    """Highest values of equal stretches of time, since points become rarer; few enough points stay as they are."""
+    """At most 16 values: the highest of equal periods of time, since points become rarer."""
     if len(points) <= _WIDTH:
         return [value(point) for point in points]
     first = points[0].at
-    stretch = max(points[-1].at - first, 1.0) / _WIDTH
+    period = max(points[-1].at - first, 1.0) / _WIDTH
     found: list[float] = []
     for point in points:
-        place = min(_WIDTH - 1, max(0, int((point.at - first) / stretch)))
+        place = min(_WIDTH - 1, max(0, int((point.at - first) / period)))
         if place < len(found):
             found[-1] = max(found[-1], value(point))
         else:
-            # A stretch without a point is as the one after it, whose point covers both.
+            # The point after a period without points covers both.
             found += [value(point)] * (place + 1 - len(found))
     return found
 

@@ -1,4 +1,4 @@
-"""The log of one host as it comes in: every byte, or a word about what is missing; never an obstacle to the job."""
+"""The log of one host while it is written. If it cannot be written completely, the job goes on."""
 
 import os
 import time
@@ -8,11 +8,11 @@ from smlocal.job.logs.log_times import TimesFile, entries_below, times_path
 
 
 class LogFile:
-    """Takes what a container writes. A disk that is full stops the log, not the reading of the container."""
+    """Gets what a container writes. If the disk is full, the log ends, but the container is still read."""
 
     def __init__(self, path: str) -> None:
-        """Open it for appending; a restarted job goes on in the same file."""
-        self._trouble: str | None = None
+        """Open it for appending: later attempts of a job use the same file."""
+        self._error: str | None = None
         self._descriptor = -1
         try:
             os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -20,33 +20,33 @@ class LogFile:
             self._position = os.fstat(self._descriptor).st_size
             self._times = TimesFile(times_path(path))
         except OSError as error:
-            self._trouble = str(error)
+            self._error = str(error)
 
     def write(self, data: bytes) -> None:
-        """Append all of it; after the first failure nothing more, so that there is no hole in the middle."""
-        if self._trouble is not None:
+        """Append all of it. After the first error nothing more is written, so that nothing is missing in the middle."""
+        if self._error is not None:
             return
-        # Whoever finds the bytes must find their time.
+        # A reader that finds the bytes must find their time.
         self._times.note(self._position, time.time())
         view = memoryview(data)
         try:
             while view:
-                went = os.write(self._descriptor, view)
-                self._position += went
-                view = view[went:]
+                written = os.write(self._descriptor, view)
+                self._position += written
+                view = view[written:]
         except OSError as error:
-            self._trouble = error.strerror or str(error)
+            self._error = error.strerror or str(error)
 
     def close(self) -> str | None:
-        """Why the log is not complete, None when it is."""
+        """Why the log is not complete; None if it is."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._times.close()
-        return self._trouble
+        return self._error
 
 
 def rewrite_log(path: str, keep: int, pieces: Iterable[tuple[float | None, bytes]]) -> None:
-    """Replace what was written of a log after its first `keep` bytes by pieces with their times; raises `OSError`."""
+    """Replace everything after the first `keep` bytes of a log by pieces with their times; raises `OSError`."""
     draft, times = f"{path}.partial", times_path(path)
     times_draft = f"{times}.partial"
     os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -56,15 +56,15 @@ def rewrite_log(path: str, keep: int, pieces: Iterable[tuple[float | None, bytes
             with open(path, "rb") as earlier:
                 log.write(earlier.read(keep))
         earlier_times.flush()
-        taken_down = TimesFile(times_draft)
+        new_times = TimesFile(times_draft)
         try:
             position = log.tell()
             for at, piece in pieces:
-                taken_down.note(position, at)
+                new_times.note(position, at)
                 log.write(piece)
                 position += len(piece)
         finally:
-            taken_down.close()
-    # In this order: whoever finds the bytes must find their time.
+            new_times.close()
+    # In this order: a reader that finds the bytes must find their time.
     os.replace(times_draft, times)
     os.replace(draft, path)

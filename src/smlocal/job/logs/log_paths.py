@@ -1,16 +1,28 @@
-"""Where the raw log of each host is."""
+"""Where the logs of a job are."""
 
 import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from smlocal.store.jobs import Store
 
 
 def log_path(job_directory: str, host: str) -> str:
-    """The raw log of one host."""
+    """The log of one host, with the bytes that its container wrote."""
     return f"{job_directory}/logs/{host}.log"
 
 
 def logged_by(job_directory: str, host: str) -> int:
-    """How long the log of a host is by now."""
+    """The present size of the log of a host."""
     try:
         return os.path.getsize(log_path(job_directory, host))
     except OSError:
         return 0
+
+
+def host_logs(store: "Store", name: str) -> dict[str, str]:
+    """By host, in host order: the path of its log. A file exists once its host has started."""
+    from smlocal.job.finish.describe import PLAN
+
+    directory = store.directory(name)
+    return {host["Name"]: log_path(directory, host["Name"]) for host in store.document(name, PLAN)["Hosts"]}

@@ -1,7 +1,7 @@
-"""When the bytes of a log came: a small file beside it, only ever appended to.
+"""The times of the bytes of a log, in a small file beside it that is only appended to.
 
-An entry says that from this byte on, what is in the log came at that time. It is written before the bytes are, so
-whoever has read bytes finds their entry; after a crash the last of several entries for one byte is the true one.
+An entry has a position in the log, and the time of the bytes from there on. It is written before the bytes, so that a
+reader who has bytes finds their entry. If a crash leaves several entries for one position, the last one is right.
 """
 
 import math
@@ -11,7 +11,7 @@ from struct import Struct
 from typing import Final
 
 _ENTRY: Final = Struct("<Qd")
-_LEAST_SECONDS: Final = 0.01
+_MIN_SECONDS: Final = 0.01
 _ENTRIES_AT_ONCE: Final = 4096
 
 
@@ -21,10 +21,10 @@ def times_path(log: str) -> str:
 
 
 class TimesFile:
-    """Takes down when bytes come, at most once in ten milliseconds; trouble with it ends that and nothing else."""
+    """Writes entries, at most one in ten milliseconds. After an error it writes no more."""
 
     def __init__(self, path: str) -> None:
-        """Append to what is there."""
+        """Open the file for appending."""
         self._descriptor = -1
         self._last = -math.inf
         with suppress(OSError):
@@ -34,32 +34,31 @@ class TimesFile:
             if whole != size:
                 os.ftruncate(self._descriptor, whole)
 
-    def note(self, position: int, at: float | None) -> bool:
-        """Say that the bytes from `position` on came at that time; True when it was worth an entry."""
+    def note(self, position: int, at: float | None) -> None:
+        """The bytes from `position` on have this time."""
         now = math.nan if at is None else at
-        # Written so that an unknown time and a clock that was set back make an entry.
-        if 0 <= now - self._last < _LEAST_SECONDS or (math.isnan(now) and math.isnan(self._last)):
-            return False
+        # An unknown time and a clock that was set back make an entry too.
+        if 0 <= now - self._last < _MIN_SECONDS or (math.isnan(now) and math.isnan(self._last)):
+            return
         self._last = now
         if self._descriptor >= 0:
             try:
                 os.write(self._descriptor, _ENTRY.pack(position, now))
             except OSError:
                 self.close()
-        return True
 
     def close(self) -> None:
-        """Take down nothing more."""
+        """Close the file."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
 
 
 class LogTimes:
-    """Looks times up, for positions that only ever grow; the file may grow or be replaced meanwhile."""
+    """Reads times, for positions that only grow. The file may grow or be replaced meanwhile."""
 
     def __init__(self, path: str) -> None:
-        """Look at nothing yet."""
+        """Nothing is read yet."""
         self._path = path
         self._descriptor = -1
         self._entries: list[tuple[int, float]] = []
@@ -68,7 +67,7 @@ class LogTimes:
         self._at = math.nan
 
     def renew(self) -> None:
-        """Go over to a new file, where the one that was read has been replaced."""
+        """Open the file, if it is new or has been replaced."""
         with suppress(OSError):
             new = os.stat(self._path)
             if self._descriptor >= 0:
@@ -80,19 +79,19 @@ class LogTimes:
             self._entries, self._index, self._offset, self._at = [], 0, 0, math.nan
 
     def at(self, position: int) -> tuple[float | None, int | None]:
-        """When the byte at `position` came, and from which byte on that is no longer true; None where unknown."""
-        while (following := self._following()) is not None and following[0] <= position:
-            self._at = following[1]
+        """The time of the byte at `position`, and the position where another time begins. None: not known."""
+        while (entry := self._next_entry()) is not None and entry[0] <= position:
+            self._at = entry[1]
             self._index += 1
-        return (None if math.isnan(self._at) else self._at), (None if following is None else following[0])
+        return (None if math.isnan(self._at) else self._at), (None if entry is None else entry[0])
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
 
-    def _following(self) -> tuple[int, float] | None:
+    def _next_entry(self) -> tuple[int, float] | None:
         if self._index == len(self._entries):
             data = b""
             if self._descriptor >= 0:
@@ -105,7 +104,7 @@ class LogTimes:
 
 
 def entries_below(path: str, position: int) -> bytes:
-    """The entries of the bytes before `position`, as they stand in the file."""
+    """The bytes of the entries for positions before this one."""
     kept = bytearray()
     with suppress(OSError), open(path, "rb") as times:
         while len(entry := times.read(_ENTRY.size)) == _ENTRY.size and _ENTRY.unpack(entry)[0] < position:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.cli.views.sparkline import ENOUGH, sparkline
+from smlocal.cli.views.sparkline import MIN_VALUES, sparkline
 
 
 @pytest.mark.parametrize(
@@ -41,5 +41,5 @@ def test_whole_numbers_that_are_the_same_are_a_flat_curve(width: int) -> None:
 @given(st.lists(st.floats(), max_size=100), st.integers(1, 40))
 def test_it_never_has_more_than_its_width(values: list[float], width: int) -> None:
     curve = sparkline(values, width=width)
-    enough = sum(map(math.isfinite, values)) >= ENOUGH
+    enough = sum(map(math.isfinite, values)) >= MIN_VALUES
     assert len(curve) == (min(width, len(values)) if enough else 0)
