@@ -5,7 +5,7 @@ from typing import Any
 
 from smlocal.ci.cases import Case, Suite, Verdict
 from smlocal.job.finish.describe import describe_job
-from smlocal.job.logs.job_logs import host_logs
+from smlocal.job.logs.log_paths import host_logs
 from smlocal.report.log_tail import read_log_tail
 from smlocal.store.jobs import Store
 
@@ -38,7 +38,7 @@ def job_case(store: Store, name: str) -> Case:
 
 def log_tails(store: Store, name: str) -> str:
     """The last lines of the log of each host."""
-    tails = [read_log_tail(host, path) for host, path in host_logs(store, name)]
+    tails = [read_log_tail(host, path) for host, path in host_logs(store, name).items()]
     heads = len(tails) > 1
     return "\n".join(
         "\n".join((*([f"{tail.host}:"] if heads else []), *([] if tail.complete else ["…"]), *tail.lines))
