@@ -62,7 +62,7 @@ finally:
 STREAM = (
     _COMMON
     + """
-from smlocal.sources.s3.stream import ObjectStream
+from smlocal.sources.s3.object_stream import ObjectStream
 began = time.perf_counter()
 stream = ObjectStream(open_store("eu-west-1"), [wanted])
 stream.open_next()

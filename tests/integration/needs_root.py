@@ -3,7 +3,7 @@
 Keys are test ids below `tests/integration/`, or what some of them begin with.
 """
 
-from smlocal.channels.fastfile.availability import fuse_trouble
+from smlocal.channels.fastfile.availability import why_no_fuse
 
 _BECOMES = "only root can become somebody else"
 _MOUNTS = "only root may mount"
@@ -36,7 +36,7 @@ NEEDS_ROOT = {
 }
 """With why."""
 
-if trouble := fuse_trouble():
+if trouble := why_no_fuse():
     NEEDS_ROOT |= dict.fromkeys(
         (
             "channels/test_fastfile.py",

@@ -32,7 +32,7 @@ SECRET_KEY = "smlocaltestsecret"
 REGION = "eu-west-1"
 
 _NUMBERS = itertools.count(1)
-_PATIENCE = 30.0
+_STOP_SECONDS = 30.0
 
 # What moto held before it was killed is there again before its port opens, as it would be on a server with a disk. Its
 # own main lists the modules of all services for each request, to find out which one is meant: most of what it does.
@@ -130,7 +130,7 @@ class _Server:
                 },
                 cwd=self.folder,
             )
-        until = time.monotonic() + _PATIENCE
+        until = time.monotonic() + _STOP_SECONDS
         while time.monotonic() < until and self.process.poll() is None:
             try:
                 socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
@@ -194,7 +194,7 @@ class _Server:
 
         request = AWSRequest(method, url, data=data)
         S3SigV4Auth(Credentials(ACCESS_KEY, SECRET_KEY), "s3", REGION).add_auth(request)
-        with closing(HTTPConnection("127.0.0.1", self.port, timeout=_PATIENCE)) as connection:
+        with closing(HTTPConnection("127.0.0.1", self.port, timeout=_STOP_SECONDS)) as connection:
             connection.request(method, url.removeprefix(self.url), data, dict(request.headers))
             answer = connection.getresponse()
             said = answer.read()
@@ -293,7 +293,7 @@ def opened(given: Mapping[str, str], *, region: str = REGION, **options: Any) ->
     kept = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
     with mock.patch.dict(os.environ, {**kept, **given}, clear=True):
         client = open_store(region, **options)
-        assert client._source.current.patient_client  # made later otherwise, when the environment is another
+        assert client._source.current.slow_client  # made later otherwise, when the environment is another
     return client
 
 

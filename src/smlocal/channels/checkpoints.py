@@ -30,26 +30,26 @@ def download(
 
     A signal handler may break this off by an exception at any point. `StagingError` in the service's words.
     """
-    from smlocal.channels.cache.tree import folders_of, make_folders
-    from smlocal.channels.selection import check_paths, distinct
-    from smlocal.sources.remote import object_at
+    from smlocal.channels.cache.sealed_tree import folders_of, make_folders
+    from smlocal.channels.download_listing import check_paths, without_duplicates
     from smlocal.sources.s3.download import download_all
     from smlocal.sources.s3.interface import S3Error
+    from smlocal.sources.s3_listing import s3_object
 
     if listing.failure is not None:
         raise StagingError(client_error(f"Data download failed:{listing.failure}"))
-    wanted = distinct(listing)
+    wanted = without_duplicates(listing)
     check_paths(wanted)
     remove_tree(draft)
     try:
         make_folders(draft, folders_of(wanted.paths, ()))
-        places = ((object_at(wanted, index), f"{draft}/{path}") for index, path in enumerate(wanted.paths))
+        places = ((s3_object(wanted, index), f"{draft}/{path}") for index, path in enumerate(wanted.paths))
         meter = Meter(progress, total_bytes=wanted.total_bytes, total_objects=len(wanted.paths))
         download_all(store, places, progress=meter.add)
         meter.finish()
         os.rename(draft, directory)
     except S3Error as error:
-        from smlocal.sources.s3.words import download_failure
+        from smlocal.sources.s3.failure_reasons import download_failure
 
         words = client_error(f"Data download failed:{download_failure(error)}")
         raise StagingError(words, details=(str(error),)) from error

@@ -41,7 +41,7 @@ def copy_tree(
     return Means.REFLINK if cloned else Means.COPY, duplicator.bytes_copied
 
 
-def gather(listing: Listing, target: str, *, check: Check = no_check) -> int:
+def link_tree(listing: Listing, target: str, *, check: Check = no_check) -> int:
     """Bring a selection together in the new folder `target`, by hard link where possible; return the bytes copied.
 
     Its files may be the user's own: nothing may ever write, chmod or chown there. An overlay above it never does.

@@ -6,8 +6,8 @@ from dataclasses import replace
 from errno import EDQUOT, ENOSPC
 from typing import TYPE_CHECKING
 
-from smlocal.channels.cache.tree import folders_of, make_folders, seal
-from smlocal.channels.selection import check_paths, distinct, identified
+from smlocal.channels.cache.sealed_tree import folders_of, make_folders, seal
+from smlocal.channels.download_listing import check_paths, with_sizes_and_etags, without_duplicates
 from smlocal.contract.listing import Listing
 from smlocal.contract.outcome.failure_reason import client_error
 from smlocal.errors import StagingError
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _FULL = {ENOSPC, EDQUOT}
 
 
-def bring(
+def download_channel(
     listing: Listing,
     *,
     store: "Callable[[], S3Client]",
@@ -44,24 +44,24 @@ def bring(
     """
     if listing.failure is not None:
         raise StagingError(client_error(f"Data download failed:{listing.failure}"))
-    wanted = distinct(listing)
+    wanted = without_duplicates(listing)
     check_paths(wanted)
-    bringing = _Bringing(wanted, store=store, endpoint=endpoint, progress=progress, warn=warn)
+    download = _Download(wanted, store=store, endpoint=endpoint, progress=progress, warn=warn)
     try:
-        root = None if cache is None else bringing.through_cache(cache, marker_directory)
-        root = root or bringing.into_own(directory)
+        root = None if cache is None else download.through_cache(cache, marker_directory)
+        root = root or download.into_own(directory)
     except S3Error as error:
-        from smlocal.sources.s3.words import download_failure
+        from smlocal.sources.s3.failure_reasons import download_failure
 
         raise StagingError(
             client_error(f"Data download failed:{download_failure(error)}"), details=(str(error),)
         ) from error
     except OSError as error:
         raise StagingError(client_error(f"Data download failed:{_reason(error)}"), details=(str(error),)) from error
-    return replace(bringing.listing, root=root, root_key=None, whole_tree=True)
+    return replace(download.listing, root=root, root_key=None, whole_tree=True)
 
 
-class _Bringing:
+class _Download:
     """One listing on its way to disk."""
 
     def __init__(
@@ -81,9 +81,9 @@ class _Bringing:
 
     def through_cache(self, cache: "Cache", marker_directory: str) -> str | None:
         """The folder in the cache, made if need be; None, which is said, where the cache cannot have it."""
-        from smlocal.channels.cache.take import DamagedInUseError
+        from smlocal.channels.cache.get_tree import DamagedInUseError
 
-        self.listing = identified(self.listing, self._store)
+        self.listing = with_sizes_and_etags(self.listing, self._store)
         try:
             if sum(self.listing.sizes) > cache.limit:
                 why = "the data is larger than the cache limit"
@@ -105,10 +105,10 @@ class _Bringing:
         return None
 
     def _in_cache(self, cache: "Cache", marker_directory: str) -> str | None:
-        from smlocal.channels.cache.obtain import obtain
+        from smlocal.channels.cache.get_tree import get_tree
 
         meter = self._meter()
-        root = obtain(
+        root = get_tree(
             cache,
             self.listing,
             endpoint=self._endpoint,

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 
-from smlocal.channels.copy import copy_tree, gather
+from smlocal.channels.copy import copy_tree, link_tree
 from smlocal.channels.interface import Copying, Means, StagedChannel, unbroken
 from smlocal.channels.overlay import overlay_volume
 from smlocal.contract.listing import Listing
@@ -39,7 +39,7 @@ def prepare_channel(
             os.makedirs(target_directory, exist_ok=True)
             lower = os.path.join(os.path.realpath(target_directory), "lower")
             with copying() as check:
-                copied = gather(listing, lower, check=check)
+                copied = link_tree(listing, lower, check=check)
         volume, upper = overlay_volume(lower, engine=engine, name=volume_prefix, labels=labels, rootless=rootless)
         mount = Mount(source=volume, target=target, volume=True)
         return StagedChannel(mounts=(mount,), means=Means.OVERLAY, bytes_copied=copied, upper=upper)

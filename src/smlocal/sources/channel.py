@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping
 from smlocal.contract.listing import Listing
 from smlocal.contract.s3_uri import s3_form, split_s3_uri
 from smlocal.quick_dataclass import dataclass
-from smlocal.sources import local, refusals, remote
+from smlocal.sources import local_listing, s3_listing, source_errors
 from smlocal.sources.mapping import is_remote, longest_match
-from smlocal.sources.refusals import Asked, Caller
 from smlocal.sources.s3.interface import ObjectStore
 from smlocal.sources.selection import fitting
+from smlocal.sources.source_errors import Caller, RequestedSource
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,26 +42,26 @@ def list_channel(
     What the service refuses at creation raises; what it finds while it downloads is the listing's `failure`.
     """
     uri = s3_form(asked.uri)
-    source = Asked(
+    source = RequestedSource(
         subject=f'channel "{asked.name}"', member="S3Uri", uri=uri, where=asked.where, directory=asked.directory
     )
     caller = Caller(region=region, role=role)
     in_s3 = is_remote(uri) and longest_match(uri, mapping) is None
     if in_s3 and not uri.startswith("s3://"):
-        raise refusals.unmapped(source, *split_s3_uri(uri))
+        raise source_errors.unmapped(source, *split_s3_uri(uri))
     if asked.data_type in {"ManifestFile", "AugmentedManifestFile"}:
         if in_s3:
-            document = remote.list_object(source, caller=caller, store=store())
+            document = s3_listing.list_object(source, caller=caller, store=store())
         else:
-            document = local.list_object(source, mapping=mapping, strict=strict, caller=caller)
+            document = local_listing.list_object(source, mapping=mapping, strict=strict, caller=caller)
         if asked.data_type == "AugmentedManifestFile":
             return document
         from smlocal.sources.manifest import list_manifest
 
         return list_manifest(source, document, mode=asked.mode, mapping=mapping, strict=strict, store=store)
     if in_s3:
-        return remote.list_prefix(source, mode=asked.mode, caller=caller, store=store())
-    listing = local.list_source(
+        return s3_listing.list_prefix(source, mode=asked.mode, caller=caller, store=store())
+    listing = local_listing.list_source(
         uri,
         channel=asked.name,
         directory=asked.directory,

@@ -8,13 +8,13 @@ from smlocal.contract.checkpoints import UPLOADING, folder_key
 from smlocal.contract.listing import Listing
 from smlocal.contract.s3_uri import bucket_name, s3_form, split_s3_uri
 from smlocal.quick_dataclass import dataclass
-from smlocal.sources import refusals, s3_refusals
-from smlocal.sources.local import list_folder
+from smlocal.sources import s3_source_errors, source_errors
+from smlocal.sources.local_listing import list_folder
 from smlocal.sources.local_path import cleaned, local_path
 from smlocal.sources.mapping import is_remote, longest_match
-from smlocal.sources.refusals import Asked, Caller
-from smlocal.sources.remote import listing_of, select_remote
 from smlocal.sources.s3.interface import ObjectStore, S3Object
+from smlocal.sources.s3_listing import listing_of, select_remote
+from smlocal.sources.source_errors import Caller, RequestedSource
 
 _LONGEST = 255
 """Bytes of a name, on every file system in use."""
@@ -45,7 +45,7 @@ def list_checkpoints(
     Unlike a channel's, the prefix always names a folder: files saved to `s3://b/ckpt` have keys like `ckpt/a`.
     """
     uri = s3_form(uri)
-    asked = Asked(subject=_SUBJECT, member=_MEMBER, uri=uri, where=where, directory=directory)
+    asked = RequestedSource(subject=_SUBJECT, member=_MEMBER, uri=uri, where=where, directory=directory)
     if in_s3 is not None and uri.startswith("s3://") and longest_match(uri, mapping) is None:
         return _list_objects(asked, in_s3)
     if is_remote(uri):
@@ -53,11 +53,11 @@ def list_checkpoints(
         folder = _mapped(asked, mapping)
     else:
         if strict:
-            raise refusals.strict_path(asked)
+            raise source_errors.strict_path(asked)
         folder = cleaned(local_path(uri, directory))
         bucket_uri, key = "file:///", f"{folder[1:]}/" if folder != "/" else ""
     if "\0" in folder or any(len(name) > _LONGEST for name in os.fsencode(folder).split(b"/")):
-        raise refusals.no_folder(asked)
+        raise source_errors.no_folder(asked)
     listing = Listing(
         root=folder,
         bucket_uri=bucket_uri,
@@ -71,8 +71,8 @@ def list_checkpoints(
     return list_again(listing, where=where)
 
 
-def _list_objects(asked: Asked, in_s3: InS3) -> Listing:
-    with s3_refusals.refused(asked, in_s3.caller):
+def _list_objects(asked: RequestedSource, in_s3: InS3) -> Listing:
+    with s3_source_errors.refused(asked, in_s3.caller):
         return list_prefix(in_s3.store(), *split_s3_uri(asked.uri))
 
 
@@ -98,23 +98,23 @@ def list_again(listing: Listing, *, where: str | None = None) -> Listing:
     return replace(found, bucket_uri=listing.bucket_uri, prefix=listing.prefix, key_base=listing.key_base, paths=paths)
 
 
-def _mapped(asked: Asked, mapping: Mapping[str, str]) -> str:
+def _mapped(asked: RequestedSource, mapping: Mapping[str, str]) -> str:
     match = longest_match(asked.uri, mapping)
     if match is None:
-        raise refusals.unmapped(asked, *split_s3_uri(asked.uri))
+        raise source_errors.unmapped(asked, *split_s3_uri(asked.uri))
     rest = match.rest.removesuffix("/")
     if rest and any(name in {"", ".", ".."} for name in rest.split("/")):  # none outside the mapped folder is meant
-        raise refusals.no_folder(asked)
+        raise source_errors.no_folder(asked)
     return cleaned(os.path.join(local_path(match.value, asked.directory), rest))
 
 
-def _check(asked: Asked, folder: str) -> None:
+def _check(asked: RequestedSource, folder: str) -> None:
     """The folder, or the nearest above it that exists, is one that this user may write in."""
     existing = folder
     while not os.path.lexists(existing):
         existing = os.path.dirname(existing)
     if not os.path.isdir(existing):
-        raise refusals.occupied(asked, existing)
+        raise source_errors.occupied(asked, existing)
     effective = os.access in os.supports_effective_ids
     if not os.access(existing, os.W_OK | os.X_OK, effective_ids=effective):
-        raise refusals.unwritable(asked, existing)
+        raise source_errors.unwritable(asked, existing)

@@ -3,11 +3,11 @@
 import os
 from collections.abc import Mapping
 
-from smlocal.sources import refusals
-from smlocal.sources.inspection import readable
+from smlocal.sources import source_errors
+from smlocal.sources.file_permissions import readable
+from smlocal.sources.invalid_keys import invalid_part
 from smlocal.sources.local_path import cleaned, local_path
-from smlocal.sources.misfits import wrong_part
-from smlocal.sources.refusals import Asked
+from smlocal.sources.source_errors import RequestedSource
 
 
 def locate_file_system(
@@ -23,22 +23,26 @@ def locate_file_system(
 
     `..` never leads out of it. Links in it are followed, also out of it: they are the user's own.
     """
-    asked = Asked(subject=subject, member="FileSystemId", uri=file_system_id, where=where, directory=directory)
+    asked = RequestedSource(
+        subject=subject, member="FileSystemId", uri=file_system_id, where=where, directory=directory
+    )
     if file_system_id not in mapping:
-        raise refusals.unmapped_file_system(asked, mapping)
+        raise source_errors.unmapped_file_system(asked, mapping)
     written = mapping[file_system_id]
     base = local_path(written, directory)
     if not os.path.lexists(base):
-        raise refusals.missing(asked, written)
-    named = Asked(subject=subject, member="DirectoryPath", uri=directory_path, where=where, directory=directory)
+        raise source_errors.missing(asked, written)
+    named = RequestedSource(
+        subject=subject, member="DirectoryPath", uri=directory_path, where=where, directory=directory
+    )
     below = "/".join(part for part in directory_path.split("/") if part)
-    if below and wrong_part(below) is not None:
-        raise refusals.no_folder(named)
+    if below and invalid_part(below) is not None:
+        raise source_errors.no_folder(named)
     folder = os.path.join(cleaned(base), below).rstrip("/") or "/"
     if not os.path.lexists(folder):
-        raise refusals.missing(named, folder)
+        raise source_errors.missing(named, folder)
     if not os.path.isdir(folder):
-        raise refusals.not_a_folder(named)
+        raise source_errors.not_a_folder(named)
     if not readable(folder):
-        raise refusals.unreadable(named, [folder])
+        raise source_errors.unreadable(named, [folder])
     return folder

@@ -7,17 +7,17 @@ from itertools import chain
 from smlocal.contract.listing import Listing
 from smlocal.contract.s3_uri import s3_form, split_s3_uri
 from smlocal.quick_dataclass import dataclass
-from smlocal.sources import misfits, refusals, s3_refusals
+from smlocal.sources import invalid_keys, s3_source_errors, source_errors
 from smlocal.sources.local_path import cleaned, local_path
 from smlocal.sources.manifest_files import found_here
 from smlocal.sources.manifest_json import ManifestError, manifest_strings
 from smlocal.sources.mapping import is_remote
-from smlocal.sources.refusals import Asked
-from smlocal.sources.remote import object_at
-from smlocal.sources.s3.answers import damaged
 from smlocal.sources.s3.checksum import Checksum
+from smlocal.sources.s3.error_responses import damaged
 from smlocal.sources.s3.interface import ObjectStore, S3Error
+from smlocal.sources.s3_listing import s3_object
 from smlocal.sources.selection import is_marker, lay_out, split_prefix
+from smlocal.sources.source_errors import RequestedSource
 
 _PIECE = 1 << 20
 
@@ -33,7 +33,7 @@ class _Prefix:
 
 
 def list_manifest(
-    asked: Asked,
+    asked: RequestedSource,
     document: Listing,
     *,
     mode: str,
@@ -57,7 +57,7 @@ def list_manifest(
     except S3Error as error:
         return _not_read(asked, document, error)
     except OSError as error:
-        raise refusals.broken(asked, error) from error
+        raise source_errors.broken(asked, error) from error
 
 
 def _unfit(document: Listing, words: str) -> Listing:
@@ -70,7 +70,7 @@ def _pieces(document: Listing, store: Callable[[], ObjectStore]) -> Iterator[byt
             while piece := file.read(_PIECE):
                 yield piece
         return
-    wanted, client = object_at(document, 0), store()
+    wanted, client = s3_object(document, 0), store()
     buffer = memoryview(bytearray(_PIECE))
     size = wanted.size or 0
     checksum = client.checksum(wanted) if size > _PIECE else Checksum(None)
@@ -82,16 +82,16 @@ def _pieces(document: Listing, store: Callable[[], ObjectStore]) -> Iterator[byt
         raise damaged(wanted.uri)
 
 
-def _not_read(asked: Asked, document: Listing, error: S3Error) -> Listing:
-    from smlocal.sources.s3.words import download_failure
+def _not_read(asked: RequestedSource, document: Listing, error: S3Error) -> Listing:
+    from smlocal.sources.s3.failure_reasons import download_failure
 
-    not_ready = s3_refusals.machine_not_ready(asked, error)
+    not_ready = s3_source_errors.machine_error(asked, error)
     if not_ready is not None:
         raise not_ready from error
     return document.failed(download_failure(error))
 
 
-def _prefix(asked: Asked, document: Listing, text: str, *, strict: bool) -> _Prefix:
+def _prefix(asked: RequestedSource, document: Listing, text: str, *, strict: bool) -> _Prefix:
     uri = s3_form(text)
     if uri.startswith("s3://"):
         bucket_uri, key = split_s3_uri(uri)
@@ -101,7 +101,7 @@ def _prefix(asked: Asked, document: Listing, text: str, *, strict: bool) -> _Pre
     if is_remote(text) or document.remote:
         raise ManifestError(f"has a prefix that is no S3 URI: {text}")
     if strict:
-        raise refusals.strict_path(replace(asked, member="prefix", uri=text))
+        raise source_errors.strict_path(replace(asked, member="prefix", uri=text))
     folder, last = split_prefix(local_path(text, document.root))
     return _Prefix(bucket_uri="file:///", key=f"{cleaned(folder)}/{last}".lstrip("/"))
 
@@ -113,7 +113,9 @@ def _behind_bucket(names: Iterator[str]) -> Iterator[str]:
         yield name[1:]
 
 
-def _listing(asked: Asked, prefix: _Prefix, names: Sequence[str], *, mode: str, mapping: Mapping[str, str]) -> Listing:
+def _listing(
+    asked: RequestedSource, prefix: _Prefix, names: Sequence[str], *, mode: str, mapping: Mapping[str, str]
+) -> Listing:
     """Delivered as files, an object that is named twice is there once; a pipe sends it twice."""
     bucket_uri = prefix.bucket_uri
     if mode != "Pipe":
@@ -138,9 +140,9 @@ def _listing(asked: Asked, prefix: _Prefix, names: Sequence[str], *, mode: str, 
         listing = replace(listing, directories=directories)
         doubled = next((key for name in chain(folders, names) if "//" in (key := prefix.key + name)), None)
         failure = (
-            misfits.doubled_slash(bucket_uri + doubled)
+            invalid_keys.double_slash(bucket_uri + doubled)
             if doubled is not None
-            else misfits.misfit(bucket_uri, base, paths, keys, directories)
+            else invalid_keys.first_invalid_key(bucket_uri, base, paths, keys, directories)
         )
         if failure is not None:
             return listing.failed(failure)

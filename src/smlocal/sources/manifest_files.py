@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from smlocal.contract.listing import Listing
-from smlocal.sources import refusals
-from smlocal.sources.inspection import SERVICE_MODE, readable
-from smlocal.sources.local import mode_of, special_devices
+from smlocal.sources import source_errors
+from smlocal.sources.file_permissions import SERVICE_MODE, readable
+from smlocal.sources.invalid_keys import invalid_part
+from smlocal.sources.local_listing import mode_of, special_devices
 from smlocal.sources.local_path import cleaned, local_path
 from smlocal.sources.mapping import longest_match
-from smlocal.sources.misfits import wrong_part
-from smlocal.sources.refusals import Asked
 from smlocal.sources.selection import split_prefix
+from smlocal.sources.source_errors import RequestedSource
 
 _NO_SUCH_KEY = "NoSuchKey: The specified key does not exist."
 
 
-def found_here(asked: Asked, listing: Listing, mapping: Mapping[str, str]) -> Listing:
+def found_here(asked: RequestedSource, listing: Listing, mapping: Mapping[str, str]) -> Listing:
     """The listing with the folder of this machine that stands for its prefix, if there is one."""
     folder_key = split_prefix(listing.key_base)[0]
     if listing.bucket_uri == "file:///":
@@ -27,7 +27,7 @@ def found_here(asked: Asked, listing: Listing, mapping: Mapping[str, str]) -> Li
         match = longest_match(f"{listing.bucket_uri}{folder_key}", mapping)
         if match is None:
             return listing
-        if match.rest and wrong_part(match.rest.removesuffix("/")) is not None:
+        if match.rest and invalid_part(match.rest.removesuffix("/")) is not None:
             return _missing(listing, 0) if listing.paths else listing
         root = local_path(match.value, asked.directory)
         mode_of(asked, root, match.value)
@@ -43,13 +43,13 @@ def found_here(asked: Asked, listing: Listing, mapping: Mapping[str, str]) -> Li
     return _looked_at(asked, local)
 
 
-def _looked_at(asked: Asked, listing: Listing) -> Listing:
+def _looked_at(asked: RequestedSource, listing: Listing) -> Listing:
     """Every file must be there, and readable by this user."""
     total = unlike = 0
     denied = []
     below = len(split_prefix(listing.key_base)[0])
     for index in range(len(listing.paths)):
-        if wrong_part(listing.key(index)[below:]) is not None:
+        if invalid_part(listing.key(index)[below:]) is not None:
             return _missing(listing, index)  # no file here has such a key, and none elsewhere is meant
         file = listing.file(index)
         try:
@@ -66,7 +66,7 @@ def _looked_at(asked: Asked, listing: Listing) -> Listing:
         total += status.st_size
         unlike += stat.S_IMODE(status.st_mode) != SERVICE_MODE
     if denied:
-        raise refusals.unreadable(asked, denied)
+        raise source_errors.unreadable(asked, denied)
     return replace(listing, total_bytes=total, unlike_service_modes=unlike)
 
 

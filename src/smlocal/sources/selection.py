@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import field
 
 from smlocal.quick_dataclass import dataclass
-from smlocal.sources import misfits
+from smlocal.sources import invalid_keys
 from smlocal.sources.s3.interface import S3Object
 
 
@@ -48,11 +48,11 @@ def select(objects: Iterable[S3Object], *, bucket_uri: str, prefix: str, mode: s
     if mode == "Pipe":
         directories, failure = (), None
     elif mode == "FastFile" and last and found.beside:
-        failure = misfits.partial_prefix(prefix, found.beside)
+        failure = invalid_keys.partial_prefix(prefix, found.beside)
     elif found.doubled:
-        failure = misfits.doubled_slash(f"{bucket_uri}{found.doubled}")
+        failure = invalid_keys.double_slash(f"{bucket_uri}{found.doubled}")
     else:
-        failure = misfits.misfit(bucket_uri, base, paths, keys, directories)
+        failure = invalid_keys.first_invalid_key(bucket_uri, base, paths, keys, directories)
     return Selection(
         key_base=base,
         paths=paths,
@@ -141,7 +141,7 @@ def fitting(prefix: str, bucket_uri: str, key_base: str, paths: Sequence[str], m
         keys = (f"{key_base}{path}" for path in paths)
         beside = next((key for key in keys if key != prefix and not key.startswith(f"{prefix}/")), None)
         if beside is not None:
-            return misfits.partial_prefix(prefix, beside)
+            return invalid_keys.partial_prefix(prefix, beside)
     if "//" in key_base and paths:
-        return misfits.doubled_slash(f"{bucket_uri}{key_base}{paths[0]}")
+        return invalid_keys.double_slash(f"{bucket_uri}{key_base}{paths[0]}")
     return None

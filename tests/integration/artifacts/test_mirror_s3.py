@@ -23,7 +23,7 @@ from smlocal.artifacts.mirror import agenda
 from smlocal.artifacts.mirror import host as host_module
 from smlocal.artifacts.mirror.s3_place import S3Target
 from smlocal.errors import ArtifactError
-from smlocal.sources.s3.upload import Forgetful
+from smlocal.sources.s3.upload import NoJournal
 from smlocal.sources.s3.writer import Target
 
 Wait = Callable[[Callable[[], bool]], None]
@@ -42,11 +42,11 @@ class S3Rig(Rig):
         self.url = url
         self.side_by_side = 1
 
-    def place(self, patience: float = 1) -> S3Target:
+    def place(self, retry_seconds: float = 1) -> S3Target:
         return S3Target(
             prefix=Target(bucket=self.bucket, key=PREFIX),
-            open_store=lambda: opened(environment(self.url), patience=patience),
-            journal=Forgetful(),
+            open_store=lambda: opened(environment(self.url), retry_seconds=retry_seconds),
+            journal=NoJournal(),
             given_up=lambda: False,
             side_by_side=self.side_by_side,
         )
@@ -147,7 +147,7 @@ def test_small_files_are_saved_side_by_side(s3: Any, rig: S3Rig) -> None:
 def test_who_waits_hears_of_it_and_may_break_it_off(s3: S3Server, rig: S3Rig) -> None:
     (rig.root / "large").write_bytes(b"x" * 17_000_000)
     said: list[str] = []
-    target = replace(rig.place(patience=60), working=said.append, given_up=lambda: len(said) > 1)
+    target = replace(rig.place(retry_seconds=60), working=said.append, given_up=lambda: len(said) > 1)
     s3.kill()
     try:
         with (

@@ -42,7 +42,7 @@ def proxy(s3: Any) -> Iterator[TroubledProxy]:
 
 @pytest.fixture
 def store(proxy: TroubledProxy) -> Iterator[S3Client]:
-    client = opened(environment(proxy.url), patience=20)
+    client = opened(environment(proxy.url), retry_seconds=20)
     yield client
     client.close()
 

@@ -48,13 +48,15 @@ def mounter(monkeypatch: pytest.MonkeyPatch) -> Iterator[Mounter]:
     """Makes mounts in folders that any user may enter, and leaves none behind."""
     made: list[Mounted] = []
 
-    def make(s3: S3Server, listing: Listing, *, patience: float | None = None) -> Mounted:
+    def make(s3: S3Server, listing: Listing, *, read_seconds: float | None = None) -> Mounted:
         for name, value in s3.environment.items():
             monkeypatch.setenv(name, value)
         folder = Path(tempfile.mkdtemp(prefix="smlocal-fastfile-"))
         folder.chmod(0o755)
         deaths: list[str] = []
-        mount = FuseMount.start(listing, region=REGION, directory=str(folder), died=deaths.append, patience=patience)
+        mount = FuseMount.start(
+            listing, region=REGION, directory=str(folder), died=deaths.append, read_seconds=read_seconds
+        )
         made.append(Mounted(mount=mount, folder=folder, deaths=deaths))
         return made[-1]
 

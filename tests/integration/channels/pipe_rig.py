@@ -15,7 +15,7 @@ from tests.integration.s3_servers import S3Server, opened
 from smlocal.channels.pipe.feeder import PipeFeeder
 from smlocal.contract.listing import Listing
 from smlocal.planning.model import PipePlan
-from smlocal.sources.local import list_source
+from smlocal.sources.local_listing import list_source
 from smlocal.sources.s3.client import S3Client
 
 INPUT = "/opt/ml/input/data"

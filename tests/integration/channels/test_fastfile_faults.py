@@ -73,7 +73,7 @@ def test_a_read_goes_on_when_s3_is_back(s3: S3Server, listing: Listing, mounted:
 def test_a_read_fails_when_s3_stays_away_and_the_next_succeeds_when_it_is_back(
     s3: S3Server, listing: Listing, mounted: Mounter
 ) -> None:
-    channel = mounted(s3, listing, patience=4)
+    channel = mounted(s3, listing, read_seconds=4)
     s3.kill()
     try:
         for name in ("big", "small", "small"):
@@ -202,11 +202,11 @@ def test_somebody_who_is_not_root_mounts_and_unmounts(
     """With the settings and the device that FUSE needs for that, which are not everywhere as they should be."""
     script = f"""
 import os, shutil, subprocess, sys, tempfile
-from smlocal.channels.fastfile.availability import fuse_trouble
+from smlocal.channels.fastfile.availability import why_no_fuse
 from smlocal.channels.fastfile.mount import FuseMount
 from smlocal.channels.fastfile.unmount import unmount_below
 from smlocal.contract.listing import Listing
-trouble = fuse_trouble()
+trouble = why_no_fuse()
 assert trouble is None, trouble
 listing = Listing(root="", bucket_uri={one_listing.bucket_uri!r}, prefix="", key_base="data/", paths=["small"],
                   sizes=[5], etags={list(one_listing.etags[1:])!r}, total_bytes=5, whole_tree=False)

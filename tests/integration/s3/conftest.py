@@ -15,7 +15,7 @@ from smlocal.sources.s3.client import S3Client
 def store(s3: S3Server) -> Iterator[S3Client]:
     """Straight to the server."""
     # On a busy machine a server may take half a minute to come back.
-    client = opened(s3.environment, patience=120)
+    client = opened(s3.environment, retry_seconds=120)
     yield client
     client.close()
 
@@ -30,7 +30,7 @@ def proxy(s3: Any) -> Iterator[TroubledProxy]:
 @pytest.fixture
 def troubled(proxy: TroubledProxy) -> Iterator[S3Client]:
     """Through the proxy."""
-    client = opened(environment(proxy.url), patience=20)
+    client = opened(environment(proxy.url), retry_seconds=20)
     yield client
     client.close()
 

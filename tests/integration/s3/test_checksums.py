@@ -19,7 +19,7 @@ from tests.integration.s3_servers import S3Server, S3Servers
 from smlocal.sources.s3.client import S3Client
 from smlocal.sources.s3.download import download_all
 from smlocal.sources.s3.interface import S3Error, S3Object
-from smlocal.sources.s3.stream import ObjectStream
+from smlocal.sources.s3.object_stream import ObjectStream
 
 PART = 1 << 20
 SIZE = 3 * PART + 7

@@ -113,7 +113,7 @@ def test_an_object_that_has_changed_since_it_was_listed(s3: S3Server, store: S3C
 def test_a_wrong_secret(s3_servers: Callable[[str], Any]) -> None:
     # Only rclone's server looks at it.
     environment = {**s3_servers("rclone").environment, "AWS_SECRET_ACCESS_KEY": "wrong"}
-    store = opened(environment, patience=5)
+    store = opened(environment, retry_seconds=5)
     with pytest.raises(S3Error) as error:
         next(store.list_objects("bucket", ""))
     assert (error.value.code, error.value.status) == ("SignatureDoesNotMatch", 403)
@@ -123,7 +123,7 @@ def test_temporary_credentials_are_signed_too(s3_servers: Callable[[str], Any]) 
     server = s3_servers("rclone")
     bucket = server.make_bucket()
     server.put(bucket, "k", b"data")
-    store = opened({**server.environment, "AWS_SESSION_TOKEN": "to/ken=="}, patience=5)
+    store = opened({**server.environment, "AWS_SESSION_TOKEN": "to/ken=="}, retry_seconds=5)
     assert store.head(bucket, "k").size == 4
     store.close()
 

@@ -98,7 +98,7 @@ def open_with() -> Iterator[Callable[..., S3Client]]:
     clients: list[S3Client] = []
 
     def make(url: str, **extra: str) -> S3Client:
-        clients.append(opened(environment(url, extra), patience=10))
+        clients.append(opened(environment(url, extra), retry_seconds=10))
         return clients[-1]
 
     yield make

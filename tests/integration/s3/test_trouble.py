@@ -19,10 +19,10 @@ from tests.integration.s3.troubled_proxy import (
 from tests.integration.s3_servers import REGION, S3Server, environment, free_port, opened
 
 from smlocal.sources.s3.client import S3Client, open_store
+from smlocal.sources.s3.failure_reasons import download_failure
 from smlocal.sources.s3.interface import S3Error, S3Object
+from smlocal.sources.s3.object_stream import ObjectStream
 from smlocal.sources.s3.retry import FetchCancelledError, until_cancelled
-from smlocal.sources.s3.stream import ObjectStream
-from smlocal.sources.s3.words import download_failure
 
 
 def read(store: S3Client, wanted: S3Object, start: int, length: int) -> bytes:
@@ -90,7 +90,7 @@ def test_replaced_between_two_answers(proxy: TroubledProxy, troubled: S3Client, 
 
 
 def test_throttled_for_longer_than_anybody_waits(proxy: TroubledProxy, stored: S3Object) -> None:
-    store = opened(environment(proxy.url), patience=1)
+    store = opened(environment(proxy.url), retry_seconds=1)
     proxy.next(*[slow_down] * 100)
     with pytest.raises(S3Error) as error:
         read(store, stored, 0, 10)
@@ -98,7 +98,7 @@ def test_throttled_for_longer_than_anybody_waits(proxy: TroubledProxy, stored: S
 
 
 def test_nobody_there() -> None:
-    store = opened(environment(f"http://127.0.0.1:{free_port()}"), patience=0.5)
+    store = opened(environment(f"http://127.0.0.1:{free_port()}"), retry_seconds=0.5)
     with pytest.raises(S3Error, match="Connection refused") as error:
         next(store.list_objects("bucket", "prefix"))
     assert error.value.status == 0
@@ -117,7 +117,7 @@ def test_expired_credentials_are_looked_up_again(
     file.write_text(f"[default]\naws_access_key_id = {key}\n{pair} old\n")
     for name, value in {**given, "AWS_SHARED_CREDENTIALS_FILE": str(file)}.items():
         monkeypatch.setenv(name, value)
-    store = open_store(REGION, patience=5)
+    store = open_store(REGION, retry_seconds=5)
     assert read(store, stored, 0, 5) == data[:5]
     # Nothing has changed: S3's word stands.
     proxy.next(refused(400, "ExpiredToken"))
@@ -152,7 +152,7 @@ def test_a_stalled_reader_and_a_connection_that_ended_meanwhile(
     proxy: TroubledProxy, stored: S3Object, data: bytes
 ) -> None:
     # A reader may stop for longer than the store's patience; it begins anew with the next read.
-    store = opened(environment(proxy.url), patience=0.6)
+    store = opened(environment(proxy.url), retry_seconds=0.6)
     reader = store.open_range(stored)
     proxy.next(cut_after(1000), dropped)
     piece = memoryview(bytearray(1000))

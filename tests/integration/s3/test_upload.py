@@ -16,12 +16,12 @@ from tests.integration.s3.troubled_proxy import TroubledProxy, dropped, refused,
 from tests.integration.s3_servers import S3Server, environment, opened
 
 from smlocal.sources.s3.client import S3Client
-from smlocal.sources.s3.growing import GrowingFile
+from smlocal.sources.s3.failure_reasons import upload_failure
+from smlocal.sources.s3.growing_file import GrowingFile
 from smlocal.sources.s3.interface import S3Error
 from smlocal.sources.s3.part_sizes import PART
 from smlocal.sources.s3.retry import FetchCancelledError
 from smlocal.sources.s3.upload import Item, Uploaded, upload_all
-from smlocal.sources.s3.words import upload_failure
 from smlocal.sources.s3.writer import Target
 
 THREE_PARTS = 2 * PART + 1000
@@ -244,7 +244,7 @@ def test_a_refusal_before_the_body_spares_the_body(told: Told, file_of: Callable
 
         serving = threading.Thread(target=serve)
         serving.start()
-        store = opened(environment(f"http://127.0.0.1:{server.getsockname()[1]}"), patience=5)
+        store = opened(environment(f"http://127.0.0.1:{server.getsockname()[1]}"), retry_seconds=5)
         with pytest.raises(S3Error) as error:
             upload(store, told, item(file_of(PART), "bucket"))
         serving.join()
@@ -361,7 +361,7 @@ def test_sums_go_along_unless_the_configuration_says_no(
     proxy: TroubledProxy, bucket: str, told: Told, file_of: Callable[[int], Path], *, named: bool
 ) -> None:
     extra = {} if named else {"AWS_REQUEST_CHECKSUM_CALCULATION": "when_required"}
-    store = opened(environment(proxy.url, extra), patience=20)
+    store = opened(environment(proxy.url, extra), retry_seconds=20)
     upload(store, told, item(file_of(1000), bucket), item(file_of(PART + 1), bucket, "large"))
     completed, begun = (head for head in reversed(proxy.requests) if head.startswith("POST"))
     assert ("x-amz-checksum-algorithm: CRC32" in begun) is named
@@ -377,7 +377,7 @@ def test_memory_does_not_grow_with_the_file(s3_servers: Callable[[str], Any], tm
     code = (
         "import os, resource, sys\n"
         "from smlocal.sources.s3.client import open_store\n"
-        "from smlocal.sources.s3.growing import GrowingFile\n"
+        "from smlocal.sources.s3.growing_file import GrowingFile\n"
         "from smlocal.sources.s3.upload import Item, upload_all\n"
         "from smlocal.sources.s3.writer import Target\n"
         "store = open_store('')\n"

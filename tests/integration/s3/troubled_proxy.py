@@ -24,7 +24,7 @@ class TroubledProxy:
         """The head of every request that came."""
         self.bodies_cut: deque[int] = deque()
         """The next bodies that a client sends break off after so many bytes."""
-        self._troubles: dict[str, deque[Trouble]] = {}
+        self._problems: dict[str, deque[Trouble]] = {}
         self._lock = threading.Lock()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = int(self._listener.getsockname()[1])
@@ -37,7 +37,7 @@ class TroubledProxy:
 
     def next(self, *troubles: Trouble, method: str = "GET") -> None:
         """What happens to the next answers to a method, in turn; afterwards nothing happens again."""
-        self._troubles.setdefault(method, deque()).extend(troubles)
+        self._problems.setdefault(method, deque()).extend(troubles)
 
     def __enter__(self) -> Self:
         self._start(self._accept)
@@ -73,7 +73,7 @@ class TroubledProxy:
                 request = _until_mark(client)
                 with self._lock:
                     self.requests.append(_lower_names(request.decode()))
-                    troubles = self._troubles.get(request.partition(b" ")[0].decode())
+                    troubles = self._problems.get(request.partition(b" ")[0].decode())
                     trouble = troubles.popleft() if troubles else None
                 sent = self._body_of(client, request)
                 with socket.create_connection(("127.0.0.1", self.server)) as server:

@@ -14,7 +14,7 @@ ROLE = "arn:aws:iam::111122223333:role/r"
 
 @pytest.fixture
 def store(s3: S3Server) -> Iterator[S3Client]:
-    client = opened(s3.environment, patience=20)
+    client = opened(s3.environment, retry_seconds=20)
     yield client
     client.close()
 

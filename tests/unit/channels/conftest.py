@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from smlocal.contract.listing import Listing
-from smlocal.sources.local import list_source
+from smlocal.sources.local_listing import list_source
 
 
 @pytest.fixture

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.channels.copy import copy_tree, gather
+from smlocal.channels.copy import copy_tree, link_tree
 from smlocal.channels.interface import Means
 from smlocal.contract.listing import Listing
 from smlocal.errors import StagingError
-from smlocal.sources.local import list_source
+from smlocal.sources.local_listing import list_source
 
 Lister = Callable[[Path], Listing]
 PRIVATE = ("unshare", "--mount", "--propagation", "private")
@@ -63,7 +63,7 @@ def test_a_copy_can_be_changed_without_changing_the_original(data: Path, listing
 def test_gathering_links_and_moves_nothing(data: Path, listing_of: Lister, tmp_path: Path) -> None:
     listing = replace(listing_of(data), paths=("a/b/deep", "link", "private"), whole_tree=False)
     target = tmp_path / "lower"
-    assert gather(listing, str(target)) == 0
+    assert link_tree(listing, str(target)) == 0
     assert contents(target) == {"a/b/deep": b"deep", "link": b"deep", "private": b"private"}
     assert (target / "private").samefile(data / "private")
     assert (target / "link").samefile(data / "a" / "b" / "deep")
@@ -81,7 +81,7 @@ def test_a_file_that_may_not_be_linked_to_is_copied() -> None:
         listing = list_source(name + "/x", channel="c", directory="/", mapping={}, region="r", role="a")
         os.seteuid(65534)
         try:
-            assert gather(listing, f"{name}/lower") == (10 if protected else 0)
+            assert link_tree(listing, f"{name}/lower") == (10 if protected else 0)
         finally:
             os.seteuid(0)
         gathered = folder / "lower" / "x"
@@ -94,14 +94,14 @@ def test_gathering_across_file_systems_copies(data: Path, listing_of: Lister) ->
     target = Path("/dev/shm", f"smlocal-test-{os.getpid()}")
     try:
         listing = replace(listing_of(data), paths=("a/big", "empty"), whole_tree=False)
-        assert gather(listing, str(target)) == 3_200_000
+        assert link_tree(listing, str(target)) == 3_200_000
         assert (target / "a" / "big").read_bytes() == (data / "a" / "big").read_bytes()
         assert not (target / "a" / "big").samefile(data / "a" / "big")
     finally:
         shutil.rmtree(target)
 
 
-@pytest.mark.parametrize("put", [copy_tree, gather])
+@pytest.mark.parametrize("put", [copy_tree, link_tree])
 def test_an_object_that_is_gone_fails_the_download(
     data: Path, listing_of: Lister, tmp_path: Path, put: Callable[[Listing, str], object]
 ) -> None:
@@ -124,14 +124,14 @@ def test_a_file_that_has_become_a_fifo_hangs_nothing(data: Path, listing_of: Lis
         copy_tree(listing, str(tmp_path / "copy"))
 
 
-@pytest.mark.parametrize("name", ["copy_tree", "gather"])
+@pytest.mark.parametrize("name", ["copy_tree", "link_tree"])
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="mounting needs root")
 def test_a_full_disk_fails_as_on_the_service(data: Path, tmp_path: Path, name: str) -> None:
     script = f"""
 import sys
 from smlocal.channels.copy import {name}
 from smlocal.errors import StagingError
-from smlocal.sources.local import list_source
+from smlocal.sources.local_listing import list_source
 listing = list_source(sys.argv[1], channel="c", directory="/", mapping={{}}, region="r", role="a")
 try:
     {name}(listing, sys.argv[2] + "/copy")
@@ -163,7 +163,7 @@ def test_a_file_system_that_can_shares_the_blocks(data: Path, tmp_path: Path, ki
     script = """
 import sys
 from smlocal.channels.copy import copy_tree
-from smlocal.sources.local import list_source
+from smlocal.sources.local_listing import list_source
 listing = list_source(sys.argv[1] + "/data", channel="c", directory="/", mapping={}, region="r", role="a")
 print(*copy_tree(listing, sys.argv[1] + "/copy"))
 """

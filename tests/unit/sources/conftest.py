@@ -11,7 +11,7 @@ import pytest
 
 from smlocal.contract.listing import Listing
 from smlocal.sources.channel import ChannelSource, list_channel
-from smlocal.sources.local import list_source
+from smlocal.sources.local_listing import list_source
 from smlocal.sources.s3.interface import ObjectStore
 
 NOBODY = 65534

@@ -9,12 +9,12 @@ import pytest
 from smlocal.contract.documents.channel_manifest import manifest
 from smlocal.contract.listing import Listing
 from smlocal.errors import AwsConfigurationError, SourceEmptyError
-from smlocal.sources import refusals
+from smlocal.sources import source_errors
 from smlocal.sources.channel import ChannelSource, list_channel
 from smlocal.sources.checkpoints import InS3, list_checkpoints
-from smlocal.sources.refusals import Asked, Caller
 from smlocal.sources.s3.interface import ObjectStore, S3Error
-from smlocal.sources.s3_refusals import machine_not_ready
+from smlocal.sources.s3_source_errors import machine_error
+from smlocal.sources.source_errors import Caller, RequestedSource
 
 ARNS = [
     "arn:aws:s3:us-east-1:123456789012:accesspoint/name",
@@ -86,14 +86,14 @@ def test_checkpoints(arn: str, fill: Callable[..., Path], tmp_path: Path) -> Non
 
 
 def test_a_refusal_names_it(arn: str) -> None:
-    asked = Asked(subject="s", member="S3Uri", uri=f"s3://{arn}/data/", where=None, directory="/")
-    error = refusals.empty(asked, CALLER)
+    asked = RequestedSource(subject="s", member="S3Uri", uri=f"s3://{arn}/data/", where=None, directory="/")
+    error = source_errors.empty(asked, CALLER)
     assert isinstance(error, SourceEmptyError)
     assert f'permissions on bucket "{arn}".' in error.sentence
 
 
 def test_a_package_that_an_access_point_needs() -> None:
-    asked = Asked(subject="s", member="S3Uri", uri="s3://b/", where=None, directory="/")
-    error = machine_not_ready(asked, S3Error("MissingDependency", "words of botocore", status=400))
+    asked = RequestedSource(subject="s", member="S3Uri", uri="s3://b/", where=None, directory="/")
+    error = machine_error(asked, S3Error("MissingDependency", "words of botocore", status=400))
     assert isinstance(error, AwsConfigurationError)
     assert "pip install 'smlocal[crt]'" in "".join(error.remedy)

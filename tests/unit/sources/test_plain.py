@@ -9,8 +9,8 @@ import pytest
 
 from smlocal.contract.documents.channel_manifest import manifest
 from smlocal.contract.listing import Listing
-from smlocal.sources.inspection import LOOKED_AT
-from smlocal.sources.local import list_folder
+from smlocal.sources.file_permissions import LOOKED_AT
+from smlocal.sources.local_listing import list_folder
 
 Lister = Callable[..., Listing]
 Filler = Callable[..., Path]

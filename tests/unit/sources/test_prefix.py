@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from smlocal.contract.listing import Listing
 from smlocal.errors import SourceEmptyError
-from smlocal.sources.local import list_source
+from smlocal.sources.local_listing import list_source
 
 Lister = Callable[..., Listing]
 Filler = Callable[..., Path]

@@ -1,11 +1,12 @@
-"""The cache as a folder of the home: where things lie, and the locks that keep processes out of each other's way.
+"""The folders and locks of the download cache.
 
-lock                   held for a moment by whoever takes a tree, adds one or removes one
-blobs/ab/abcdef…       the content of one object
-trees/<name>/data/     objects in their places: hard links to blobs
-trees/<name>/about.json   what it is; its time is the last use
-partial/<name>.lock    held by whoever makes this tree
-partial/<name>/        what that process has so far
+lock                      held briefly to find, add or remove a tree
+blobs/ab/abcdef…          the content of one object
+trees/<name>/data/        objects under their paths: hard links to blobs
+trees/<name>/about.json   description of the tree; its modification time is the last use
+partial/<name>.lock       held by the process that builds this tree
+partial/<name>/           what that process has so far
+partial/<name>/new/       its downloads; each gets its name there only when it is complete
 """
 
 import os
@@ -14,19 +15,20 @@ from contextlib import contextmanager, suppress
 from fcntl import LOCK_EX, LOCK_NB, flock
 from typing import IO
 
-from smlocal.channels.cache.salvage import salvage
+from smlocal.channels.cache.sealed_tree import seal
 from smlocal.quick_dataclass import dataclass
 from smlocal.removal import remove_tree
 
 DEFAULT_LIMIT = 20 << 30
-_GONE = "removed-"
+DOWNLOADS = "new"
+_REMOVED = "removed-"
 _LOCK = ".lock"
-_FAN = 2
+_BLOB_FOLDER_LENGTH = 2
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cache:
-    """Downloads that are kept for later jobs, below the home of smlocal; nothing is made or looked at before use."""
+    """The download cache below the home of smlocal; creating this object does not touch the disk."""
 
     home: str
     limit: int = DEFAULT_LIMIT
@@ -39,7 +41,7 @@ class Cache:
 
     @property
     def blobs(self) -> str:
-        """Folder of contents, in folders by the first letters of their names."""
+        """Folder of blobs, in folders named after their first letters."""
         return os.path.join(self.root, "blobs")
 
     @property
@@ -49,35 +51,35 @@ class Cache:
 
     @property
     def partial(self) -> str:
-        """Folder of what is being made or removed."""
+        """Folder of trees that are being built or removed."""
         return os.path.join(self.root, "partial")
 
     def blob(self, name: str) -> str:
-        """Where this content lies, if it does."""
-        return os.path.join(self.blobs, name[:_FAN], name)
+        """Path of this blob, which need not exist."""
+        return os.path.join(self.blobs, name[:_BLOB_FOLDER_LENGTH], name)
 
     def tree(self, name: str) -> str:
-        """Where this tree lies, if it does: a folder with its `data` and its `about.json`."""
+        """Path of this tree, which need not exist: a folder with `data` and `about.json`."""
         return os.path.join(self.trees, name)
 
     def prepare(self) -> None:
-        """Make the folders; `OSError` where that cannot be."""
+        """Make the folders."""
         for folder in (self.root, self.blobs, self.trees, self.partial):
             os.makedirs(folder, mode=0o700, exist_ok=True)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Alone with the trees, for a moment."""
+        """Hold the lock on all trees, briefly."""
         with open(os.path.join(self.root, "lock"), "ab") as file:
             flock(file, LOCK_EX)
             yield
 
     @contextmanager
     def alone(self, name: str, waiting: Callable[[], None]) -> Iterator[None]:
-        """Be the one process that makes this tree; `waiting` is called before it has to wait for another."""
+        """Be the only process that builds this tree; `waiting` is called before waiting for another one."""
         path = os.path.join(self.partial, f"{name}{_LOCK}")
         while True:
-            # A file object and not a bare descriptor: it closes by itself when a signal breaks this off anywhere.
+            # A file object, not a descriptor: it is closed even if a signal handler raises at any point.
             with open(path, "ab") as file:
                 try:
                     flock(file, LOCK_EX | LOCK_NB)
@@ -85,7 +87,7 @@ class Cache:
                     waiting()
                     flock(file, LOCK_EX)
                 if not _is_still(file, path):
-                    continue  # the one before us removed it, and somebody else may have a new one
+                    continue  # the previous owner removed it, and a new file may be locked by another process
                 try:
                     yield
                 finally:
@@ -94,38 +96,60 @@ class Cache:
                 return
 
     def sweep(self) -> None:
-        """Remove what processes left that were killed while they made or removed a tree."""
+        """Clean up after processes that were killed while they built or removed a tree."""
         for name in sorted(os.listdir(self.partial)):
             path = os.path.join(self.partial, name)
             with suppress(OSError):
                 if name.endswith(_LOCK):
                     self._sweep_killed(name, path)
-                elif name.startswith(_GONE) or not os.path.exists(f"{path}{_LOCK}"):
+                elif name.startswith(_REMOVED) or not os.path.exists(f"{path}{_LOCK}"):
                     remove_tree(path)
 
     def _sweep_killed(self, name: str, path: str) -> None:
         with open(path, "rb") as file:
-            flock(file, LOCK_EX | LOCK_NB)  # refused while its process lives
+            flock(file, LOCK_EX | LOCK_NB)  # fails while its process lives
             if _is_still(file, path):
                 folder = os.path.join(self.partial, name.removesuffix(_LOCK))
-                salvage(folder, self.blob)
+                keep_downloads(folder, self.blob)
                 self.discard(folder)
                 os.unlink(path)
 
     def discard(self, path: str) -> None:
-        """Remove a folder of the cache, first by its name, so that nothing is added to it any more.
-
-        What cannot be removed is no reason to fail; what still has its name then is in the way of whoever wants it.
-        """
-        aside = os.path.join(self.partial, f"{_GONE}{os.getpid()}-{os.urandom(4).hex()}")
+        """Remove a folder of the cache; renamed first, so that nobody adds to it. Errors are ignored."""
+        aside = os.path.join(self.partial, f"{_REMOVED}{os.getpid()}-{os.urandom(4).hex()}")
         with suppress(OSError):
             os.rename(path, aside)
-            remove_tree(aside)  # what is left in spite of that is swept another time
+            remove_tree(aside)  # a later `sweep` removes what is left
 
 
 def _is_still(file: IO[bytes], path: str) -> bool:
-    """True while the path leads to the file that was opened."""
+    """True if the path still leads to the open file."""
     try:
         return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
     except FileNotFoundError:
         return False
+
+
+def data_folder(tree: str) -> str:
+    """The folder of a tree's objects."""
+    return os.path.join(tree, "data")
+
+
+def keep_downloads(folder: str, blob: Callable[[str], str]) -> None:
+    """Make blobs of the complete downloads of a tree that was not finished; `blob` gives the path of each."""
+    downloads = os.path.join(folder, DOWNLOADS)
+    with suppress(OSError):
+        for name in os.listdir(downloads):
+            if name.isalnum():  # incomplete downloads have names with other characters
+                path = os.path.join(downloads, name)
+                seal(path)
+                store_blob(path, blob(name))
+
+
+def store_blob(path: str, blob: str) -> None:
+    """Move a sealed file to its place among the blobs."""
+    try:
+        os.rename(path, blob)
+    except FileNotFoundError:
+        os.makedirs(os.path.dirname(blob), mode=0o700, exist_ok=True)
+        os.rename(path, blob)

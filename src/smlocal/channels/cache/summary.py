@@ -4,10 +4,10 @@ import os
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from smlocal.channels.cache.about import trees_of
+from smlocal.channels.cache.eviction import bytes_held, remove_trees
 from smlocal.channels.cache.folder import Cache
-from smlocal.channels.cache.room import bytes_held, drop
-from smlocal.channels.cache.use import users
+from smlocal.channels.cache.in_use import jobs_by_tree
+from smlocal.channels.cache.tree_info import list_trees
 from smlocal.errors import CacheInUseError, UsageRefusedError
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.home import home_unusable
@@ -65,7 +65,7 @@ def remove(home: str, patterns: Sequence[str] | None) -> tuple[Download, ...]:
         there = _downloads(cache)
         _none_matches(patterns, there)
         chosen = {each.name: each for each in there if patterns is None or any(_matches(each, p) for p in patterns)}
-        kept = drop(cache, tuple(chosen))
+        kept = remove_trees(cache, tuple(chosen))
         cache.sweep()
     except OSError as error:
         raise home_unusable(home, error) from error
@@ -82,17 +82,17 @@ def remove(home: str, patterns: Sequence[str] | None) -> tuple[Download, ...]:
 
 
 def _downloads(cache: Cache) -> tuple[Download, ...]:
-    used = users(cache.home)
+    used = jobs_by_tree(cache.home)
     found = []
-    for tree in reversed(trees_of(cache)):
-        about = tree.about
+    for tree in reversed(list_trees(cache)):
+        info = tree.info
         found.append(
             Download(
                 name=tree.name,
-                uri="" if about is None else about.uri,
-                endpoint="" if about is None else about.endpoint,
-                objects=0 if about is None else about.objects,
-                bytes=0 if about is None else about.bytes,
+                uri="" if info is None else info.uri,
+                endpoint="" if info is None else info.endpoint,
+                objects=0 if info is None else info.objects,
+                bytes=0 if info is None else info.bytes,
                 last_used=tree.last_used,
                 jobs=tuple(used.get(tree.name, ())),
             )

@@ -16,8 +16,8 @@ from errno import EIO, EROFS
 from threading import get_ident
 from typing import Any
 
+from smlocal.channels.fastfile.availability import libfuse
 from smlocal.channels.fastfile.filesystem import FileSystem
-from smlocal.channels.fastfile.library import libfuse
 from smlocal.channels.fastfile.tree import Node
 
 _MOST = 1 << 20

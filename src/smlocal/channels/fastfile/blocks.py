@@ -53,10 +53,10 @@ class _Span:
 class Blocks:
     """A cache that fetches what it does not hold; safe to use from many threads."""
 
-    def __init__(self, fetch: Fetch, *, patience: float, capacity: int = CAPACITY) -> None:
-        """Start no thread before something is wanted; every read ends within `patience` seconds."""
+    def __init__(self, fetch: Fetch, *, read_seconds: float, capacity: int = CAPACITY) -> None:
+        """Start no thread before something is wanted; every read ends within `read_seconds` seconds."""
         self._fetch = fetch
-        self._patience = patience
+        self._read_seconds = read_seconds
         self._capacity = capacity
         self._held = 0
         self._spans: OrderedDict[_Span, None] = OrderedDict()
@@ -78,13 +78,13 @@ class Blocks:
 
         Its cause is what `fetch` raised; the kernel's second try of the same read gets one without a cause.
         """
-        deadline = time.monotonic() + self._patience
+        deadline = time.monotonic() + self._read_seconds
         with self._lock:
             spans = self._pinned(file, start, end, size)
         try:
             for span in spans:
                 if not span.done.wait(max(0, deadline - time.monotonic())):
-                    span.error = TimeoutError(f"no answer from S3 within {self._patience:g} s")
+                    span.error = TimeoutError(f"no answer from S3 within {self._read_seconds:g} s")
                 if span.error is not None:
                     self._remember(span)
                     raise OSError(EIO, "the object could not be read") from span.error
@@ -106,7 +106,7 @@ class Blocks:
                 self._anything.notify()
         return True
 
-    def leave_off(self, file: int) -> None:
+    def cancel_ahead(self, file: int) -> None:
         """Nobody reads this object any more: what has been asked for ahead need not come."""
         with self._lock:
             for span in [span for span in self._spans if span.file == file and not span.read]:

@@ -15,7 +15,7 @@ from smlocal.sources.s3.interface import ObjectStore, S3Error, S3Object
 
 _Opened = TypeVar("_Opened")
 
-READ_PATIENCE = 58.0
+READ_SECONDS = 58.0
 """A read fails when it took so many seconds: the promise is one minute."""
 _ACTIVE = 10.0
 """Who read on within so many seconds shares the memory for fetching ahead."""
@@ -33,16 +33,16 @@ class FileSystem:
         key_base: str,
         trouble: Callable[[str], None],
         unread: Callable[[Unread], None],
-        patience: float = READ_PATIENCE,
+        read_seconds: float = READ_SECONDS,
     ) -> None:
         """`trouble` is told in words of every fetch that failed, `unread` of every read that did: not all is read."""
         self.tree = tree
         self._store = store
         self._bucket = bucket
         self._key_base = key_base
-        self._trouble = trouble
+        self._problem = trouble
         self._unread = unread
-        self._blocks = Blocks(self._fetch, patience=patience)
+        self._blocks = Blocks(self._fetch, read_seconds=read_seconds)
         self._numbers = count(1)
         self._files: dict[int, tuple[Node, Sequence]] = {}
         self._folders: dict[int, tuple[bytes, Node]] = {}
@@ -93,7 +93,7 @@ class FileSystem:
         with self._lock:
             self._active.pop(handle, None)
         if not any(other.index == node.index for other, _ in list(self._files.values())):
-            self._blocks.leave_off(node.index)
+            self._blocks.cancel_ahead(node.index)
 
     def open_folder(self, path: bytes) -> int:
         """A number to list a folder by."""
@@ -135,11 +135,11 @@ class FileSystem:
         try:
             got = self._store.read_into(wanted, start, buffer)
         except S3Error as error:
-            self._trouble(f"{wanted.uri}: {error}")
+            self._problem(f"{wanted.uri}: {error}")
             raise
         if got != len(buffer):
             words = f"it ended {len(buffer) - got} bytes too early"
-            self._trouble(f"{wanted.uri}: {words}")
+            self._problem(f"{wanted.uri}: {words}")
             raise OSError(EIO, words)
 
     def _why(self, node: Node, cause: BaseException) -> Unread:

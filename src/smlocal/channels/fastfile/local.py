@@ -2,7 +2,7 @@
 
 import os
 
-from smlocal.channels.copy import gather
+from smlocal.channels.copy import link_tree
 from smlocal.channels.interface import Copying, Means, StagedChannel, unbroken
 from smlocal.contract.listing import Listing
 from smlocal.engine.interface import Mount
@@ -27,6 +27,6 @@ def prepare_read_only(
         os.makedirs(target_directory, exist_ok=True)
         shown = os.path.join(os.path.realpath(target_directory), "shown")
         with copying() as check:
-            copied = gather(listing, shown, check=check)
+            copied = link_tree(listing, shown, check=check)
     mount = Mount(source=shown, target=target, read_only=True)
     return StagedChannel(mounts=(mount,), means=Means.BIND, bytes_copied=copied)

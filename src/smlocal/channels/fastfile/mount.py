@@ -57,12 +57,12 @@ class FuseMount:
         region: str,
         directory: str,
         died: Callable[[str], None],
-        patience: float | None = None,
+        read_seconds: float | None = None,
     ) -> "FuseMount":
         """Mount what a listing has in S3 at a new folder below `directory`, which is made if need be.
 
         `died` is called once, from a thread, when the server ends without having been told to. A read that got no
-        answer from S3 fails after `patience` seconds, a minute unless told. Raises `StagingError`, or `OSError`.
+        answer from S3 fails after `read_seconds` seconds, a minute unless told. Raises `StagingError`, or `OSError`.
         """
         mount_point = os.path.join(os.path.realpath(directory), "mount")
         index = os.path.join(directory, "index")
@@ -78,8 +78,8 @@ class FuseMount:
             "bucket": listing.bucket,
             "key_base": listing.key_base,
         }
-        if patience is not None:
-            told["patience"] = str(patience)
+        if read_seconds is not None:
+            told["read_seconds"] = str(read_seconds)
         process, tell, answers = _launch(log)
         mount = cls(
             mount_point=mount_point,

@@ -34,16 +34,16 @@ def main() -> None:
 
 def _serve(told: dict[str, str]) -> int:
     from smlocal.channels.fastfile.binding import serve
-    from smlocal.channels.fastfile.filesystem import READ_PATIENCE, FileSystem
+    from smlocal.channels.fastfile.filesystem import READ_SECONDS, FileSystem
     from smlocal.channels.fastfile.tree import Tree
     from smlocal.channels.fastfile.unread import NOT_CHECKED, Unread, UnreadLog
     from smlocal.sources.s3.client import open_store
 
-    patience = float(told.get("patience", READ_PATIENCE))
+    read_seconds = float(told.get("read_seconds", READ_SECONDS))
     unread = UnreadLog(told["unread"])
     store = open_store(
         told["region"],
-        patience=patience,
+        retry_seconds=read_seconds,
         not_checked=lambda kind, uri: unread.add_first(Unread(uri=uri, code=NOT_CHECKED, why=kind)),
     )
     files = FileSystem(
@@ -53,7 +53,7 @@ def _serve(told: dict[str, str]) -> int:
         key_base=told["key_base"],
         trouble=_log,
         unread=unread.add,
-        patience=patience,
+        read_seconds=read_seconds,
     )
     return serve(files, told["mount_point"], lambda: _say({"mounted": True}))
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from smlocal.channels.pipe.failures import FeedError, name_taken, no_room, of_s3
 from smlocal.channels.pipe.fifo import Fifo
+from smlocal.channels.pipe.fifo_writer import FifoWriter, ReaderGoneError
 from smlocal.channels.pipe.items import Content, Item, Objects
-from smlocal.channels.pipe.outlet import Outlet, ReaderGoneError
 from smlocal.channels.pipe.sender import Sender
 from smlocal.channels.pipe.stop import Stop, StoppedError
 from smlocal.channels.pipe.streams import Streams
@@ -22,9 +22,9 @@ from smlocal.planning.model import PipePlan
 from smlocal.sources.s3.interface import ObjectStore, S3Error, S3Object
 
 if TYPE_CHECKING:
-    from smlocal.sources.s3.stream import ObjectStream
+    from smlocal.sources.s3.object_stream import ObjectStream
 
-_PATIENCE = 0.9
+_STOP_SECONDS = 0.9
 """Seconds for the threads to end."""
 
 
@@ -65,7 +65,7 @@ class PipeFeeder:
         self._failed = False
         self._fifos: set[Fifo] = set()
         self._threads: list[Thread] = []
-        self._kept: list[Outlet] = []
+        self._kept: list[FifoWriter] = []
 
     def prepare(self) -> None:
         """Make the FIFO of epoch 0, and see to all that can be found wrong before the container is made.
@@ -98,7 +98,7 @@ class PipeFeeder:
         self._streams.stop()
         for fifo in list(self._fifos):
             fifo.release()
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + _STOP_SECONDS
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
         for outlet in self._kept:
@@ -138,11 +138,11 @@ class PipeFeeder:
         self._threads.append(thread)
 
     def _run(self, number: int, fifo: Fifo) -> None:
-        outlet: Outlet | None = None
+        outlet: FifoWriter | None = None
         with ExitStack() as downloads:
             try:
                 items = self._whole.epoch(number)
-                outlet = Outlet(fifo.open(), self._stop)
+                outlet = FifoWriter(fifo.open(), self._stop)
                 self._next(number + 1)
                 self._sender(outlet, self._stream(items, downloads)).send(items())
             except (ReaderGoneError, StoppedError):
@@ -165,7 +165,7 @@ class PipeFeeder:
             self._fifos.add(fifo)
             self._begin(number, fifo)
 
-    def _leave(self, fifo: Fifo, outlet: Outlet | None) -> None:
+    def _leave(self, fifo: Fifo, outlet: FifoWriter | None) -> None:
         with self._lock:
             self._fifos.discard(fifo)
             keep = self._failed and not self._ended
@@ -188,6 +188,6 @@ class PipeFeeder:
         objects = (item for item in items() if isinstance(item, S3Object))
         return downloads.enter_context(self._streams.open(objects))
 
-    def _sender(self, outlet: Outlet, stream: "ObjectStream | None") -> Sender:
+    def _sender(self, outlet: FifoWriter, stream: "ObjectStream | None") -> Sender:
         plan = self._plan
         return Sender(outlet, record_io=plan.record_io, gzip=plan.gzip, streams=self._streams, stream=stream)

@@ -9,7 +9,7 @@ from smlocal.channels.pipe.failures import not_gzip
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-    from smlocal.channels.pipe.bodies import Body
+    from smlocal.channels.pipe.object_bytes import ObjectBytes
 
 _PIECE = 1 << 20
 
@@ -17,7 +17,7 @@ _PIECE = 1 << 20
 class _File(io.RawIOBase):
     """A body as the file that the decompressor reads."""
 
-    def __init__(self, body: "Body") -> None:
+    def __init__(self, body: "ObjectBytes") -> None:
         self._body = body
 
     def readable(self) -> bool:
@@ -27,7 +27,7 @@ class _File(io.RawIOBase):
         return self._body.readinto(memoryview(buffer).cast("B"))
 
 
-def decompressed(body: "Body") -> Iterator[bytes]:
+def decompressed(body: "ObjectBytes") -> Iterator[bytes]:
     """All members of a gzip object, zeros behind the last overlooked as gzip itself does; no byte at all is no byte.
 
     `FeedError` says that it is no gzip, damaged, or ends early; what came before has been handed out by then.

@@ -1,30 +1,33 @@
-"""Augmented manifests: what is sent are chosen attributes of their lines, and the objects that some of these name."""
+"""Augmented manifests: the chosen attributes of each line are sent, and for those named `…-ref` the object they name."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from errno import EDQUOT, ENOSPC
 from typing import BinaryIO
 
-from smlocal.channels.pipe.failures import bad_line, changed, no_room, of_s3, unreadable
-from smlocal.channels.pipe.items import Item
+from smlocal.channels.pipe.failures import bad_line, changed, missing, no_room, of_s3, unreadable
+from smlocal.channels.pipe.items import Item, LocalObject
 from smlocal.channels.pipe.line_values import BadLineError, values_of
 from smlocal.channels.pipe.lines import Lines
-from smlocal.channels.pipe.references import referenced
-from smlocal.channels.pipe.regular_file import open_regular
+from smlocal.channels.pipe.object_bytes import open_regular
 from smlocal.channels.pipe.streams import Streams
+from smlocal.contract.s3_uri import bucket_name, split_s3_uri
 from smlocal.contract.sharding import epoch_order
 from smlocal.planning.model import PipePlan
+from smlocal.sources.local_path import local_path
+from smlocal.sources.mapping import is_remote, longest_match
 from smlocal.sources.s3.interface import S3Error, S3Object
 
 _REFERENCE = "-ref"
 _FULL = {ENOSPC, EDQUOT}
+_NOT_NAMES = {"", ".", ".."}
 
 
 class Manifest:
-    """An augmented manifest whose lines have all been looked at; `FeedError` from the constructor where one is bad."""
+    """An augmented manifest whose lines are all valid; the constructor raises `FeedError` for one that is not."""
 
     def __init__(self, plan: PipePlan, path: str) -> None:
-        """Read the file once; it is kept open, and its lines are read again when they are sent."""
+        """Check every line. The file stays open; lines are read again when they are sent."""
         self._plan = plan
         self._uri = plan.listing.uri(plan.listing.paths[0])
         self._folder = os.path.dirname(path) if not plan.listing.remote else None
@@ -80,7 +83,7 @@ class Manifest:
 
 
 def open_manifest(plan: PipePlan, *, spool: str, streams: Streams) -> Manifest:
-    """Have the manifest here, downloaded to `spool` if it is in S3, and check it."""
+    """Open and check a manifest; one in S3 is downloaded to `spool` first."""
     listing = plan.listing
     if not listing.remote:
         return Manifest(plan, f"{listing.root}/{listing.paths[0]}")
@@ -109,3 +112,30 @@ def _opened(path: str, uri: str) -> BinaryIO:
         return os.fdopen(open_regular(path), "rb")
     except OSError as error:
         raise unreadable(uri, error) from error
+
+
+def referenced(value: object, *, name: str, sources: Mapping[str, str], folder: str | None) -> LocalObject | S3Object:
+    """The object that a `-ref` attribute names: a file if `sources` maps its URI, else an object in S3.
+
+    A plain path or `file://` URI works too, relative to `folder`, which is None for a manifest in S3. `BadLineError`
+    for a value that is not a URI, `FeedError` for a key that no file below the mapped folder can have.
+    """
+    if not isinstance(value, str) or not value or "\0" in value:
+        raise BadLineError(f"has no URI as '{name}'")
+    if not is_remote(value):
+        path = local_path(value, folder or "")
+        if not os.path.isabs(path):
+            raise BadLineError(f"has no URI as '{name}': {value}")
+        return LocalObject(path=path, uri=f"file://{path}")
+    bucket_uri, key = split_s3_uri(value)
+    bucket = bucket_name(bucket_uri)
+    if not value.startswith("s3://") or not bucket or not key:
+        raise BadLineError(f"has no S3 URI of an object as '{name}': {value}")
+    match = longest_match(value, sources)
+    if match is None:
+        return S3Object(bucket=bucket, key=key)
+    if not match.rest and match.key == value:
+        return LocalObject(path=match.value, uri=value)
+    if any(part in _NOT_NAMES for part in match.rest.split("/")):
+        raise missing(value, f"Nothing below {match.value} can have this key.")
+    return LocalObject(path=f"{match.value.rstrip('/')}/{match.rest}", uri=value)

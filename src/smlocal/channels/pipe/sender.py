@@ -4,16 +4,16 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from smlocal.channels.pipe.bodies import Body, LocalBody, Pieces, RemoteBody, Source
 from smlocal.channels.pipe.gunzip import decompressed
 from smlocal.channels.pipe.items import Item, LocalObject
+from smlocal.channels.pipe.object_bytes import LocalBytes, MemoryBytes, ObjectBytes, RemoteBytes, Source
 from smlocal.channels.recordio import parts
 from smlocal.sources.s3.interface import S3Object
 
 if TYPE_CHECKING:
-    from smlocal.channels.pipe.outlet import Outlet
+    from smlocal.channels.pipe.fifo_writer import FifoWriter
     from smlocal.channels.pipe.streams import Streams
-    from smlocal.sources.s3.stream import ObjectStream
+    from smlocal.sources.s3.object_stream import ObjectStream
 
 _KEPT = 32 << 20
 """So much decompressed data is kept to learn its length; what is longer is decompressed twice."""
@@ -23,7 +23,7 @@ class Sender:
     """Sends items to one outlet; what is in S3 comes from `stream`, which reads ahead in the same order."""
 
     def __init__(
-        self, outlet: "Outlet", *, record_io: bool, gzip: bool, streams: "Streams", stream: "ObjectStream | None"
+        self, outlet: "FifoWriter", *, record_io: bool, gzip: bool, streams: "Streams", stream: "ObjectStream | None"
     ) -> None:
         self._outlet = outlet
         self._record_io = record_io
@@ -62,7 +62,7 @@ class Sender:
             source.send(self._outlet, part.length)
             self._outlet.write(part.padding)
 
-    def _decompressed(self, item: LocalObject | S3Object, body: Body) -> None:
+    def _decompressed(self, item: LocalObject | S3Object, body: ObjectBytes) -> None:
         pieces = decompressed(body)
         if not self._record_io:
             for piece in pieces:
@@ -78,19 +78,19 @@ class Sender:
                 kept.clear()
                 break
         else:
-            self._framed(size, Pieces(body.uri, kept))
+            self._framed(size, MemoryBytes(body.uri, kept))
             return
         size += sum(map(len, pieces))
         with self._again(item) as same:
-            again = Pieces(body.uri, decompressed(same))
+            again = MemoryBytes(body.uri, decompressed(same))
             self._framed(size, again)
             again.finish()
             same.finish()
 
     @contextmanager
-    def _body(self, item: LocalObject | S3Object, stream: "ObjectStream | None") -> Iterator[Body]:
+    def _body(self, item: LocalObject | S3Object, stream: "ObjectStream | None") -> Iterator[ObjectBytes]:
         if isinstance(item, LocalObject):
-            with LocalBody(item) as body:
+            with LocalBytes(item) as body:
                 yield body
             return
         if stream is None:
@@ -100,10 +100,10 @@ class Sender:
         if found is None or (found.bucket, found.key) != (item.bucket, item.key):
             raise RuntimeError(f"{item.uri} was to come next, not {found}")
         self._found = found
-        yield RemoteBody(stream, found, self._outlet)
+        yield RemoteBytes(stream, found, self._outlet)
 
     @contextmanager
-    def _again(self, item: LocalObject | S3Object) -> Iterator[Body]:
+    def _again(self, item: LocalObject | S3Object) -> Iterator[ObjectBytes]:
         """The same object from its beginning."""
         if isinstance(item, LocalObject):
             with self._body(item, None) as body:

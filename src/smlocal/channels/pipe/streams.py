@@ -9,7 +9,7 @@ from smlocal.channels.pipe.stop import StoppedError
 from smlocal.sources.s3.interface import ObjectStore, S3Object
 
 if TYPE_CHECKING:
-    from smlocal.sources.s3.stream import ObjectStream
+    from smlocal.sources.s3.object_stream import ObjectStream
 
 _SHARE = 7, 8
 _LEAST = 2 << 20
@@ -42,7 +42,7 @@ class Streams:
         An epoch takes most of what memory there is and leaves some: its reader may have gone on to the next epoch
         without closing it.
         """
-        from smlocal.sources.s3.stream import ObjectStream, StreamClosedError
+        from smlocal.sources.s3.object_stream import ObjectStream, StreamClosedError
 
         store = self.store
         with self._lock:

@@ -1,6 +1,6 @@
 """Whether FastFile channels can be streamed from S3."""
 
-from smlocal.channels.fastfile.availability import fuse_trouble
+from smlocal.channels.fastfile.availability import why_no_fuse
 from smlocal.doctor.finding import Finding, fine, warning
 from smlocal.doctor.machine import Machine
 
@@ -8,7 +8,7 @@ from smlocal.doctor.machine import Machine
 def check(machine: Machine) -> Finding:
     """Check what the channels themselves check."""
     del machine
-    return judge(fuse_trouble())
+    return judge(why_no_fuse())
 
 
 def judge(trouble: str | None) -> Finding:

@@ -204,9 +204,9 @@ def upload_not_possible(job: Publishable, published: "Published") -> MachineNotR
     """The error if it was not S3 that refused: wrong credentials, or S3 is unreachable."""
     if published.error is None:
         return None
-    from smlocal.sources.refusals import Asked
-    from smlocal.sources.s3_refusals import machine_not_ready
+    from smlocal.sources.s3_source_errors import machine_error
+    from smlocal.sources.source_errors import RequestedSource
 
-    asked = Asked(subject=f'job "{job.name}"', member="S3OutputPath", uri=job.uri, where=None, directory="")
-    error = machine_not_ready(asked, published.error)
+    asked = RequestedSource(subject=f'job "{job.name}"', member="S3OutputPath", uri=job.uri, where=None, directory="")
+    error = machine_error(asked, published.error)
     return error if isinstance(error, MachineNotReadyError) else None

@@ -53,11 +53,11 @@ class Delivery:
             return listing
         if id(listing) not in self._downloaded:
             from smlocal.channels.cache.folder import Cache
-            from smlocal.channels.download_channel import bring
+            from smlocal.channels.download_channel import download_channel
 
             cache = Cache(home=self.home, limit=self.plan.cache_bytes) if self.plan.cache_bytes else None
             staged = f"{self.plan.job_directory}/staged"
-            self._downloaded[id(listing)] = bring(
+            self._downloaded[id(listing)] = download_channel(
                 listing,
                 store=self.store,
                 endpoint=self.store().endpoint_url,

@@ -125,7 +125,7 @@ def _target(plan: JobPlan, name: str, s3_prefix: str | None, directory: str, s3:
     def open_client() -> "S3Client":
         from smlocal.sources.s3.client import open_store
 
-        client = open_store(plan.region, patience=s3.retry_seconds)
+        client = open_store(plan.region, retry_seconds=s3.retry_seconds)
         journal.abort_all(client)
         return client
 

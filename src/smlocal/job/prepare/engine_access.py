@@ -40,6 +40,6 @@ def no_fuse(job: JobFile, inputs: Inputs, engine: EngineFacts) -> str | None:
         return None
     if engine.desktop or not engine.local:
         return "the engine runs in a virtual machine"
-    from smlocal.channels.fastfile.availability import fuse_trouble
+    from smlocal.channels.fastfile.availability import why_no_fuse
 
-    return fuse_trouble()
+    return why_no_fuse()

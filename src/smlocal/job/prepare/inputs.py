@@ -116,7 +116,7 @@ def _file_system(job: JobFile, channel: Channel, path: Path) -> Listing:
 def _code(job: JobFile) -> Listing | None:
     if job.local.Code is None:
         return None
-    from smlocal.sources.local import list_folder
+    from smlocal.sources.local_listing import list_folder
 
     return list_folder(
         job.local.Code,
@@ -138,7 +138,7 @@ def _checkpoints(job: JobFile, *, strict: bool, region: str, store: Callable[[],
         text = f"{member}: {config.LocalPath} is refused: {why}"
         raise unsupported_request(job.document, [(member, Violation(path=at, text=text))])
     from smlocal.sources.checkpoints import InS3, list_checkpoints
-    from smlocal.sources.refusals import Caller
+    from smlocal.sources.source_errors import Caller
 
     return list_checkpoints(
         config.S3Uri,

@@ -35,21 +35,21 @@ class AwsClient:
     and retries. What the user has configured of these is not overridden.
     """
 
-    def __init__(self, region: str, *, patience: float) -> None:
+    def __init__(self, region: str, *, retry_seconds: float) -> None:
         """Nothing is asked yet; `CredentialsMissingError` when nobody is logged in."""
         self._session = new_session()
         self._credentials = credentials_of(self._session)
         self._region = (
             region or os.environ.get("AWS_REGION") or self._session.get_config_variable("region") or "us-east-1"
         )
-        self._silence = max(1.0, min(_SILENCE, patience))
+        self._silence = max(1.0, min(_SILENCE, retry_seconds))
         # Of a listing nobody reads the times, and parsing them takes three quarters of the time (85 ms for 1,000 keys).
         self._session.get_component("response_parser_factory").set_parser_defaults(timestamp_parser=str)
         self.payer = os.environ.get("AWS_REQUEST_PAYER", "")
         self.client = self._make(self._silence)
         self.http = self._http()
         """botocore's HTTP session for what is signed here: connections, proxy, certificates."""
-        self._patient: Any = None
+        self._slow_client: Any = None
         self._targets: dict[str, BucketTarget | None] = {}
         self._lock = threading.Lock()
         self._probing = threading.local()
@@ -61,12 +61,12 @@ class AwsClient:
         return str(self.client.meta.endpoint_url)
 
     @property
-    def patient_client(self) -> Any:
+    def slow_client(self) -> Any:
         """For answers that take long: CompleteMultipartUpload."""
         with self._lock:
-            if self._patient is None:
-                self._patient = self._make(_COMPLETE_SILENCE)
-            return self._patient
+            if self._slow_client is None:
+                self._slow_client = self._make(_COMPLETE_SILENCE)
+            return self._slow_client
 
     def keys(self) -> Any:
         """The credentials of the moment."""
@@ -85,8 +85,8 @@ class AwsClient:
     def close(self) -> None:
         """Close the connections that nobody uses at the moment."""
         self.client.close()
-        if self._patient is not None:
-            self._patient.close()
+        if self._slow_client is not None:
+            self._slow_client.close()
         self.http.close()
 
     def _make(self, read_timeout: float) -> Any:
@@ -177,18 +177,18 @@ class _ProbeError(Exception):
 class AwsSource:
     """The client in use, replaced by another where the user has new credentials."""
 
-    def __init__(self, region: str, *, patience: float) -> None:
+    def __init__(self, region: str, *, retry_seconds: float) -> None:
         """With a first client."""
-        self._region, self._patience = region, patience
+        self._region, self._retry_seconds = region, retry_seconds
         self._lock = threading.Lock()
-        self.current = AwsClient(region, patience=patience)
+        self.current = AwsClient(region, retry_seconds=retry_seconds)
 
     def renew(self, refused: AwsClient) -> bool:
         """Look for credentials again after S3 refused these as expired; True if there are others now."""
         with self._lock:
             if self.current is not refused:
                 return True  # another thread was faster
-            found = AwsClient(self._region, patience=self._patience)
+            found = AwsClient(self._region, retry_seconds=self._retry_seconds)
             if found.keys() == refused.keys():
                 return False
             self.current = found

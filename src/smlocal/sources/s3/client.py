@@ -8,47 +8,52 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from smlocal.errors import CredentialsMissingError
-from smlocal.sources.s3.answers import damaged, failure_of, is_expired, is_untrusted, is_worth_another_attempt
 from smlocal.sources.s3.aws_client import AwsClient, AwsSource
 from smlocal.sources.s3.checksum import Checksum
+from smlocal.sources.s3.error_responses import damaged, failure_of, is_expired, is_untrusted, is_worth_another_attempt
+from smlocal.sources.s3.get_object import ObjectBody, get_object
 from smlocal.sources.s3.interface import S3Error, S3Object
-from smlocal.sources.s3.object_body import ObjectBody, get_object
-from smlocal.sources.s3.ranges import RangeReader
+from smlocal.sources.s3.range_reader import RangeReader
 from smlocal.sources.s3.retry import Retry, never
 from smlocal.sources.s3.stored_checksum import expected_checksum
 
 if TYPE_CHECKING:
     from smlocal.sources.s3.writer import S3Writer
 
-PATIENCE = 60.0
+RETRY_SECONDS = 60.0
 
 
 def open_store(
     region: str,
     *,
-    patience: float = PATIENCE,
+    retry_seconds: float = RETRY_SECONDS,
     reach: float = math.inf,
     not_checked: Callable[[str, str], None] = lambda _kind, _uri: None,
 ) -> "S3Client":
     """The S3 of the user's AWS configuration; raises `CredentialsMissingError` when nobody is logged in.
 
-    No request is sent yet. `patience` is how many seconds one call goes on trying without a byte of what it wants,
+    No request is sent yet. `retry_seconds` is how many seconds one call goes on trying without a byte of what it wants,
     `reach` how many when S3 cannot be reached at all. `not_checked` is told, from any thread, the kind of checksum and
     the URI of each object that cannot be checked without the package awscrt.
     """
-    return S3Client(AwsSource(region, patience=patience), patience=patience, reach=reach, not_checked=not_checked)
+    return S3Client(
+        AwsSource(region, retry_seconds=retry_seconds),
+        retry_seconds=retry_seconds,
+        reach=reach,
+        not_checked=not_checked,
+    )
 
 
 class S3Client:
     """An `ObjectStore`; safe to use from many threads."""
 
     def __init__(
-        self, source: AwsSource, *, patience: float, reach: float, not_checked: Callable[[str, str], None]
+        self, source: AwsSource, *, retry_seconds: float, reach: float, not_checked: Callable[[str, str], None]
     ) -> None:
         """A client that has asked nothing yet."""
         self._not_checked = not_checked
         self._source = source
-        self._patience = patience
+        self._retry_seconds = retry_seconds
         self._reach = reach
         self._cancelled: Callable[[], bool] = never
 
@@ -89,11 +94,11 @@ class S3Client:
 
         def ask(aws: AwsClient) -> dict[str, Any]:
             try:
-                return request(aws.patient_client if patient else aws.client)
+                return request(aws.slow_client if patient else aws.client)
             except (BotoCoreError, ClientError, ResponseParserError) as error:
                 raise failure_of(error, uri, operation) from error
 
-        answer: dict[str, Any] = self._persist(ask, Retry(self._patience, self._cancelled))
+        answer: dict[str, Any] = self._persist(ask, Retry(self._retry_seconds, self._cancelled))
         return answer
 
     def _persist(self, ask: Callable[[AwsClient], Any], retry: Retry) -> Any:
@@ -173,7 +178,7 @@ class S3Client:
 
     def open_range(self, wanted: S3Object, start: int = 0, length: int | None = None) -> RangeReader:
         """A range to be read piece by piece, or all from `start` on; nothing is asked before the first read."""
-        return RangeReader(self._get, Retry(self._patience, self._cancelled), wanted, start, length)
+        return RangeReader(self._get, Retry(self._retry_seconds, self._cancelled), wanted, start, length)
 
     def read_into(self, wanted: S3Object, start: int, buffer: memoryview) -> int:
         """Fill `buffer` from `start` on and return how many bytes there were: fewer only at the object's end."""

@@ -8,19 +8,19 @@ from contextlib import closing
 from dataclasses import field
 
 from smlocal.quick_dataclass import dataclass
-from smlocal.sources.s3.answers import damaged
 from smlocal.sources.s3.checksum import Checksum
 from smlocal.sources.s3.client import S3Client
-from smlocal.sources.s3.in_order import InOrder
+from smlocal.sources.s3.error_responses import damaged
 from smlocal.sources.s3.interface import S3Object
 from smlocal.sources.s3.new_file import NewFile
+from smlocal.sources.s3.reorder_buffer import ReorderBuffer
 from smlocal.sources.s3.retry import FetchCancelledError
 
 PART = 16 << 20
 THREADS = 8
 _PIECE = 256 << 10
-_LOOK = 0.1
-_FAREWELL = 1.0
+_POLL_SECONDS = 0.1
+_STOP_SECONDS = 1.0
 
 
 def download_all(
@@ -43,7 +43,7 @@ def download_all(
     try:
         for worker in workers:
             worker.start()
-        while download.wait(_LOOK):
+        while download.wait(_POLL_SECONDS):
             progress(*download.taken())
             if cancelled():
                 raise FetchCancelledError
@@ -51,7 +51,7 @@ def download_all(
     finally:
         # Whatever has happened, Ctrl-C too: nobody goes on, and who hangs on the network is left to hang.
         download.stop()
-        until = time.monotonic() + _FAREWELL
+        until = time.monotonic() + _STOP_SECONDS
         for worker in workers:
             if worker.ident is not None:
                 worker.join(max(0.0, until - time.monotonic()))
@@ -69,7 +69,7 @@ class _File:
     file: NewFile | None = None
     left: int = 1
     """Parts that have not come yet."""
-    parts: "InOrder[_Part] | None" = None
+    parts: "ReorderBuffer[_Part] | None" = None
     """Those that have come, on their way into the checksum; None for an object of one part."""
     checksum: Checksum = field(default_factory=lambda: Checksum(None))
     again: bool = False
@@ -142,7 +142,7 @@ class _Download:
                 found = self._fetch(part, buffer)
                 self._learn(part.of, found)
                 if part.of.parts is not None:
-                    part.of.parts.bring(part.start, part)
+                    part.of.parts.download_channel(part.start, part)
                 self._come(part, found)
         except BaseException as error:  # noqa: BLE001  it is raised in the calling thread
             with self._changed:
@@ -187,7 +187,7 @@ class _Download:
         starts = range(self._part, file.object.size or 0, self._part)
         if starts:
             file.left += len(starts)
-            file.parts = InOrder(self._add_up)
+            file.parts = ReorderBuffer(self._add_up)
             self._parts.extend(_Part(of=file, start=start, length=self._part) for start in starts)
             self._changed.notify_all()
 

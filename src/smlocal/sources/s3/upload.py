@@ -14,16 +14,16 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Protocol
 
-from smlocal.sources.s3.body import FilePart
 from smlocal.sources.s3.client import S3Client
-from smlocal.sources.s3.growing import GrowingFile
+from smlocal.sources.s3.growing_file import GrowingFile
 from smlocal.sources.s3.interface import S3Error
 from smlocal.sources.s3.part_sizes import MOST_PARTS, PART, first_part, part_size
 from smlocal.sources.s3.retry import TICK, FetchCancelledError, until_cancelled
+from smlocal.sources.s3.upload_body import FilePart
 from smlocal.sources.s3.writer import Part, Target
 
 _THREADS = 4
-_FAREWELL = 1.0
+_STOP_SECONDS = 1.0
 """Seconds that requests may take to end once they are cancelled; what hangs on a silent server is left behind."""
 _TRIES = 3
 """Of one object whose parts S3 has forgotten, as a server does that was restarted."""
@@ -57,7 +57,7 @@ class Journal(Protocol):
         """It keeps them no longer."""
 
 
-class Forgetful:
+class NoJournal:
     """A journal for those who will not be asked."""
 
     def begun(self, target: Target, upload: str) -> None:
@@ -84,7 +84,7 @@ def upload_all(
     each object that S3 has.
     """
     uploader = _Uploader(
-        store, cancelled=cancelled, moved=moved, done=done, journal=journal or Forgetful(), threads=threads
+        store, cancelled=cancelled, moved=moved, done=done, journal=journal or NoJournal(), threads=threads
     )
     uploader.run(items)
 
@@ -174,7 +174,7 @@ class _Uploader:
                 break
             if self._is_over():
                 since = since or time.monotonic()
-                if time.monotonic() - since > _FAREWELL:
+                if time.monotonic() - since > _STOP_SECONDS:
                     return False
         return True
 

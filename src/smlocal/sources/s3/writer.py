@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol, Self
 
 from smlocal.quick_dataclass import dataclass
-from smlocal.sources.s3.answers import unanswered
-from smlocal.sources.s3.body import FilePart, SentBody
+from smlocal.sources.s3.error_responses import unanswered
 from smlocal.sources.s3.interface import S3Error, S3Object
 from smlocal.sources.s3.retry import FetchCancelledError, never, until_cancelled
+from smlocal.sources.s3.upload_body import FilePart, UploadBody
 
 _ABORTING = 10.0
 _TRIES = 3
@@ -92,7 +92,7 @@ class S3Writer:
         """One part, in any order and at the same time as others."""
         given = {**_at(target), "UploadId": upload, "PartNumber": number}
 
-        def request(client: Any, body: SentBody) -> dict[str, Any]:
+        def request(client: Any, body: UploadBody) -> dict[str, Any]:
             sums = {"ChecksumAlgorithm": "CRC32"} if _sends_sums(client) else {}
             answer: dict[str, Any] = client.upload_part(**given, Body=body, **sums)
             return answer
@@ -153,10 +153,10 @@ class S3Writer:
         operation: str,
         part: FilePart,
         moved: Callable[[int], None],
-        request: Callable[[Any, SentBody], dict[str, Any]],
+        request: Callable[[Any, UploadBody], dict[str, Any]],
     ) -> dict[str, Any]:
         def attempt(client: Any) -> dict[str, Any]:
-            body = SentBody(part, moved, self._cancelled)
+            body = UploadBody(part, moved, self._cancelled)
             try:
                 return request(client, body)
             except BaseException as error:

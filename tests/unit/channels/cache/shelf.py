@@ -7,8 +7,8 @@ from hashlib import md5
 from pathlib import Path
 
 from smlocal.channels.cache.folder import Cache
-from smlocal.channels.cache.obtain import obtain
-from smlocal.channels.cache.tree import folders_of
+from smlocal.channels.cache.get_tree import get_tree
+from smlocal.channels.cache.sealed_tree import folders_of
 from smlocal.contract.listing import Listing
 
 ENDPOINT = "http://127.0.0.1:9000"
@@ -47,7 +47,7 @@ class Shelf:
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
-    def obtain(
+    def get_tree(
         self,
         contents: Mapping[str, bytes],
         *,
@@ -65,7 +65,7 @@ class Shelf:
                 Path(place).write_bytes(contents[path])
                 self.downloaded.append(path)
 
-        root = obtain(
+        root = get_tree(
             cache or self.cache,
             listing,
             endpoint=ENDPOINT,

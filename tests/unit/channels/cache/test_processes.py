@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[4]
 DATA = {f"folder-{number % 3}/{number}": b"%d" % number * 500 for number in range(60)}
 
 # Says how many objects it downloaded; each of them takes a moment, so that all are at it at once.
-OBTAIN = """
+GET_TREE = """
 import os, sys, time
 from collections.abc import Mapping
 from pathlib import Path
@@ -31,14 +31,14 @@ class Slow(dict[str, bytes]):
 
 sys.stdin.readline()
 shelf = Shelf(cache=Cache(home=sys.argv[1]))
-root = shelf.obtain(Slow(DATA), job=f"job-{os.getpid()}")
+root = shelf.get_tree(Slow(DATA), job=f"job-{os.getpid()}")
 print(len(shelf.downloaded), root)
 """
 
 
 def begin(shelf: Shelf, seconds: float) -> "subprocess.Popen[str]":
     return subprocess.Popen(
-        [sys.executable, "-c", OBTAIN, shelf.cache.home, str(seconds)],
+        [sys.executable, "-c", GET_TREE, shelf.cache.home, str(seconds)],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -74,10 +74,10 @@ def test_a_process_killed_while_it_downloads_leaves_nothing_in_the_way(shelf: Sh
     (lock, _) = sorted(os.listdir(shelf.cache.partial), reverse=True)
     assert lock.endswith(".lock")
     # Whoever downloads next sweeps it, also when it is something else.
-    shelf.obtain({"other": b"other"}, job="other")
+    shelf.get_tree({"other": b"other"}, job="other")
     assert os.listdir(shelf.cache.partial) == []
     shelf.downloaded.clear()
-    root = shelf.obtain(DATA)
+    root = shelf.get_tree(DATA)
     assert root is not None
     assert files(root) == DATA
     # Of what was whole nothing is downloaded again.
@@ -93,7 +93,7 @@ def test_the_same_download_begins_again_where_one_was_killed(shelf: Shelf) -> No
     process.kill()
     process.wait()
     process.stdout.close()
-    root = shelf.obtain(DATA)
+    root = shelf.get_tree(DATA)
     assert root is not None
     assert files(root) == DATA
     assert os.listdir(shelf.cache.partial) == []
@@ -106,7 +106,7 @@ def test_what_a_living_process_downloads_is_not_swept(shelf: Shelf) -> None:
     process.stdin.close()
     process.stdin = None
     process.stdout.readline()
-    shelf.obtain({"other": b"other"}, job="other")
+    shelf.get_tree({"other": b"other"}, job="other")
     said = process.communicate()[0].splitlines()[-1].split()
     assert process.returncode == 0
     assert files(Path(said[1])) == DATA
@@ -127,7 +127,7 @@ def test_a_signal_ends_the_waiting_for_another_process(shelf: Shelf) -> None:
     limit = signal.setitimer(signal.ITIMER_REAL, 0.3)
     try:
         with pytest.raises(InterruptedError):
-            shelf.obtain(DATA)
+            shelf.get_tree(DATA)
     finally:
         signal.signal(signal.SIGALRM, before)
         signal.setitimer(signal.ITIMER_REAL, *limit)  # the time limit of the test itself
@@ -151,11 +151,11 @@ class Breaking(dict[str, bytes]):
 
 def test_a_download_that_is_broken_off_goes_on_where_it_was(shelf: Shelf) -> None:
     with pytest.raises(KeyboardInterrupt):
-        shelf.obtain(Breaking(KeyboardInterrupt()))
+        shelf.get_tree(Breaking(KeyboardInterrupt()))
     assert os.listdir(shelf.cache.partial) == []
     assert os.listdir(shelf.cache.trees) == []
     assert len(shelf.downloaded) == 31
-    root = shelf.obtain(DATA)
+    root = shelf.get_tree(DATA)
     assert root is not None
     assert files(root) == DATA
     assert shelf.downloaded == list(DATA)
@@ -163,12 +163,12 @@ def test_a_download_that_is_broken_off_goes_on_where_it_was(shelf: Shelf) -> Non
 
 def test_on_a_full_disk_nothing_is_left(shelf: Shelf) -> None:
     with pytest.raises(OSError, match="No space left"):
-        shelf.obtain(Breaking(OSError(ENOSPC, os.strerror(ENOSPC))))
+        shelf.get_tree(Breaking(OSError(ENOSPC, os.strerror(ENOSPC))))
     assert not [path for path in shelf.root.rglob("*") if path.is_file() and path.name != "lock"]
 
 
 def test_a_file_that_was_not_whole_when_its_process_was_killed_is_not_taken_for_one(shelf: Shelf) -> None:
-    whole = shelf.obtain(DATA)
+    whole = shelf.get_tree(DATA)
     assert whole is not None
     blob = next(path for path in shelf.root.glob("blobs/*/*") if path.samefile(whole / "folder-0/30"))
     for path in (*shelf.root.glob("blobs/*/*"), whole.parent / "about.json"):
@@ -180,7 +180,7 @@ def test_a_file_that_was_not_whole_when_its_process_was_killed_is_not_taken_for_
     (whole / "more").touch()  # so that it is made anew
     shelf.end("job")
     shelf.downloaded.clear()
-    again = shelf.obtain(DATA)
+    again = shelf.get_tree(DATA)
     assert again is not None
     assert files(again) == DATA
     assert "folder-0/30" in shelf.downloaded

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.unit.channels.cache.shelf import Shelf, files
 
-from smlocal.channels.cache.take import DamagedInUseError
+from smlocal.channels.cache.get_tree import DamagedInUseError
 
 DATA = {"a/b/deep": b"deep", "a/c": b"c" * 3000, "empty": b"", "ü + %41 '\"\n": b"odd"}
 
@@ -23,7 +23,7 @@ def umask(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.mark.usefixtures("umask")
 def test_a_tree_has_these_files_and_folders_in_the_modes_of_the_service(shelf: Shelf) -> None:
-    root = shelf.obtain(DATA, directories=("marker/below",))
+    root = shelf.get_tree(DATA, directories=("marker/below",))
     assert root is not None
     assert files(root) == DATA
     assert {str(each.relative_to(root)) for each in root.rglob("*") if each.is_dir()} == {
@@ -38,17 +38,17 @@ def test_a_tree_has_these_files_and_folders_in_the_modes_of_the_service(shelf: S
 
 
 def test_the_same_objects_are_downloaded_once(shelf: Shelf) -> None:
-    first = shelf.obtain(DATA, job="one")
+    first = shelf.get_tree(DATA, job="one")
     assert sorted(shelf.downloaded) == sorted(DATA)
-    assert shelf.obtain(DATA, job="two") == first
+    assert shelf.get_tree(DATA, job="two") == first
     assert len(shelf.downloaded) == len(DATA)
 
 
 def test_of_changed_data_only_the_changes_are_downloaded_and_the_rest_lies_there_once(shelf: Shelf) -> None:
-    first = shelf.obtain(DATA)
+    first = shelf.get_tree(DATA)
     shelf.downloaded.clear()
     changed = {**DATA, "a/c": b"C" * 3000, "new": b"new"}
-    second = shelf.obtain(changed)
+    second = shelf.get_tree(changed)
     assert first is not None
     assert second is not None
     assert sorted(shelf.downloaded) == ["a/c", "new"]
@@ -58,22 +58,22 @@ def test_of_changed_data_only_the_changes_are_downloaded_and_the_rest_lies_there
 
 
 def test_a_selection_of_known_objects_downloads_nothing(shelf: Shelf) -> None:
-    shelf.obtain(DATA)
+    shelf.get_tree(DATA)
     shelf.downloaded.clear()
     part = {"a/c": DATA["a/c"]}
-    root = shelf.obtain(part)
+    root = shelf.get_tree(part)
     assert root is not None
     assert files(root) == part
     assert shelf.downloaded == []
 
 
 def test_a_folder_marker_makes_another_tree(shelf: Shelf) -> None:
-    assert shelf.obtain(DATA) != shelf.obtain(DATA, directories=("empty-folder",))
+    assert shelf.get_tree(DATA) != shelf.get_tree(DATA, directories=("empty-folder",))
 
 
 def test_another_prefix_with_the_same_paths_is_other_data(shelf: Shelf) -> None:
-    shelf.obtain({"x": b"1"}, prefix="a/")
-    shelf.obtain({"x": b"1"}, prefix="b/")
+    shelf.get_tree({"x": b"1"}, prefix="a/")
+    shelf.get_tree({"x": b"1"}, prefix="b/")
     assert shelf.downloaded == ["x", "x"]
 
 
@@ -151,48 +151,48 @@ def cache_gone(root: Path) -> None:
     ],
 )
 def test_damage_heals(shelf: Shelf, damage: Callable[[Path], None]) -> None:
-    root = shelf.obtain(DATA)
+    root = shelf.get_tree(DATA)
     assert root is not None
     shelf.end("job")
     damage(root)
-    again = shelf.obtain(DATA)
+    again = shelf.get_tree(DATA)
     assert again is not None
     assert files(again) == DATA
     shelf.downloaded.clear()
-    assert shelf.obtain(DATA) == again
+    assert shelf.get_tree(DATA) == again
     assert shelf.downloaded == []
 
 
 def test_a_content_without_a_tree_that_was_changed_is_downloaded_again(shelf: Shelf) -> None:
-    root = shelf.obtain(DATA)
+    root = shelf.get_tree(DATA)
     assert root is not None
     written(root)
     shutil.rmtree(root.parent)
     shelf.downloaded.clear()
-    again = shelf.obtain(DATA)
+    again = shelf.get_tree(DATA)
     assert again is not None
     assert files(again) == DATA
     assert shelf.downloaded == ["a/c"]
 
 
 def test_a_tree_without_its_description_is_still_good(shelf: Shelf) -> None:
-    root = shelf.obtain(DATA)
+    root = shelf.get_tree(DATA)
     assert root is not None
     (root.parent / "about.json").unlink()
-    assert shelf.obtain(DATA) == root
+    assert shelf.get_tree(DATA) == root
     assert len(shelf.downloaded) == len(DATA)
 
 
 def test_a_damaged_tree_that_another_job_reads_is_left_alone(shelf: Shelf) -> None:
-    root = shelf.obtain(DATA, job="reader")
+    root = shelf.get_tree(DATA, job="reader")
     assert root is not None
     more(root)
     with pytest.raises(DamagedInUseError):
-        shelf.obtain(DATA, job="other")
+        shelf.get_tree(DATA, job="other")
     assert (root / "more").exists()
     assert list(shelf.markers("other").iterdir()) == []
     shelf.end("reader")
-    again = shelf.obtain(DATA, job="other")
+    again = shelf.get_tree(DATA, job="other")
     assert again is not None
     assert files(again) == DATA
 
@@ -202,9 +202,9 @@ def test_where_no_link_can_be_made_contents_are_copied(shelf: Shelf, monkeypatch
         raise PermissionError(1, "Operation not permitted", source, place, follow_symlinks)
 
     monkeypatch.setattr(os, "link", no_links)
-    root = shelf.obtain(DATA)
+    root = shelf.get_tree(DATA)
     assert root is not None
     assert files(root) == DATA
     assert {each.stat().st_nlink for each in root.rglob("*") if each.is_file()} == {1}
-    assert shelf.obtain(DATA) == root
+    assert shelf.get_tree(DATA) == root
     assert len(shelf.downloaded) == len(DATA)

@@ -61,7 +61,7 @@ class MemoryStore:
 class Channel:
     """A file system over a dictionary of objects, as the server of a channel makes it."""
 
-    def __init__(self, objects: Mapping[str, bytes], folder: Path, *, patience: float = 30) -> None:
+    def __init__(self, objects: Mapping[str, bytes], folder: Path, *, read_seconds: float = 30) -> None:
         self.store = MemoryStore({BASE + path: data for path, data in objects.items()})
         self.troubles: list[str] = []
         self.unread: list[Unread] = []
@@ -74,7 +74,7 @@ class Channel:
             key_base=BASE,
             trouble=self.troubles.append,
             unread=self.unread.append,
-            patience=patience,
+            read_seconds=read_seconds,
         )
         index.unlink()
 
@@ -110,8 +110,8 @@ def remote_listing(objects: list[S3Object], *, directories: tuple[str, ...] = ()
 
 @pytest.fixture
 def channel_of(tmp_path: Path) -> Callable[..., Channel]:
-    def make(objects: Mapping[str, bytes], *, patience: float = 30) -> Channel:
-        return Channel(objects, tmp_path, patience=patience)
+    def make(objects: Mapping[str, bytes], *, read_seconds: float = 30) -> Channel:
+        return Channel(objects, tmp_path, read_seconds=read_seconds)
 
     return make
 

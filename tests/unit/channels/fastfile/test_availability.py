@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from smlocal.channels.fastfile import availability
-from smlocal.channels.fastfile.availability import fuse_trouble
+from smlocal.channels.fastfile.availability import why_no_fuse
 
 
 def test_without_mfusepy(tmp_path: Path) -> None:
@@ -13,8 +13,8 @@ def test_without_mfusepy(tmp_path: Path) -> None:
     script = (
         "import sys; sys.path[:] = [path for path in sys.path if 'site-packages' not in path]\n"
         f"sys.path.append({str(Path(availability.__file__).parents[3])!r})\n"
-        "from smlocal.channels.fastfile.availability import fuse_trouble\n"
-        "print(fuse_trouble())"
+        "from smlocal.channels.fastfile.availability import why_no_fuse\n"
+        "print(why_no_fuse())"
     )
     said = subprocess.run(
         [sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path
@@ -32,7 +32,7 @@ def test_without_what_the_machine_has_to_have(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str, words: str
 ) -> None:
     monkeypatch.setattr(availability, name, value)
-    trouble = fuse_trouble()
+    trouble = why_no_fuse()
     assert trouble is not None
     assert trouble.startswith(words)
 
@@ -55,11 +55,11 @@ def test_containers_may_read_when_the_settings_say_so(
 def test_looking_imports_nothing_large() -> None:
     script = (
         "import sys\n"
-        "from smlocal.channels.fastfile.availability import fuse_trouble\n"
+        "from smlocal.channels.fastfile.availability import why_no_fuse\n"
         "from smlocal.channels.fastfile.mount import FuseMount\n"
         "from smlocal.channels.fastfile.unmount import unmount_below\n"
         "from smlocal.channels.fastfile.local import prepare_read_only\n"
-        "fuse_trouble()\n"
+        "why_no_fuse()\n"
         "print(sorted({'mfusepy', 'botocore', 'urllib3', 'hashlib', 'boto3'} & set(sys.modules)))"
     )
     said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -56,20 +56,20 @@ def steps(draw: st.DrawFn) -> list[tuple[str, int, int, int]]:
 def test_any_sequence_of_reads_gives_the_bytes_of_the_objects(
     blocks_steps: list[tuple[str, int, int, int]], capacity: int
 ) -> None:
-    blocks = Blocks(fetch, patience=30, capacity=capacity)
+    blocks = Blocks(fetch, read_seconds=30, capacity=capacity)
     for what, file, start, end in blocks_steps:
         if what == "read":
             assert read(blocks, file, start, end) == OBJECTS[file][start:end]
         elif what == "ahead":
             blocks.fetch_ahead(file, start // CELL * CELL, end, len(OBJECTS[file]))
         else:
-            blocks.leave_off(file)
+            blocks.cancel_ahead(file)
         # More than it may only while a read needs what could not be held beside what is on its way.
         assert blocks.held <= capacity + 10 * CELL
 
 
 def test_many_readers_at_once_get_the_bytes_of_the_objects() -> None:
-    blocks = Blocks(fetch, patience=30, capacity=8 * CELL)
+    blocks = Blocks(fetch, read_seconds=30, capacity=8 * CELL)
 
     def work(seed: int) -> int:
         chance = random.Random(seed)
@@ -94,7 +94,7 @@ def test_what_is_held_is_not_fetched_again() -> None:
         asked.append((file, start, len(buffer)))
         fetch(file, start, buffer)
 
-    blocks = Blocks(counted, patience=30)
+    blocks = Blocks(counted, read_seconds=30)
     for _ in range(3):
         read(blocks, 3, 5 * CELL + 1, 6 * CELL + 2)
     read(blocks, 3, 6 * CELL, 8 * CELL)
@@ -111,7 +111,7 @@ def test_two_who_want_the_same_wait_for_one_fetch() -> None:
         assert go_on.wait(30)
         fetch(file, start, buffer)
 
-    blocks = Blocks(slow, patience=30)
+    blocks = Blocks(slow, read_seconds=30)
     with ThreadPoolExecutor(2) as pool:
         readers = [pool.submit(read, blocks, 1, 0, 10) for _ in range(2)]
         assert began.wait(30)
@@ -131,7 +131,7 @@ def test_a_failure_is_an_input_output_error_at_once_the_second_time_and_forgotte
             raise OSError(5, "no")
         fetch(file, start, buffer)
 
-    blocks = Blocks(flaky, patience=30)
+    blocks = Blocks(flaky, read_seconds=30)
     for _ in range(2):
         with pytest.raises(OSError, match="read") as caught:
             read(blocks, 3, 0, 10)
@@ -152,18 +152,18 @@ def test_who_waited_too_long_gets_an_error_and_the_next_one_the_bytes() -> None:
         go_on.wait(30)
         fetch(file, start, buffer)
 
-    blocks = Blocks(slow, patience=0.05)
+    blocks = Blocks(slow, read_seconds=0.05)
     with pytest.raises(OSError, match="could not be read") as caught:
         read(blocks, 1, 0, 10)
     assert caught.value.errno == EIO
     go_on.set()
     blocks._failures.clear()
-    blocks._patience = 30
+    blocks._read_seconds = 30
     assert read(blocks, 1, 0, 10) == OBJECTS[1][:10]
 
 
 def test_nothing_unread_is_given_up_to_fetch_more_ahead() -> None:
-    blocks = Blocks(fetch, patience=30, capacity=4 * CELL)
+    blocks = Blocks(fetch, read_seconds=30, capacity=4 * CELL)
     size = len(OBJECTS[3])
     assert blocks.fetch_ahead(3, 0, 4 * CELL, size)
     await_held(blocks, 4 * CELL)
@@ -181,7 +181,7 @@ def test_who_waits_for_what_waits_its_turn_has_it_fetched_first() -> None:
             go_on.wait(30)
         fetch(file, start, buffer)
 
-    blocks = Blocks(slow, patience=30)
+    blocks = Blocks(slow, read_seconds=30)
     for cell in range(12):
         blocks.fetch_ahead(3, cell * CELL, (cell + 1) * CELL, len(OBJECTS[3]))
     assert read(blocks, 3, 11 * CELL, 12 * CELL) == OBJECTS[3][11 * CELL : 12 * CELL]
@@ -198,12 +198,12 @@ def test_what_was_fetched_for_a_reader_that_is_gone_is_given_up() -> None:
             stuck.wait(30)
         fetch(file, start, buffer)
 
-    blocks = Blocks(slow, patience=30)
+    blocks = Blocks(slow, read_seconds=30)
     read(blocks, 3, 0, 1)
     for cell in range(1, 30):
         blocks.fetch_ahead(3, cell * CELL, (cell + 1) * CELL, len(OBJECTS[3]))
     assert blocks.held == 30 * CELL
-    blocks.leave_off(3)
+    blocks.cancel_ahead(3)
     assert blocks.held <= 9 * CELL  # what was read, and what is on its way
     stuck.set()
     assert read(blocks, 3, 29 * CELL, 30 * CELL) == OBJECTS[3][29 * CELL : 30 * CELL]
@@ -216,7 +216,7 @@ def test_how_much_is_fetched_at_once_follows_the_pace_of_s3() -> None:
         time.sleep(seconds * len(buffer) / CELL)
         fetch(file, start, buffer)
 
-    blocks = Blocks(paced, patience=30)
+    blocks = Blocks(paced, read_seconds=30)
     for cell in range(20):
         read(blocks, 3, cell * CELL, (cell + 1) * CELL)
     seconds = 0.05

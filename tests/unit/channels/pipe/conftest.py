@@ -13,7 +13,7 @@ import pytest
 
 from smlocal.channels.pipe.feeder import PipeFeeder
 from smlocal.planning.model import PipePlan
-from smlocal.sources.local import list_source
+from smlocal.sources.local_listing import list_source
 from smlocal.sources.s3.interface import ObjectStore
 
 

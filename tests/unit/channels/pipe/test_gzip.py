@@ -11,8 +11,8 @@ from isal import igzip
 
 from smlocal.channels.pipe import sender
 from smlocal.channels.pipe.failures import FeedError
+from smlocal.channels.pipe.fifo_writer import FifoWriter
 from smlocal.channels.pipe.gunzip import decompressed
-from smlocal.channels.pipe.outlet import Outlet
 from smlocal.channels.recordio import parts
 
 Feeding = Callable[..., Any]
@@ -29,7 +29,7 @@ class Memory:
         self._data = data
         self._most = most
 
-    def send(self, outlet: Outlet, count: int) -> None:
+    def send(self, outlet: FifoWriter, count: int) -> None:
         raise NotImplementedError
 
     def readinto(self, buffer: memoryview) -> int:

@@ -171,7 +171,7 @@ import re, sys
 from pathlib import Path
 from smlocal.channels.pipe.feeder import PipeFeeder
 from smlocal.planning.model import PipePlan
-from smlocal.sources.local import list_source
+from smlocal.sources.local_listing import list_source
 folder = sys.argv[1]
 listing = list_source(folder + "/m", channel="c", directory="/", mapping={}, region="r", role="a")
 plan = PipePlan(name="c", uri="", target="/c", listing=listing, attributes=("y",), seed=1, record_io=True)

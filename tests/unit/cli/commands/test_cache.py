@@ -22,8 +22,8 @@ Smlocal = Callable[..., "subprocess.CompletedProcess[str]"]
 def shelf(tmp_path: Path) -> Shelf:
     """Two downloads; a job uses the one from `used/`."""
     shelf = Shelf(cache=Cache(home=str(tmp_path)))
-    shelf.obtain({"a": b"a" * 1024, "b": b"b" * 1024}, prefix="used/", job="my-job")
-    idle = shelf.obtain({"c": b"c" * 3072}, prefix="idle/", job="ended")
+    shelf.get_tree({"a": b"a" * 1024, "b": b"b" * 1024}, prefix="used/", job="my-job")
+    idle = shelf.get_tree({"c": b"c" * 3072}, prefix="idle/", job="ended")
     assert idle is not None
     shelf.end("ended")
     shelf.age(idle, 3600)

@@ -86,14 +86,14 @@ def test_where_objects_are_asked_for(
     configure: Configure, region: str, environment: dict[str, str], bucket: str, url: str, signed: str
 ) -> None:
     configure(**KEYS, **environment)
-    target = AwsClient(region, patience=5).target(bucket)
+    target = AwsClient(region, retry_seconds=5).target(bucket)
     assert target is not None
     assert (target.url, target.region, target.service) == (url, signed, "s3")
 
 
 def test_an_access_point_of_another_service_is_signed_for_that(configure: Configure) -> None:
     configure(**KEYS)
-    target = AwsClient("eu-west-1", patience=5).target(OBJECT_LAMBDA)
+    target = AwsClient("eu-west-1", retry_seconds=5).target(OBJECT_LAMBDA)
     assert target is not None
     assert target.url == "https://name-123456789012.s3-object-lambda.us-west-2.amazonaws.com/"
     assert (target.region, target.service) == ("us-west-2", "s3-object-lambda")
@@ -104,7 +104,7 @@ import sys
 sys.modules["awscrt"] = None
 from smlocal.sources.s3.client import open_store
 from smlocal.sources.s3.interface import S3Error, S3Object
-store, bucket = open_store("eu-west-1", patience=600), "arn:aws:s3::123456789012:accesspoint/mfzwi23gnjvgw.mrap"
+store, bucket = open_store("eu-west-1", retry_seconds=600), "arn:aws:s3::123456789012:accesspoint/mfzwi23gnjvgw.mrap"
 read = lambda: store.read_into(S3Object(bucket=bucket, key="k"), 0, memoryview(bytearray(1)))
 for ask in (read, lambda: next(store.list_objects(bucket, ""))):
     try:
@@ -125,14 +125,14 @@ def test_a_multi_region_access_point_without_awscrt_is_not_tried_again(configure
 
 def test_addressing_style_of_the_profile(configure: Configure) -> None:
     configure("[default]\ns3 =\n  addressing_style = path\n", **KEYS)
-    target = AwsClient("eu-west-1", patience=5).target("bucket")
+    target = AwsClient("eu-west-1", retry_seconds=5).target("bucket")
     assert target is not None
     assert target.url == "https://s3.eu-west-1.amazonaws.com/bucket/"
 
 
 def test_buckets_with_session_keys_of_their_own_are_left_to_the_client(configure: Configure) -> None:
     configure(**KEYS)
-    assert AwsClient("us-east-1", patience=5).target("some--use1-az4--x-s3") is None
+    assert AwsClient("us-east-1", retry_seconds=5).target("some--use1-az4--x-s3") is None
 
 
 PROFILES = "[profile one]\nregion = eu-west-1\n[profile two]\nregion = eu-west-2\n"
@@ -190,7 +190,7 @@ def test_a_program_that_gives_credentials(configure: Configure, tmp_path: Path) 
 def test_nobody_is_logged_in(configure: Configure, config: str, environment: dict[str, str], why: str) -> None:
     configure(config, **environment)
     with pytest.raises(CredentialsMissingError) as error:
-        AwsClient("eu-west-1", patience=5)
+        AwsClient("eu-west-1", retry_seconds=5)
     assert why in "".join(error.value.details).replace("SSO", "sso").replace("AWS_SECRET", "secret")
     assert any("aws sso login" in line for line in error.value.remedy)
 
@@ -198,21 +198,21 @@ def test_nobody_is_logged_in(configure: Configure, config: str, environment: dic
 def test_an_endpoint_that_is_not_valid(configure: Configure) -> None:
     configure(**KEYS, AWS_ENDPOINT_URL="localhost:9000")
     with pytest.raises(AwsConfigurationError, match="Invalid endpoint: localhost:9000"):
-        AwsClient("eu-west-1", patience=5)
+        AwsClient("eu-west-1", retry_seconds=5)
 
 
 def test_a_file_with_a_syntax_error(configure: Configure) -> None:
     configure("[default\nregion = x\n", **KEYS)
     with pytest.raises(AwsConfigurationError, match="the AWS configuration cannot be read"):
-        AwsClient("eu-west-1", patience=5)
+        AwsClient("eu-west-1", retry_seconds=5)
     assert profile_region() is None
     assert not read_profile().exists
 
 
 def test_retries_are_the_users_where_configured(configure: Configure) -> None:
     configure(**KEYS)
-    retries = AwsClient("eu-west-1", patience=5).client.meta.config.retries
+    retries = AwsClient("eu-west-1", retry_seconds=5).client.meta.config.retries
     assert (retries["mode"], retries["total_max_attempts"]) == ("standard", 3)
     configure("[default]\nmax_attempts = 7\n", **KEYS, AWS_RETRY_MODE="adaptive")
-    retries = AwsClient("eu-west-1", patience=5).client.meta.config.retries
+    retries = AwsClient("eu-west-1", retry_seconds=5).client.meta.config.retries
     assert (retries["mode"], retries["total_max_attempts"]) == ("adaptive", 7)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.sources.s3.body import FilePart, SentBody, UnreadableBodyError
-from smlocal.sources.s3.growing import GrowingFile
+from smlocal.sources.s3.growing_file import GrowingFile
 from smlocal.sources.s3.part_sizes import MOST_PARTS, PART, first_part, part_size
 from smlocal.sources.s3.retry import FetchCancelledError
+from smlocal.sources.s3.upload_body import FilePart, UnreadableBodyError, UploadBody
 
 LARGEST = 5 << 40
 """An object of S3 has no more bytes."""
@@ -81,17 +81,17 @@ def test_a_cancelled_body_is_not_read_any_more(tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(bytes(100))
     descriptor = os.open(tmp_path / "f", os.O_RDONLY)
     part = FilePart(descriptor=descriptor, start=0, size=100, uri="s3://b/k")
-    body = SentBody(part, lambda _: None, lambda: True)
+    body = UploadBody(part, lambda _: None, lambda: True)
     with pytest.raises(UnreadableBodyError):
         body.read()
     assert isinstance(body.failure, FetchCancelledError)
     os.close(descriptor)
 
 
-def sent(descriptor: int, start: int, size: int) -> tuple[SentBody, list[int]]:
+def sent(descriptor: int, start: int, size: int) -> tuple[UploadBody, list[int]]:
     told: list[int] = []
     part = FilePart(descriptor=descriptor, start=start, size=size, uri="s3://b/k")
-    return SentBody(part, told.append, lambda: False), told
+    return UploadBody(part, told.append, lambda: False), told
 
 
 def never() -> bool:

@@ -1,0 +1,167 @@
+"""The bytes of one object, from a file, from S3 or from memory, to be sent to a FIFO."""
+
+import os
+import stat
+from collections.abc import Iterable
+from errno import EISDIR
+from typing import TYPE_CHECKING, Protocol, Self
+
+from smlocal.channels.pipe.failures import changed, unreadable
+from smlocal.channels.pipe.fifo_writer import FifoWriter
+from smlocal.channels.pipe.items import LocalObject
+from smlocal.sources.s3.interface import S3Object
+
+if TYPE_CHECKING:
+    from smlocal.sources.s3.object_stream import ObjectStream
+
+
+class Source(Protocol):
+    """Bytes that can be sent in order."""
+
+    def send(self, outlet: FifoWriter, count: int) -> None:
+        """Send the next `count` bytes; `FeedError` where there are fewer."""
+        ...
+
+
+class ObjectBytes(Source, Protocol):
+    """One object from its first byte to its last."""
+
+    uri: str
+    size: int
+
+    def readinto(self, buffer: memoryview) -> int:
+        """Read the next bytes, none at the end."""
+        ...
+
+    def finish(self) -> None:
+        """Check, after all bytes were sent, that the object has not changed; `FeedError` if it has."""
+
+
+class LocalBytes:
+    """A file, closed when the context ends."""
+
+    def __init__(self, item: LocalObject) -> None:
+        """Open the file; `FeedError` if it is no longer a regular file."""
+        self.uri = item.uri
+        try:
+            self._file = open_regular(item.path)
+        except OSError as error:
+            raise unreadable(item.uri, error) from error
+        self._status = os.fstat(self._file)
+        self.size = self._status.st_size
+        self._position = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._file)
+
+    def send(self, outlet: FifoWriter, count: int) -> None:
+        """Send the next bytes, without copying them to this process where possible."""
+        try:
+            done = outlet.splice(self._file, self._position, count)
+        except OSError as error:
+            raise unreadable(self.uri, error) from error
+        if done < count:
+            raise changed(self.uri)
+        self._position += count
+
+    def readinto(self, buffer: memoryview) -> int:
+        """Read the next bytes."""
+        try:
+            done = os.preadv(self._file, [buffer], self._position)
+        except OSError as error:
+            raise unreadable(self.uri, error) from error
+        self._position += done
+        return done
+
+    def finish(self) -> None:
+        """Check that size and modification time are as they were."""
+        now = os.fstat(self._file)
+        if (now.st_size, now.st_mtime_ns) != (self._status.st_size, self._status.st_mtime_ns):
+            raise changed(self.uri)
+
+
+class RemoteBytes:
+    """The current object of a stream from S3."""
+
+    def __init__(self, stream: "ObjectStream", item: S3Object, outlet: FifoWriter) -> None:
+        """Wait for the first bytes, so that a record header is sent together with them."""
+        if item.size is None:
+            raise TypeError(item.uri)
+        self.uri = item.uri
+        self.size = item.size
+        self._stream = stream
+        self._outlet = outlet
+        self._piece = stream.read()
+
+    def send(self, outlet: FifoWriter, count: int) -> None:
+        """Send the next bytes, piece by piece."""
+        while count:
+            piece = self._next()
+            if not piece:
+                raise changed(self.uri)
+            part = piece[:count]
+            outlet.write(part)
+            self._piece = piece[len(part) :]
+            count -= len(part)
+
+    def readinto(self, buffer: memoryview) -> int:
+        """Read the next bytes."""
+        piece = self._next()
+        count = min(len(piece), len(buffer))
+        buffer[:count] = piece[:count]
+        self._piece = piece[count:]
+        return count
+
+    def finish(self) -> None:
+        """Check that there are no more bytes; that the object is the same one is checked by its ETag."""
+        if self._next():
+            raise changed(self.uri)
+
+    def _next(self) -> memoryview:
+        if not self._piece:
+            self._outlet.flush()  # the reader may be waiting for these bytes while more are fetched
+            self._piece = self._stream.read()
+        return self._piece
+
+
+class MemoryBytes:
+    """Bytes from an iterator."""
+
+    def __init__(self, uri: str, pieces: Iterable[bytes]) -> None:
+        """`pieces` must not be empty ones."""
+        self._uri = uri
+        self._pieces = iter(pieces)
+        self._rest = memoryview(b"")
+
+    def send(self, outlet: FifoWriter, count: int) -> None:
+        """Send the next bytes."""
+        while count:
+            if not self._rest:
+                self._rest = memoryview(self._next())
+            if not self._rest:
+                raise changed(self._uri)
+            part = self._rest[:count]
+            outlet.write(part)
+            self._rest = self._rest[len(part) :]
+            count -= len(part)
+
+    def finish(self) -> None:
+        """Check that no bytes are left."""
+        if self._rest or self._next():
+            raise changed(self._uri)
+
+    def _next(self) -> bytes:
+        return next(self._pieces, b"")
+
+
+def open_regular(path: str) -> int:
+    """Open a regular file for reading; `OSError` if it is something else by now."""
+    # Non-blocking: opening a FIFO would wait for a writer.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise OSError(EISDIR, "is no longer a regular file", path)

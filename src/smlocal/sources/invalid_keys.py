@@ -1,0 +1,78 @@
+"""Keys that cannot become files below a channel, in the words that come after `Data download failed:`.
+
+The words for `//` and for partial prefixes are the service's own. For what is not known of it the words are ours, in
+its style. None of these keys may ever be written: a channel's data lies in its folder and nowhere else.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from smlocal.sources.path_conflicts import first_conflict
+
+_FAILED = "Failed to download data."
+_ODD_PART = re.compile(r"(?:^|/)(\.{0,2})(?:/|$)")
+_LONGEST = 255
+"""Bytes of a name, on every file system in use."""
+_SHORT = _LONGEST // 4
+"""No name of so many characters has more bytes than that."""
+
+
+def partial_prefix(prefix: str, key: str) -> str:
+    """FastFile mode wants a prefix that ends where a name ends."""
+    return (
+        f"{_FAILED} For FastFile mode, partial S3 prefix is not supported. S3 prefix has to end with a full file or "
+        "folder. Add a trailing '/' to the S3 prefix if it ends with a folder name that is also a prefix for other "
+        f"folders. Current S3 prefix: [{prefix}], found S3 object: [{key}]."
+    )
+
+
+def double_slash(uri: str) -> str:
+    """No folder has an empty name."""
+    return f"{_FAILED} S3 key: {_shown(uri)} has an illegal char sub-sequence '//' in it"
+
+
+def first_invalid_key(
+    bucket_uri: str, key_base: str, paths: Sequence[str], keys: Sequence[str], directories: Sequence[str] = ()
+) -> str | None:
+    """The first key that can be no file below the channel, or the first two that would need the same place."""
+    for index, path in enumerate(paths):
+        wrong = invalid_part(path)
+        if wrong is not None:
+            key = keys[index] if keys else f"{key_base}{path}"
+            return f"{_FAILED} S3 key: {_shown(bucket_uri + key)} has {wrong} in it"
+    for path in directories:
+        wrong = invalid_part(path)
+        if wrong is not None:
+            return f"{_FAILED} S3 key: {_shown(f'{bucket_uri}{key_base}{path}/')} has {wrong} in it"
+    clash = first_conflict(paths, directories)
+    if clash is None:
+        return None
+    first, second = (f"{bucket_uri}{key}" for key in _keys(key_base, paths, keys, clash))
+    return f"{_FAILED} S3 key: {_shown(second)} needs a path that S3 key: {_shown(first)} has already"
+
+
+def invalid_part(path: str) -> str | None:
+    """What keeps a path from being one of a file below a folder."""
+    found = _ODD_PART.search(path)
+    if found is not None:
+        return f"an illegal path component '{found[1]}'" if found[1] else "an empty path component"
+    if "\0" in path:
+        return r"an illegal char '\0'"
+    if len(path) > _SHORT and any(len(part.encode(errors="surrogateescape")) > _LONGEST for part in path.split("/")):
+        return f"a path component of more than {_LONGEST} bytes"
+    return None
+
+
+def _keys(key_base: str, paths: Sequence[str], keys: Sequence[str], clash: tuple[str, str]) -> Iterator[str]:
+    start = 0
+    for path in clash:
+        if keys and not path.endswith("/"):
+            index = paths.index(path, start)
+            start = index + 1 if clash[0] == clash[1] else 0
+            yield keys[index]
+        else:
+            yield f"{key_base}{path}"
+
+
+def _shown(uri: str) -> str:
+    return uri.replace("\0", r"\0")

@@ -1,0 +1,234 @@
+"""The ways in which a source can be wrong, each as an error that says where and what to do."""
+
+import os
+from collections.abc import Mapping, Sequence
+
+from smlocal.contract.s3_uri import bucket_name, split_s3_uri
+from smlocal.errors import (
+    OutputUnusableError,
+    SourceEmptyError,
+    SourceMissingError,
+    SourceUnmappedError,
+    SourceUnreadableError,
+)
+from smlocal.quick_dataclass import dataclass
+
+_NAMED = 5
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RequestedSource:
+    """Who asked for which source, for the words of an error."""
+
+    subject: str
+    """`channel "train"`"""
+    member: str
+    """The member of the job file that names it: `S3Uri`."""
+    uri: str
+    where: str | None
+    """`job.yaml:14`"""
+    directory: str
+
+    @property
+    def details(self) -> tuple[str, ...]:
+        """The line that shows where."""
+        told = f"{self.member}: {self.uri}"
+        return (told if self.where is None else f"{self.where}   {told}",)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Caller:
+    """As whom the service would look, for the words of its refusal."""
+
+    region: str
+    role: str
+
+
+def missing(asked: RequestedSource, written: str | None = None) -> SourceMissingError:
+    """No such path; `written` is what a mapping said instead of the URI itself."""
+    path = asked.uri if written is None else written
+    details = asked.details if written is None else (*asked.details, f"Local.Sources maps it to {written}")
+    near = similar_path(path, asked.directory)
+    remedy = () if near is None else (f"Did you mean {near} ?",)
+    return SourceMissingError(f"{asked.subject}: {path} does not exist", details=details, remedy=remedy)
+
+
+def unmapped(asked: RequestedSource, bucket_uri: str, key: str) -> SourceUnmappedError:
+    """An S3 location without a local stand-in."""
+    folder = bucket_uri + key[: key.rfind("/") + 1]
+    return SourceUnmappedError(
+        f"{asked.subject}: no local data is mapped to {asked.uri}",
+        details=asked.details,
+        remedy=(f'Map it in the job file: Local: {{Sources: {{"{folder}": ./some/folder}}}}',),
+    )
+
+
+def unmapped_file_system(asked: RequestedSource, mapping: Mapping[str, str]) -> SourceUnmappedError:
+    """A file system that no folder of this machine stands for."""
+    from difflib import get_close_matches  # only on the way to an error
+
+    near = get_close_matches(asked.uri, [key for key in mapping if key.startswith("fs-")], n=1)
+    return SourceUnmappedError(
+        f"{asked.subject}: no local folder is mapped to the file system {asked.uri}",
+        details=asked.details,
+        remedy=(
+            f'Map it in the job file: Local: {{Sources: {{"{asked.uri}": ./some/folder}}}}',
+            *(f"Did you mean {each} ?" for each in near),
+        ),
+    )
+
+
+def strict_path(asked: RequestedSource) -> SourceUnmappedError:
+    """A local path where only what the service takes is allowed."""
+    return SourceUnmappedError(
+        f"{asked.subject}: {asked.uri} is a local path, which --strict does not allow",
+        details=asked.details,
+        remedy=("Use the s3:// URI and map it in Local.Sources, or run without --strict.",),
+    )
+
+
+def renamed_object(asked: RequestedSource, written: str) -> SourceUnmappedError:
+    """A mapping from one object to a file of another name."""
+    return SourceUnmappedError(
+        f"{asked.subject}: {written} cannot replace {asked.uri}: the file names differ",
+        details=asked.details,
+        remedy=("Rename the file to the object's name, or map the folder of the object.",),
+    )
+
+
+def not_a_folder(asked: RequestedSource) -> SourceMissingError:
+    """A file or something odder where only a folder will do."""
+    return SourceMissingError(f"{asked.subject}: {asked.uri} is not a folder", details=asked.details)
+
+
+def not_a_file(asked: RequestedSource) -> SourceMissingError:
+    """A folder where one object is meant."""
+    return SourceMissingError(f"{asked.subject}: {asked.uri} is a folder, not a file", details=asked.details)
+
+
+def occupied(asked: RequestedSource, path: str) -> OutputUnusableError:
+    """A file where a folder would have to be made."""
+    return OutputUnusableError(
+        f"{asked.subject}: {asked.uri} cannot be a folder: {path} is a file",
+        details=asked.details,
+        remedy=("Choose another folder.",),
+    )
+
+
+def unwritable(asked: RequestedSource, path: str) -> OutputUnusableError:
+    """No right to save where it is to be saved."""
+    return OutputUnusableError(
+        f"{asked.subject}: {asked.uri} cannot be written: you may not write in {path}",
+        details=asked.details,
+        remedy=("Choose another folder, or make it writable.",),
+    )
+
+
+def no_folder(asked: RequestedSource) -> SourceUnmappedError:
+    """A key that no folder here can have."""
+    return SourceUnmappedError(
+        f"{asked.subject}: no local folder can replace {asked.uri}",
+        details=asked.details,
+        remedy=("Its parts must be valid folder names: not empty, not . or .., at most 255 bytes.",),
+    )
+
+
+def not_data(asked: RequestedSource) -> SourceUnreadableError:
+    """A FIFO, socket or device as the whole source."""
+    return SourceUnreadableError(
+        f"{asked.subject}: {asked.uri} is neither a folder nor a regular file", details=asked.details
+    )
+
+
+def unreadable(asked: RequestedSource, paths: Sequence[str]) -> SourceUnreadableError:
+    """Paths this user has no right to read."""
+    named = list(paths[:_NAMED])
+    if len(paths) > _NAMED:
+        named.append(f"… and {len(paths) - _NAMED} more")
+    which = paths[0] if len(paths) == 1 else f"{len(paths)} paths below {asked.uri}"
+    return SourceUnreadableError(
+        f"{asked.subject}: this user may not read {which}",
+        details=(*asked.details, *(named if len(paths) > 1 else ())),
+        remedy=("Make it readable, for example: chmod -R u+rX PATH as its owner.",),
+    )
+
+
+def endless(asked: RequestedSource, why: str) -> SourceUnreadableError:
+    """A tree that no listing can hold."""
+    return SourceUnreadableError(
+        f"{asked.subject}: {asked.uri} cannot be listed: {why}",
+        details=asked.details,
+        remedy=("Remove those links, or use a folder without them.",),
+    )
+
+
+def not_a_disk(asked: RequestedSource, path: str, kind: str) -> SourceUnreadableError:
+    """What the kernel makes up while it is read."""
+    return SourceUnreadableError(
+        f"{asked.subject}: {path} is on a kernel file system ({kind}), which contains no data",
+        details=asked.details,
+        remedy=("Use a folder with your own data.",),
+    )
+
+
+def empty_folder(asked: RequestedSource, path: str) -> SourceEmptyError:
+    """Nothing in a folder of this machine; the service's words come second, for they speak of buckets."""
+    try:
+        with os.scandir(path) as entries:
+            what = "is empty" if next(entries, None) is None else "holds no file"
+    except OSError:
+        what = "holds no file"
+    return SourceEmptyError(
+        f"{asked.subject}: the folder {asked.uri} {what}",
+        details=(
+            *asked.details,
+            f'SageMaker would answer: No S3 objects found under S3 URL "{asked.uri}" given in input data source.',
+        ),
+        remedy=("Put the channel's files there, use another folder, or remove the channel.",),
+    )
+
+
+def broken(asked: RequestedSource, error: OSError) -> SourceUnreadableError:
+    """Anything else the system says on the way to the data."""
+    return SourceUnreadableError(
+        f"{asked.subject}: cannot read {asked.uri}: {error.strerror or error}", details=asked.details
+    )
+
+
+def empty(asked: RequestedSource, caller: Caller, *, near: str | None = None, answer: str = "") -> SourceEmptyError:
+    """Nothing there, in the words of the service; `answer` is what S3 itself said, if that was an error."""
+    bucket = bucket_name(split_s3_uri(asked.uri)[0])
+    return SourceEmptyError(
+        f'No S3 objects found under S3 URL "{asked.uri}" given in input data source. Please ensure that the bucket '
+        f"exists in the selected region ({caller.region}), that objects exist under that S3 prefix, and that the role "
+        f'"{caller.role}" has "s3:ListBucket" permissions on bucket "{bucket}".'
+        f"{f' Error message from S3: {answer}' if answer else ''}",
+        details=(asked.subject, *asked.details),
+        remedy=() if near is None else (f"Did you mean {near} ?",),
+    )
+
+
+def similar_path(text: str, directory: str) -> str | None:
+    """The path with its first wrong component replaced by the most similar name that is there."""
+    scheme = "file://" if text.startswith("file://") else ""
+    parts = text.removeprefix(scheme).split("/")
+    for number, name in enumerate(parts):
+        if name in {"", ".", ".."}:
+            continue
+        above = os.path.join(directory, os.path.expanduser("/".join([*parts[:number], ""])))
+        if os.path.lexists(os.path.join(above, os.path.expanduser(name) if number == 0 else name)):
+            continue
+        near = similar_name(name, above)
+        return None if near is None else scheme + "/".join([*parts[:number], near])
+    return None
+
+
+def similar_name(name: str, folder: str) -> str | None:
+    """The most similar name in a folder."""
+    from difflib import get_close_matches  # only on the way to an error
+
+    try:
+        names = os.listdir(folder)
+    except (OSError, ValueError):
+        return None
+    return next(iter(get_close_matches(name, names, n=1)), None)
