@@ -186,7 +186,7 @@ class Publisher:
             except OSError as error:
                 words = f"{os.fsdecode(each.entry.path)} cannot be read: {error.strerror}"
                 raise S3Error("IncompleteBody", words, status=400, uri=target.uri, operation="PutObject") from error
-            yield Item(source=GrowingFile.whole(descriptor), target=target)
+            yield Item(source=GrowingFile.complete(descriptor), target=target)
 
     def _add(self, batch: Iterator[Item]) -> None:
         if self._thread is None:

@@ -13,7 +13,7 @@ from smlocal.sources.manifest_files import found_here
 from smlocal.sources.manifest_json import ManifestError, manifest_strings
 from smlocal.sources.mapping import is_remote
 from smlocal.sources.s3.checksum import Checksum
-from smlocal.sources.s3.error_responses import damaged
+from smlocal.sources.s3.error_responses import checksum_mismatch
 from smlocal.sources.s3.interface import ObjectStore, S3Error
 from smlocal.sources.s3_listing import s3_object
 from smlocal.sources.selection import is_marker, lay_out, split_prefix
@@ -79,7 +79,7 @@ def _pieces(document: Listing, store: Callable[[], ObjectStore]) -> Iterator[byt
         checksum.update(buffer[:count])
         yield bytes(buffer[:count])
     if not checksum.matches:
-        raise damaged(wanted.uri)
+        raise checksum_mismatch(wanted.uri)
 
 
 def _not_read(asked: RequestedSource, document: Listing, error: S3Error) -> Listing:

@@ -78,7 +78,7 @@ def test_one_wrong_byte_in_one_range_of_many(
     assert sum(fetch(troubled, wanted, tmp_path / "fetched again")) == SIZE
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"sound": data, "fetched again": data}
     proxy.next(with_flipped_byte, passed, passed, passed, passed, with_flipped_byte)
-    with pytest.raises(S3Error, match=r"BadDigest: The bytes that came do not add up to the checksum") as error:
+    with pytest.raises(S3Error, match=r"BadDigest: The received bytes do not match the checksum") as error:
         fetch(troubled, wanted, tmp_path / "wrong")
     assert error.value.uri == wanted.uri
     assert not (tmp_path / "wrong").exists()

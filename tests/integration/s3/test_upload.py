@@ -62,7 +62,7 @@ def file_of(tmp_path: Path) -> Callable[[int], Path]:
 
 
 def item(path: Path, bucket: str, key: str = "k") -> Item:
-    return Item(source=GrowingFile.whole(os.open(path, os.O_RDONLY)), target=Target(bucket=bucket, key=key))
+    return Item(source=GrowingFile.complete(os.open(path, os.O_RDONLY)), target=Target(bucket=bucket, key=key))
 
 
 def upload(store: S3Client, told: Told, *items: Item, **options: Any) -> None:
@@ -349,7 +349,7 @@ def test_keys_of_the_customers_own(
     s3: S3Server, proxy: TroubledProxy, troubled: S3Client, bucket: str, told: Told, file_of: Callable[[int], Path]
 ) -> None:
     for size in (5, PART + 5):
-        source = GrowingFile.whole(os.open(file_of(size), os.O_RDONLY))
+        source = GrowingFile.complete(os.open(file_of(size), os.O_RDONLY))
         upload(troubled, told, Item(source=source, target=Target(bucket=bucket, key=f"{size}", kms_key="alias/mine")))
     heads = [head for head in proxy.requests if "x-amz-server-side-encryption-aws-kms-key-id: alias/mine" in head]
     assert [head.partition(" ")[0] for head in heads] == ["PUT", "POST"]
@@ -382,7 +382,7 @@ def test_memory_does_not_grow_with_the_file(s3_servers: Callable[[str], Any], tm
         "from smlocal.sources.s3.writer import Target\n"
         "store = open_store('')\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
-        "source = GrowingFile.whole(os.open(sys.argv[1], os.O_RDONLY))\n"
+        "source = GrowingFile.complete(os.open(sys.argv[1], os.O_RDONLY))\n"
         "upload_all(store, [Item(source=source, target=Target(bucket=sys.argv[2], key='k'))])\n"
         "print(before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
     )

@@ -19,7 +19,7 @@ from smlocal.sources.s3.part_sizes import PART
 from smlocal.sources.s3.retry import FetchCancelledError, until_cancelled
 from smlocal.sources.s3.upload import Item, Journal, upload_all
 from smlocal.sources.s3.upload_body import FilePart
-from smlocal.sources.s3.writer import Target
+from smlocal.sources.s3.writer import S3Writer, Target
 
 _PIECE = 1 << 20
 _BETWEEN_WORDS = 0.25
@@ -67,7 +67,7 @@ class S3Place:
     def __init__(self, target: S3Target, store: S3Client) -> None:
         """One that has written nothing yet."""
         self._target, self._store = target, store
-        self._writer = store.writer()
+        self._writer = S3Writer(store)
         self._away: str | None = None
         """What is said of a server that does not answer: it is not waited for with every file."""
         many = target.side_by_side
@@ -142,7 +142,9 @@ class S3Place:
                 each.result()
 
     def _put_in_parts(self, target: Target, source: int, unchanged: Callable[[], bool]) -> None:
-        item = Item(source=GrowingFile.whole(os.dup(source)), target=target, before_shown=lambda: _insist(unchanged))
+        item = Item(
+            source=GrowingFile.complete(os.dup(source)), target=target, before_complete=lambda: _insist(unchanged)
+        )
         cancelled, journal, working = self._target.given_up, self._target.journal, self._target.working
         if working is None:
             upload_all(self._store, [item], cancelled=cancelled, journal=journal)

@@ -1,4 +1,4 @@
-"""Augmented manifests: the chosen attributes of each line are sent, and for those named `…-ref` the object they name."""
+"""Augmented manifests: the chosen attributes of each line are sent, and for `…-ref` attributes the object they name."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping

@@ -47,11 +47,11 @@ class OpenUploads:
         if not self._open:
             return
         from smlocal.sources.s3.interface import S3Error
-        from smlocal.sources.s3.writer import Target
+        from smlocal.sources.s3.writer import S3Writer, Target
 
         for upload, (bucket, key) in list(self._open.items()):
             try:
-                store.writer().abort(Target(bucket=bucket, key=key), upload)
+                S3Writer(store).abort(Target(bucket=bucket, key=key), upload)
             except S3Error:
                 break  # the upload that follows will fail with the same error
             self.ended(upload)

@@ -45,7 +45,7 @@ def list_inputs(job: JobFile, *, strict: bool, region: str) -> Inputs:
     def store() -> ObjectStore:
         from smlocal.sources.s3.client import open_store  # most jobs read nothing from S3
 
-        return open_store(region, reach=_CONNECT_SECONDS)
+        return open_store(region, connect_seconds=_CONNECT_SECONDS)
 
     for index, channel in enumerate(job.request.InputDataConfig or ()):
         path: Path = ("InputDataConfig", index, "DataSource")

@@ -1,21 +1,21 @@
-"""botocore's S3 client, and where it would send the GetObject requests of a bucket."""
+"""botocore's S3 client, and where it sends the GetObject requests of a bucket."""
 
 import os
 import threading
 from typing import Any
 from urllib.parse import urlsplit
 
-from smlocal.errors import AwsConfigurationError
+from smlocal.errors import AwsConfigurationError, CredentialsMissingError
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources.s3.aws_session import credentials_of, frozen_keys, new_session
 
-_CONNECT = 5.0
-_SILENCE = 20.0
-_COMPLETE_SILENCE = 300.0
-"""A server may put thousands of parts together before it sends a byte."""
+_CONNECT_TIMEOUT = 5.0
+_READ_TIMEOUT = 20.0
+_SLOW_READ_TIMEOUT = 300.0
+"""A server may join thousands of parts before it answers."""
 _ATTEMPTS = 3
 _CONNECTIONS = 32
-_SIGNED_HERE = frozenset({"s3v4", "v4"})
+_PLAIN_SIGNATURES = frozenset({"s3v4", "v4"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,7 +23,7 @@ class BucketTarget:
     """Where the GetObject requests of a bucket go, and how they are signed."""
 
     url: str
-    """To be followed by the percent-encoded key."""
+    """The percent-encoded key follows it."""
     service: str
     region: str
 
@@ -36,19 +36,19 @@ class AwsClient:
     """
 
     def __init__(self, region: str, *, retry_seconds: float) -> None:
-        """Nothing is asked yet; `CredentialsMissingError` when nobody is logged in."""
+        """No request is sent yet; `CredentialsMissingError` if there are no credentials."""
         self._session = new_session()
         self._credentials = credentials_of(self._session)
         self._region = (
             region or os.environ.get("AWS_REGION") or self._session.get_config_variable("region") or "us-east-1"
         )
-        self._silence = max(1.0, min(_SILENCE, retry_seconds))
-        # Of a listing nobody reads the times, and parsing them takes three quarters of the time (85 ms for 1,000 keys).
+        self._read_timeout = max(1.0, min(_READ_TIMEOUT, retry_seconds))
+        # Nobody reads the times in listings, and parsing them takes three quarters of the time (85 ms for 1,000 keys).
         self._session.get_component("response_parser_factory").set_parser_defaults(timestamp_parser=str)
         self.payer = os.environ.get("AWS_REQUEST_PAYER", "")
-        self.client = self._make(self._silence)
+        self.client = self._make(self._read_timeout)
         self.http = self._http()
-        """botocore's HTTP session for what is signed here: connections, proxy, certificates."""
+        """botocore's HTTP session, for requests that are signed here: connections, proxies, certificates."""
         self._slow_client: Any = None
         self._targets: dict[str, BucketTarget | None] = {}
         self._lock = threading.Lock()
@@ -62,28 +62,28 @@ class AwsClient:
 
     @property
     def slow_client(self) -> Any:
-        """For answers that take long: CompleteMultipartUpload."""
+        """A client for answers that take long: CompleteMultipartUpload."""
         with self._lock:
             if self._slow_client is None:
-                self._slow_client = self._make(_COMPLETE_SILENCE)
+                self._slow_client = self._make(_SLOW_READ_TIMEOUT)
             return self._slow_client
 
     def keys(self) -> Any:
-        """The credentials of the moment."""
+        """The current credentials."""
         return frozen_keys(self._credentials)
 
     def target(self, bucket: str) -> BucketTarget | None:
-        """Where GetObject goes; None where requests are not signed by plain SigV4 (S3 Express, multi-region)."""
+        """Where GetObject goes; None if requests need another signature than SigV4 (S3 Express, multi-region)."""
         if bucket not in self._targets:
             self._targets[bucket] = self._resolve(bucket)
         return self._targets[bucket]
 
     def forget_target(self, bucket: str) -> None:
-        """The bucket turned out to be elsewhere; once the client was redirected it knows where."""
+        """Resolve the bucket again: it is in another region, which the client learns from the redirect."""
         self._targets.pop(bucket, None)
 
     def close(self) -> None:
-        """Close the connections that nobody uses at the moment."""
+        """Close idle connections."""
         self.client.close()
         if self._slow_client is not None:
             self._slow_client.close()
@@ -100,7 +100,7 @@ class AwsClient:
         if "AWS_MAX_ATTEMPTS" not in os.environ and "max_attempts" not in settings:
             retries["total_max_attempts"] = _ATTEMPTS
         config = Config(
-            connect_timeout=_CONNECT,
+            connect_timeout=_CONNECT_TIMEOUT,
             read_timeout=read_timeout,
             retries=retries or None,
             max_pool_connections=_CONNECTIONS,
@@ -115,7 +115,7 @@ class AwsClient:
             ) from error
         if self.payer:
             client.meta.events.register("before-call.s3", self._add_payer)
-        # A body is read for its checksum and its signature first, and only then sent.
+        # A body is read for its checksum and signature before it is sent; see `UploadBody`.
         client.meta.events.register_first("request-created.s3", signal_not_transferring)
         client.meta.events.register_last("request-created.s3", signal_transferring)
         return client
@@ -124,7 +124,7 @@ class AwsClient:
         params["headers"]["x-amz-request-payer"] = self.payer
 
     def _resolve(self, bucket: str) -> BucketTarget | None:
-        """Let the client prepare a request, and keep what it would have signed."""
+        """Let the client prepare a request, and stop it before it is signed."""
         self._probing.on = True
         try:
             self.client.get_object(Bucket=bucket, Key="k")
@@ -132,13 +132,13 @@ class AwsClient:
             found = probe
         finally:
             self._probing.on = False
-        if found.version not in _SIGNED_HERE:
+        if found.version not in _PLAIN_SIGNATURES:
             return None
         return BucketTarget(url=found.url.removesuffix("k"), service=found.service, region=found.region)
 
     def _stop_probe(self, request: Any, signing_name: str, region_name: str, signature_version: str, **_: Any) -> None:
         if getattr(self._probing, "on", False):
-            own = request.context.get("signing") or {}  # of an access point: its own region
+            own = request.context.get("signing") or {}  # an access point has its own region
             raise _ProbeError(
                 url=request.url,
                 version=signature_version,
@@ -147,7 +147,7 @@ class AwsClient:
             )
 
     def _http(self) -> Any:
-        """As the client has one itself."""
+        """A session with the settings of the client's own."""
         from botocore.httpsession import URLLib3Session
         from botocore.utils import get_environ_proxies
 
@@ -157,7 +157,7 @@ class AwsClient:
         return URLLib3Session(
             verify=trusted or True,
             proxies=proxies,
-            timeout=(_CONNECT, self._silence),
+            timeout=(_CONNECT_TIMEOUT, self._read_timeout),
             max_pool_connections=_CONNECTIONS,
             client_cert=config.client_cert,
             proxies_config=config.proxies_config,
@@ -165,7 +165,7 @@ class AwsClient:
 
 
 class _ProbeError(Exception):
-    """Ends a request before it is signed, and holds what it was."""
+    """Stops a request before it is signed; has its address, region and signer."""
 
     def __init__(self, *, url: str, version: str, service: str, region: str) -> None:
         super().__init__(url)
@@ -174,22 +174,25 @@ class _ProbeError(Exception):
         self.version, self.service, self.region = version, service, region
 
 
-class AwsSource:
-    """The client in use, replaced by another where the user has new credentials."""
+class RenewableClient:
+    """The current client, replaced when the user has new credentials."""
 
     def __init__(self, region: str, *, retry_seconds: float) -> None:
-        """With a first client."""
+        """Create the first client."""
         self._region, self._retry_seconds = region, retry_seconds
         self._lock = threading.Lock()
         self.current = AwsClient(region, retry_seconds=retry_seconds)
 
     def renew(self, refused: AwsClient) -> bool:
-        """Look for credentials again after S3 refused these as expired; True if there are others now."""
+        """Load the credentials again after S3 refused them as expired; True if they are different now."""
         with self._lock:
             if self.current is not refused:
-                return True  # another thread was faster
-            found = AwsClient(self._region, retry_seconds=self._retry_seconds)
-            if found.keys() == refused.keys():
+                return True  # another thread has renewed it
+            try:
+                found = AwsClient(self._region, retry_seconds=self._retry_seconds)
+                if found.keys() == refused.keys():
+                    return False
+            except CredentialsMissingError:
                 return False
             self.current = found
             return True

@@ -1,4 +1,4 @@
-"""The AWS configuration of the user, read by botocore: profile, settings and credentials."""
+"""The user's AWS configuration, as botocore reads it: profile, settings and credentials."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -17,11 +17,11 @@ _REMEDY = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Profile:
-    """The profile in use, with its settings of both AWS files."""
+    """The profile in use, with its settings from both AWS files."""
 
     name: str
     named: bool = False
-    """The user asked for this profile; otherwise it is the default one, which need not exist."""
+    """True if the user chose this profile; the default one need not exist."""
     exists: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
 
@@ -39,7 +39,7 @@ class Credentials:
     secret_key: str = field(repr=False)
     token: str = field(default="", repr=False)
     expires: float | None = None
-    """By the wall clock, where it is known."""
+    """Unix time, if known."""
 
 
 def new_session() -> Any:
@@ -60,15 +60,15 @@ def read_profile() -> Profile:
     name = session.profile or "default"
     try:
         found = session.full_config["profiles"].get(name)
-    except _errors():  # botocore says more about a file that is not valid when it is asked for credentials
+    except _errors():  # an invalid file is reported when credentials are loaded
         found = None
     return Profile(name=name, named=bool(session.profile), exists=found is not None, settings=found or {})
 
 
 def profile_region() -> str | None:
-    """The region of the profile in use; not looked up where the environment says one, which comes first.
+    """The region of the profile in use; None if the environment has one, which comes first.
 
-    For jobs that need nothing else of AWS: botocore's reader of the file takes 25 ms, its session 200.
+    For jobs that use nothing else of AWS: botocore's parser takes 25 ms, a session 200.
     """
     if os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION"):
         return None
@@ -86,7 +86,7 @@ def profile_region() -> str | None:
 
 
 def credentials_of(session: Any) -> Any:
-    """Botocore's credentials of a session, which renew themselves where they can; `CredentialsMissingError`."""
+    """Botocore's credentials object, which renews itself if it can; `CredentialsMissingError` if there is none."""
     with _as_missing():
         found = session.get_credentials()
     if found is None:
@@ -96,7 +96,7 @@ def credentials_of(session: Any) -> Any:
 
 
 def frozen_keys(found: Any) -> Any:
-    """The keys of the moment; `CredentialsMissingError` where they have expired and cannot be renewed."""
+    """The current keys; `CredentialsMissingError` if they have expired and cannot be renewed."""
     with _as_missing():
         keys = found.get_frozen_credentials()
     if not keys.access_key or not keys.secret_key:
@@ -105,7 +105,7 @@ def frozen_keys(found: Any) -> Any:
 
 
 def caller_credentials() -> Credentials:
-    """The user's own credentials; `CredentialsMissingError` when there are none."""
+    """The user's credentials; `CredentialsMissingError` if there are none."""
     found = credentials_of(new_session())
     keys = frozen_keys(found)
     # Only credentials that can be renewed have an expiry time, and botocore has no public name for it.
@@ -119,7 +119,7 @@ def caller_credentials() -> Credentials:
 
 
 def missing(why: str = "") -> CredentialsMissingError:
-    """No credentials, and what to do about it."""
+    """The error for missing credentials."""
     return CredentialsMissingError(
         "S3 needs AWS credentials, and none were found",
         details=(why,) if why else (),
@@ -145,7 +145,7 @@ def _as_missing() -> Iterator[None]:
 
 
 def _errors() -> tuple[type[Exception], ...]:
-    """What botocore raises where it finds no credentials; RuntimeError: they are expired after they were renewed."""
+    """What botocore raises if it finds no credentials; RuntimeError if renewed ones have expired too."""
     from botocore.exceptions import BotoCoreError, ClientError
 
     return BotoCoreError, ClientError, RuntimeError

@@ -1,4 +1,4 @@
-"""Objects to files, in parallel over objects and over the parts of large ones."""
+"""Downloads objects to files, in parallel over objects and over the parts of large ones."""
 
 import threading
 import time
@@ -10,7 +10,7 @@ from dataclasses import field
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources.s3.checksum import Checksum
 from smlocal.sources.s3.client import S3Client
-from smlocal.sources.s3.error_responses import damaged
+from smlocal.sources.s3.error_responses import checksum_mismatch
 from smlocal.sources.s3.interface import S3Object
 from smlocal.sources.s3.new_file import NewFile
 from smlocal.sources.s3.reorder_buffer import ReorderBuffer
@@ -34,9 +34,9 @@ def download_all(
 ) -> list[S3Object]:
     """Write every object to its path, whose folder exists and whose name is free; return them with sizes and ETags.
 
-    A file has its name only when it is whole and verified. `progress` is told, in the calling thread, how many bytes
-    and objects have come since it was last told (fewer than none when bytes proved wrong). Raises `S3Error`, `OSError`
-    of the disk, or `FetchCancelledError` once `cancelled` says so; whole files then stay, and nothing else does.
+    A file gets its name when it is complete and checked. `progress` is called in the calling thread with the bytes and
+    objects since the last call; bytes are negative if they were wrong. Raises `S3Error`, `OSError` of the disk, or
+    `FetchCancelledError` once `cancelled` returns true; complete files then stay, others do not.
     """
     download = _Download(store, iter(wanted), part)
     workers = [threading.Thread(target=download.work, daemon=True, name=f"s3-{n}") for n in range(threads)]
@@ -44,36 +44,36 @@ def download_all(
         for worker in workers:
             worker.start()
         while download.wait(_POLL_SECONDS):
-            progress(*download.taken())
+            progress(*download.since_last())
             if cancelled():
                 raise FetchCancelledError
-        progress(*download.taken())
+        progress(*download.since_last())
     finally:
-        # Whatever has happened, Ctrl-C too: nobody goes on, and who hangs on the network is left to hang.
+        # Also after Ctrl-C: stop all threads, and abandon those that wait for the network.
         download.stop()
         until = time.monotonic() + _STOP_SECONDS
         for worker in workers:
             if worker.ident is not None:
                 worker.join(max(0.0, until - time.monotonic()))
-        download.forget()
+        download.discard()
     return download.finished()
 
 
 @dataclass(eq=False, kw_only=True, slots=True)
 class _File:
-    """One object on its way to its file."""
+    """One object that is being downloaded."""
 
     number: int
     object: S3Object
     path: str
     file: NewFile | None = None
     left: int = 1
-    """Parts that have not come yet."""
+    """Parts that have not been received."""
     parts: "ReorderBuffer[_Part] | None" = None
-    """Those that have come, on their way into the checksum; None for an object of one part."""
+    """Received parts, for the checksum; None for an object of one part."""
     checksum: Checksum = field(default_factory=lambda: Checksum(None))
     again: bool = False
-    """The bytes that came first proved wrong."""
+    """True after the checksum did not match once."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,13 +84,13 @@ class _Part:
 
 
 class _Download:
-    """What the workers share."""
+    """The state that the worker threads share."""
 
     def __init__(self, store: S3Client, wanted: Iterator[tuple[S3Object, str]], part: int) -> None:
         self._store = store.until(lambda: self._stopped)
         self._part = part
         self._wanted = wanted
-        self._taking = threading.Lock()  # the iterator may have to ask for another page of a listing
+        self._taking = threading.Lock()  # the iterator may request another page of a listing
         self._changed = threading.Condition()
         self._exhausted = False
         self._stopped = False
@@ -102,48 +102,48 @@ class _Download:
         self._bytes = self._objects = 0
 
     def wait(self, seconds: float) -> bool:
-        """Wait for the end, so many seconds at most; False when it has come."""
+        """Wait for the end, at most so long; False at the end."""
         with self._changed:
             if not self._is_over:
                 self._changed.wait(seconds)
             return not self._is_over
 
-    def taken(self) -> tuple[int, int]:
+    def since_last(self) -> tuple[int, int]:
         """Bytes and objects since the last call."""
         with self._changed:
-            taken = self._bytes, self._objects
+            counted = self._bytes, self._objects
             self._bytes = self._objects = 0
-            return taken
+            return counted
 
     def stop(self) -> None:
-        """Let nobody begin anything more."""
+        """Let no thread begin anything more."""
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
 
-    def forget(self) -> None:
-        """Let go of all files that are not whole; who still writes to one meets an error, and nobody hears of it."""
+    def discard(self) -> None:
+        """Discard all files that are not complete; a thread that still writes to one ends with an error."""
         with self._changed:
             files = [each.file for each in self._open if each.file is not None]
         for file in files:
             file.discard()
 
     def finished(self) -> list[S3Object]:
-        """What was asked for; raises what went wrong first."""
+        """The objects; raises the first failure."""
         if self._failure is not None:
             raise self._failure
         return self._found
 
     def work(self) -> None:
-        """Fetch until there is no more: what each thread does."""
+        """Fetch parts until there are none left; run by each thread."""
         buffer = memoryview(bytearray(_PIECE))
         try:
             while (part := self._next()) is not None:
                 found = self._fetch(part, buffer)
-                self._learn(part.of, found)
+                self._set_size(part.of, found)
                 if part.of.parts is not None:
-                    part.of.parts.download_channel(part.start, part)
-                self._come(part, found)
+                    part.of.parts.add(part.start, part)
+                self._finish_part(part, found)
         except BaseException as error:  # noqa: BLE001  it is raised in the calling thread
             with self._changed:
                 self._failure = self._failure or error
@@ -157,7 +157,7 @@ class _Download:
         while True:
             with self._changed:
                 while not self._parts and self._exhausted and self._active and not self._stopped:
-                    self._changed.wait()  # an object of unknown size may turn out to have more parts
+                    self._changed.wait()  # an object of unknown size may have more parts
                 if self._stopped or self._failure is not None or (self._exhausted and not self._parts):
                     return None
                 if self._parts:
@@ -169,21 +169,21 @@ class _Download:
     def _take(self) -> None:
         """Cut the next object into parts."""
         if self._parts or self._exhausted:
-            return  # somebody else was faster
-        taken = next(self._wanted, None)
+            return  # another thread has done it
+        wanted = next(self._wanted, None)
         with self._changed:
-            if taken is None:
+            if wanted is None:
                 self._exhausted = True
                 self._changed.notify_all()
                 return
-            file = _File(number=len(self._found), object=taken[0], path=taken[1])
+            file = _File(number=len(self._found), object=wanted[0], path=wanted[1])
             self._found.append(file.object)
             self._parts.append(_Part(of=file, start=0, length=self._part))
             if file.object.size is not None:
                 self._cut(file)
 
     def _cut(self, file: _File) -> None:
-        """Have the parts behind the first fetched, too, once it is known how many there are."""
+        """Queue the parts after the first, when the size is known."""
         starts = range(self._part, file.object.size or 0, self._part)
         if starts:
             file.left += len(starts)
@@ -206,10 +206,10 @@ class _Download:
             if checksum.matches:
                 return reader.object
             self._count(part.start - at)
-        raise damaged(part.of.object.uri)
+        raise checksum_mismatch(part.of.object.uri)
 
     def _add_up(self, part: _Part) -> int:
-        """Add a part of many to the checksum, from the file, where the system still has it in memory."""
+        """Add a part to the checksum, read back from the file, which is still in the page cache."""
         of = part.of
         if part.start == 0:
             of.checksum = self._store.checksum(of.object, exactly=of.again)
@@ -232,17 +232,17 @@ class _Download:
         with self._changed:
             self._bytes += count
 
-    def _learn(self, file: _File, found: S3Object) -> None:
-        """The first answer has told how large the object is."""
+    def _set_size(self, file: _File, found: S3Object) -> None:
+        """The first response has the object's size."""
         with self._changed:
             if file.object.size is None:
                 file.object = found
                 self._cut(file)
 
     def _fetch_again(self, file: _File) -> None:
-        """All of it, once: nobody knows which part is wrong."""
+        """Fetch the whole object once more: it is not known which part is wrong."""
         if file.again:
-            raise damaged(file.object.uri)
+            raise checksum_mismatch(file.object.uri)
         file.again = True
         size = file.object.size or 0
         with self._changed:
@@ -251,22 +251,22 @@ class _Download:
             self._parts.append(_Part(of=file, start=0, length=self._part))
             self._cut(file)
 
-    def _come(self, part: _Part, found: S3Object) -> None:
+    def _finish_part(self, part: _Part, found: S3Object) -> None:
         file = part.of
         with self._changed:
             file.left -= 1
-            whole = not file.left
-        if whole and not file.checksum.matches:
+            complete = not file.left
+        if complete and not file.checksum.matches:
             self._fetch_again(file)
-            whole = False
-        if whole:
+            complete = False
+        if complete:
             self._file(file).publish()
         with self._changed:
             self._active -= 1
-            if whole:
+            if complete:
                 self._objects += 1
                 self._open.discard(file)
-                # The same object where nothing new is known: there may be a million.
+                # Keep the same object if nothing is new: there may be a million.
                 if found != self._found[file.number]:
                     self._found[file.number] = found
             if self._is_over:

@@ -1,30 +1,30 @@
-"""GetObject: signed by botocore, moved by urllib3 straight from the connection."""
+"""GetObject: signed with botocore's signer, read by urllib3 (architecture.md has the figures)."""
 
 from collections.abc import Callable, Mapping
 
 from smlocal.sources.s3.aws_client import AwsClient, BucketTarget
-from smlocal.sources.s3.error_responses import error_of, failure_of, is_elsewhere, unanswered
+from smlocal.sources.s3.error_responses import error_of, is_redirect, no_response, s3_error
 from smlocal.sources.s3.interface import S3Error, S3Object
 
-_AGENT = "smlocal"
-_GOOD = {200, 206}
-_MOST_ERROR = 1 << 20
+_USER_AGENT = "smlocal"
+_SUCCESS = {200, 206}
+_ERROR_BYTES = 1 << 20
 _PIECE = 256 << 10
 _OPERATION = "GetObject"
 _ARGUMENTS = {"range": "Range", "if-match": "IfMatch", "x-amz-checksum-mode": "ChecksumMode"}
 
 
 class BrokenBodyError(Exception):
-    """The body ended, or stayed silent, before its time."""
+    """The connection broke or timed out within the body."""
 
 
 class ObjectBody:
-    """A good answer to GetObject, its body read piece by piece; for one thread."""
+    """A successful answer to GetObject, whose body is read piece by piece; for one thread."""
 
     def __init__(
         self, read: Callable[[int], bytes], close: Callable[[], None], status: int, headers: Mapping[str, str]
     ) -> None:
-        """`close` ends a connection whose body was not read to its end; others are kept by then."""
+        """`close` closes a connection whose body was not read to its end; others are reused."""
         self._read, self.close = read, close
         self.status = status
         self.headers = {name.lower(): value for name, value in headers.items()}
@@ -45,7 +45,7 @@ class ObjectBody:
 
 
 def get_object(aws: AwsClient, wanted: S3Object, headers: Mapping[str, str]) -> ObjectBody:
-    """Ask for an object or a range of it, once; raises `S3Error`. `headers` have their names in lower case."""
+    """Request an object or a range of it, once; raises `S3Error`. The names of `headers` are in lower case."""
     from botocore.exceptions import BotoCoreError, ClientError
 
     try:
@@ -55,13 +55,13 @@ def get_object(aws: AwsClient, wanted: S3Object, headers: Mapping[str, str]) -> 
         try:
             return _signed(aws, target, wanted, headers)
         except S3Error as error:
-            if not is_elsewhere(error):
+            if not is_redirect(error):
                 raise
-            # The client follows, and knows the region from then on.
+            # The client follows the redirect, and from then on resolves the bucket to its region.
             aws.forget_target(wanted.bucket)
             return _by_client(aws, wanted, headers)
     except (BotoCoreError, ClientError) as error:
-        raise failure_of(error, wanted.uri, _OPERATION) from error
+        raise s3_error(error, wanted.uri, _OPERATION) from error
 
 
 def _signed(aws: AwsClient, target: BucketTarget, wanted: S3Object, headers: Mapping[str, str]) -> ObjectBody:
@@ -74,15 +74,15 @@ def _signed(aws: AwsClient, target: BucketTarget, wanted: S3Object, headers: Map
         headers = {**headers, "x-amz-request-payer": aws.payer}
     url = f"{target.url}{percent_encode(wanted.key, safe='-._~/')}"
     request = AWSRequest("GET", url, headers=headers, stream_output=True)
-    request.headers["user-agent"] = _AGENT
+    request.headers["user-agent"] = _USER_AGENT
     S3SigV4Auth(aws.keys(), target.service, target.region).add_auth(request)
     answer = aws.http.send(request.prepare())
     raw = answer.raw
-    if answer.status_code not in _GOOD:
+    if answer.status_code not in _SUCCESS:
         try:
-            document = raw.read(_MOST_ERROR)
+            document = raw.read(_ERROR_BYTES)
         except (HTTPError, OSError) as error:
-            raise unanswered(error, wanted.uri, _OPERATION) from error
+            raise no_response(error, wanted.uri, _OPERATION) from error
         finally:
             raw.close()
         raise error_of(answer.status_code, document, wanted.uri, _OPERATION)
@@ -92,7 +92,7 @@ def _signed(aws: AwsClient, target: BucketTarget, wanted: S3Object, headers: Map
 
 
 def _by_client(aws: AwsClient, wanted: S3Object, headers: Mapping[str, str]) -> ObjectBody:
-    """Slower, and right wherever botocore is: other signatures, other regions."""
+    """Slower, but for every signature and region that botocore knows."""
     arguments = {_ARGUMENTS[name]: value for name, value in headers.items()}
     answer = aws.client.get_object(Bucket=wanted.bucket, Key=wanted.key, **arguments)
     meta, body = answer["ResponseMetadata"], answer["Body"]

@@ -1,6 +1,7 @@
-"""A file that one thread writes while others read what is there of it."""
+"""A file that one thread writes while others upload what has been written."""
 
 import os
+import sys
 from collections.abc import Callable
 from threading import Condition
 
@@ -8,10 +9,10 @@ from smlocal.sources.s3.retry import TICK, FetchCancelledError
 
 
 class GrowingFile:
-    """Open for reading, whatever its name is by then; closed by whoever uploads it."""
+    """Open for reading, also after it was renamed; closed by the uploader."""
 
     def __init__(self, descriptor: int, *, most: int) -> None:
-        """An empty one; `most` is how large it may become, as far as anybody knows."""
+        """Start empty; `most` is the expected largest size."""
         self.descriptor = descriptor
         self.most = most
         self._size = 0
@@ -19,8 +20,8 @@ class GrowingFile:
         self._changed = Condition()
 
     @classmethod
-    def whole(cls, descriptor: int) -> "GrowingFile":
-        """One that is complete."""
+    def complete(cls, descriptor: int) -> "GrowingFile":
+        """A file that is complete."""
         size = os.fstat(descriptor).st_size
         found = cls(descriptor, most=size)
         found.grow(size)
@@ -28,25 +29,25 @@ class GrowingFile:
         return found
 
     def grow(self, size: int) -> None:
-        """By now the first `size` bytes can be read."""
+        """The first `size` bytes can be read now."""
         with self._changed:
             self._size = size
             self._changed.notify_all()
 
     def end(self) -> None:
-        """It is whole: from now on it may be shown to others."""
+        """The file is complete: the object may become visible."""
         with self._changed:
             self._ended = True
             self._changed.notify_all()
 
     def give_up(self) -> None:
-        """It will never be whole."""
+        """The file will never be complete."""
         with self._changed:
             self._given_up = True
             self._changed.notify_all()
 
     def wait(self, size: int, cancelled: Callable[[], bool]) -> int:
-        """How many bytes there are, once there are `size` or it has ended; `FetchCancelledError` when it never will."""
+        """Wait for `size` bytes or the end; returns the number of bytes. `FetchCancelledError` if it was given up."""
         with self._changed:
             while not self._given_up and self._size < size and not self._ended:
                 if cancelled():
@@ -57,18 +58,11 @@ class GrowingFile:
             return self._size
 
     def wait_for_end(self, cancelled: Callable[[], bool]) -> int:
-        """Its size, once it has one."""
-        with self._changed:
-            while not self._given_up and not self._ended:
-                if cancelled():
-                    raise FetchCancelledError
-                self._changed.wait(TICK)
-            if self._given_up or cancelled():
-                raise FetchCancelledError
-            return self._size
+        """Wait until the file is complete; returns its size."""
+        return self.wait(sys.maxsize, cancelled)
 
     def close(self) -> None:
-        """Nobody reads it any more."""
+        """Close the descriptor."""
         descriptor, self.descriptor = self.descriptor, -1
         if descriptor >= 0:
             os.close(descriptor)

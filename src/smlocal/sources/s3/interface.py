@@ -1,4 +1,4 @@
-"""What everything that moves bytes out of S3 says to the client: objects, where they are, and what S3 answers."""
+"""The interface of the S3 client: objects, errors, and the calls that readers use."""
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, runtime_checkable
@@ -8,61 +8,61 @@ if TYPE_CHECKING:
 
 
 class S3Object(NamedTuple):
-    """One object; its size and ETag are None until somebody has asked S3 for them. A listing makes millions of them."""
+    """One object; size and ETag are None until they are known. A listing makes millions of these."""
 
     bucket: str
     key: str
     size: int | None = None
     etag: str | None = None
-    """As S3 sends it, with its quotes; every read then insists on this very content."""
+    """As S3 sends it, with its quotes; every read then requires this version."""
 
     @property
     def uri(self) -> str:
-        """`s3://bucket/key`, for people and manifests."""
+        """`s3://bucket/key`."""
         return f"s3://{self.bucket}/{self.key}"
 
 
 class S3Error(Exception):
-    """What S3 answered, or why it did not: a code and a sentence, as in S3's own error documents."""
+    """The error S3 answered, or why it did not answer: a code and a message, as in S3's error documents."""
 
     def __init__(self, code: str, message: str, *, status: int = 0, uri: str = "", operation: str = "") -> None:
-        """Keep S3's words; `status` 0 means that no answer came within the time that was given."""
+        """`status` 0 means that there was no answer in time."""
         super().__init__(f"{code}: {message}")
         self.code = code
         self.message = message
         self.status = status
         self.uri = uri
         self.operation = operation
-        """What was asked, by its name in S3's API: GetObject."""
+        """The name of the request in S3's API: GetObject."""
 
 
 class ObjectStore(Protocol):
-    """The verbs of S3 that are used; safe to call from many threads. All raise `S3Error`."""
+    """The calls of S3 that readers use; safe to use from many threads. All raise `S3Error`."""
 
     def list_objects(self, bucket: str, prefix: str) -> Iterator[S3Object]:
-        """Every object whose key begins with `prefix`, in listing order (UTF-8 byte order), page by page."""
+        """Every object whose key begins with `prefix`, in the server's order, page by page."""
 
     def head(self, bucket: str, key: str) -> S3Object:
         """Size and ETag of one object."""
         ...
 
     def read_into(self, wanted: S3Object, start: int, buffer: memoryview) -> int:
-        """Fill `buffer` from `start` on and return how many bytes there were: fewer only at the object's end."""
+        """Fill `buffer` from `start` on and return the number of bytes, smaller only at the object's end."""
         ...
 
     def read_first(self, wanted: S3Object, most: int) -> tuple[S3Object, bytes]:
-        """The first bytes of an object whose size is not known, and the object with its size and ETag."""
+        """The first bytes of an object of unknown size, and the object with its size and ETag."""
         ...
 
     def checksum(self, of: S3Object) -> "Checksum":
-        """What adds up an object, its size known, that is read piece by piece; an object read in one go is checked."""
+        """What to compare an object with that is read in pieces; one that is read in one call has been compared."""
         ...
 
 
 @runtime_checkable
 class InterruptibleStore(ObjectStore, Protocol):
-    """A store whose calls can be given up while they wait."""
+    """A store whose calls can be cancelled while they wait."""
 
     def until(self, cancelled: Callable[[], bool]) -> Self:
-        """The same store for one user; once `cancelled` says so, his calls end with some exception within a second."""
+        """The same store for a caller who may cancel: its calls then raise within a second."""
         ...

@@ -1,4 +1,4 @@
-"""A file that has its name only once it is whole: whoever dies half-way leaves nothing under it, or nothing at all."""
+"""A file that gets its name only when it is complete, so that a killed process leaves no partial file under it."""
 
 import os
 import threading
@@ -9,32 +9,32 @@ from secrets import token_hex
 
 _MODE = 0o644
 _PIECE = 256 << 10
-_NO_NAMELESS = {EINVAL, EISDIR, ENOTSUP}
+_NO_UNNAMED_FILES = {EINVAL, EISDIR, ENOTSUP}
 _NO_LINKS = {ENOTSUP, EPERM}
 
 
 class NewFile:
-    """Written anywhere, by several threads; ends by `publish` or `discard`."""
+    """Several threads may write to it at any position; ends with `publish` or `discard`."""
 
     def __init__(self, path: str) -> None:
-        """A file without a name in the folder of `path`; on file systems that have none such, with a passing one."""
+        """Create a file without a name in the folder of `path`, or with a temporary one if it must have one."""
         self.path = path
         folder = os.path.dirname(path) or "."
-        self._passing = ""
+        self._temporary = ""
         self._lock = threading.Lock()
         try:
             self._file = os.open(folder, os.O_RDWR | os.O_TMPFILE | os.O_CLOEXEC, _MODE)
         except OSError as error:
-            if error.errno not in _NO_NAMELESS:
+            if error.errno not in _NO_UNNAMED_FILES:
                 raise
-            self._passing = f"{folder}/.smlocal-{token_hex(8)}"
-            self._file = os.open(self._passing, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _MODE)
+            self._temporary = f"{folder}/.smlocal-{token_hex(8)}"
+            self._file = os.open(self._temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _MODE)
         os.fchmod(self._file, _MODE)  # whatever the umask
 
     def write(self, data: memoryview, at: int) -> None:
-        """Write all of `data` from `at` on; ValueError when the file has been discarded meanwhile."""
+        """Write all of `data` at position `at`; ValueError if the file was discarded meanwhile."""
         while data:
-            # The file system lets only one write into a file at a time anyway.
+            # The file system allows only one write at a time anyway.
             with self._lock:
                 if self._file < 0:
                     raise ValueError(f"{self.path} is closed")
@@ -43,11 +43,11 @@ class NewFile:
             at += count
 
     def pieces(self, start: int, length: int) -> Generator[memoryview, None, None]:
-        """What was written there; a piece is valid until the next is asked for. ValueError as with `write`."""
+        """Read what was written there; a piece is valid until the next one. ValueError as with `write`."""
         with self._lock:
             if self._file < 0:
                 raise ValueError(f"{self.path} is closed")
-            file = os.dup(self._file)  # whoever discards it must not have to wait
+            file = os.dup(self._file)  # so that `discard` does not wait for this
         try:
             buffer = memoryview(bytearray(min(length, _PIECE)))
             end = start + length
@@ -58,35 +58,35 @@ class NewFile:
             os.close(file)
 
     def publish(self) -> None:
-        """Give it its name, which must be free, and close it."""
+        """Give the file its name, which must be free, and close it."""
         with self._lock:
             if self._file < 0:
                 raise ValueError(f"{self.path} is closed")
-            if self._passing:
+            if self._temporary:
                 self._rename()
             else:
-                # Only with a folder's descriptor, though none is needed, does Python call what follows the link.
+                # Python follows the link only if a directory descriptor is given, which is not used.
                 source = f"/proc/self/fd/{self._file}"
                 os.link(source, self.path, src_dir_fd=self._file, follow_symlinks=True)
             self._close()
 
     def discard(self) -> None:
-        """Close it, and forget it if it has no name yet; may be called again, and from any thread."""
+        """Close the file, and delete it if it has no name yet; may be called again, and from any thread."""
         with self._lock:
-            if self._file >= 0 and self._passing:
+            if self._file >= 0 and self._temporary:
                 with suppress(FileNotFoundError):
-                    os.unlink(self._passing)
+                    os.unlink(self._temporary)
             self._close()
 
     def _rename(self) -> None:
         try:
-            os.link(self._passing, self.path)
+            os.link(self._temporary, self.path)
         except OSError as error:
             if error.errno not in _NO_LINKS or os.path.lexists(self.path):
                 raise
-            os.rename(self._passing, self.path)
+            os.rename(self._temporary, self.path)
         else:
-            os.unlink(self._passing)
+            os.unlink(self._temporary)
 
     def _close(self) -> None:
         file, self._file = self._file, -1

@@ -1,4 +1,4 @@
-"""Objects one after the other, fetched ahead in parallel, in memory and nowhere else."""
+"""Reads objects one after the other, fetched ahead in parallel into bounded memory."""
 
 import heapq
 import threading
@@ -7,66 +7,66 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from smlocal.sources.s3.checksum import Checksum
-from smlocal.sources.s3.error_responses import damaged
+from smlocal.sources.s3.error_responses import checksum_mismatch
 from smlocal.sources.s3.interface import InterruptibleStore, ObjectStore, S3Error, S3Object
 from smlocal.sources.s3.reorder_buffer import ReorderBuffer
 
 _LARGEST_PART = 4 << 20
 _SMALLEST_PART = 64 << 10
 _FIRST_PART = 1 << 20
-"""Of an object whose size is not known yet, and which is most likely small."""
+"""For an object of unknown size, which is most likely small."""
 _OVERHEAD = 1024
-"""What an object costs that has hardly any bytes."""
+"""Memory per part beside its bytes."""
 _MOST_AHEAD = 4096
-"""Objects, whatever the budget: small ones may come from a list without end."""
+"""The largest number of objects fetched ahead; an iterator of small ones may be endless."""
 
 
 class StreamClosedError(Exception):
-    """The stream was closed, perhaps while somebody waited for it."""
+    """The stream was closed, maybe during a call."""
 
 
 @dataclass(eq=False, slots=True)
 class _Piece:
-    """One part of an object: being fetched until `data` or `failure` is there."""
+    """One part of an object; it is being fetched until it has `data` or `failure`."""
 
     start: int
     weight: int
-    """What it takes of the budget."""
+    """Bytes of the budget."""
     data: bytearray | bytes | None = None
     length: int = 0
     failure: BaseException | None = None
 
     @property
-    def has_come(self) -> bool:
+    def is_ready(self) -> bool:
         return self.data is not None or self.failure is not None
 
 
 @dataclass(eq=False, slots=True)
 class _Entry:
-    """An object on its way through the stream."""
+    """An object in the stream."""
 
     number: int
     object: S3Object
     arrivals: "ReorderBuffer[_Arrival]"
-    """Pieces count as having come in order only, so that they are added up while they are here."""
+    """Delivers pieces in order, so that each is added to the checksum while it is in memory."""
     cut: int = 0
-    """Up to here it has been cut into pieces."""
+    """The object has been cut into pieces up to this position."""
     pieces: deque[_Piece] = field(default_factory=deque)
     known: bool = False
-    """Size and ETag are as sure as they will ever be."""
+    """Whether size and ETag are known."""
     skipped: bool = False
     checksum: Checksum = field(default_factory=lambda: Checksum(None))
-    """Of an object of several pieces; one that comes in one piece is checked where it is read."""
+    """For an object of several pieces; one that is fetched in one piece is checked there."""
 
     @property
     def is_cut(self) -> bool:
-        """Whether every part is being fetched; of an object that is not known yet only the first can be."""
+        """Whether all pieces are being fetched; of an object of unknown size, the first one."""
         return self.cut >= (self.object.size or 0) if self.known else self.cut > 0
 
 
 @dataclass(eq=False, slots=True)
 class _Arrival:
-    """What has become of a piece."""
+    """A piece that was fetched, or failed."""
 
     entry: _Entry
     piece: _Piece
@@ -76,50 +76,50 @@ class _Arrival:
 
 
 class ObjectStream:
-    """For one reader; `close` may come from any thread. No thread runs before the first call."""
+    """For one reader; `close` may be called from any thread. No thread starts before the first call."""
 
     def __init__(
         self, store: ObjectStore, objects: Iterable[S3Object], *, budget: int = 64 << 20, threads: int = 8
     ) -> None:
-        """Nothing is asked, of S3 or of `objects`, before the first `open_next`; memory is bounded by `budget`."""
+        """Neither S3 nor `objects` is used before the first `open_next`; at most `budget` bytes are held."""
         self._store = store.until(lambda: self._closed) if isinstance(store, InterruptibleStore) else store
         self._objects = iter(objects)
         self._threads = threads
         self._part = max(_SMALLEST_PART, min(_LARGEST_PART, budget // (2 * threads)))
-        # The piece that is read and the one that may always be fetched are on top.
+        # The piece that is being read and the one that may always be fetched are not counted.
         self._budget = max(budget - 2 * self._part, self._part)
         self._used = 0
         self._lock = threading.Lock()
         self._arrived = threading.Condition(self._lock)
         self._room = threading.Condition(self._lock)
-        self._entries: deque[_Entry] = deque()  # in order; the first is the one that is read, or is next
-        self._uncut: list[tuple[int, _Entry]] = []  # a heap of those with parts that nobody fetches yet
+        self._entries: deque[_Entry] = deque()  # in order; the first is being read, or is next
+        self._uncut: list[tuple[int, _Entry]] = []  # a heap of objects with parts that are not fetched yet
         self._spare: list[bytearray] = []
         self._count = 0
-        self._unknown = 0  # objects in the stream that are not known yet
-        self._taking = self._exhausted = False
-        self._problem: BaseException | None = None
-        self._defect: BaseException | None = None
-        """What ended a thread; without it some piece may never come."""
+        self._unknown = 0  # objects of unknown size in the stream
+        self._advancing = self._exhausted = False
+        self._listing_error: BaseException | None = None
+        self._thread_error: BaseException | None = None
+        """What ended a thread; its piece will never be delivered."""
         self._reading: _Entry | None = None
         self._lent: _Piece | None = None
         self._started = self._closed = False
 
     def open_next(self) -> S3Object | None:
-        """The next object, its size and ETag known; None after the last. Leaves out what of the last one was not read.
+        """The next object with its size and ETag; None after the last. Skips the unread rest of the current one.
 
-        After an `S3Error` the next call goes on with the object after the one in trouble.
+        After an `S3Error` the next call continues with the object after the failed one.
         """
         self._start()
         with self._lock:
             self._take_back()
             self._skip()
-            while not self._entries and not self._exhausted and not self._closed and self._defect is None:
+            while not self._entries and not self._exhausted and not self._closed and self._thread_error is None:
                 self._arrived.wait()
             self._check()
             if not self._entries:
-                if self._problem is not None:
-                    raise self._problem
+                if self._listing_error is not None:
+                    raise self._listing_error
                 return None
             entry = self._reading = self._entries[0]
             self._room.notify()
@@ -128,7 +128,7 @@ class ObjectStream:
             return entry.object
 
     def read(self) -> memoryview:
-        """The next bytes of the object, in order, and none at its end; they are valid until the next call."""
+        """The next bytes of the object, empty at its end; valid until the next call."""
         with self._lock:
             self._take_back()
             self._check()
@@ -142,7 +142,7 @@ class ObjectStream:
             return memoryview(piece.data or b"")[: piece.length]
 
     def close(self) -> None:
-        """Stop fetching and forget everything; a call that waits, and any later one, raises `StreamClosedError`."""
+        """Stop fetching and drop everything; waiting and later calls raise `StreamClosedError`."""
         with self._lock:
             self._closed = True
             self._entries.clear()
@@ -151,7 +151,7 @@ class ObjectStream:
             self._arrived.notify_all()
             self._room.notify_all()
 
-    # The reader's side, all under the lock.
+    # For the reader, all called with the lock held.
 
     def _start(self) -> None:
         if not self._started:
@@ -162,12 +162,12 @@ class ObjectStream:
     def _check(self) -> None:
         if self._closed:
             raise StreamClosedError("the stream is closed")
-        if self._defect is not None:
-            raise self._defect
+        if self._thread_error is not None:
+            raise self._thread_error
 
     def _await_piece(self, entry: _Entry) -> _Piece:
-        """Wait for the next piece of an object; it may not even have been begun."""
-        while not self._closed and self._defect is None and not (entry.pieces and entry.pieces[0].has_come):
+        """Wait for the next piece of an object, which may not have been started."""
+        while not self._closed and self._thread_error is None and not (entry.pieces and entry.pieces[0].is_ready):
             self._arrived.wait()
         self._check()
         piece = entry.pieces[0]
@@ -188,24 +188,24 @@ class ObjectStream:
         self._room.notify()
 
     def _skip(self) -> None:
-        """Leave the object that was read, wherever in it one was."""
+        """Skip the rest of the current object."""
         entry, self._reading = self._reading, None
         if entry is None or self._closed:
             return
         self._entries.popleft()
         entry.skipped = True
         for piece in entry.pieces:
-            if piece.has_come:
+            if piece.is_ready:
                 self._release(piece)
 
-    # The side of those who fetch.
+    # For the fetching threads.
 
     def _work(self) -> None:
         try:
             self._fetch_all()
         except BaseException as error:  # noqa: BLE001  whoever waits for what this thread took must hear of it
             with self._lock:
-                self._defect = self._defect or error
+                self._thread_error = self._thread_error or error
                 self._arrived.notify_all()
 
     def _fetch_all(self) -> None:
@@ -215,7 +215,7 @@ class ObjectStream:
                 arrival = self._fetch(entry, piece)
             except BaseException as error:  # noqa: BLE001  it is raised where the reader meets it
                 arrival = _Arrival(entry, piece, entry.object, None, error)
-            entry.arrivals.download_channel(piece.start, arrival)
+            entry.arrivals.add(piece.start, arrival)
 
     def _next(self) -> tuple[_Entry, _Piece] | None:
         with self._lock:
@@ -224,40 +224,40 @@ class ObjectStream:
                     heapq.heappop(self._uncut)
                 if self._uncut:
                     if (piece := self._cut(self._uncut[0][1])) is not None:
-                        self._room.notify()  # there may be room for more, and for the next object
+                        self._room.notify()  # there may be room for another piece or object
                         return piece
-                elif self._is_over:
+                elif self._is_done:
                     break
-                elif not self._taking and not self._exhausted and self._may_take:
-                    self._take()
+                elif not self._advancing and not self._exhausted and self._has_room:
+                    self._advance()
                     continue
                 self._room.wait()
             self._room.notify_all()
         return None
 
     @property
-    def _is_over(self) -> bool:
+    def _is_done(self) -> bool:
         return self._exhausted and not self._uncut and not self._unknown
 
     @property
-    def _may_take(self) -> bool:
+    def _has_room(self) -> bool:
         return self._used < self._budget and len(self._entries) < _MOST_AHEAD
 
-    def _take(self) -> None:
-        """Let the next object come in; called with the lock, which is let go while the iterator thinks."""
-        self._taking = True
+    def _advance(self) -> None:
+        """Take the next object from the iterator; called with the lock held, which is released meanwhile."""
+        self._advancing = True
         self._lock.release()
         taken: S3Object | None = None
         trouble: BaseException | None = None
         try:
             taken = next(self._objects, None)
-        except BaseException as error:  # noqa: BLE001  as above: a listing that failed
+        except BaseException as error:  # noqa: BLE001  raised by `open_next`: the listing failed
             trouble = error
         finally:
             self._lock.acquire()
-            self._taking = False
+            self._advancing = False
         if taken is None:
-            self._exhausted, self._problem = True, trouble
+            self._exhausted, self._listing_error = True, trouble
         else:
             arrivals = ReorderBuffer(self._arrive)
             entry = _Entry(self._count, taken, arrivals, known=taken.size is not None and taken.etag is not None)
@@ -269,7 +269,7 @@ class ObjectStream:
         self._arrived.notify()
 
     def _cut(self, entry: _Entry) -> tuple[_Entry, _Piece] | None:
-        """Take the next part of an object if there is room for it, or if the reader can have nothing before it."""
+        """Take the next piece of an object if there is room, or if the reader waits for it."""
         part = self._part if entry.known else min(self._part, _FIRST_PART)
         size = part if entry.object.size is None else min(part, entry.object.size - entry.cut)
         weight = size + _OVERHEAD
@@ -293,8 +293,8 @@ class ObjectStream:
         with memoryview(buffer) as view:
             count = self._store.read_into(entry.object, piece.start, view[:size])
         if count < size:
-            words = f"The object ended after {piece.start + count} bytes"
-            raise S3Error("IncompleteBody", words, status=200, uri=entry.object.uri, operation="GetObject")
+            text = f"The object ended after {piece.start + count} bytes"
+            raise S3Error("IncompleteBody", text, status=200, uri=entry.object.uri, operation="GetObject")
         return _Arrival(entry, piece, entry.object, buffer, None)
 
     def _buffer(self, size: int) -> bytearray:
@@ -311,14 +311,14 @@ class ObjectStream:
             size = min(len(arrival.data or b""), size)
         try:
             if arrival.data is not None and not entry.skipped:
-                self._add_up(entry, arrival.found, piece.start, memoryview(arrival.data)[:size])
+                self._add_to_checksum(entry, arrival.found, piece.start, memoryview(arrival.data)[:size])
         except BaseException as error:  # noqa: BLE001  as above
             arrival.data, arrival.failure = None, error
         self._deliver(arrival)
         return piece.start + size
 
-    def _add_up(self, entry: _Entry, found: S3Object, start: int, data: memoryview) -> None:
-        """Add a piece of several; the last is shown to nobody unless all of them are right."""
+    def _add_to_checksum(self, entry: _Entry, found: S3Object, start: int, data: memoryview) -> None:
+        """Add one of several pieces; the last one is delivered only if the checksum matches."""
         is_last = start + len(data) == found.size
         if start == 0:
             if is_last:
@@ -326,7 +326,7 @@ class ObjectStream:
             entry.checksum = self._store.checksum(found)
         entry.checksum.update(data)
         if is_last and not entry.checksum.matches:
-            raise damaged(found.uri)
+            raise checksum_mismatch(found.uri)
 
     def _deliver(self, arrival: _Arrival) -> None:
         entry, piece = arrival.entry, arrival.piece
@@ -338,12 +338,12 @@ class ObjectStream:
                 self._release(piece)
                 return
             if not entry.known and piece.failure is None:
-                self._learn(entry, piece, arrival.found)
+                self._set_size(entry, piece, arrival.found)
             if self._entries and self._entries[0] is entry:
                 self._arrived.notify()
 
-    def _learn(self, entry: _Entry, piece: _Piece, found: S3Object) -> None:
-        """The first answer has told how large the object is."""
+    def _set_size(self, entry: _Entry, piece: _Piece, found: S3Object) -> None:
+        """The first response has the object's size."""
         self._used -= piece.weight - _OVERHEAD - piece.length
         piece.weight = piece.length + _OVERHEAD
         entry.object, entry.known = found, True

@@ -1,19 +1,20 @@
-"""A range of one object, read piece by piece; a body that breaks off goes on where it broke."""
+"""Reads a range of one object piece by piece; after a broken connection it continues where it broke."""
 
 from collections.abc import Callable, Mapping
 
-from smlocal.sources.s3.error_responses import changed, extent_of, unanswered
+from smlocal.quick_dataclass import dataclass
+from smlocal.sources.s3.error_responses import no_response, object_changed
 from smlocal.sources.s3.get_object import BrokenBodyError, ObjectBody
 from smlocal.sources.s3.interface import S3Error, S3Object
 from smlocal.sources.s3.retry import Retry
 from smlocal.sources.s3.stored_checksum import CHECKSUM_MODE
 
-_SKIPPED = 256 << 10
+_SKIP_PIECE = 256 << 10
 _BAD_RANGE = 416
 
 
 class RangeReader:
-    """Use `S3Client.open_range`; for one thread, and closed by whoever opened it."""
+    """Made by `S3Client.open_range`, closed by its caller; for one thread."""
 
     def __init__(
         self,
@@ -23,38 +24,35 @@ class RangeReader:
         start: int,
         length: int | None,
     ) -> None:
-        """A reader that has asked nothing yet; `length` None means all that there is.
-
-        `get` asks for an object, with headers, until there is an answer.
-        """
+        """Send no request yet; `length` None means to the end. `get` requests an object until there is an answer."""
         self.object = wanted
-        """What is read; its size and ETag are known after the first read."""
+        """The object; its size and ETag are known after the first read."""
         self.headers: dict[str, str] = {}
-        """Of an answer that held the whole object, and with it perhaps S3's checksum; empty for a part."""
+        """Headers of an answer with the whole object, maybe with its checksum; empty for a part."""
         self._get = get
         self._retry = retry
         self._at = start
         self._end = None if length is None else start + length
-        self._bound()
+        self._limit_to_object()
         self._answer: ObjectBody | None = None
         self._ended = False
 
     def fill(self, buffer: memoryview) -> int:
-        """Read until the buffer is full or the range ends; how many bytes that were."""
+        """Read until the buffer is full or the range ends; return the number of bytes."""
         count = 0
         while count < len(buffer) and (more := self.readinto(buffer[count:])):
             count += more
         return count
 
     def readinto(self, buffer: memoryview) -> int:
-        """Read some bytes; 0 at the end of the range or of the object. The first call asks S3, even for no byte."""
-        self._retry.begin()
+        """Read some bytes; 0 at the end of the range or object. The first call always sends a request."""
+        self._retry.restart()
         while not self._ended:
             try:
                 count = self._some(buffer)
             except BrokenBodyError as error:
                 self.close()
-                self._retry.pause(unanswered(error, self.object.uri, "GetObject"))
+                self._retry.pause(no_response(error, self.object.uri, "GetObject"))
             else:
                 if self._at == self._end or (buffer and not count):
                     self._ended = True
@@ -63,7 +61,7 @@ class RangeReader:
         return 0
 
     def close(self) -> None:
-        """Let the connection go; one in the middle of a body is closed."""
+        """Release the connection; it is closed if its body was not read to the end."""
         answer, self._answer = self._answer, None
         if answer is not None:
             answer.close()
@@ -80,19 +78,19 @@ class RangeReader:
         self._at += count
         return count
 
-    def _bound(self) -> None:
-        """The range ends where the object does."""
+    def _limit_to_object(self) -> None:
+        """Let the range end at the object's end."""
         if self.object.size is not None:
             end = self.object.size if self._end is None else min(self._end, self.object.size)
             self._end = max(end, self._at)
 
     def _open(self) -> ObjectBody | None:
-        """Ask for what is left; None when the object ends before that."""
+        """Request the rest of the range; None if the object ends before it."""
         size = self.object.size
         if self._at and size is not None and self._at >= size:
             return None
         headers = dict(CHECKSUM_MODE)
-        # The whole object is asked for without a range: only then does S3 send its checksum.
+        # A request for the whole object has no range header: only then does S3 send the checksum.
         if self._at or self._end != size:
             headers["range"] = f"bytes={self._at}-{'' if self._end is None else self._end - 1}"
         if self.object.etag:
@@ -104,7 +102,7 @@ class RangeReader:
                 raise
             if self._at:
                 return None
-            # An object without bytes has no first byte to ask for.
+            # An empty object has no valid range.
             del headers["range"]
             answer = self._get(self.object, headers, self._retry)
         self._answer = answer
@@ -112,27 +110,48 @@ class RangeReader:
         return answer
 
     def _check(self, answer: ObjectBody) -> None:
-        """See that this is what was asked for; some servers ignore If-Match, and some the range."""
+        """Check that this is what was requested; some servers ignore If-Match, and some the range."""
         known, etag = self.object, answer.headers.get("etag")
-        extent = extent_of(answer.status, answer.headers)
+        extent = _extent_of(answer.status, answer.headers)
         if known.etag and etag and known.etag.strip('"') != etag.strip('"'):
-            raise changed(known.uri)
+            raise object_changed(known.uri)
         if known.size is not None and extent.size is not None and known.size != extent.size:
-            raise changed(known.uri)
+            raise object_changed(known.uri)
         self.object = known._replace(size=extent.size if known.size is None else known.size, etag=known.etag or etag)
-        self._bound()
+        self._limit_to_object()
         if extent.start == self._at == 0 and self._end == self.object.size:
             self.headers = answer.headers
         if extent.start > self._at:
-            words = f"S3 sent the bytes from {extent.start} on, asked for those from {self._at} on"
-            raise S3Error("InvalidRange", words, status=answer.status, uri=known.uri, operation="GetObject")
+            text = f"S3 sent the bytes from {extent.start} on, but those from {self._at} on were requested"
+            raise S3Error("InvalidRange", text, status=answer.status, uri=known.uri, operation="GetObject")
         _skip(answer, self._at - extent.start)
 
 
 def _skip(answer: ObjectBody, count: int) -> None:
-    piece = memoryview(bytearray(min(count, _SKIPPED)))
+    piece = memoryview(bytearray(min(count, _SKIP_PIECE)))
     while count:
         skipped = answer.read_into(piece[:count])
         if not skipped:
             raise BrokenBodyError("the body was cut short")
         count -= skipped
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Extent:
+    """Which bytes of an object a response has."""
+
+    start: int
+    size: int | None
+    """Of the whole object, if the response says so."""
+
+
+def _extent_of(status: int, headers: Mapping[str, str]) -> _Extent:
+    """Where the body begins. Some servers answer a range with status 200, and send the range or the whole object."""
+    unit, _, rest = headers.get("content-range", "").partition(" ")
+    if unit == "bytes":
+        span, _, size = rest.partition("/")
+        first = span.partition("-")[0]
+        if first.isdigit():
+            return _Extent(start=int(first), size=int(size) if size.isdigit() else None)
+    length = headers.get("content-length", "")
+    return _Extent(start=0, size=int(length) if status == 200 and length.isdigit() else None)  # noqa: PLR2004  OK

@@ -1,4 +1,4 @@
-"""How long one call keeps trying: attempts further and further apart, until no byte has come for too long."""
+"""Retries with growing pauses, until too much time has passed without a byte; and calls that can be cancelled."""
 
 import random
 import threading
@@ -9,7 +9,7 @@ from typing import TypeVar
 from smlocal.sources.s3.interface import S3Error
 
 TICK = 0.5
-"""Seconds after which whoever waits looks whether the wait was cancelled."""
+"""Seconds between two checks for cancellation while waiting."""
 
 _FIRST = 0.1
 _LONGEST = 4.0
@@ -18,36 +18,36 @@ _T = TypeVar("_T")
 
 
 class FetchCancelledError(Exception):
-    """Nobody wants these bytes any more."""
+    """The caller has cancelled the transfer."""
 
 
 def never() -> bool:
-    """For calls that nobody cancels."""
+    """The `cancelled` of a call that cannot be cancelled."""
     return False
 
 
 class Retry:
-    """The attempts of one call; the time limit starts anew with every byte that comes."""
+    """The time limit and pauses of one call; the limit starts again with every byte received."""
 
     def __init__(self, seconds: float, cancelled: Callable[[], bool]) -> None:
-        """The clock runs."""
+        """Start the clock."""
         self._seconds = seconds
         self._cancelled = cancelled
-        self.begin()
+        self.restart()
 
-    def begin(self) -> None:
-        """The caller asks for more, after it got all that it asked for before."""
+    def restart(self) -> None:
+        """Start the clock again: bytes have been received."""
         self._since = time.monotonic()
         self._pause = _FIRST
 
     def check(self) -> None:
-        """Raise `FetchCancelledError` if the call was cancelled."""
+        """Raise `FetchCancelledError` if the call is cancelled."""
         if self._cancelled():
             raise FetchCancelledError
 
     def pause(self, error: S3Error) -> None:
-        """Wait before the next attempt, each time about twice as long; raises `error` when the time is over."""
-        # With jitter, so that what failed together does not come back together.
+        """Wait before the next attempt, each time about twice as long; raises `error` if the time is up."""
+        # Jitter, so that threads that failed at the same time do not try again at the same time.
         until = time.monotonic() + self._pause * random.uniform(0.5, 1)  # noqa: S311  not a secret
         self._pause = min(2 * self._pause, _LONGEST)
         if until - self._since > self._seconds:
@@ -60,7 +60,7 @@ class Retry:
 def until_cancelled(call: Callable[[], _T], cancelled: Callable[[], bool]) -> _T:
     """The result of `call`; `FetchCancelledError` within a second of `cancelled`, even if the server is silent.
 
-    The call runs in a daemon thread, which may be left behind: a blocked socket cannot be interrupted.
+    The call runs in a daemon thread, which may be abandoned: a blocked socket cannot be interrupted.
     """
     if cancelled is never:
         return call()
@@ -81,5 +81,5 @@ def until_cancelled(call: Callable[[], _T], cancelled: Callable[[], bool]) -> _T
         try:
             return result.result(timeout=TICK)
         except TimeoutError:
-            continue  # nothing yet, or the call's own error, which is raised below
+            continue  # not done, or the call raised a TimeoutError, which is raised below
     return result.result()

@@ -1,8 +1,8 @@
-"""Files sent to S3 by a few threads: each object is there as a whole or not at all, and nothing half-sent stays.
+"""Uploads files to S3 in a few threads: an object becomes visible when it is complete, and partial uploads are aborted.
 
-Not by s3transfer, because it cannot send a file that is still written: it holds ten parts of such a file in memory,
-cannot make parts larger as the file grows past 10,000 of them, gives up when a server was restarted and has forgotten
-the upload, and waits for silent connections when it is cancelled.
+Not with s3transfer: of a file that is still being written it holds ten parts in memory and cannot make parts larger as
+it grows past 10,000 of them; it fails if a restarted server has lost the upload, and a cancelled upload waits for
+silent connections.
 """
 
 import threading
@@ -20,51 +20,51 @@ from smlocal.sources.s3.interface import S3Error
 from smlocal.sources.s3.part_sizes import MOST_PARTS, PART, first_part, part_size
 from smlocal.sources.s3.retry import TICK, FetchCancelledError, until_cancelled
 from smlocal.sources.s3.upload_body import FilePart
-from smlocal.sources.s3.writer import Part, Target
+from smlocal.sources.s3.writer import Part, S3Writer, Target
 
 _THREADS = 4
 _STOP_SECONDS = 1.0
-"""Seconds that requests may take to end once they are cancelled; what hangs on a silent server is left behind."""
+"""How long cancelled requests may take to end; threads that wait for a silent server are abandoned."""
 _TRIES = 3
-"""Of one object whose parts S3 has forgotten, as a server does that was restarted."""
+"""Attempts for an object whose parts a restarted server has lost."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Item:
-    """A file and the object that it becomes; the file is closed when it has been sent."""
+    """A file and the object it becomes; the file is closed when it has been sent."""
 
     source: GrowingFile
     target: Target
-    before_shown: Callable[[], None] = lambda: None
-    """Called when all parts of a large file have gone; what it raises is raised, and no object is there."""
+    before_complete: Callable[[], None] = lambda: None
+    """Called when all parts of a large file have been sent; if it raises, the object is not created."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Uploaded:
-    """An object that S3 has."""
+    """An object that was uploaded."""
 
     uri: str
     bytes: int
 
 
 class Journal(Protocol):
-    """Remembers what has been begun, for whoever comes after a crash."""
+    """Records multipart uploads that were begun, to abort them after a crash."""
 
     def begun(self, target: Target, upload: str) -> None:
-        """S3 keeps parts of this object from now on."""
+        """A multipart upload has begun."""
 
     def ended(self, upload: str) -> None:
-        """It keeps them no longer."""
+        """It was completed or aborted."""
 
 
 class NoJournal:
-    """A journal for those who will not be asked."""
+    """A journal that records nothing."""
 
     def begun(self, target: Target, upload: str) -> None:
-        """Remember nothing."""
+        """Do nothing."""
 
     def ended(self, upload: str) -> None:
-        """Remember nothing."""
+        """Do nothing."""
 
 
 def upload_all(
@@ -77,11 +77,10 @@ def upload_all(
     journal: Journal | None = None,
     threads: int = _THREADS,
 ) -> None:
-    """Send every file, a large one in parts side by side; what could not be finished is taken back.
+    """Upload every file, large ones in parallel parts; abort what could not be completed.
 
-    Raises `S3Error`, or `FetchCancelledError` when `cancelled` says so or a file was given up by who wrote it. `moved`
-    is told, by one thread at a time, how many bytes have gone, fewer than none when some must go again; `done` likewise
-    each object that S3 has.
+    Raises `S3Error`, or `FetchCancelledError` if cancelled or if the writer of a file gave up. `moved` is told, by one
+    thread at a time, how many bytes were sent (a negative number if they must be sent again), `done` each object.
     """
     uploader = _Uploader(
         store, cancelled=cancelled, moved=moved, done=done, journal=journal or NoJournal(), threads=threads
@@ -91,29 +90,29 @@ def upload_all(
 
 @dataclass(eq=False, slots=True)
 class _Parts:
-    """A large object on its way."""
+    """A multipart upload in progress."""
 
     target: Target
     id: str
     descriptor: int
     done: dict[int, Part] = field(default_factory=dict)
     jobs: list[Future[None]] = field(default_factory=list)
-    forgotten: bool = False
-    """S3 knows nothing of it any more."""
+    lost: bool = False
+    """S3 does not know the upload any more."""
 
     @contextmanager
     def noticing_loss(self) -> Iterator[None]:
-        """Find out whether S3 still knows of it."""
+        """Note if S3 does not know the upload any more."""
         try:
             yield
         except S3Error as error:
             if error.code != "NoSuchUpload":
                 raise
-            self.forgotten = True
+            self.lost = True
 
 
 class _Uploader:
-    """The coordinating thread cuts files into parts, and the others send them."""
+    """The calling thread cuts files into parts, the worker threads send them."""
 
     def __init__(
         self,
@@ -127,7 +126,7 @@ class _Uploader:
     ) -> None:
         self._cancelled = cancelled
         self._failed = threading.Event()
-        self._writer = store.until(self._is_over).writer()
+        self._writer = S3Writer(store.until(self._is_over))
         self._tell, self._done = moved, done
         self._journal = journal
         self._lock = threading.Lock()
@@ -148,15 +147,15 @@ class _Uploader:
                 worker.start()
             for item in items:
                 self._send(item)
-            self._settle(self._jobs)
+            self._wait_for(self._jobs)
         except BaseException as error:  # noqa: BLE001  it is raised when everything has ended
             self._fail(error)
         for _ in workers:
             self._queue.put(None)
-        # Not before its last part has ended can an object be taken back whole.
-        settled = self._settle(self._jobs)
+        # An upload can be aborted completely only when no part is being sent.
+        all_ended = self._wait_for(self._jobs)
         for upload, target in list(self._open.items()):
-            self._abort(upload, target, settled=settled)
+            self._abort(upload, target, all_ended=all_ended)
         if self._failure is not None:
             raise self._failure
 
@@ -164,8 +163,8 @@ class _Uploader:
         while (job := self._queue.get()) is not None:
             job()
 
-    def _settle(self, jobs: Iterable[Future[None]]) -> bool:
-        """Wait until these have ended; False when they were cancelled and hang."""
+    def _wait_for(self, jobs: Iterable[Future[None]]) -> bool:
+        """Wait until these have ended; False if they were cancelled and do not end."""
         left = set(jobs)
         since: float | None = None
         while left:
@@ -189,7 +188,7 @@ class _Uploader:
 
     def _fail(self, error: BaseException) -> None:
         with self._lock:
-            # What was cancelled because of a failure is none itself.
+            # A cancellation may be the consequence of a failure.
             if self._failure is None or isinstance(self._failure, FetchCancelledError):
                 self._failure = error
         self._failed.set()
@@ -199,7 +198,7 @@ class _Uploader:
             self._tell(count)
 
     def _submit(self, job: Callable[[], None]) -> Future[None]:
-        """Have it done when there is a thread for it, and wait as long as too much is waiting already."""
+        """Queue a job; wait first if too many are queued."""
         while not self._room.acquire(timeout=TICK):
             self._check()
         done: Future[None] = Future()
@@ -219,7 +218,7 @@ class _Uploader:
         return done
 
     def _send(self, item: Item) -> None:
-        size = self._started(item)
+        size = self._first_size(item)
         if size <= PART:
             self._submit(lambda: self._put(item, size))
             return
@@ -227,11 +226,11 @@ class _Uploader:
             for _ in range(_TRIES):
                 if self._send_in_parts(item):
                     return
-        words = "The specified multipart upload does not exist."
-        raise S3Error("NoSuchUpload", words, status=404, uri=item.target.uri, operation="UploadPart")
+        text = "The specified multipart upload does not exist."
+        raise S3Error("NoSuchUpload", text, status=404, uri=item.target.uri, operation="UploadPart")
 
-    def _started(self, item: Item) -> int:
-        """The size of a small file, or so many bytes of a larger one that it is known to be one."""
+    def _first_size(self, item: Item) -> int:
+        """The size of a small file; of a larger one, any size above that of one part."""
         try:
             return item.source.wait(PART + 1, self._is_over)
         except BaseException:
@@ -242,26 +241,26 @@ class _Uploader:
         with closing(item.source):
             body = FilePart(descriptor=item.source.descriptor, start=0, size=size, uri=item.target.uri)
             self._writer.put(item.target, body, self._moved)
-            self._has(item.target, size)
+            self._report_done(item.target, size)
 
     def _send_in_parts(self, item: Item) -> bool:
-        """Send a large file; False when S3 has forgotten meanwhile what was begun, and all must go again."""
+        """Upload a large file; False if S3 has lost the upload and everything must be sent again."""
         upload = self._begin(item)
         try:
             size = self._cut(item, upload)
         finally:
-            self._settle(upload.jobs)
+            self._wait_for(upload.jobs)
         self._check()
-        item.before_shown()
+        item.before_complete()
         with upload.noticing_loss():
-            if not upload.forgotten:
+            if not upload.lost:
                 parts = [upload.done[number] for number in sorted(upload.done)]
                 until_cancelled(lambda: self._writer.complete(item.target, upload.id, parts), self._is_over)
-        self._forget(upload.id)
-        if upload.forgotten:
+        self._close_upload(upload.id)
+        if upload.lost:
             self._moved(-sum(part.size for part in upload.done.values()))
             return False
-        self._has(item.target, size)
+        self._report_done(item.target, size)
         return True
 
     def _begin(self, item: Item) -> _Parts:
@@ -271,43 +270,43 @@ class _Uploader:
         return _Parts(target=item.target, id=upload, descriptor=item.source.descriptor)
 
     def _cut(self, item: Item, upload: _Parts) -> int:
-        """Hand out part after part as the file grows; returns its size once it is whole."""
+        """Queue part after part as the file grows; returns the size of the complete file."""
         first = first_part(item.source.most)
         start, number = 0, 1
-        while not upload.forgotten:
+        while not upload.lost:
             size = part_size(number, first)
             there = item.source.wait(start + size, self._is_over)
             size = min(size, there - start)
             if not size:
                 break
             if number > MOST_PARTS:
-                words = "Your proposed upload exceeds the maximum allowed size"
-                raise S3Error("EntityTooLarge", words, status=400, uri=item.target.uri, operation="UploadPart")
-            self._hand_out(upload, number, start, size)
+                text = "Your proposed upload exceeds the maximum allowed size"
+                raise S3Error("EntityTooLarge", text, status=400, uri=item.target.uri, operation="UploadPart")
+            self._queue_part(upload, number, start, size)
             start, number = start + size, number + 1
         return item.source.wait_for_end(self._is_over)
 
-    def _hand_out(self, upload: _Parts, number: int, start: int, size: int) -> None:
+    def _queue_part(self, upload: _Parts, number: int, start: int, size: int) -> None:
         body = FilePart(descriptor=upload.descriptor, start=start, size=size, uri=upload.target.uri)
 
         def send() -> None:
-            if upload.forgotten:
+            if upload.lost:
                 return
             with upload.noticing_loss():
                 upload.done[number] = self._writer.put_part(upload.target, upload.id, number, body, self._moved)
 
         upload.jobs.append(self._submit(send))
 
-    def _has(self, target: Target, size: int) -> None:
+    def _report_done(self, target: Target, size: int) -> None:
         with self._lock:
             self._done(Uploaded(uri=target.uri, bytes=size))
 
-    def _abort(self, upload: str, target: Target, *, settled: bool) -> None:
-        with suppress(S3Error, FetchCancelledError):  # then the journal still has it
+    def _abort(self, upload: str, target: Target, *, all_ended: bool) -> None:
+        with suppress(S3Error, FetchCancelledError):  # it stays in the journal
             self._writer.abort(target, upload)
-            if settled:
-                self._forget(upload)
+            if all_ended:
+                self._close_upload(upload)
 
-    def _forget(self, upload: str) -> None:
+    def _close_upload(self, upload: str) -> None:
         self._open.pop(upload, None)
         self._journal.ended(upload)

@@ -1,18 +1,19 @@
-"""What S3 is asked while objects are written, by botocore's client: it adds checksums and repeats what failed."""
+"""The requests that write objects, sent by botocore's client, which adds checksums and retries."""
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, Self
+from typing import Any
 
 from smlocal.quick_dataclass import dataclass
-from smlocal.sources.s3.error_responses import unanswered
-from smlocal.sources.s3.interface import S3Error, S3Object
+from smlocal.sources.s3.client import S3Client
+from smlocal.sources.s3.error_responses import no_response
+from smlocal.sources.s3.interface import S3Error
 from smlocal.sources.s3.retry import FetchCancelledError, never, until_cancelled
 from smlocal.sources.s3.upload_body import FilePart, UploadBody
 
-_ABORTING = 10.0
+_ABORT_SECONDS = 10.0
 _TRIES = 3
-"""Of bytes that arrive as other bytes."""
+"""Attempts to send bytes that S3 received damaged."""
 _DAMAGED = {"BadDigest", "XAmzContentSHA256Mismatch"}
 
 
@@ -23,7 +24,7 @@ class Target:
     bucket: str
     key: str
     kms_key: str | None = None
-    """With which it is encrypted; else as the bucket does it."""
+    """The KMS key to encrypt with; None for the bucket's default encryption."""
 
     @property
     def uri(self) -> str:
@@ -39,37 +40,18 @@ class Part:
     etag: str
     size: int
     crc32: str = ""
-    """Empty where the configuration says that no checksums are sent."""
-
-
-class Requests(Protocol):
-    """What is used of `S3Client`."""
-
-    def call(
-        self, operation: str, uri: str, request: Callable[[Any], dict[str, Any]], *, patient: bool = False
-    ) -> dict[str, Any]:
-        """Send a request by botocore's client, until there is an answer."""
-        ...
-
-    def head(self, bucket: str, key: str) -> S3Object:
-        """Size and ETag of one object."""
-        ...
-
-    def until(self, cancelled: Callable[[], bool]) -> Self:
-        """The same for a caller who may cancel."""
-        ...
+    """Empty if checksums are turned off in the AWS configuration."""
 
 
 class S3Writer:
-    """Use `S3Client.writer`; safe to use from many threads. Everything raises `S3Error`."""
+    """Safe to use from many threads. All methods raise `S3Error`."""
 
-    def __init__(self, client: Requests, cancelled: Callable[[], bool]) -> None:
-        """A writer that has asked nothing yet; `cancelled` is that of the client."""
+    def __init__(self, client: S3Client) -> None:
+        """Requests are cancelled as the client is."""
         self._client = client
-        self._cancelled = cancelled
 
     def put(self, target: Target, part: FilePart, moved: Callable[[int], None]) -> None:
-        """A small object in one go."""
+        """Write a small object in one request."""
         self._send(
             target,
             "PutObject",
@@ -79,21 +61,21 @@ class S3Writer:
         )
 
     def begin(self, target: Target) -> str:
-        """Begin an object of many parts; returns what the others ask for."""
+        """Begin a multipart upload; returns its id."""
 
         def request(client: Any) -> dict[str, Any]:
-            sums = {"ChecksumAlgorithm": "CRC32"} if _sends_sums(client) else {}
+            sums = {"ChecksumAlgorithm": "CRC32"} if _sends_checksums(client) else {}
             answer: dict[str, Any] = client.create_multipart_upload(**_at(target), **sums, **_encryption(target))
             return answer
 
         return str(self._client.call("CreateMultipartUpload", target.uri, request)["UploadId"])
 
     def put_part(self, target: Target, upload: str, number: int, part: FilePart, moved: Callable[[int], None]) -> Part:
-        """One part, in any order and at the same time as others."""
+        """Send one part; parts may be sent in any order and in parallel."""
         given = {**_at(target), "UploadId": upload, "PartNumber": number}
 
         def request(client: Any, body: UploadBody) -> dict[str, Any]:
-            sums = {"ChecksumAlgorithm": "CRC32"} if _sends_sums(client) else {}
+            sums = {"ChecksumAlgorithm": "CRC32"} if _sends_checksums(client) else {}
             answer: dict[str, Any] = client.upload_part(**given, Body=body, **sums)
             return answer
 
@@ -101,7 +83,7 @@ class S3Writer:
         return Part(number=number, etag=answer["ETag"], size=part.size, crc32=answer.get("ChecksumCRC32", ""))
 
     def complete(self, target: Target, upload: str, parts: Sequence[Part]) -> None:
-        """Make the object visible, as a whole."""
+        """Complete the upload: the object becomes visible."""
         listed = [
             {"PartNumber": part.number, "ETag": part.etag, **({"ChecksumCRC32": part.crc32} if part.crc32 else {})}
             for part in parts
@@ -113,16 +95,16 @@ class S3Writer:
                 lambda client: client.complete_multipart_upload(
                     **_at(target), UploadId=upload, MultipartUpload={"Parts": listed}
                 ),
-                patient=True,
+                slow=True,
             )
         except S3Error as error:
-            # An answer may have been lost on the way, and there is nothing left to complete.
+            # An earlier attempt may have succeeded, and its answer been lost.
             if error.code != "NoSuchUpload" or not self._is_there(target, parts):
                 raise
 
     def abort(self, target: Target, upload: str) -> None:
-        """Take back what was begun, whether the caller has cancelled or not; tried for a few seconds only."""
-        until = time.monotonic() + _ABORTING
+        """Abort a multipart upload, also after the caller has cancelled; tried for a few seconds only."""
+        until = time.monotonic() + _ABORT_SECONDS
 
         def abort() -> None:
             self._client.until(never).call(
@@ -134,17 +116,17 @@ class S3Writer:
         try:
             until_cancelled(abort, lambda: time.monotonic() > until)
         except FetchCancelledError as error:
-            raise unanswered(error, target.uri, "AbortMultipartUpload") from error
+            raise no_response(error, target.uri, "AbortMultipartUpload") from error
         except S3Error as error:
             if error.code != "NoSuchUpload":
                 raise
 
     def delete(self, target: Target) -> None:
-        """Delete an object; gone already is fine. A bucket with versions keeps the old ones."""
+        """Delete an object, which need not exist. A bucket with versions keeps the old ones."""
         try:
             self._client.call("DeleteObject", target.uri, lambda client: client.delete_object(**_at(target)))
         except S3Error as error:
-            if error.code != "NoSuchKey":  # some servers say so
+            if error.code != "NoSuchKey":  # some servers answer this
                 raise
 
     def _send(
@@ -156,11 +138,11 @@ class S3Writer:
         request: Callable[[Any, UploadBody], dict[str, Any]],
     ) -> dict[str, Any]:
         def attempt(client: Any) -> dict[str, Any]:
-            body = UploadBody(part, moved, self._cancelled)
+            body = UploadBody(part, moved, self._client.cancelled)
             try:
                 return request(client, body)
             except BaseException as error:
-                body.take_back()
+                body.reset()
                 if body.failure is not None:
                     raise body.failure from error
                 raise
@@ -178,7 +160,7 @@ class S3Writer:
             found = self._client.head(target.bucket, target.key)
         except S3Error:
             return False
-        # Neither may be some older object's.
+        # An older object could have the same size, but not the same ETag.
         return found.size == sum(part.size for part in parts) and (found.etag or "").strip('"') == _etag(parts)
 
 
@@ -186,8 +168,8 @@ def _at(target: Target) -> dict[str, str]:
     return {"Bucket": target.bucket, "Key": target.key}
 
 
-def _sends_sums(client: Any) -> bool:
-    """As the user has configured; S3 must hear at the start which checksums the parts have."""
+def _sends_checksums(client: Any) -> bool:
+    """As the user has configured; S3 must know when the upload begins which checksums its parts have."""
     return str(client.meta.config.request_checksum_calculation).lower() != "when_required"
 
 
@@ -198,11 +180,11 @@ def _encryption(target: Target) -> dict[str, str]:
 
 
 def _etag(parts: Sequence[Part]) -> str:
-    """What S3 calls an object that was put together of these parts."""
+    """The ETag of an object made of these parts."""
     import hashlib
 
     try:
         sums = b"".join(bytes.fromhex(part.etag.strip('"')) for part in parts)
     except ValueError:
-        return ""  # encrypted with keys of the customer's own, the parts have no MD5
+        return ""  # with the customer's own keys the ETags of parts are no MD5
     return f"{hashlib.md5(sums, usedforsecurity=False).hexdigest()}-{len(parts)}"

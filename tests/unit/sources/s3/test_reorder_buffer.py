@@ -23,7 +23,7 @@ def test_everything_in_order(order: list[int], threads: int) -> None:
     def download_channel(numbers: list[int]) -> None:
         together.wait(30)
         for number in numbers:
-            things.download_channel(3 * number, number)
+            things.add(3 * number, number)
 
     workers = [Thread(target=download_channel, args=(order[first::threads],)) for first in range(threads)]
     for worker in workers:
@@ -41,8 +41,8 @@ def test_what_never_comes_is_waited_for() -> None:
         return len(dealt)
 
     things: ReorderBuffer[str] = ReorderBuffer(deal)
-    things.download_channel(2, "c")
-    things.download_channel(0, "a")
+    things.add(2, "c")
+    things.add(0, "a")
     assert dealt == ["a"]
-    things.download_channel(1, "b")
+    things.add(1, "b")
     assert dealt == ["a", "b", "c"]

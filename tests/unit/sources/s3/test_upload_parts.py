@@ -58,7 +58,7 @@ def test_a_stretch_of_a_file_can_be_read_again_and_again(tmp_path: Path, start: 
         body.seek(0)
         assert body.read() == data[start : start + size]
     assert sum(told) == size
-    body.take_back()
+    body.reset()
     assert sum(told) == 0
     os.close(descriptor)
 
