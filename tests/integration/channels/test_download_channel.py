@@ -348,13 +348,13 @@ import json, sys
 from pathlib import Path
 from dataclasses import replace
 from smlocal.errors import StagingError
-from tests.integration.channels.test_bring import Job
+from tests.integration.channels.test_download_channel import Job
 home, bucket, cached = Path(sys.argv[1]), sys.argv[2], sys.argv[3] == "True"
 job = Job(home=home)
 listing = job.listed(bucket)
 print("listed", flush=True)
 try:
-    root = job.bring(listing, cached=cached)
+    root = job.download_channel(listing, cached=cached)
     print(root, sum(path.stat().st_size for path in root.rglob("*") if path.is_file()))
 except StagingError as error:
     print(error.sentence)
@@ -429,7 +429,7 @@ MILLION = """
 import re, sys
 from dataclasses import replace
 from pathlib import Path
-from tests.integration.channels.test_bring import Job
+from tests.integration.channels.test_download_channel import Job
 def peak():
     # Not ru_maxrss, which begins with what the parent of the process had.
     return int(re.search(r"VmHWM:\\s+([0-9]+)", Path("/proc/self/status").read_text())[1])
@@ -438,7 +438,7 @@ listing = job.listed(sys.argv[2])
 before = peak()
 paths = list(listing.paths)
 listing = replace(listing, paths=paths * (1_000_000 // len(paths)), sizes=(), etags=(), total_bytes=None)
-root = job.bring(listing)
+root = job.download_channel(listing)
 print(len(listing.paths), len(list(root.iterdir())), peak() - before)
 """
 
