@@ -1,4 +1,4 @@
-"""GPUs as devices of the Container Device Interface, where the engine has them so."""
+"""Finds GPUs that the engine has as devices of the Container Device Interface (CDI)."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,15 +12,15 @@ _SPECIFICATIONS: Final = (".yaml", ".yml", ".json")
 
 
 def cdi_gpus(info: Mapping[str, Any], *, local: bool) -> tuple[str, ...] | None:
-    """The GPUs in an engine's answer to `/info`: by number where it has numbers, else as it calls them.
+    """The GPUs in an engine's answer to `/info`, by number if possible, else by name; None without CDI.
 
-    Docker 28.2 lists its devices. Before, from 25 on, it only says where the descriptions of devices lie, and nothing
-    where CDI is off; which devices are in them is left to `nvidia-smi`.
+    Docker 28.2 and newer list their devices. Docker 25 to 28.1 only report the folders of CDI specifications, or none
+    if CDI is off; then the result is empty, and `nvidia-smi` tells which GPUs there are.
     """
     found = [str(each.get("ID", "")) for each in info.get("DiscoveredDevices") or () if isinstance(each, dict)]
     names = [each.removeprefix(_KIND) for each in found if each.startswith(_KIND) and each != f"{_KIND}all"]
     if names:
-        # The same device may be there by number and by UUID.
+        # The same device may be listed by number and by UUID.
         return tuple(sorted((each for each in names if each.isdigit()), key=int)) or tuple(sorted(names))
     folders = info.get("CDISpecDirs") or []
     return () if local and any(_describes_gpus(path) for path in _specifications(folders)) else None

@@ -1,4 +1,4 @@
-"""Calls to an engine's API, with every way they can fail turned into one of our errors."""
+"""Calls to an engine's API. Every failure becomes one of the classes in `errors`."""
 
 import json
 import math
@@ -22,31 +22,31 @@ from smlocal.errors import (
 from smlocal.planning.facts import Product
 
 NEWEST_API = (1, 47)
-"""The newest version of the API whose documents we know; an older engine is spoken to in its own."""
-_PAUSE_OF_THE_LOST = 1.0
-"""Seconds for which nothing is sent to an engine that has just been silent."""
+"""The newest version of the API that smlocal uses; for an older engine, that engine's version is used."""
+_FAIL_AT_ONCE_SECONDS = 1.0
+"""Seconds for which nothing is sent to an engine that was just lost."""
 
 
 class Client:
-    """One engine's API. Makes a connection for each call, which costs 50 µs and makes it usable from any thread.
+    """One engine's API. Each call has its own connection, which costs 50 µs, so any thread may use the client.
 
-    Every call has limits. While an answer is awaited, an engine that is silent is asked on another connection whether
-    it is still there; one that is not is lost, and from then on each call begins by asking again, for a moment only.
+    Every call has time limits. If the engine is silent during a call, another connection checks whether it is there.
+    If not, it is lost, and each later call begins with a short check.
     """
 
     def __init__(self, endpoint: Endpoint, *, timeouts: Timeouts | None = None) -> None:
-        """Remember where the engine is; nothing is sent yet."""
+        """Store the address; nothing is sent yet."""
         self.endpoint = endpoint
         self.timeouts = timeouts or chosen_timeouts()
         self._greeting: dict[str, str] = {}
         self._heard_at = -math.inf
         self._lost_at: float | None = None
-        self._lost_why = ""
+        self._lost_reason = ""
 
     def greet(self) -> Mapping[str, str]:
-        """Ask whether an engine is there, once, and return the headers it introduces itself with."""
+        """Send the first request, once, and return the headers with product and API version."""
         if not self._greeting:
-            with self._translated("GET /_ping"), self._exchange("GET", "/_ping", call=Call.GREETING) as answer:
+            with self._with_our_errors("GET /_ping"), self._exchange("GET", "/_ping", call=Call.GREETING) as answer:
                 body = answer.read()
                 if "api-version" not in answer.headers:
                     raise BrokenAnswerError(f"status {answer.status} without an API version: {body[:80]!r}")
@@ -57,7 +57,7 @@ class Client:
 
     @property
     def product(self) -> Product:
-        """Which engine answers; others that speak Docker's API are taken for Docker."""
+        """Which engine it is; anything but Podman counts as Docker."""
         return "podman" if self.greet().get("server", "").startswith("Libpod/") else "docker"
 
     @contextmanager
@@ -75,19 +75,19 @@ class Client:
         call: Call = Call.QUESTION,
         still: Callable[[], None] | None = None,
     ) -> Iterator[Answer]:
-        """Make a call; an error status that is not `fine` raises `EngineError` with the engine's own words.
+        """Make a call. An error status that is not in `fine` raises `EngineError` with the engine's message.
 
-        `prefix` is that of another API than Docker's. `still` is called now and then while the engine is silent, in
-        place of `check`, and raises to end the call.
+        `prefix` is that of another API than Docker's. `still` is called from time to time while the engine is silent,
+        instead of `check`, and raises to end the call.
         """
         fields = dict(headers or {})
         if document is not None:
             data = json.dumps(document).encode()
             fields["Content-Type"] = "application/json"
         target = (prefix or self._prefix()) + path + query(parameters or {})
-        self._meet_again()
+        self._check_if_lost()
         with (
-            self._translated(f"{method} {path}"),
+            self._with_our_errors(f"{method} {path}"),
             self._exchange(method, target, headers=fields, body=data, call=call, still=still) as answer,
         ):
             if answer.status >= 400 and answer.status not in fine:  # noqa: PLR2004  where HTTP's errors begin
@@ -95,7 +95,7 @@ class Client:
             yield answer
 
     def tell(self, method: str, path: str, *, parameters: Mapping[str, str] | None = None, **more: Any) -> int:
-        """Make a call whose answer is its status."""
+        """Make a call and return the status."""
         with self.ask(method, path, parameters=parameters, **more) as answer:
             answer.read()
             return answer.status
@@ -106,16 +106,16 @@ class Client:
             return answer.json()
 
     def post(self, path: str, document: Mapping[str, Any], *, parameters: Mapping[str, str] | None = None) -> Any:
-        """Have something made as a JSON document says, and get one back."""
+        """Post a JSON document and return the answer."""
         with self.ask("POST", path, parameters=parameters, document=document, call=Call.ACTION) as answer:
             return answer.json()
 
     def attach(self, path: str, *, parameters: Mapping[str, str]) -> Answer:
-        """Turn a connection into a raw stream without limits, which the caller closes."""
+        """Upgrade a connection to a raw stream without time limits. The caller closes it."""
         headers = {"Connection": "Upgrade", "Upgrade": "tcp"}
         target = self._prefix() + path + query(parameters)
-        self._meet_again()
-        with self._translated(f"POST {path}"):
+        self._check_if_lost()
+        with self._with_our_errors(f"POST {path}"):
             answer = self._exchange("POST", target, headers=headers, call=Call.ACTION)
             if answer.status >= 400:  # noqa: PLR2004  as above
                 with answer:
@@ -127,29 +127,29 @@ class Client:
             return answer
 
     def check(self) -> None:
-        """Raise `EngineLostError` unless the engine is there; nothing is asked if it has just answered somebody."""
+        """Raise `EngineLostError` unless the engine answers. Nothing is sent if it has just answered another call."""
         if time.monotonic() - self._heard_at >= self.timeouts.silence / 2:
             self._ping(self.timeouts.total(Call.GLANCE))
 
-    def _meet_again(self) -> None:
-        """An engine that was silent is not trusted with a call before it has answered; many calls wait but once."""
+    def _check_if_lost(self) -> None:
+        """Before a call to a lost engine, check that it is back. For a second after the loss, fail at once."""
         if self._lost_at is None:
             return
-        if time.monotonic() - self._lost_at < _PAUSE_OF_THE_LOST:
-            raise self._gone(self._lost_why)
+        if time.monotonic() - self._lost_at < _FAIL_AT_ONCE_SECONDS:
+            raise self._no_answer(self._lost_reason)
         self._ping(self.timeouts.again)
 
     def _ping(self, seconds: float) -> None:
         try:
             self._exchange("GET", "/_ping", call=Call.GLANCE, seconds=seconds).close()
         except (BrokenAnswerError, SlowAnswerError) as error:
-            raise self._vanished(str(error)) from error
+            raise self._mark_as_lost(str(error)) from error
         self._lost_at = None
 
-    def _vanished(self, why: str) -> EngineLostError | EngineUnreachableError:
-        """It does not even say no, so that each call to it would take its time."""
-        self._lost_at, self._lost_why = time.monotonic(), why
-        return self._gone(why)
+    def _mark_as_lost(self, why: str) -> EngineLostError | EngineUnreachableError:
+        """Remember that the engine is lost, so that further calls fail fast."""
+        self._lost_at, self._lost_reason = time.monotonic(), why
+        return self._no_answer(why)
 
     def _prefix(self) -> str:
         own = self.greet()["api-version"].split(".")
@@ -172,40 +172,40 @@ class Client:
     ) -> Answer:
         timeouts = self.timeouts
         total = timeouts.total(call) if seconds is None else seconds
-        # Who asks whether the engine is there does not ask so in turn.
+        # A check must not start another check.
         pause = min(timeouts.silence, total) if call not in {Call.GREETING, Call.GLANCE} else total
         limit = CallLimit(pause=pause, total=total, quiet=timeouts.quiet(call), still=still or self.check)
         try:
             connection = self.endpoint.connect(min(timeouts.connect, total))
         except PermissionError as error:
             if self._greeting:
-                raise self._gone(str(error.strerror)) from error
+                raise self._no_answer(str(error.strerror)) from error
             raise self._forbidden() from error
         except TimeoutError as error:
-            raise self._vanished(error.strerror or str(error)) from error
+            raise self._mark_as_lost(error.strerror or str(error)) from error
         except OSError as error:
-            raise self._gone(error.strerror or str(error)) from error
+            raise self._no_answer(error.strerror or str(error)) from error
         answer = exchange(connection, method, target, limit=limit, headers=headers, body=body)
         self._heard_at = time.monotonic()
         return answer
 
     @contextmanager
-    def _translated(self, what: str) -> Iterator[None]:
+    def _with_our_errors(self, what: str) -> Iterator[None]:
         try:
             yield
         except UnexpectedAnswerError as error:
             if not self._greeting:
-                raise self._gone(str(error)) from error
+                raise self._no_answer(str(error)) from error
             raise self.unexpected(what, str(error)) from error
         except BrokenAnswerError as error:
-            raise self._gone(str(error)) from error
+            raise self._no_answer(str(error)) from error
         except SlowAnswerError as error:
             if not self._greeting:
-                raise self._gone(str(error)) from error
+                raise self._no_answer(str(error)) from error
             raise self._too_slow(what, str(error)) from error
 
     def unexpected(self, what: str, why: str) -> EngineAnswerError:
-        """What to raise for an answer that is not understood."""
+        """The error for an answer with unexpected content."""
         return EngineAnswerError(f"the engine at {self.endpoint.address} gave an unexpected answer to {what} ({why})")
 
     def _too_slow(self, what: str, why: str) -> EngineTimeoutError:
@@ -223,7 +223,7 @@ class Client:
             ),
         )
 
-    def _gone(self, reason: str) -> EngineLostError | EngineUnreachableError:
+    def _no_answer(self, reason: str) -> EngineLostError | EngineUnreachableError:
         if self._greeting:
             return EngineLostError(f"the Docker engine at {self.endpoint.address} stopped answering ({reason})")
         if self.endpoint.command:

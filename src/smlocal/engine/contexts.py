@@ -18,7 +18,7 @@ _LOOKING = Lock()
 
 
 def read_context(name: str) -> tuple[str, ssl.SSLContext | None]:
-    """Return the address of a context's engine, and how to speak TLS with it if it does."""
+    """The address of a context's engine, and its TLS settings if it uses TLS."""
     try:
         with _in_dockers_folder():
             context = Context.load_context(name)
@@ -29,14 +29,14 @@ def read_context(name: str) -> tuple[str, ssl.SSLContext | None]:
         raise _context_error(f'the Docker context "{name}" does not exist')
     tls, folder, verify = context.tls_cfg.get("docker"), f"{context.tls_path}/docker", not endpoint["SkipTLSVerify"]
     if tls is None and (os.path.isdir(folder) or not verify):
-        # For the SDK this means no TLS, as one of the three files is missing. The docker command uses what there is.
+        # One of the three files is missing. The SDK would not use TLS; the docker command uses the files that exist.
         authority = f"{folder}/ca.pem"
         tls = TLSConfig(ca_cert=authority if os.path.exists(authority) else None, verify=verify)
     return str(endpoint["Host"]), _ssl_context(tls, folder) if tls else None
 
 
 def environment_tls() -> ssl.SSLContext:
-    """How to speak TLS with the engine at DOCKER_HOST, as `docker.from_env` does it."""
+    """The TLS settings for DOCKER_HOST, as in `docker.from_env`."""
     # The SDK's own default is ~/.docker, whatever DOCKER_CONFIG says.
     folder = os.environ.get("DOCKER_CERT_PATH") or docker_folder()
     try:
@@ -64,10 +64,10 @@ def _ssl_context(tls: TLSConfig, folder: str) -> ssl.SSLContext:
 
 @contextmanager
 def _in_dockers_folder() -> Iterator[None]:
-    """Have the SDK look for contexts where the docker command does.
+    """Make the SDK look for contexts in the docker command's folder.
 
-    By itself it looks beside the first config.json it finds. `docker context create` makes no config.json, and the SDK
-    would then look in another folder, or in the working directory.
+    By default it looks next to the first config.json that it finds. `docker context create` makes no config.json, and
+    the SDK would then look in another folder, or in the working directory.
     """
     with _LOOKING:
         original = config.find_config_file

@@ -1,4 +1,4 @@
-"""The Docker engine behind the interface, by its HTTP API."""
+"""The Docker engine, through its HTTP API; implements `interface.Engine`."""
 
 import json
 import os
@@ -25,7 +25,6 @@ from smlocal.engine.interface import (
     Resource,
     ResourceKind,
 )
-from smlocal.engine.listener import is_rootless_podman, is_roots
 from smlocal.engine.network_documents import (
     MISCOUNTED,
     is_miscounted,
@@ -34,6 +33,7 @@ from smlocal.engine.network_documents import (
     network_document,
 )
 from smlocal.engine.output import AttachedOutput
+from smlocal.engine.socket_owner import is_owned_by_root, is_rootless_podman
 from smlocal.engine.timeouts import Call
 from smlocal.errors import EngineError, EngineLostError, SubnetInUseError
 from smlocal.planning.facts import EngineFacts, ImageFacts
@@ -45,12 +45,12 @@ _FORBIDDEN = 403
 _ABSENT = 404
 _CONFLICT = 409
 _REMOVAL_SECONDS = 60.0
-"""How long another's removal of the same container may take before we give up on it."""
+"""How long to wait if somebody else is removing the same resource."""
 _LOOK_SECONDS = 0.05
-"""Between two looks at a container of Podman's that is about to be started."""
+"""Pause between two inspections of a Podman container that is about to start."""
 _ARCHITECTURES: Final = {"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm", "i686": "386"}
 _GREETINGS: Final = ("Docker", "Libpod")
-"""What Docker and Podman call themselves."""
+"""The product names in the answer of Docker and Podman."""
 _PATHS: Final = {
     ResourceKind.CONTAINER: "/containers/",
     ResourceKind.VOLUME: "/volumes/",
@@ -64,17 +64,17 @@ _Result = TypeVar("_Result")
 
 
 class _EndedError(Exception):
-    """A container has ended though nobody has told us."""
+    """A container has ended, and the engine's answer has not arrived."""
 
     def __init__(self, exit_code: int) -> None:
         super().__init__(exit_code)
         self.exit_code = exit_code
 
 
-def _understood(
+def _checked_answer(
     method: "Callable[Concatenate[DockerEngine, _Given], _Result]",
 ) -> "Callable[Concatenate[DockerEngine, _Given], _Result]":
-    """An answer without what it must have is an error of the engine, whichever member is missing."""
+    """Turn the exceptions for a missing or wrong member of an answer into an engine error."""
 
     @wraps(method)
     def call(self: "DockerEngine", *given: _Given.args, **named: _Given.kwargs) -> _Result:
@@ -87,37 +87,36 @@ def _understood(
 
 
 def connect() -> "DockerEngine":
-    """Find the engine; whether it answers shows at the first call."""
+    """Find the engine. The first call shows whether it answers."""
     return DockerEngine(find_endpoint())
 
 
 def connect_to(address: str) -> "DockerEngine":
-    """The engine that a job ran on, whichever is the one for new jobs."""
+    """The engine that a job ran on, which may differ from the one for new jobs."""
     return DockerEngine(endpoint_at(address))
 
 
 class DockerEngine:
-    """Implements `interface.Engine`. Usable from several threads at once."""
+    """May be used by several threads at once."""
 
     def __init__(self, endpoint: Endpoint) -> None:
-        """Remember where the engine is; nothing is sent yet."""
+        """Store the address; nothing is sent yet."""
         self._endpoint = endpoint
         self.client = Client(endpoint)
         self._killed: set[str] = set()
 
-    @_understood
+    @_checked_answer
     def facts(self) -> EngineFacts:
         """Ask the engine what it is.
 
-        `/_ping` takes half a millisecond. `/version` and `/info` take 6 each, and on Podman, which looks for packages
-        of its programs, a second. For the machine's own engine, and a user's own Podman, the greeting says all that
-        matters, and the storage driver is left empty. Another's engine (remote, a rootless Docker, in a desktop's
-        machine) is asked all.
+        `/_ping` takes 0.5 ms, `/version` and `/info` 6 ms each, and a second on Podman. For this machine's engine and
+        the user's own Podman `/_ping` is enough, and the storage driver stays empty. Other engines (remote, rootless
+        Docker, in a virtual machine) are asked for everything.
         """
         greeting = self.client.greet()
         product, _, version = greeting.get("server", "").partition(" ")[0].partition("/")
         rootless = product == "Libpod" and is_rootless_podman(self._endpoint)
-        if rootless or (product in _GREETINGS and is_roots(self._endpoint)):
+        if rootless or (product in _GREETINGS and is_owned_by_root(self._endpoint)):
             machine = os.uname().machine
             return EngineFacts(
                 address=self._endpoint.address,
@@ -142,11 +141,11 @@ class DockerEngine:
             memory_mib=(details.get("MemTotal") or 0) // 2**20,
             product=self.client.product,
             rootless=is_rootless(details),
-            # Whatever the product is called: another kernel than ours means a virtual machine.
+            # A kernel other than ours means a virtual machine.
             desktop=self._endpoint.local and details.get("KernelVersion") != os.uname().release,
         )
 
-    @_understood
+    @_checked_answer
     def image(self, name: str) -> ImageFacts | None:
         """Inspect an image by name or id."""
         with self.client.ask("GET", f"/images/{quote(name)}/json", fine={_ABSENT}) as answer:
@@ -154,34 +153,34 @@ class DockerEngine:
             return None if answer.status == _ABSENT else image_facts(document)
 
     def save(self, image: str) -> Generator[bytes, None, None]:
-        """Stream a tar. Docker writes the whole of it to its disk first, which for a large image takes a minute."""
+        """Stream a tar. Docker first writes it to its disk, which takes a minute for a large image."""
         with self.client.ask("GET", f"/images/{quote(image)}/get", call=Call.STREAM) as answer:
             yield from answer.pieces()
 
-    @_understood
+    @_checked_answer
     def history(self, image: str) -> tuple[str, ...]:
-        """Ask for it; Docker tells the newest first."""
+        """Reverse Docker's order, which is newest first."""
         return tuple(
             str(step.get("CreatedBy") or "") for step in reversed(self.client.read(f"/images/{quote(image)}/history"))
         )
 
     def pull(self, name: str, login: RegistryLogin | None, progress: Callable[[str], None]) -> None:
-        """Have the engine pull an image."""
-        from smlocal.engine.pull import pull  # most runs find the image here
+        """Pull an image."""
+        from smlocal.engine.pull import pull  # most runs do not pull
 
         pull(self.client, name, login, progress)
 
-    @_understood
+    @_checked_answer
     def create_volume(self, name: str, labels: Mapping[str, str], options: Mapping[str, str]) -> str:
-        """Make a volume; options that cannot be mounted show at the start of the container that uses it."""
+        """Make a volume. Options that do not work cause an error only at the start of a container that uses it."""
         document = {"Name": name, "Driver": "local", "DriverOpts": dict(options), "Labels": dict(labels)}
         return str(self.client.post("/volumes/create", document)["Mountpoint"])
 
-    @_understood
+    @_checked_answer
     def create_network(
         self, name: str, labels: Mapping[str, str], *, subnet: str, gateway: str, isolated: bool = False
     ) -> None:
-        """Make a bridge network; a second one of the same name is refused."""
+        """Make a bridge network; an existing name is an error."""
         document = network_document(
             name, labels, subnet=subnet, gateway=gateway, isolated=isolated, product=self.client.product
         )
@@ -192,14 +191,14 @@ class DockerEngine:
                 raise SubnetInUseError(error.sentence, status=error.status) from error
             raise
 
-    @_understood
+    @_checked_answer
     def networks(self) -> list[Network]:
-        """List them with their subnets."""
+        """List all networks."""
         return [network(document) for document in self.client.read("/networks")]
 
-    @_understood
+    @_checked_answer
     def create(self, spec: ContainerSpec) -> str:
-        """Make a container. A bind mount's source must exist already."""
+        """Make a container. The source of a bind mount must exist."""
         document = container_document(spec, self.client.product)
         answer = self.client.post("/containers/create", document, parameters={"name": spec.name})
         return str(answer["Id"])
@@ -207,32 +206,32 @@ class DockerEngine:
     def attach(self, container: str) -> AttachedOutput:
         """Attach to both streams."""
         parameters = {"stream": "1", "stdout": "1", "stderr": "1"}
-        with self._in_dockers_words():
+        with self._with_docker_errors():
             return AttachedOutput(self.client.attach(f"/containers/{container}/attach", parameters=parameters))
 
     def logs(self, container: str) -> Iterator[tuple[float | None, bytes]]:
-        """Read the engine's own copy, never following it: that loses lines."""
-        from smlocal.engine.timestamped_logs import stamped_lines  # for jobs whose first supervisor died
+        """Read the engine's copy of the output, without following it, which loses lines."""
+        from smlocal.engine.timestamped_logs import timestamped_lines  # only for jobs whose first supervisor died
 
         parameters = {"stdout": "1", "stderr": "1", "timestamps": "1"}
         path = f"/containers/{container}/logs"
         with self.client.ask("GET", path, parameters=parameters, call=Call.STREAM) as answer:
-            yield from stamped_lines(answer.pieces(), docker=self.client.product == "docker")
+            yield from timestamped_lines(answer.pieces(), docker=self.client.product == "docker")
 
     def start(self, container: str) -> None:
-        """Start a container; one that runs already is fine."""
-        with self._in_dockers_words():
+        """Start a container; no error if it is running."""
+        with self._with_docker_errors():
             status = self.client.tell("POST", f"/containers/{container}/start", call=Call.ACTION)
-        if status not in _STARTED:  # or we would wait for the end of what never began
+        if status not in _STARTED:  # otherwise `wait` would never return
             raise self.client.unexpected("start", f"status {status}")
 
-    @_understood
+    @_checked_answer
     def wait(self, container: str) -> int:
-        """Wait for the end, begun before or after the start.
+        """Wait for the end; may be called before or after the start.
 
-        The engine takes a container that was never started for one that has ended; for that one we wait for its next
-        end, and look again once the engine listens, since it may have ended in between. A container whose start fails
-        never ends: that wait is over when it is removed.
+        To the engine, a container that was not started yet has ended, so `next-exit` is used. The container is
+        inspected again after the request, because it may have ended just before. If the start fails, the wait ends
+        when the container is removed.
         """
         try:
             return self._wait(container)
@@ -262,23 +261,23 @@ class DockerEngine:
         return int(document["StatusCode"])
 
     def _still_runs(self, container: str) -> None:
-        """Raise when the engine is lost, or when the end of a container was told to a connection that is gone."""
+        """Raise if the engine is lost, or if the container has ended and the answer was lost with its connection."""
         try:
             state = container_state(self.client.read(f"/containers/{container}/json", call=Call.GLANCE))
         except EngineLostError:
-            # An engine may be slow at one container, as while somebody copies a large file out of it.
+            # The engine may be slow with one container, for example while a large file is copied out of it.
             self.client.check()
         else:
             if state.status in _ENDED:
                 raise _EndedError(state.exit_code)
 
-    @_understood
+    @_checked_answer
     def state(self, container: str) -> ContainerState:
-        """Inspect a container; of one that has ended badly, ask besides whether memory ran out."""
+        """Inspect a container. If it failed, find out whether memory ran out."""
         state = container_state(self._inspect(container))
         if state.status != "exited" or not state.exit_code or state.oom_killed:
             return state
-        from smlocal.engine.kernel_log import killed_for_memory  # jobs that succeed do without
+        from smlocal.engine.kernel_log import killed_for_memory  # not for jobs that succeed
         from smlocal.engine.memory_events import ran_out_of_memory
 
         by_us = container in self._killed
@@ -287,9 +286,9 @@ class DockerEngine:
             killed = ran_out_of_memory(self.client, container, state, killed_by_us=by_us)
         return replace(state, oom_killed=killed)
 
-    @_understood
+    @_checked_answer
     def addresses(self, container: str) -> tuple[str, ...]:
-        """Read them from the container's networks."""
+        """Read the addresses from the container's networks."""
         networks = (self._inspect(container).get("NetworkSettings") or {}).get("Networks") or {}
         return tuple(network["IPAddress"] for network in networks.values() if network.get("IPAddress"))
 
@@ -300,23 +299,23 @@ class DockerEngine:
         document: dict[str, Any] = self.client.read(path)
         return document
 
-    @_understood
+    @_checked_answer
     def statistics(self, container: str) -> "Statistics | None":
-        """Ask once: what the engine then does is done once, where a stream would have it done each second.
+        """Ask once. A stream would make the engine measure every second.
 
-        Docker 20.10 answers at its next tick, up to a second later. Older ones do not know `one-shot`, and take two.
+        Docker 20.10 answers within a second. Older ones do not know `one-shot` and take two.
         """
-        from smlocal.engine.statistics import read_statistics  # short jobs do without
+        from smlocal.engine.statistics import read_statistics  # not for short jobs
 
         parameters = {"stream": "false", "one-shot": "true"}
         document = self.client.read(f"/containers/{container}/stats", parameters=parameters)
-        return None if document is None else read_statistics(document)  # null: what Podman has of one that has ended
+        return None if document is None else read_statistics(document)  # null: Podman, of a container that has ended
 
-    @_understood
+    @_checked_answer
     def began(self) -> str:
-        """Read the age of the default network: every start that does not keep containers alive makes it anew."""
+        """Return when the default network was made: a start of Docker that ends the containers makes a new one."""
         if self.client.product == "podman":
-            return ""  # its containers never hear of a new start
+            return ""  # its containers do not depend on the service
         try:
             return str(self.client.read("/networks/bridge")["Created"])
         except EngineLostError:
@@ -325,7 +324,7 @@ class DockerEngine:
             return ""
 
     def signal(self, container: str, signal: str) -> None:
-        """Signal PID 1."""
+        """Send a signal to PID 1."""
         if signal == "SIGKILL":
             self._killed.add(container)
         path = f"/containers/{container}/kill"
@@ -336,7 +335,7 @@ class DockerEngine:
                 raise
 
     def get_archive(self, container: str, path: str) -> Iterator[bytes]:
-        """Stream a tar; errors come with the first piece."""
+        """Stream a tar. Errors are raised with the first piece."""
         target = f"/containers/{container}/archive"
         with self.client.ask("GET", target, parameters={"path": path}, call=Call.STREAM) as answer:
             yield from answer.pieces()
@@ -347,9 +346,9 @@ class DockerEngine:
         target = f"/containers/{container}/archive"
         self.client.tell("PUT", target, parameters={"path": path}, data=data, headers=headers, call=Call.STREAM)
 
-    @_understood
+    @_checked_answer
     def remove(self, resource: Resource) -> None:
-        """Remove by force, and wait where the engine is at it already."""
+        """Remove by force. If somebody else is removing it, wait."""
         parameters = {"force": "1"}
         if resource.kind is ResourceKind.CONTAINER:
             parameters["v"] = "1"
@@ -362,20 +361,20 @@ class DockerEngine:
                 self.client.tell("DELETE", path, parameters=parameters, fine={_ABSENT}, call=Call.ACTION)
             except EngineError as error:
                 if error.status == _FORBIDDEN and resource.kind is ResourceKind.NETWORK:
-                    self._explain(path, error)
+                    self._raise_if_miscounted(path, error)
                 if error.status != _CONFLICT or "in progress" not in error.sentence or time.monotonic() > deadline:
                     raise
                 time.sleep(0.05)
             else:
                 return
 
-    @_understood
-    def _explain(self, network: str, refusal: EngineError) -> None:
-        """Raise what is the matter, where a network is in use by nobody."""
+    @_checked_answer
+    def _raise_if_miscounted(self, network: str, refusal: EngineError) -> None:
+        """Raise a better error if Docker refuses to remove a network that no container uses."""
         if is_miscounted(refusal.sentence, self.client.read(network)):
             raise EngineError(MISCOUNTED, status=refusal.status) from refusal
 
-    @_understood
+    @_checked_answer
     def owned(self, job: str | None = None) -> list[Resource]:
         """List by label."""
         label = JOB_LABEL if job is None else f"{JOB_LABEL}={job}"
@@ -389,22 +388,22 @@ class DockerEngine:
             *_resources(ResourceKind.NETWORK, networks, "Id"),
         ]
 
-    @_understood
+    @_checked_answer
     def cdi_gpus(self) -> tuple[str, ...] | None:
-        """Ask for everything the engine says about itself, which takes 6 ms."""
-        from smlocal.engine.cdi import cdi_gpus  # most jobs want no GPU
+        """Read `/info`, which takes 6 ms."""
+        from smlocal.engine.cdi import cdi_gpus  # most jobs use no GPU
 
         info = self.client.read("/info")
         if self.client.product == "podman":
             info["CDISpecDirs"] = podman.cdi_folders(info.get("ServerVersion") or "")
         return cdi_gpus(info, local=self._endpoint.local)
 
-    @_understood
+    @_checked_answer
     def cannot_limit(self) -> tuple[str, ...]:
-        """Ask whether it has the control groups for it."""
+        """Read `/info`."""
         return cannot_limit(self.client.read("/info"))
 
-    @_understood
+    @_checked_answer
     def probe(
         self,
         image: str,
@@ -414,7 +413,7 @@ class DockerEngine:
         device_files: tuple[str, ...] = (),
         limits: Limits | None = None,
     ) -> str | None:
-        """Start a program that cannot exist: the engine sees to everything else first, and says what fails."""
+        """Start a program that does not exist. The engine sets everything else up first, and reports what fails."""
         if devices is not None and not devices.cdi and self.client.product == "podman":
             return podman.no_gpus(self.client.greet().get("server", ""))
         spec = ContainerSpec(
@@ -443,17 +442,17 @@ class DockerEngine:
         return None
 
     @contextmanager
-    def _in_dockers_words(self) -> Iterator[None]:
+    def _with_docker_errors(self) -> Iterator[None]:
         try:
             yield
         except EngineError as error:
             if self.client.product != "podman" or not error.status:
                 raise
-            raise podman.in_dockers_words(error) from error
+            raise podman.as_docker_error(error) from error
 
 
 def _refusal(error: EngineError) -> str:
-    """The engine's answer; one that is lost gives none."""
+    """The engine's message; raises the error if there was no answer."""
     if not error.status:
         raise error
     return error.sentence

@@ -1,4 +1,4 @@
-"""The docker command's own folder, and its config.json."""
+"""The docker command's folder and its config.json."""
 
 import json
 import os
@@ -8,14 +8,14 @@ from smlocal.errors import EngineUnreachableError
 
 
 def docker_folder() -> str:
-    """Return the folder of the docker command's configuration."""
+    """The folder of the docker command's configuration."""
     return os.environ.get("DOCKER_CONFIG") or os.path.expanduser("~/.docker")
 
 
 def docker_config() -> dict[str, Any]:
-    """Read config.json; a missing or unreadable one is empty, as for the docker command.
+    """The content of config.json; empty if it is missing or unreadable, as for the docker command.
 
-    Read here, without the docker SDK: whether there is a context or a login at all is what decides about importing it.
+    The docker SDK is not used, because it is imported only if there is a context or a login.
     """
     path = f"{docker_folder()}/config.json"
     try:

@@ -1,4 +1,4 @@
-"""The Docker API's JSON documents: what we send and what we make of what comes back."""
+"""The Docker API's JSON documents about containers and images."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -9,21 +9,21 @@ from smlocal.engine.interface import ContainerSpec, ContainerState, Mount
 from smlocal.planning.facts import ImageFacts, Product
 
 _LOGS: Final[dict[Product, dict[str, Any]]] = {
-    # Keeps every line, whole and unchanged, for a job that is taken up again after a crash; no other driver does.
+    # The only driver that keeps all lines unchanged. They are needed for jobs that are adopted after a crash.
     "docker": {"Type": "local", "Config": {"max-size": "100g", "max-file": "1", "compress": "false"}},
     "podman": {"Type": "k8s-file"},
 }
 _PODMANS: Final = {"stopped": "exited", "stopping": "running"}
-"""What Podman calls a container for a moment, before it has cleared up after its end or while it brings it about."""
+"""Podman's states for a moment before and after the end of a container."""
 
 
 def container_document(spec: ContainerSpec, product: Product = "docker") -> dict[str, Any]:
-    """Write the body of a container's creation."""
+    """The body of a request that creates a container."""
     host: dict[str, Any] = {
         "AutoRemove": False,
         "Dns": list(spec.name_servers),
         "ExtraHosts": [f"{name}:{address}" for name, address in spec.extra_hosts.items()],
-        "Init": False,  # said aloud: an engine may be set up to add one
+        "Init": False,  # explicitly: an engine may be configured to add one
         "LogConfig": _LOGS[product],
         "Mounts": [_mount(mount) for mount in spec.mounts],
         "NetworkMode": spec.network or "default",
@@ -63,7 +63,7 @@ def container_document(spec: ContainerSpec, product: Product = "docker") -> dict
 
 
 def _limits(limits: Limits) -> dict[str, Any]:
-    """What is set, and nothing of what is left to the engine."""
+    """Only the limits that are set."""
     document: dict[str, Any] = {}
     if limits.memory is not None:
         document |= {"Memory": limits.memory, "MemorySwap": limits.memory}  # together: no swap
@@ -78,7 +78,7 @@ def _limits(limits: Limits) -> dict[str, Any]:
 
 
 def _device_request(devices: GpuDevices) -> dict[str, Any]:
-    """What `docker run --gpus` asks for, or `--device nvidia.com/gpu=0` of an engine with CDI."""
+    """The same as `docker run --gpus`, or `--device nvidia.com/gpu=0` with CDI."""
     if devices.cdi:
         return {"Driver": "cdi", "DeviceIDs": list(devices.names)}
     which = {"Count": -1} if devices.every else {"DeviceIDs": list(devices.ids)}
@@ -88,13 +88,13 @@ def _device_request(devices: GpuDevices) -> dict[str, Any]:
 def _mount(mount: Mount) -> dict[str, Any]:
     document: dict[str, Any] = {"Source": mount.source, "Target": mount.target, "ReadOnly": mount.read_only}
     if mount.volume:
-        # NoCopy: a fresh volume must not be filled with what the image has at that path.
+        # NoCopy: do not fill a new volume with the image's files at that path.
         return {**document, "Type": "volume", "VolumeOptions": {"NoCopy": True}}
     return {**document, "Type": "bind"}
 
 
 def image_facts(document: dict[str, Any]) -> ImageFacts:
-    """Read an image's inspection."""
+    """From the inspection of an image."""
     config = document.get("Config") or {}
     return ImageFacts(
         id=document["Id"],
@@ -116,7 +116,7 @@ def _words(value: list[str] | None) -> tuple[str, ...] | None:
 
 
 def container_state(document: dict[str, Any]) -> ContainerState:
-    """Read a container's inspection."""
+    """From the inspection of a container."""
     state = document["State"]
     return ContainerState(
         status=_PODMANS.get(status := state.get("Status") or "", status),
@@ -129,12 +129,12 @@ def container_state(document: dict[str, Any]) -> ContainerState:
 
 
 def is_rootless(info: Mapping[str, Any]) -> bool:
-    """Docker counts it among the options of security; Podman has a member of its own for it."""
+    """In Docker it is a security option; Podman has its own member."""
     return bool(info.get("Rootless")) or "name=rootless" in (info.get("SecurityOptions") or ())
 
 
 def cannot_limit(info: Mapping[str, Any]) -> tuple[str, ...]:
-    """What containers cannot be held to. With cgroup v1 only root limits anything, whatever a rootless Podman says."""
+    """The limits that do not work. With cgroup v1 they need root, even if rootless Podman reports otherwise."""
     without = is_rootless(info) and info.get("CgroupVersion") == "1"
     return tuple(
         name for name, key in (("memory", "MemoryLimit"), ("CPUs", "CpuCfsQuota")) if without or not info.get(key)

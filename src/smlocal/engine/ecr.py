@@ -1,4 +1,4 @@
-"""A login for images in Amazon ECR."""
+"""Logins for images in Amazon ECR."""
 
 import base64
 import re
@@ -14,7 +14,7 @@ _NAME = re.compile(
 
 
 def ecr_login(image: str) -> RegistryLogin | None:
-    """Get a token for an ECR image's registry with the caller's AWS credentials; None for any other image."""
+    """Get a login for an ECR image with the user's AWS credentials; None for other images."""
     match = _NAME.match(image)
     if match is None:
         return None
@@ -23,7 +23,7 @@ def ecr_login(image: str) -> RegistryLogin | None:
 
 
 def _token(image: str, region: str) -> str:
-    # No types are published; and 127 ms that only a missing ECR image costs.
+    # boto3 publishes no types. Importing it takes 127 ms, only to pull an ECR image.
     import boto3
     from botocore.exceptions import (
         BotoCoreError,

@@ -1,4 +1,4 @@
-"""Where the engine is: the environment, then Docker's contexts, then the usual socket; and how to connect to it."""
+"""Finds the engine (environment, Docker contexts, usual sockets), and connects to it."""
 
 import os
 import socket
@@ -9,36 +9,36 @@ from smlocal.errors import EngineRemoteError, EngineUnreachableError
 from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from ssl import SSLContext  # 20 ms that only engines behind TLS pay
+    from ssl import SSLContext  # takes 20 ms, only for TLS
 
 DEFAULT_ADDRESS = "unix:///var/run/docker.sock"
 CONNECT_SECONDS = 15.0
 _KEEPING_ALIVE = {"TCP_KEEPIDLE": 15, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 30_000}
-"""Half a minute without a sign of life ends a connection; the last is in milliseconds."""
+"""A connection ends after half a minute of silence. The last value is in milliseconds."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Endpoint:
-    """An engine's address, taken apart."""
+    """A parsed engine address."""
 
     address: str
     path: str = ""
-    """Of the unix socket; empty for a network address."""
+    """The path of the Unix socket; empty for others."""
     host: str = ""
     port: int = 0
     tls: "SSLContext | None" = None
     command: tuple[str, ...] = ()
-    """What is run to reach an engine behind ssh."""
+    """The command that connects through ssh."""
 
     @property
     def local(self) -> bool:
-        """True when bind mounts reach this machine's folders."""
+        """True if the engine can mount this machine's folders."""
         return bool(self.path)
 
     def connect(self, seconds: float = CONNECT_SECONDS) -> socket.socket:
-        """Open a connection within so many seconds. It then blocks for as long as it takes, until told otherwise."""
+        """Open a connection within this time. The connection itself has no timeout."""
         if self.command:
-            from smlocal.engine.ssh import connect_by_ssh  # most engines are here
+            from smlocal.engine.ssh import connect_by_ssh  # most engines are local
 
             return connect_by_ssh(self.command)
         if not self.path:
@@ -68,7 +68,7 @@ class Endpoint:
 
 
 def _keep_alive(connection: socket.socket) -> None:
-    """Have the kernel notice a peer that has vanished, and keep firewalls from forgetting a connection in silence."""
+    """Let the kernel detect a lost peer, and keep the connection alive in firewalls."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for option, value in _KEEPING_ALIVE.items():
         if hasattr(socket, option):  # not every system has all of them
@@ -76,7 +76,7 @@ def _keep_alive(connection: socket.socket) -> None:
 
 
 def find_endpoint() -> Endpoint:
-    """Look where the docker command looks, in its order."""
+    """Search as the docker command does."""
     host = os.environ.get("DOCKER_HOST", "").strip()
     if host:
         return _from_environment(host)
@@ -106,7 +106,7 @@ def _from_environment(address: str) -> Endpoint:
 
 
 def _default_address() -> str:
-    """The usual socket; where there is none, that of an engine which answers in the same words."""
+    """The usual socket; if it does not exist, that of rootless Docker or Podman."""
     own = os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.geteuid()}"
     others = (f"{own}/docker.sock", f"{own}/podman/podman.sock", "/run/podman/podman.sock")
     if os.path.exists(DEFAULT_ADDRESS.removeprefix("unix://")):
@@ -115,7 +115,7 @@ def _default_address() -> str:
 
 
 def parse_address(address: str, tls: "SSLContext | None") -> Endpoint:
-    """Take an address apart; an unsupported one gets an error that says why."""
+    """Parse an address; raises an error if it is not supported."""
     scheme, separator, rest = address.partition("://")
     if not separator:
         scheme, rest = "tcp", address  # `DOCKER_HOST=host:2375` is tcp for the docker command too
@@ -139,7 +139,7 @@ def parse_address(address: str, tls: "SSLContext | None") -> Endpoint:
 
 
 def _network(address: str, authority: str, tls: "SSLContext | None") -> Endpoint:
-    from urllib.parse import urlsplit  # most engines are here
+    from urllib.parse import urlsplit  # most engines are local
 
     try:
         parts = urlsplit(f"//{authority}")

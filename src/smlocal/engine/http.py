@@ -1,4 +1,4 @@
-"""Just enough HTTP/1.1 to talk to an engine: importing a client library would cost more than a whole job's calls."""
+"""HTTP/1.1 as far as engines need it. Importing a library would take longer than all calls of a job."""
 
 import contextlib
 import json
@@ -16,41 +16,41 @@ if TYPE_CHECKING:
 _PIECE = 256 * 1024
 _BUFFER = 64 * 1024
 _MOST_BODY = 64 * 1024 * 1024
-"""Of a body that is held as a whole: a list of some ten thousand containers."""
+"""The largest body that is read at once: a list of about ten thousand containers."""
 _MOST_TEXT_LINE = 4 * 1024 * 1024
-"""Of a body that is read line by line."""
+"""The longest line of a body."""
 _MAX_LINE = 64 * 1024
 _MAX_HEADERS = 256
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 
 
 class BrokenAnswerError(Exception):
-    """The other side closed too early or does not speak HTTP."""
+    """The connection was closed too early, or the answer is not HTTP."""
 
 
 class UnexpectedAnswerError(BrokenAnswerError):
-    """The answer is whole HTTP, but not what an engine answers."""
+    """The answer is valid HTTP, but not from an engine."""
 
 
 def quote(text: str) -> str:
-    """Percent-encode for a path or a query; `/` stays, as image names need it."""
+    """Percent-encode for a path or a query, except `/`, which image names contain."""
     return "".join(chr(byte) if byte in _UNRESERVED else f"%{byte:02X}" for byte in text.encode())
 
 
 def query(parameters: Mapping[str, str]) -> str:
-    """Write a query string with its question mark; nothing for no parameters."""
+    """A query string with its question mark; empty without parameters."""
     return "?" + "&".join(f"{quote(key)}={quote(value)}" for key, value in parameters.items()) if parameters else ""
 
 
 class _Incoming(RawIOBase):
-    """What a connection with a timeout brings, under the limit of its call."""
+    """Reads from a connection within the limits of a call."""
 
     def __init__(self, connection: socket.socket, limit: CallLimit) -> None:
         super().__init__()
         self._connection, self._limit = connection, limit
 
     def readable(self) -> bool:
-        """For the buffer around it."""
+        """BufferedReader asks for it."""
         return True
 
     def readinto(self, buffer: "WriteableBuffer") -> int:
@@ -59,7 +59,7 @@ class _Incoming(RawIOBase):
             try:
                 count = self._connection.recv_into(buffer)
             except TimeoutError as error:
-                if error.errno is not None:  # the kernel's: the other side is gone
+                if error.errno is not None:  # from the kernel: the connection is dead
                     raise
                 self._limit.silent()
             else:
@@ -68,12 +68,12 @@ class _Incoming(RawIOBase):
 
 
 class Answer:
-    """An answer whose head has been read; the body comes as it is asked for. One connection serves one answer."""
+    """An answer. Its head has been read; the body is read on request. Each answer has its own connection."""
 
     __slots__ = ("_connection", "_reader", "headers", "status")
 
     def __init__(self, connection: socket.socket, reader: "BufferedReader[Any]") -> None:
-        """Read the head, skipping interim answers."""
+        """Read the head; skip interim answers."""
         self._connection = connection
         self._reader = reader
         self.status, self.headers = _read_head(reader)
@@ -89,7 +89,7 @@ class Answer:
         self.close()
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield the body as it arrives; raises `BrokenAnswerError` when it ends before its time."""
+        """Yield the body as it arrives; raises `BrokenAnswerError` if it is incomplete."""
         try:
             yield from self._pieces()
         except OSError as error:
@@ -111,7 +111,7 @@ class Answer:
             yield from self.rest()
 
     def rest(self) -> Iterator[bytes]:
-        """Yield whatever comes until the other side closes: the raw stream of an upgraded connection."""
+        """Yield everything until the connection is closed: the stream of an upgraded connection."""
         while piece := self._reader.read1(_PIECE):
             yield piece
 
@@ -145,11 +145,11 @@ class Answer:
             raise UnexpectedAnswerError(f"a body is not JSON: {body[:80]!r}") from error
 
     def unlimit(self) -> None:
-        """From now on wait for each byte as long as it takes, or until `shutdown`."""
+        """Remove the time limits."""
         self._connection.settimeout(None)
 
     def shutdown(self) -> None:
-        """Wake up whoever reads from this answer in another thread; for them the stream has ended."""
+        """End the stream for a thread that is reading it."""
         with contextlib.suppress(OSError):
             self._connection.shutdown(socket.SHUT_RDWR)
 
@@ -168,9 +168,9 @@ def exchange(
     headers: Mapping[str, str] | None = None,
     body: bytes | Iterable[bytes] | None = None,
 ) -> Answer:
-    """Send a request and read the answer's head. The connection belongs to the answer, and is closed on failure.
+    """Send a request and read the head of the answer, which owns the connection. On failure it is closed.
 
-    A body that comes in pieces is sent as they come, and is never held as a whole.
+    An iterable body is sent piece by piece.
     """
     fields = {"Host": "docker", "Connection": "close", **(headers or {})}
     if body is not None and not isinstance(body, bytes):
@@ -182,7 +182,7 @@ def exchange(
     connection.settimeout(limit.pause)
     reader = BufferedReader(_Incoming(connection, limit), _BUFFER)
     try:
-        # An engine may refuse a long body half-way and close; its reason is then waiting to be read.
+        # An engine may refuse a long body and close the connection. Its answer can then be read.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             _send(connection, head.encode("latin-1"), limit)
             for piece in (body,) if isinstance(body, bytes) else body or ():
@@ -211,7 +211,7 @@ def _send(connection: socket.socket, data: bytes, limit: CallLimit) -> None:
 
 def _chunks(pieces: Iterable[bytes]) -> Iterator[bytes]:
     for piece in pieces:
-        if piece:  # an empty chunk would be the end
+        if piece:  # an empty chunk means the end
             yield b"%x\r\n%b\r\n" % (len(piece), piece)
     yield b"0\r\n\r\n"
 

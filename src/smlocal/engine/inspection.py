@@ -1,4 +1,4 @@
-"""What only a look at the engine itself wants to know, and a picture of nothing to try things with."""
+"""Details about an engine, and an empty image to try things with, both for `smlocal doctor`."""
 
 import json
 from collections.abc import Mapping
@@ -13,13 +13,13 @@ from smlocal.errors import EngineError
 from smlocal.quick_dataclass import dataclass
 
 _EMPTY_ARCHIVE = bytes(1024)
-"""A tar of nothing: an image of it holds no program, which is all that a failing start needs."""
+"""An empty tar. An image made of it contains no program, which is enough to test a start that fails."""
 _ABSENT = 404
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EngineDetails:
-    """What an engine says of itself and of the machine it runs on."""
+    """What an engine reports about itself and its machine."""
 
     product: str
     """Docker or Podman."""
@@ -27,10 +27,10 @@ class EngineDetails:
     api: tuple[int, int]
     storage_driver: str
     root: str
-    """Where images and volumes lie, on the engine's machine."""
+    """The folder of images and volumes on the engine's machine."""
     cgroup_version: str
     unlimited: tuple[str, ...]
-    """What it cannot limit, of `memory` and `CPUs`."""
+    """Which of `memory` and `CPUs` it cannot limit."""
     runtimes: tuple[str, ...]
     cpus: int
     memory: int
@@ -38,22 +38,22 @@ class EngineDetails:
     rootless: bool
     kernel: str
     system_time: float | None
-    """Seconds since the epoch by the engine's clock; None where it does not tell."""
+    """Seconds since the epoch by the engine's clock; None if not known."""
 
 
 class Inspection:
-    """A second view of an engine, beside the verbs that jobs use."""
+    """Calls to an engine that jobs do not need."""
 
     def __init__(self, endpoint: Endpoint) -> None:
-        """Remember where the engine is; nothing is sent yet."""
+        """Store the address; nothing is sent yet."""
         self._client = Client(endpoint)
 
     def details(self) -> EngineDetails:
-        """Ask the engine what it is, all of it."""
+        """Ask the engine for everything about itself."""
         return engine_details(self._client.read("/version"), self._client.read("/info"))
 
     def make_empty_image(self, name: str, labels: Mapping[str, str]) -> None:
-        """Make an image without a single file; the name has no tag, which Podman does not take here."""
+        """Make an image without files. The name must have no tag, which Podman does not accept here."""
         changes = "LABEL " + " ".join(f"{key}={value}" for key, value in labels.items())
         parameters = {"fromSrc": "-", "repo": name, "changes": changes}
         headers = {"Content-Type": "application/x-tar"}
@@ -65,17 +65,17 @@ class Inspection:
                     raise EngineError(trouble)
 
     def remove_image(self, name: str) -> None:
-        """Remove an image; what is gone already is fine."""
+        """Remove an image; no error if it does not exist."""
         self._client.tell("DELETE", f"/images/{quote(name)}", parameters={"force": "1"}, fine={_ABSENT})
 
     def shared_memory(self, container: str) -> int:
-        """Bytes of /dev/shm that the engine gives to a container which asks for nothing."""
+        """The default size of /dev/shm in a container."""
         document = self._client.read(f"/containers/{container}/json")
         return int((document.get("HostConfig") or {}).get("ShmSize") or 0)
 
 
 def engine_details(version: Mapping[str, Any], info: Mapping[str, Any]) -> EngineDetails:
-    """Make sense of two documents; what an engine leaves out is empty or zero."""
+    """From the answers to `/version` and `/info`; missing values are empty or zero."""
     components = [str(each.get("Name") or "") for each in version.get("Components") or ()]
     product = "Podman" if any("Podman" in name for name in components) else "Docker"
     return EngineDetails(

@@ -1,4 +1,4 @@
-"""The container verbs smlocal uses, as few as there are, and what is said with them."""
+"""The interface to container engines: as few operations as smlocal needs, and their data."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import field
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from smlocal.engine.statistics import Statistics  # short jobs do without
 
 JOB_LABEL = "smlocal.job"
-"""On everything we make on an engine for one job; clean-up goes by this label and nothing else."""
+"""The label of everything that is made on an engine for a job. Only things with this label are removed."""
 RUN_LABEL = "smlocal.run"
-"""Tells apart two jobs of one name, of two users or two homes on one engine."""
+"""Distinguishes jobs of the same name, of several users or homes on one engine."""
 
 CREDENTIALS_LABEL = "smlocal.credentials"
-"""On the network by which containers reach their credentials, which all jobs share, and on the marks of its users."""
+"""The label of the shared network for credentials, and of the volumes that mark its users."""
 
 
 class ResourceKind(StrEnum):
-    """What can be left behind on an engine, in the order in which it must be removed."""
+    """Kinds of resources on an engine, in the order of removal."""
 
     CONTAINER = "container"
     VOLUME = "volume"
@@ -32,7 +32,7 @@ class ResourceKind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Resource:
-    """One thing of ours on the engine."""
+    """A resource of smlocal on the engine."""
 
     kind: ResourceKind
     id: str
@@ -41,7 +41,7 @@ class Resource:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Mount:
-    """A host folder (bind) or a volume, by name, at a path of the container."""
+    """A folder of this machine (bind) or a volume (by name), mounted at a path in the container."""
 
     source: str
     target: str
@@ -51,7 +51,7 @@ class Mount:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ContainerSpec:
-    """One container to be made. `None` for entrypoint or command keeps the image's own."""
+    """A container to be made. None for entrypoint or command: the image's."""
 
     name: str
     image: str
@@ -61,26 +61,26 @@ class ContainerSpec:
     environment: Mapping[str, str]
     hostname: str
     user: str = ""
-    """`user`, `user:group` or their numbers; empty: the image's own."""
+    """`user`, `user:group` or their numbers; empty: the image's."""
     mounts: tuple[Mount, ...] = ()
     extra_hosts: Mapping[str, str] = field(default_factory=dict)
     network: str | None = None
     """None: the engine's default network."""
     address: str = ""
-    """On that network; empty leaves it to the engine."""
+    """The address on that network; empty: the engine chooses."""
     name_servers: tuple[str, ...] = ()
-    """Asked for names that the engine does not know; none: those of the engine's machine."""
+    """DNS servers for names that the engine does not know; empty: those of the engine's machine."""
     aliases: tuple[str, ...] = ()
     devices: GpuDevices | None = None
     """GPUs."""
     device_files: tuple[str, ...] = ()
-    """Devices of the engine's machine, such as `/dev/neuron0`, under the same names."""
+    """Device files, such as `/dev/neuron0`."""
     limits: Limits = field(default_factory=Limits)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Network:
-    """One network of the engine, whoever made it."""
+    """A network of the engine, of smlocal or not."""
 
     id: str
     name: str
@@ -88,12 +88,12 @@ class Network:
     gateway: str
     labels: Mapping[str, str]
     default: bool = False
-    """True for the one that containers are on unless told."""
+    """True for the engine's default network."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ContainerState:
-    """How a container is, or how it ended."""
+    """The state of a container."""
 
     status: str
     """The engine's word: created, running, exited, dead, …"""
@@ -106,7 +106,7 @@ class ContainerState:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RegistryLogin:
-    """What a registry wants to see before it gives an image."""
+    """A login for a registry."""
 
     username: str
     password: str
@@ -114,111 +114,111 @@ class RegistryLogin:
 
 
 class Written(NamedTuple):
-    """What a container has written since the last look."""
+    """New output of a container."""
 
     lines: bytes
-    """Lines of both streams that are whole now. The last lines of a container may have no end."""
+    """The lines of both streams that are complete now. The last lines of a container may have no newline."""
     pieces: list[tuple[int, bytes]]
-    """What came, whole lines or not: the number of the stream and the bytes."""
+    """The bytes as they arrived, complete lines or not, with the number of their stream."""
 
 
 class Output(Protocol):
-    """What an attached container writes, both streams in the order they came."""
+    """The output of an attached container: both streams in the order of arrival."""
 
     def __iter__(self) -> Iterator[Written]:
-        """Yield what comes, as it comes; end when the container has closed both streams."""
+        """Yield output as it arrives, until the container has closed both streams."""
 
     def close(self) -> None:
         """Stop reading from another thread; the iteration ends soon after."""
 
 
 class Engine(Protocol):
-    """A container engine. Every method raises `EngineError` or one of the engine errors of `errors`."""
+    """A container engine. Every method may raise `EngineError` or another engine error of `errors`."""
 
     def facts(self) -> EngineFacts:
-        """What kind of engine this is; the first call that notices that none answers."""
+        """What kind of engine this is. This is the first call, so it reports if no engine answers."""
 
     def image(self, name: str) -> ImageFacts | None:
-        """The image's configuration, or None when it is not here."""
+        """The image's configuration; None if the engine does not have the image."""
 
     def save(self, image: str) -> Generator[bytes, None, None]:
-        """Stream the archive of an image, as `docker save` writes it; errors come with the first piece."""
+        """Stream the archive of an image, as `docker save` writes it. Errors are raised with the first piece."""
 
     def history(self, image: str) -> tuple[str, ...]:
-        """The instructions that made an image, as its builder wrote them down, the oldest first."""
+        """The instructions that made an image, oldest first."""
         ...
 
     def pull(self, name: str, login: RegistryLogin | None, progress: Callable[[str], None]) -> None:
-        """Bring an image here, telling of progress in short lines."""
+        """Pull an image; `progress` gets short lines."""
 
     def create_volume(self, name: str, labels: Mapping[str, str], options: Mapping[str, str]) -> str:
-        """Make a volume of the engine's `local` driver and return where its data lies on the engine's machine."""
+        """Make a volume with the `local` driver; returns the path of its data on the engine's machine."""
 
     def create_network(
         self, name: str, labels: Mapping[str, str], *, subnet: str, gateway: str, isolated: bool = False
     ) -> None:
-        """Make a private bridge network; raises `SubnetInUseError` when another network has some of its addresses.
+        """Make a bridge network; raises `SubnetInUseError` if another network has some of its addresses.
 
-        From an isolated one nothing but itself can be reached, not even the machine that it is on.
+        From an isolated network nothing else can be reached, not even the engine's machine.
         """
 
     def networks(self) -> list[Network]:
-        """Every network that there is."""
+        """All networks."""
         ...
 
     def create(self, spec: ContainerSpec) -> str:
         """Make a container and return its id."""
 
     def attach(self, container: str) -> Output:
-        """Read what a container writes; call before `start` so that nothing is lost."""
+        """Read the output of a container. Attach before `start`, so that nothing is lost."""
 
     def logs(self, container: str) -> Iterator[tuple[float | None, bytes]]:
-        """Whole lines: everything that a container has written so far, as the engine kept it, with when it came."""
+        """The complete lines in the engine's copy of the output, with their times."""
 
     def start(self, container: str) -> None:
-        """Start PID 1; raises `EngineError` with the runtime's own message when it cannot start."""
+        """Start the container; raises `EngineError` with the runtime's message if that fails."""
 
     def wait(self, container: str) -> int:
-        """Block until the container has ended and return its exit code."""
+        """Wait until the container has ended; returns its exit code."""
 
     def state(self, container: str) -> ContainerState:
-        """Look at a container."""
+        """The state of a container."""
 
     def addresses(self, container: str) -> tuple[str, ...]:
-        """Where a container that runs can be reached; of one that has ended, nothing."""
+        """The addresses of a running container; empty if it has ended."""
         ...
 
     def statistics(self, container: str) -> "Statistics | None":
-        """What a container uses at this moment, which may take a second or two; None when it does not run."""
+        """What a container uses now; None if it is not running. It may take two seconds."""
         ...
 
     def began(self) -> str:
-        """When the engine was last started, as a timestamp; empty where it does not tell."""
+        """A timestamp that changes when a restart of the engine has ended all containers; empty if not known."""
         ...
 
     def signal(self, container: str, signal: str) -> None:
-        """Send a signal to PID 1 only; a container that has ended already is fine."""
+        """Send a signal to PID 1; no error if the container has ended."""
 
     def get_archive(self, container: str, path: str) -> Iterator[bytes]:
-        """Stream a tar of `path` (its last component is the archive's top entry)."""
+        """Stream a tar of `path`; the top entry is the last component of `path`."""
 
     def put_archive(self, container: str, path: str, data: bytes | Iterable[bytes]) -> None:
-        """Unpack a tar, whole or in pieces, below `path`, owners and modes as the archive says.
+        """Unpack a tar below `path`, with the owners and modes in the archive.
 
-        What is mounted deeper than `path` only Docker fills; Podman unpacks below the mount, where nobody looks.
+        Only Docker unpacks into mounts below `path`; Podman unpacks into the folders under those mounts.
         """
 
     def remove(self, resource: Resource) -> None:
-        """Remove by force, with anonymous volumes; what is gone already is fine."""
+        """Remove by force, with anonymous volumes; no error if it does not exist."""
 
     def owned(self, job: str | None = None) -> list[Resource]:
-        """Everything that carries our label (of one job), in the order of removal."""
+        """All resources with our label (of one job), in the order of removal."""
 
     def cdi_gpus(self) -> tuple[str, ...] | None:
-        """The GPUs that the engine has as CDI devices: `0`, `1`, …; None for an engine that has none so."""
+        """The GPUs that the engine has as CDI devices: `0`, `1`, …; None if it has none."""
 
     def cannot_limit(self) -> tuple[str, ...]:
-        """What of `memory` and `CPUs` the engine cannot limit, for want of control groups."""
+        """Which of `memory` and `CPUs` the engine cannot limit."""
         ...
 
     def probe(
@@ -230,4 +230,4 @@ class Engine(Protocol):
         device_files: tuple[str, ...] = (),
         limits: Limits | None = None,
     ) -> str | None:
-        """Return what stops a container of this image from getting these, in the engine's words; None: it gets them."""
+        """The engine's error if a container of this image cannot have these; None if it can."""

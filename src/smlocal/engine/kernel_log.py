@@ -1,42 +1,42 @@
-"""The kernel's own word that it ended something in a container for want of memory, where this user may read its log.
+"""Finds out from the kernel's log, if the user may read it, whether a process was killed because memory ran out.
 
-It stands there before the container has ended, but for more than ten of them in five seconds. Engines hear of it apart
-from the end, and now and then do not.
+The kernel logs it before the container ends, but not more than ten such kills in five seconds. Engines learn of it
+separately from the end, and sometimes not at all.
 """
 
 import os
 
 _LOG = "/dev/kmsg"
 _LONGEST = 1 << 14
-"""Bytes of a record; a read that has no room for it fails."""
+"""The maximum size of a record; a read with a smaller buffer fails."""
 _MOST = 1 << 20
-"""Records that are looked at; kernels keep some thousands."""
+"""The maximum number of records that are read; kernels keep some thousands."""
 _GROUPS = (b"oom_memcg=", b"task_memcg=")
-"""Whose memory ran out, and whose process was ended. The record has more in it that may be another container's."""
+"""The container whose memory ran out, and that of the killed process. Other fields may name other containers."""
 
 
 def killed_for_memory(container: str) -> bool:
-    """True when the log says so of the container with this id."""
+    """True if the log has a kill in this container."""
     try:
         log = os.open(_LOG, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:  # root's alone on most machines, and Linux's
+    except OSError:  # on most machines only root may read it
         return False
     try:
         for _ in range(_MOST):
             try:
                 record = os.read(log, _LONGEST)
-            except BrokenPipeError:  # overwritten meanwhile: the next read begins with what is there
+            except BrokenPipeError:  # overwritten in the meantime: the next read continues with what is there
                 continue
-            if tells_of(record, container):
+            if is_kill_in(record, container):
                 return True
-    except OSError:  # that was the last one
+    except OSError:  # no more records
         pass
     finally:
         os.close(log)
     return False
 
 
-def tells_of(record: bytes, container: str) -> bool:
-    """True for the record of a kill in this container."""
+def is_kill_in(record: bytes, container: str) -> bool:
+    """True if the record is about a kill in this container."""
     _, _, kill = record.partition(b";oom-kill:")
     return any(field.startswith(_GROUPS) and container.encode() in field for field in kill.split(b","))

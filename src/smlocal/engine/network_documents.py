@@ -7,19 +7,19 @@ from smlocal.engine.interface import Network
 from smlocal.planning.facts import Product
 
 _IN_USE: Final = ("overlap", "already used on the host")
-"""How engines say that some address of a subnet is taken."""
+"""Parts of the engines' messages about a subnet in use."""
 _DEFAULTS: Final = {"bridge", "podman"}
 MISCOUNTED: Final = (
     "the engine still counts removed containers on it (a bug of Docker before 28.1); after a restart of Docker the "
     "next job with a network removes it"
 )
-"""Docker lists who is on a network and counts them besides; the count alone decides, and only a start puts it right."""
+"""Docker has a list and a count of a network's containers. Only a restart corrects a wrong count."""
 
 
 def network_document(
     name: str, labels: Mapping[str, str], *, subnet: str, gateway: str, isolated: bool, product: Product
 ) -> dict[str, Any]:
-    """Write the body of a network's creation."""
+    """The body of a request that creates a network."""
     document: dict[str, Any] = {
         "CheckDuplicate": True,
         "Driver": "bridge",
@@ -29,14 +29,14 @@ def network_document(
         "Name": name,
     }
     if isolated and product == "docker":
-        # An internal network has no way out, but Docker still gives its own machine an address on it, where containers
-        # reach every service that listens there. So does Podman, which has no option against it: a note says so.
+        # Docker gives its machine an address even on an internal network, so containers could reach services there.
+        # So does Podman, which has no option against it; a note says so.
         document["Options"] = {"com.docker.network.bridge.inhibit_ipv4": "true"}
     return document
 
 
 def network(document: Mapping[str, Any]) -> Network:
-    """Read a network as it is listed."""
+    """From the list of networks."""
     ranges = [each for each in (document.get("IPAM") or {}).get("Config") or () if ":" not in each.get("Subnet", "")]
     return Network(
         id=document.get("Id") or "",
@@ -49,10 +49,10 @@ def network(document: Mapping[str, Any]) -> Network:
 
 
 def is_subnet_in_use(message: str) -> bool:
-    """True for an engine's refusal of a network whose addresses are another's."""
+    """True if a network was refused because its addresses are in use."""
     return any(words in message for words in _IN_USE)
 
 
 def is_miscounted(message: str, document: Mapping[str, Any]) -> bool:
-    """True where a network is refused to go on account of containers that its own document does not name."""
+    """True if a network cannot be removed because of containers that its document does not contain."""
     return "active endpoints" in message and not document.get("Containers")

@@ -1,4 +1,4 @@
-"""What an attached container writes: the engine's frames taken apart, in as few steps as there are reads."""
+"""Reads the output of an attached container from the engine's frames."""
 
 from collections.abc import Iterable, Iterator
 from struct import Struct
@@ -9,25 +9,25 @@ from smlocal.engine.interface import Written
 from smlocal.engine.whole_lines import WholeLines
 
 _HEAD: Final = Struct(">B3xI")
-"""A frame's head: which stream, three zeros, the payload's length."""
+"""The head of a frame: number of the stream, three zeros, length of the payload."""
 
 
 class AttachedOutput:
-    """The stream of an attached container. Ends too when the engine goes away: the container's wait then says so."""
+    """The output of an attached container. It also ends if the engine is lost, which `wait` reports."""
 
     def __init__(self, answer: Answer) -> None:
-        """Take over an upgraded connection."""
+        """Take an upgraded connection."""
         self._answer = answer
         self._iterated = False
 
     def __iter__(self) -> Iterator[Written]:
-        """Yield what each read brought, and at the end the last lines that have no end."""
+        """Yield the output of each read, and at the end the last lines without a newline."""
         self._iterated = True
         lines = WholeLines()
         try:
             for pieces in payloads(self._answer.rest()):
                 yield Written(lines.take(pieces), pieces)
-        except (OSError, ValueError):  # reset by a dying engine; ValueError: closed by us in another thread
+        except (OSError, ValueError):  # OSError: the engine is lost; ValueError: closed by another thread
             pass
         finally:
             self._answer.close()
@@ -42,12 +42,12 @@ class AttachedOutput:
 
 
 def payloads(reads: Iterable[bytes]) -> Iterator[list[tuple[int, bytes]]]:
-    """Yield the payloads in each read, with the number of their stream, in the order in which the engine sent them.
+    """Yield the payloads in each read with the numbers of their streams, in the engine's order.
 
-    A payload is passed on as it arrives, whole or not: a frame may be as long as a container's longest write.
+    Incomplete payloads are not held back: a frame may be as long as the longest write of a container.
     """
-    kept = b""  # a head that is not all there
-    missing = 0  # of the payload under way
+    kept = b""  # an incomplete head
+    missing = 0  # bytes of the present payload
     stream = 0
     unpack = _HEAD.unpack_from
     for read in reads:

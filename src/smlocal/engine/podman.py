@@ -1,4 +1,4 @@
-"""What Podman does or says otherwise in its Docker-compatible API: as Docker would, which the rooms above know."""
+"""Where Podman's Docker-compatible API differs from Docker's: converts it to what Docker does."""
 
 import re
 import time
@@ -11,7 +11,7 @@ from smlocal.errors import EngineError
 
 _CDI_SINCE = (5, 4)
 _CDI_FOLDERS = ("/etc/cdi", "/var/run/cdi")
-"""Where it looks for descriptions of devices, which it does not tell."""
+"""The folders with CDI specifications; its API does not report them."""
 _PREPARING = re.compile(r"^preparing container \S+ for attach: ")
 _RUNTIME = re.compile(r"^(?:runc|crun|youki|/\S+): (?P<words>.*): OCI [^:]*$", re.DOTALL)
 _VOLUME = re.compile(r"^mounting volume \S+ for container \S+: ")
@@ -21,10 +21,10 @@ _LOOK_SECONDS = 0.05
 _NOT_RUNNING = "container state improper"
 
 
-def in_dockers_words(error: EngineError) -> EngineError:
-    """The same trouble at the start of a container as Docker would tell it.
+def as_docker_error(error: EngineError) -> EngineError:
+    """An error at the start of a container as Docker words it.
 
-    Podman makes the container ready when somebody attaches to it, so what Docker says at the start comes earlier.
+    Podman prepares a container when a client attaches, so these errors may already occur then.
     """
     message = _PREPARING.sub("", error.sentence)
     if runtime := _RUNTIME.match(message):
@@ -35,12 +35,12 @@ def in_dockers_words(error: EngineError) -> EngineError:
 
 
 def is_not_running(error: EngineError) -> bool:
-    """True for a signal to a container that was not started, or has ended."""
+    """True if a signal was sent to a container that is not running."""
     return _NOT_RUNNING in error.sentence
 
 
 def inspect(client: Client, path: str) -> dict[str, Any]:
-    """Inspect a container; Podman fails at one whose process ends while it looks, and not at the next look."""
+    """Inspect a container. Podman fails if its process ends at that moment, so try again."""
     document: dict[str, Any]
     for _ in range(_LOOKS):
         try:
@@ -56,10 +56,10 @@ def inspect(client: Client, path: str) -> dict[str, Any]:
 
 
 def wait(client: Client, container: str, still: Callable[[], None]) -> int:
-    """Wait for the end of a container that was started.
+    """Wait for the end of a container that was started, with Podman's own API.
 
-    By an API of its own: in Docker's, Podman 4.3 looks at the container without a pause, which takes more than a
-    processor from the training, and goes on for ever when one is removed unstarted.
+    With Docker's, Podman 4.3 polls without a pause, which uses more than one processor, and never returns if a
+    container is removed that was not started.
     """
     parameters = {"condition": "exited", "interval": "50ms"}
     with client.ask(
@@ -73,18 +73,18 @@ def wait(client: Client, container: str, still: Callable[[], None]) -> int:
 
 
 def cdi_folders(version: str) -> tuple[str, ...]:
-    """The folders whose CDI devices this version gives to containers; older ones ignore that they were asked to."""
+    """The folders with CDI specifications that this version uses. Versions before 5.4 ignore requests for devices."""
     numbers = tuple(int(each) for each in re.findall(r"\d+", version)[:2])
     return _CDI_FOLDERS if numbers >= _CDI_SINCE else ()
 
 
 def no_gpus(version: str) -> str:
-    """Why it gives containers no GPUs that have no CDI devices: it would start them without, and not say a word."""
+    """Why Podman cannot provide GPUs that are not CDI devices. It would start the container without GPUs."""
     if not cdi_folders(version):
         return "Podman before 5.4 ignores GPU requests of its Docker-compatible API"
     return f"Podman gives GPUs to containers as CDI devices, and {' and '.join(_CDI_FOLDERS)} describe none"
 
 
 def own_prefix(client: Client) -> str:
-    """Where Podman's own API begins."""
+    """The path prefix of Podman's own API."""
     return f"/v{client.greet()['libpod-api-version']}/libpod"

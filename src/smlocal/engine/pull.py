@@ -1,4 +1,4 @@
-"""Bringing an image here, and telling a registry's no from a registry that cannot be reached."""
+"""Pulls images, and distinguishes a refusal of the registry from a registry that is unreachable."""
 
 import json
 from collections.abc import Callable
@@ -51,7 +51,7 @@ _REFUSED = (
 
 
 def pull(client: Client, name: str, login: RegistryLogin | None, progress: Callable[[str], None]) -> None:
-    """Have the engine pull `name`, with `login` or with what the docker command has saved for its registry."""
+    """Let the engine pull `name`, with `login` or with the login that the docker command has saved."""
     repository, tag = split_reference(name)
     if login is None:
         shown = saved_login(registry_host(repository), progress)
@@ -71,13 +71,13 @@ def pull(client: Client, name: str, login: RegistryLogin | None, progress: Calla
 
 
 def split_reference(name: str) -> tuple[str, str]:
-    """Take an image's name apart into repository and tag or digest; no tag means `latest`, never all of them."""
+    """Split an image's name into repository and tag or digest. Without a tag it is `latest`, not all tags."""
     repository, tag = parse_repository_tag(name)
     return parse_repository_tag(repository)[0], tag or "latest"  # a tag before a digest has no effect
 
 
 def registry_host(repository: str) -> str:
-    """Return the registry a repository lives in, `docker.io` when its name does not say."""
+    """The registry of a repository; `docker.io` if its name has none."""
     try:
         return str(resolve_repository_name(repository)[0])
     except InvalidRepository as error:
@@ -85,10 +85,10 @@ def registry_host(repository: str) -> str:
 
 
 def classified(name: str, error: EngineError) -> EngineError | RegistryUnreachableError:
-    """Say whether the registry answered no (a Failed job) or was not reached (a machine that is not ready)."""
+    """Decide whether the registry refused (the job fails) or was unreachable (the machine is not ready)."""
     message = error.sentence
     text = message.lower()
-    # Reached first: "lookup foo: no such host" must not count as something that was not found.
+    # Check this first: "lookup foo: no such host" must not count as "not found".
     if any(sign in text for sign in _UNREACHABLE):
         host = registry_host(split_reference(name)[0])
         return RegistryUnreachableError(
@@ -114,7 +114,7 @@ def _report(line: bytes, progress: Callable[[str], None]) -> None:
         return
     if trouble := event.get("error"):
         raise EngineError(str(trouble))
-    # Bytes so far would be hundreds of lines a second; a layer's states are enough to see that it goes on.
+    # Only the state of each layer: the progress in bytes would be hundreds of lines a second.
     if (status := event.get("status")) and not event.get("progress"):
         layer = event.get("id")
         progress(f"{layer}: {status}" if layer else str(status))

@@ -1,4 +1,4 @@
-"""An engine behind ssh, reached as the docker command does it: `docker system dial-stdio` there is a socket here."""
+"""Connects to an engine through ssh, as the docker command does, with `docker system dial-stdio`."""
 
 import shlex
 import socket
@@ -12,7 +12,7 @@ _CONNECT_SECONDS = 30
 
 
 def ssh_command(address: str) -> tuple[str, ...]:
-    """What is run to reach the engine at `ssh://[user@]host[:port][/path/of/its/socket]`."""
+    """The command that connects to `ssh://[user@]host[:port][/path/of/its/socket]`."""
     try:
         parts = urlsplit(address)
         port = parts.port
@@ -20,9 +20,9 @@ def ssh_command(address: str) -> tuple[str, ...]:
         raise _no_address(address) from None
     if not parts.hostname or parts.password or parts.query or parts.fragment:
         raise _no_address(address)
-    # Nobody is there to type a password: it fails with ssh's own reason instead.
+    # BatchMode: fail with ssh's own message instead of asking for a password.
     command = ["ssh", "-T", "-o", "BatchMode=yes", "-o", f"ConnectTimeout={_CONNECT_SECONDS}"]
-    # It ends by itself once the other machine has been silent for half a minute.
+    # End after the other machine has been silent for half a minute.
     command += ["-o", "ServerAliveInterval=10", "-o", "ServerAliveCountMax=3"]
     if parts.username:
         command += ["-l", unquote(parts.username)]
@@ -35,7 +35,7 @@ def ssh_command(address: str) -> tuple[str, ...]:
 
 
 def connect_by_ssh(command: tuple[str, ...]) -> socket.socket:
-    """Open a connection through a process of its own, which ends with it."""
+    """Open a connection through a process, which ends with the connection."""
     ours, theirs = socket.socketpair()
     try:
         with theirs:
@@ -44,7 +44,7 @@ def connect_by_ssh(command: tuple[str, ...]) -> socket.socket:
                 stdin=theirs.fileno(),
                 stdout=theirs.fileno(),
                 stderr=subprocess.DEVNULL,
-                start_new_session=True,  # Ctrl-C is for us: the job is stopped through this connection
+                start_new_session=True,  # Ctrl-C must not end it: it is needed to stop the job
             )
     except BaseException:
         ours.close()

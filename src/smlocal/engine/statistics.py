@@ -1,4 +1,4 @@
-"""What an engine knows about a running container: its document of statistics, of cgroup v1 and v2 alike."""
+"""The engine's statistics of a running container, with cgroup v1 or v2."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -11,20 +11,20 @@ _NANO = 1_000_000_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Statistics:
-    """A container at one moment. None: the engine does not say."""
+    """The statistics at one moment. None: not known."""
 
     at: float
-    """By the engine's clock, seconds since the epoch."""
+    """Seconds since the epoch, by the engine's clock."""
     cpu_seconds: float
-    """Of all processors since the start."""
+    """On all processors, since the start."""
     cpus: int
-    """Processors that it may use."""
+    """The number of processors that it may use."""
     memory: int
-    """Bytes, file cache included."""
+    """Bytes, including file cache."""
     cache: int
-    """Of these, file cache that was not used lately: what `docker stats` takes off."""
+    """The part that is inactive file cache, which `docker stats` subtracts."""
     memory_highest: int | None
-    """The kernel's high-water mark, file cache included; only cgroup v1 gives it."""
+    """The highest since the start, including file cache; only with cgroup v1."""
     disk_read: int | None
     disk_written: int | None
     network_received: int | None
@@ -32,14 +32,14 @@ class Statistics:
 
 
 def read_statistics(document: Mapping[str, Any]) -> Statistics | None:
-    """None for a container that does not run: its document has no numbers, or zeros."""
+    """None if the container is not running: then there are no numbers, or zeros."""
     memory, cpu = document.get("memory_stats") or {}, document.get("cpu_stats") or {}
     spent = (cpu.get("cpu_usage") or {}).get("total_usage") or 0
     usage = memory.get("usage") or 0
     if not usage or not spent:
         return None
     details = memory.get("stats") or {}
-    # v1 has both names, and the plain one leaves out the cgroups below.
+    # v1 has both, and the plain one does not include the cgroups below.
     cache = details.get("total_inactive_file", details.get("inactive_file")) or 0
     read, written = _disk(document.get("blkio_stats") or {})
     received, sent = _network(document.get("networks"))
@@ -58,7 +58,7 @@ def read_statistics(document: Mapping[str, Any]) -> Statistics | None:
 
 
 def _disk(blkio: Mapping[str, Any]) -> tuple[int | None, int | None]:
-    """What went to and from block devices; an empty list says nothing, since not every kernel counts."""
+    """Bytes from and to block devices; an empty list means not known, since not every kernel counts them."""
     entries: Sequence[Mapping[str, Any]] = blkio.get("io_service_bytes_recursive") or ()
     if not entries:
         return None, None
@@ -71,7 +71,7 @@ def _disk(blkio: Mapping[str, Any]) -> tuple[int | None, int | None]:
 
 
 def _network(networks: Mapping[str, Mapping[str, int]] | None) -> tuple[int | None, int | None]:
-    """Over all interfaces; a container without a network has none."""
+    """The sums over all interfaces; None without a network."""
     if not networks:
         return None, None
     return sum(each["rx_bytes"] for each in networks.values()), sum(each["tx_bytes"] for each in networks.values())

@@ -1,4 +1,4 @@
-"""How long an engine may take for what it is asked, all in proportion to one number that the user may set."""
+"""The time limits of calls to an engine, all proportional to one number that the user may set."""
 
 import math
 import os
@@ -14,55 +14,55 @@ _LONGEST = 86_400.0
 
 
 class Call(StrEnum):
-    """What kinds of calls there are, by how long they may take."""
+    """Kinds of calls with different limits."""
 
     GREETING = "greeting"
-    """The first one: an engine behind ssh takes a while."""
+    """The first call; slow through ssh."""
     GLANCE = "glance"
-    """Whether the engine, or a container, is still there."""
+    """A check whether the engine or a container is there."""
     QUESTION = "question"
     ACTION = "action"
-    """Make, start or remove something."""
+    """Makes, starts or removes something."""
     STREAM = "stream"
-    """As many bytes as there are, in either direction: a pull, an archive, a log."""
+    """Any number of bytes in either direction: a pull, an archive, a log."""
     WAIT = "wait"
-    """Until something happens that may be days away."""
+    """Waits for an event, perhaps for days."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Timeouts:
-    """Everything in seconds."""
+    """In seconds."""
 
     lost: float = _DEFAULT
-    """A job whose engine is lost ends within about so many."""
+    """The time in which a job ends after its engine is lost."""
 
     @property
     def connect(self) -> float:
-        """For a connection, TLS included."""
+        """To connect, including TLS."""
         return self.lost / 4
 
     @property
     def silence(self) -> float:
-        """After so long without a byte the engine is asked whether it is still there."""
+        """Silence after which the engine is checked."""
         return self.lost / 4
 
     @property
     def again(self) -> float:
-        """For the first answer of an engine that was lost."""
+        """For the first answer of a lost engine."""
         return self.lost / 30
 
     @property
     def back(self) -> float:
-        """An engine that was lost is often only restarting: clean-up waits so long for it."""
+        """How long clean-up waits for a lost engine, which is often only restarting."""
         return self.lost / 4
 
     @property
     def killed(self) -> float:
-        """After SIGKILL a container has so long to end."""
+        """The time in which a container must end after SIGKILL."""
         return self.lost
 
     def total(self, call: Call) -> float:
-        """For a whole call, however steadily its answer comes."""
+        """For a whole call."""
         match call:
             case Call.GLANCE:
                 return self.lost / 6
@@ -76,12 +76,12 @@ class Timeouts:
                 assert_never(call)
 
     def quiet(self, call: Call) -> float:
-        """Without a byte, from an engine that is there."""
+        """The longest silence of an engine that is there."""
         return self.lost * 10 if call is Call.STREAM else math.inf
 
 
 def chosen_timeouts() -> Timeouts:
-    """What the user says in the environment, or the usual ones."""
+    """The limits from the environment, or the default."""
     text = os.environ.get(VARIABLE, "").strip()
     if not text:
         return Timeouts()

@@ -1,28 +1,28 @@
-"""Lines put together per stream, so that a piece of one stream never falls into a line of the other."""
+"""Assembles complete lines of several streams."""
 
 from collections.abc import Iterable
 from typing import Final
 
 MOST_HELD: Final = 1 << 20
-"""Bytes of a line whose end has not come. A longer line is passed on as it comes."""
+"""The maximum size of an incomplete line. A longer line is passed on in pieces."""
 
 
 class WholeLines:
-    """Takes pieces of several streams in the order in which they came and returns whole lines of them.
+    """Takes pieces of several streams in their order of arrival, and returns complete lines.
 
     The lines of a stream keep their order, and no byte is lost. A newline is added only where two lines would be
-    joined: after a line longer than `MOST_HELD` that the other stream interrupts, and between unfinished last lines.
+    joined: after a line longer than `MOST_HELD` that the other stream interrupts, and between incomplete last lines.
     """
 
     def __init__(self) -> None:
         """Begin at the start of a line of each stream."""
         self._held: dict[int, bytearray] = {}
-        """The unfinished line of each stream that has one."""
+        """The incomplete lines by stream."""
         self._open: int | None = None
-        """The stream whose line was too long to hold and has not ended yet."""
+        """The stream with a line that was too long to keep and has not ended yet."""
 
     def take(self, pieces: Iterable[tuple[int, bytes]]) -> bytes:
-        """Return the lines that are whole now. A piece is a stream's number and bytes."""
+        """Return the lines that are complete now. A piece is the number of a stream and bytes."""
         out: list[bytes | bytearray] = []
         for stream, data in pieces:
             held = self._held.get(stream)
@@ -52,7 +52,7 @@ class WholeLines:
         return b"".join(out)
 
     def rest(self) -> bytes:
-        """Return the last lines, which have no end."""
+        """Return the last lines, which have no newline."""
         lines = list(self._held.values())
         if self._open is not None and lines:
             lines.insert(0, bytearray())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from smlocal.engine.kernel_log import tells_of
+from smlocal.engine.kernel_log import is_kill_in
 
 ID = "c9aedb55" * 8
 OTHER = "38b1f2aa" * 8
@@ -29,4 +29,4 @@ def record(limited: str, ended: str, *, begins: str = "6,1228658,84770104145,-;o
     ],
 )
 def test_whose_memory_ran_out(said: bytes, told: bool) -> None:
-    assert tells_of(said, ID) is told
+    assert is_kill_in(said, ID) is told

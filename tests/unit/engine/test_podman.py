@@ -4,7 +4,7 @@ import pytest
 
 from smlocal.channels.overlay import is_overlay_refusal
 from smlocal.engine.documents import container_state
-from smlocal.engine.podman import cdi_folders, in_dockers_words, is_not_running, no_gpus
+from smlocal.engine.podman import as_docker_error, cdi_folders, is_not_running, no_gpus
 from smlocal.errors import EngineError
 from smlocal.job.decide.start_hints import start_hints
 
@@ -23,7 +23,7 @@ NO_COMMAND = "OCI runtime attempted to invoke a command that was not found"
     ],
 )
 def test_a_first_process_that_cannot_be_started(earlier: str, runtime: str, words: str, kind: str, hint: str) -> None:
-    error = in_dockers_words(EngineError(f"{earlier}{runtime}: {words}: {kind}", status=500))
+    error = as_docker_error(EngineError(f"{earlier}{runtime}: {words}: {kind}", status=500))
     assert (error.sentence, error.status) == (f"OCI runtime create failed: {words}: unknown", 500)
     assert any(hint in each for each in start_hints(error.sentence))
 
@@ -32,11 +32,11 @@ def test_an_overlay_that_cannot_be_mounted_is_one() -> None:
     said = f"mounting volume view for container {ID}: mount: /x/_data: special device overlay does not exist.\n dmesg"
     refusal = EngineError(said, status=500)
     assert not is_overlay_refusal(refusal)
-    assert is_overlay_refusal(in_dockers_words(refusal))
+    assert is_overlay_refusal(as_docker_error(refusal))
 
 
 def test_other_words_stay_as_they_are() -> None:
-    assert in_dockers_words(EngineError("no space left on device", status=500)).sentence == "no space left on device"
+    assert as_docker_error(EngineError("no space left on device", status=500)).sentence == "no space left on device"
 
 
 def test_a_signal_that_comes_too_early() -> None:

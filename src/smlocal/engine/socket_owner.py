@@ -1,4 +1,4 @@
-"""Who listens at a socket of this machine, seen without a question: Podman takes most of a second to say what it is."""
+"""Finds out who made a socket, without a request: Podman takes most of a second to report what it is."""
 
 import os
 import socket
@@ -7,13 +7,13 @@ import struct
 from smlocal.engine.endpoint import Endpoint
 
 _WHO = struct.Struct("3i")
-"""What the kernel tells of a socket's other end: process, user, group."""
+"""Process, user and group of the other end of a socket."""
 _OWN = frozenset({"podman", "systemd"})
-"""Podman itself, or the user's systemd that starts it. One in a virtual machine has another program listen for it."""
+"""Podman itself, or the user's systemd, which starts it. For a virtual machine another program listens."""
 
 
-def is_roots(endpoint: Endpoint) -> bool:
-    """True for a socket that root has made, which a virtual machine's or a rootless engine's never is."""
+def is_owned_by_root(endpoint: Endpoint) -> bool:
+    """True if root made the socket. Those of virtual machines and rootless engines belong to a user."""
     try:
         return endpoint.local and os.stat(endpoint.path).st_uid == 0
     except OSError:
@@ -21,7 +21,7 @@ def is_roots(endpoint: Endpoint) -> bool:
 
 
 def is_rootless_podman(endpoint: Endpoint) -> bool:
-    """True where a user of this machine runs the Podman that answers at this socket."""
+    """True if a user of this machine runs the Podman at this socket."""
     if not endpoint.local or not hasattr(socket, "SO_PEERCRED"):
         return False
     try:

@@ -10,7 +10,7 @@ import pytest
 
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import Endpoint
-from smlocal.engine.listener import is_rootless_podman, is_roots
+from smlocal.engine.socket_owner import is_owned_by_root, is_rootless_podman
 
 NOBODY = 65534
 _LISTEN = """
@@ -74,10 +74,10 @@ def test_the_podman_of_a_user(listen: Listen, name: str, own: bool) -> None:
 def test_the_podman_of_root_is_none_of_them(listen: Listen) -> None:
     endpoint = listen("podman", 0)
     assert not is_rootless_podman(endpoint)
-    assert is_roots(endpoint)
+    assert is_owned_by_root(endpoint)
     os.chown(endpoint.path, NOBODY, NOBODY)
     assert not is_rootless_podman(endpoint)
-    assert not is_roots(endpoint)
+    assert not is_owned_by_root(endpoint)
 
 
 def test_the_podman_of_a_user_is_asked_for_a_greeting_alone(listen: Listen) -> None:
@@ -97,4 +97,4 @@ def test_where_nobody_listens(tmp_path: Path) -> None:
         Endpoint(address="tcp://127.0.0.1:1", host="127.0.0.1", port=1),
     ):
         assert not is_rootless_podman(endpoint)
-        assert not is_roots(endpoint)
+        assert not is_owned_by_root(endpoint)
