@@ -1,4 +1,4 @@
-"""Carry a validated job out, in this process or in one that goes on by itself. Commands and Python calls share this."""
+"""Runs a validated job, in this process or in one of its own. Used by commands and by Python calls."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -61,7 +61,7 @@ def execute_in_background(
     report: str | None = None,
     junit: str | None = None,
 ) -> None:
-    """Return once the job has a supervisor in a process of its own."""
+    """Return as soon as the job has a supervisor, in a process of its own."""
     from dataclasses import replace as changed
 
     from smlocal.engine.docker import connect
@@ -118,8 +118,8 @@ def supervise_prepared(
             _report(store, prepared, report=report, junit=junit)
 
 
-def look_ahead(job: "JobFile", *, name: str, strict: bool) -> "JobPlan":
-    """What `execute` would do; nothing is run or pulled, and no job is made."""
+def plan_only(job: "JobFile", *, name: str, strict: bool) -> "JobPlan":
+    """What `execute` would do. Nothing is run or pulled, and no job is made."""
     from smlocal.engine.docker import connect
     from smlocal.job.prepare.job_preparation import plan_job
     from smlocal.store.home import home_directory
@@ -130,7 +130,7 @@ def look_ahead(job: "JobFile", *, name: str, strict: bool) -> "JobPlan":
 def _prepare(
     job: "JobFile", store: "Store", engine: "Engine", *, name: str, strict: bool, replace: bool, reporter: "Reporter"
 ) -> "Prepared":
-    """Everything before the job is made; what is wrong is an error."""
+    """Everything before the job is made. What is wrong is an error."""
     from smlocal.job.prepare.job_name import check_job_name
     from smlocal.job.prepare.job_preparation import prepare
 

@@ -1,4 +1,4 @@
-"""What an engine takes for the name of an image: the grammar of image references."""
+"""The syntax of image names, as engines define it."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""From what describes a job (a file, text, a dict, overrides) to a validated one with its name."""
+"""Reads a job from a file, text or a dict with overrides, validates it and finds its name."""
 
 import os
 from collections.abc import Mapping
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 JobSource = str | os.PathLike[str] | Mapping[str, Any]
 """A job file, or a CreateTrainingJob request with an optional `Local` block."""
-LARGEST = 10 << 20
-"""Bytes of a job file."""
+MAX_BYTES = 10 << 20
+"""Of a job file."""
 
 
 def read_source(source: JobSource | None, given: Overrides, *, strict: bool) -> tuple["JobFile", str]:
@@ -35,7 +35,7 @@ def read_source(source: JobSource | None, given: Overrides, *, strict: bool) -> 
 def read_document(
     document: "Document", given: Overrides, *, path: str | None, fill_in: bool, strict: bool
 ) -> tuple["JobFile", str]:
-    """The validated job and its name; `path` is where the document was read, if that gives a name."""
+    """The validated job and its name. `path`: the file of the document, if it may give the job its name."""
     from smlocal.api.overrides import apply_overrides, fill
     from smlocal.jobfile.job_file import read_job
 
@@ -61,7 +61,7 @@ def read_file(path: str) -> "Document":
 
 
 def command_line_document() -> "Document":
-    """A job that flags alone describe."""
+    """An empty document, for a job that only flags describe."""
     return _empty("command line")
 
 
@@ -80,7 +80,7 @@ def _document(source: JobSource) -> "Document":
     from smlocal.jobfile.document import Document
 
     try:
-        # A copy, so that the caller's stays as it is, of what a job file could hold.
+        # A copy, so that the caller's dict is not changed. It has only what a job file can have.
         data = json.loads(json.dumps(dict(source), default=os.fspath))
     except (TypeError, ValueError, RecursionError) as error:
         raise JobFileSyntaxError(
@@ -92,7 +92,7 @@ def _document(source: JobSource) -> "Document":
 
 
 def _check_image(document: "Document", job: "JobFile") -> None:
-    """The service takes any text here, and no engine does."""
+    """The service accepts any text here, but engines do not."""
     from smlocal.api.image_name import is_image_name
 
     specification = job.request.AlgorithmSpecification
@@ -121,13 +121,13 @@ def _default_name(path: str | None, job: "JobFile") -> str:
     image = (specification.TrainingImage if specification is not None else None) or "job"
     stem = os.path.splitext(os.path.basename(path))[0] if path else image.rpartition("/")[2].partition(":")[0]
     if stem == "job" and path:
-        # Most job files are called job.yaml: the folder says more.
+        # Most job files are called job.yaml. The name of the folder says more.
         stem = os.path.basename(os.path.dirname(os.path.abspath(path))) or stem
     return default_name(stem, datetime.now().astimezone())
 
 
 def _content(path: str) -> bytes:
-    """The beginning of a regular file; what has no end, or nobody at its other end, is not even opened."""
+    """The first bytes of a regular file. Devices and FIFOs are not opened, since reading them may never end."""
     import stat
 
     from smlocal.errors import JobFileMissingError
@@ -142,7 +142,7 @@ def _content(path: str) -> bytes:
                 remedy=["Write it to a file, or pass it on stdin: ... | smlocal run -"],
             )
         with open(path, "rb") as file:
-            return file.read(LARGEST + 1)
+            return file.read(MAX_BYTES + 1)
     except FileNotFoundError as error:
         raise JobFileMissingError(f"the job file {path} does not exist", remedy=_similar(path)) from error
     except OSError as error:
@@ -152,8 +152,8 @@ def _content(path: str) -> bytes:
 def _decoded(content: bytes, name: str) -> str:
     from smlocal.errors import JobFileSyntaxError
 
-    if len(content) > LARGEST:
-        raise JobFileSyntaxError(f"{name} is too large for a request: more than {LARGEST >> 20} MiB")
+    if len(content) > MAX_BYTES:
+        raise JobFileSyntaxError(f"{name} is too large for a request: more than {MAX_BYTES >> 20} MiB")
     try:
         return content.decode()
     except UnicodeDecodeError as error:

@@ -1,4 +1,4 @@
-"""What overrides a job file, or describes a job without one: the flags of a command, the keywords of a call."""
+"""Overrides of a job file, or a job without one: from the flags of a command or the keywords of a call."""
 
 import os
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ Path = str | os.PathLike[str]
 
 
 class Overrides(TypedDict, total=False):
-    """Paths are relative to the current directory. None is as if it were not given."""
+    """Paths are relative to the current directory. None means not given."""
 
     image: str | None
     channels: Mapping[str, Path]
@@ -31,9 +31,9 @@ class Overrides(TypedDict, total=False):
     role: str | None
     credentials: Literal["none", "inherit", "role"] | None
     sources: Mapping[str, Path]
-    """Folders that stand for s3:// prefixes."""
+    """The folders that are read in place of s3:// prefixes."""
     code: Path | None
-    """Fills /opt/ml/code."""
+    """The folder for /opt/ml/code."""
     staging: Literal["overlay", "copy"] | None
     publish: bool
     """Upload artifacts and mirror checkpoints to their s3:// locations."""
@@ -58,7 +58,7 @@ _SWITCHES: Mapping[str, tuple[str, ...]] = {"allow_cpu": ("Local", "AllowCpu"), 
 
 
 def apply_overrides(document: "Document", given: Overrides) -> None:
-    """Let them override the document."""
+    """Change the document accordingly."""
     for option, place in _PLACES.items():
         value = given.get(option)
         if value is not None:
@@ -79,7 +79,7 @@ def apply_overrides(document: "Document", given: Overrides) -> None:
 
 
 def fill(document: "Document") -> None:
-    """What every request needs, for a job that is described without one."""
+    """Add what every request needs, for a job without a file."""
     for place, value in (
         (("AlgorithmSpecification", "TrainingInputMode"), "File"),
         (("ResourceConfig", "InstanceType"), DEFAULT_INSTANCE_TYPE),
@@ -92,7 +92,7 @@ def fill(document: "Document") -> None:
 
 
 def _apply_gpus(document: "Document", given: Overrides) -> None:
-    """A number of GPUs takes back what the file says about running without."""
+    """A number of GPUs overrides AllowCpu of the file."""
     gpus = given.get("gpus")
     if gpus is None:
         return
@@ -113,7 +113,7 @@ def _apply_folders(document: "Document", given: Overrides) -> None:
 
 
 def _apply_output(document: "Document", output: str) -> None:
-    """An output folder replaces a local path of the file, and is where an s3:// one goes."""
+    """An output folder replaces a local path in the file. For an s3:// URI it becomes Local.Output."""
     asked = document.data.get("OutputDataConfig")
     uri = asked.get("S3OutputPath") if isinstance(asked, dict) else None
     remote = isinstance(uri, str) and uri.startswith(("s3://", "https://"))
@@ -134,6 +134,6 @@ def _apply_channel(document: "Document", name: str, path: str) -> None:
 
 
 def _absolute(given: Path) -> str:
-    """Relative to the current directory. A blank path stays so, and is refused as in a file."""
+    """The path from the current directory. A blank path is not changed: it is refused as in a file."""
     path = os.fspath(given)
     return path if not path.strip() or "://" in path else os.path.abspath(path)

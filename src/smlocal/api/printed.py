@@ -1,4 +1,4 @@
-"""What `smlocal.run(..., show=True)` prints to `sys.stdout`: phases, warnings, and what the containers write."""
+"""The output of `smlocal.run(..., show=True)` on `sys.stdout`: phases, warnings, and the containers' output."""
 
 import sys
 import time
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from queue import SimpleQueue
 
 _AHEAD = 64
-"""Pieces of output that a container may be ahead of whoever reads."""
+"""Pieces of output that may wait to be printed."""
 _SECONDS_BETWEEN = 10.0
 _UNREAD_SECONDS = 2.0
 
@@ -24,7 +24,7 @@ class Printed(Reporter):
     """The calling thread prints, so that nothing of a job waits for a reader."""
 
     def __init__(self, messages: "SimpleQueue[Callable[[], None] | None]") -> None:
-        """Print by what is put into `messages`."""
+        """`messages` gets functions that print."""
         self._messages = messages
         self._room = Semaphore(_AHEAD)
         self._several = False
@@ -64,7 +64,7 @@ class Printed(Reporter):
         self._say(f"Warning: {text}")
 
     def output(self, host: str, written: Written) -> None:
-        """Whole lines. The thread that reads the container waits for whoever reads, but not for long after a stop."""
+        """Whole lines. The thread that reads the container waits until they are printed; after a stop not for long."""
         if not written.lines:
             return
         text = written.lines.decode(errors="replace")
@@ -82,7 +82,7 @@ class Printed(Reporter):
         self._print(text)
 
     def _print(self, text: str) -> None:
-        """What begins a line of its own, even where the last line of a container has no end."""
+        """Print a text that begins a new line, even if the last line of a container has no newline."""
         sys.stdout.write(f"\n{text}" if self._line_open else text)
         sys.stdout.flush()
         self._line_open = not text.endswith("\n")

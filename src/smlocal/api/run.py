@@ -61,11 +61,11 @@ def run(
 
 
 def plan(job: JobSource | None = None, *, strict: bool = False, **overrides: Unpack[Overrides]) -> "JobPlan":
-    """What `run` would do, from the very object that it would execute; nothing is run or pulled."""
-    from smlocal.api.execution import look_ahead
+    """What `run` would do: the object that it would execute. Nothing is run or pulled."""
+    from smlocal.api.execution import plan_only
 
     asked, name = read_source(job, overrides, strict=strict)
-    return look_ahead(asked, name=name, strict=strict)
+    return plan_only(asked, name=name, strict=strict)
 
 
 def _reporter(messages: "SimpleQueue[Callable[[], None] | None] | None") -> "Reporter":

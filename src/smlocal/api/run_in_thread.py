@@ -1,4 +1,4 @@
-"""Supervise a job beside the calling thread, which waits, shows what is to be shown, and receives Ctrl-C."""
+"""Supervises a job in a thread. The calling thread waits, prints, and receives Ctrl-C."""
 
 import threading
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from smlocal.job.control.stop_requests import StopRequests
 
 Outcome = TypeVar("Outcome")
 _LOOK_SECONDS = 1.0
-"""The end wakes the caller at once. This is for an exception that comes between the waking and the look."""
+"""The end wakes the caller at once. This is for an exception just before the caller begins to wait again."""
 
 
 def run_in_thread(
@@ -17,7 +17,7 @@ def run_in_thread(
     requests: StopRequests,
     messages: "SimpleQueue[Callable[[], None] | None]",
 ) -> Outcome:
-    """What `work` returns. Meanwhile messages are called in this thread.
+    """Return what `work` returns. Meanwhile this thread calls the messages.
 
     Python raises KeyboardInterrupt in the main thread, wherever that is. Here it stops the job, the second one kills
     it, and it goes on to the caller once the job has ended. So does any other exception of a signal handler.
@@ -57,7 +57,7 @@ def _wait(
     requests: StopRequests,
     messages: "SimpleQueue[Callable[[], None] | None]",
 ) -> None:
-    """Wait for the end, whatever exceptions come; each of them is a request to stop."""
+    """Wait for the end. Each exception is a request to stop."""
     asked = 0
     while True:
         # Python raises between any two instructions, so everything is inside the `try`, the condition too.

@@ -76,7 +76,7 @@ def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def read_job_options(given: dict[str, Any]) -> tuple["JobFile", str]:
     """The validated job and its name."""
-    from smlocal.api.job_source import LARGEST, command_line_document, read_document, read_file, read_text
+    from smlocal.api.job_source import MAX_BYTES, command_line_document, read_document, read_file, read_text
 
     path = given["job"]
     overrides = _overrides(given)
@@ -87,7 +87,7 @@ def read_job_options(given: dict[str, Any]) -> tuple["JobFile", str]:
     elif path == "-":
         import sys
 
-        document = read_text(sys.stdin.buffer.read(LARGEST + 1), name="stdin", directory=os.getcwd())
+        document = read_text(sys.stdin.buffer.read(MAX_BYTES + 1), name="stdin", directory=os.getcwd())
     else:
         document = read_file(path)
     return read_document(document, overrides, path=path, fill_in=path is None, strict=given["strict"])

@@ -1,4 +1,4 @@
-"""The files in an artifact, read from its headers: nothing is unpacked, and time and memory are bounded."""
+"""The names and sizes of the files in an artifact. Nothing is unpacked, and time and memory are limited."""
 
 import os
 import zlib
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _MAX_SHOWN = 300
 _MAX_COUNTED = 10_000
 _MAX_BYTES = 1 << 29
-"""Everything before a header has to be decompressed: half a GiB takes a second or two."""
+"""All data before a header has to be decompressed: half a GiB takes one or two seconds."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

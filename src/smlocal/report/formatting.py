@@ -28,7 +28,7 @@ def duration(seconds: float) -> str:
 
 
 def axis_duration(seconds: float) -> str:
-    """As `duration`, but whole seconds from ten on."""
+    """As `duration`, but in whole seconds from 10 s on."""
     return duration(round(seconds) if seconds >= 10 else seconds)  # noqa: PLR2004 - two digits
 
 
@@ -38,7 +38,7 @@ def number(value: float) -> str:
 
 
 def short_number(value: float) -> str:
-    """The same at an axis."""
+    """The value of a metric at an axis."""
     return f"{value:.4g}"
 
 

@@ -1,4 +1,4 @@
-"""All data that a report shows, read from the store. What is missing, as for older jobs, is left out."""
+"""Reads all data that a report shows from the store. What an older job does not have is left out."""
 
 import os
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from smlocal.report.usage_charts import HostCharts, host_charts
 from smlocal.store.jobs import Store
 
 _WITHHELD = "(withheld)"
-"""In place of secrets: not every font has the sign that terminals show."""
+"""In place of secrets: not every font has the character that terminals show."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,7 +49,7 @@ class JobReport:
 
 
 def read_job_report(store: Store, name: str, time: float) -> JobReport:
-    """Read a job, ended or running. `JobUnknownError` if there is none of this name."""
+    """Read a job, ended or running. `JobUnknownError` if there is no such job."""
     answer = describe_job(store, name)
     plan: Mapping[str, Any] = store.document(name, PLAN)
     local = answer["Local"]
@@ -78,7 +78,7 @@ def read_job_report(store: Store, name: str, time: float) -> JobReport:
 
 
 def _usage_so_far(store: Store, name: str, plan: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The usage of a running job, which has no result yet."""
+    """The usage of a running job, which is not in its result yet."""
     if store.get(name).status.terminal:
         return {}
     hosts = [

@@ -1,4 +1,4 @@
-"""The end of a log as the service would show it."""
+"""The end of a log, as the service would show it."""
 
 import os
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from smlocal.contract.log_view import view_of
 _MAX_LINES = 40
 _MAX_BYTES = 1 << 18
 _MAX_LENGTH = 2000
-"""Characters of a line; it may have any number."""
+"""Characters of a line that are shown."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,4 +1,4 @@
-"""A chart for each metric. The values are read twice from the disk and never all held in memory."""
+"""A chart for each metric. The values are read from the disk twice, so that they need not fit into memory."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from smlocal.report.chart import Chart, Downsampler, Line, Range
 from smlocal.report.formatting import axis_duration, counted, number, short_number
 
 _MIN_SECONDS = 1.0
-"""If all values came within less, they are drawn by their order: their times say little."""
+"""If the times of all values are within less, the values are drawn in their order instead."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -24,7 +24,7 @@ class MetricCharts:
 
 @dataclass(kw_only=True, slots=True)
 class _Metric:
-    """What is kept of the values of one metric."""
+    """A summary of the values of one metric."""
 
     lowest: float
     highest: float
@@ -33,7 +33,7 @@ class _Metric:
     counts: Counter[str] = field(default_factory=Counter)
     """Values of each host."""
     timed: bool = True
-    """False if the values are drawn by their order."""
+    """False if the values are drawn in their order, without times."""
     x_range: Range = (0.0, 0.0)
     lines: dict[str, Downsampler] = field(default_factory=dict)
 
@@ -48,7 +48,7 @@ class _Metric:
 
 
 def metric_charts(found: JobMetrics, began: float) -> MetricCharts:
-    """Draw metrics over the time since `began`, all on the same axis, or by the order of their values."""
+    """The charts. Their horizontal axis is the time since `began`, or the order of the values."""
     metrics, times = _summarised(found)
     for metric in metrics.values():
         if times and times[1] - times[0] >= _MIN_SECONDS and metric.timed:

@@ -1,4 +1,4 @@
-"""A report as one HTML file, made from the templates beside this module: no script, nothing from elsewhere."""
+"""A report as one HTML file, from the templates beside this module. It needs no scripts and no other files."""
 
 import json
 from functools import cache, partial
@@ -17,7 +17,7 @@ _REPLACEMENTS = _CONTROL_PICTURES | dict.fromkeys(range(0x80, 0xA0), 0xFFFD)
 
 
 def render_report(report: JobReport) -> str:
-    """The page of a job."""
+    """The HTML page of a job."""
     answer = report.answer
     seconds = answer["Local"].get("Seconds", {})
     timeline = build_timeline(answer["SecondaryStatusTransitions"], seconds, report.time)
@@ -25,7 +25,7 @@ def render_report(report: JobReport) -> str:
 
 
 def render(template: str, **context: Any) -> str:
-    """Fill a template. Everything from outside is escaped, and valid in HTML and UTF-8."""
+    """Fill a template. All data is escaped, so the result is valid HTML and UTF-8."""
     text = _environment().get_template(template).render(context)
     # File names may have bytes that are not UTF-8, which could not be written to a file.
     return text.translate(_REPLACEMENTS).encode(errors="backslashreplace").decode()

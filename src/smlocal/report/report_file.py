@@ -1,4 +1,4 @@
-"""Reports in files of the user's choice: written completely or not at all."""
+"""Writes reports to files that the user chooses, completely or not at all."""
 
 import json
 import os
@@ -87,7 +87,7 @@ def _replace(path: str, data: bytes) -> None:
 
 
 def _special(path: str) -> bool:
-    """True for a terminal, a pipe or a device, such as /dev/stderr: a rename would replace it by a file."""
+    """True for terminals, pipes and devices such as /dev/stderr, which a rename would replace by a file."""
     try:
         return not stat.S_ISREG(os.stat(path).st_mode)
     except OSError:

@@ -1,4 +1,4 @@
-"""When the job was in which secondary status: a row for each, with a bar. The template `timeline.html` draws it."""
+"""The phases of a job, each as a row with a bar. The template `timeline.html` draws them."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 _MIN_WIDTH = 4
-"""The bar of a phase without any length is visible too."""
+"""So that the bar of a very short phase is visible."""
 _END_STATUSES = {"Completed", "Failed", "Stopped", "MaxRuntimeExceeded", "MaxWaitTimeExceeded"}
 
 
@@ -20,12 +20,12 @@ class Phase:
     seconds: float
     left: float
     width: float
-    """Of the bar; 0 for the status that the job ended with."""
+    """Of the bar. 0 for the status with which the job ended."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Timeline:
-    """The rows, and the seconds that they span."""
+    """The rows, and the total seconds."""
 
     WIDTH: ClassVar = 1000
 

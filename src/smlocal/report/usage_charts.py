@@ -1,4 +1,4 @@
-"""What a host used, as charts over the time since training began."""
+"""Charts of what a host used, over the time since training began."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from smlocal.report.chart import XY, Chart, Line, Range, downsample
 from smlocal.report.formatting import axis_duration
 
 _LIMIT_SHOWN_FROM = 0.5
-"""The share of the instance's capacity from which on its limit is drawn."""
+"""The limit of the instance type is drawn if the peak is above this share of it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HostCharts:
-    """The charts of one host; none if its series is missing."""
+    """The charts of one host. There are none if its series is missing."""
 
     name: str
     figures: Mapping[str, Any]
@@ -26,7 +26,7 @@ class HostCharts:
 
 
 def host_charts(figures: Mapping[str, Any], series: Series, began: float) -> HostCharts:
-    """Charts of everything that was measured."""
+    """A chart of each figure that was measured."""
     charts = _charts(figures, series, began) if series.points else ()
     return HostCharts(name=figures["Name"], figures=figures, charts=tuple(charts))
 
@@ -94,7 +94,7 @@ def _chart(
     limit: float | None = None,
     top: float = 0.0,
 ) -> Chart:
-    """From zero to the highest value, or to `top`, or to the limit unless that is far away."""
+    """The vertical axis ends at the highest value, at `top`, or at the limit if that is not far away."""
     top = max(top, *(y for line in lines for _, y in line.points), 0.0)
     if limit is not None and top < _LIMIT_SHOWN_FROM * limit:
         limit = None

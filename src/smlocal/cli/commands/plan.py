@@ -39,10 +39,10 @@ def command(*, as_json: bool, script: bool, texts: tuple[str, ...], **given: Any
         raise click.UsageError("--json and --script cannot be used together: the document includes the script.")
     job, name = read_job_options(given)
 
-    from smlocal.api.execution import look_ahead
+    from smlocal.api.execution import plan_only
     from smlocal.planning.script import shell_script
 
-    plan = look_ahead(job, name=name, strict=given["strict"])
+    plan = plan_only(job, name=name, strict=given["strict"])
     tried = _tried(plan, texts)
     if as_json:
         import json
