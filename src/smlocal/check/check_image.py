@@ -12,6 +12,7 @@ from smlocal.check.registry import check_ids, chosen_rules
 from smlocal.check.subject import Profile
 from smlocal.engine.interface import Engine
 from smlocal.jobfile.job_file import JobFile
+from smlocal.planning.entrypoint import is_model_trainer
 
 
 def check_image(
@@ -32,11 +33,12 @@ def check_image(
 
     `dockerfile` is the path of the one that made the image; findings are then placed at its lines.
     """
-    rules = chosen_rules(only=only, skip=skip, profiles=profiles, static=static)
+    wanted = frozenset(profiles) | _profiles_of(job)
+    rules = chosen_rules(only=only, skip=skip, profiles=wanted, static=static)
     check_ids((each.id for each in ignores), "--ignore")
     accepted = (*ignores, *(ignores_of(job) if job is not None else ()))
     place = placer(dockerfile)
-    subject = look_at(image, engine, rules, home=home, job=job, profiles=frozenset(profiles))
+    subject = look_at(image, engine, rules, home=home, job=job, profiles=wanted)
     results = judge(examine(rules, subject), accepted, today or date.today(), place(subject))  # noqa: DTZ011 - the day of whoever reads it
     return CheckReport(
         image=image,
@@ -45,3 +47,12 @@ def check_image(
         dockerfile=dockerfile,
         results=results,
     )
+
+
+def _profiles_of(job: JobFile | None) -> frozenset[Profile]:
+    """The launcher whose command a job file has."""
+    specification = job.request.AlgorithmSpecification if job is not None else None
+    if specification is None:
+        return frozenset()
+    words = (*(specification.ContainerEntrypoint or ()), *(specification.ContainerArguments or ()))
+    return frozenset({Profile.MODEL_TRAINER} if is_model_trainer(words) else ())

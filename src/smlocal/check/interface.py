@@ -33,6 +33,8 @@ class Mark(StrEnum):
     """Real jobs did it."""
     INFERRED = "inferred"
     """It follows from the other two."""
+    OWN = "own"
+    """About the check itself: the service has no part in it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,6 +72,10 @@ class Example:
     bad_files: tuple[tuple[str, str], ...] = ()
     """Name and content of what lies beside the bad Dockerfile. What begins with `#!` is executable."""
     good_files: tuple[tuple[str, str], ...] | None = None
+    """The same for the good one; None: as for the bad one."""
+    bad_job: str = ""
+    """Members of a job file that the bad image is checked with; empty: the image alone."""
+    good_job: str | None = None
     """The same for the good one; None: as for the bad one."""
     options: tuple[str, ...] = ()
     """Of the command, beside the image."""

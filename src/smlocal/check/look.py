@@ -14,8 +14,6 @@ from smlocal.errors import EngineError, ImageArchiveError, ImageMissingError
 from smlocal.jobfile.job_file import JobFile
 from smlocal.planning.facts import ImageFacts
 
-_ABSENT = 404
-
 
 def look_at(
     image: str,
@@ -54,14 +52,14 @@ def _files(facts: ImageFacts, engine: Engine, home: str, image: str) -> SavedIma
     try:
         with closing(engine.save(facts.id)) as pieces:
             saved = read_saved_image(pieces, wanted(wishes, names), image=facts.id)
-    except BrokenImageError as error:
+    except (BrokenImageError, EngineError) as error:
+        if isinstance(error, EngineError) and not error.status:
+            raise  # the engine is lost, or no engine
+        if engine.image(facts.id) is None:
+            raise ImageMissingError(f"the image {image} was removed while it was being checked") from error
         raise ImageArchiveError(
             f"the engine did not deliver the files of the image {image}: {error}",
             remedy=[f"Does this work?  docker save {image} > /dev/null"],
         ) from error
-    except EngineError as error:
-        if error.status != _ABSENT:
-            raise
-        raise ImageMissingError(f"the image {image} was removed while it was being checked") from error
     keep(home, facts.id, wishes, saved)
     return saved

@@ -1,6 +1,7 @@
 """The page of all rules, made from the rules themselves."""
 
-from collections.abc import Iterable, Iterator
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
 
 from smlocal.check.interface import Example, Mark, Rule
 from smlocal.check.registry import all_rules
@@ -17,6 +18,7 @@ _MARKS = {
     Mark.DOCUMENTED: "documented by AWS",
     Mark.SEEN: "seen in real jobs",
     Mark.INFERRED: "inferred; AWS does not say it",
+    Mark.OWN: "smlocal's own rule about the check itself",
 }
 
 
@@ -55,12 +57,25 @@ def _example(example: Example) -> Iterator[str]:
     yield "Bad:\n"
     yield from _block(example.bad)
     yield from _files(example.bad_files)
-    yield f"Output{' with ' + ' '.join(example.options) if example.options else ''}:\n"
+    yield from _job(example.bad_job)
+    yield f"Output{_with(example.options)}:\n"
     yield from _block(example.output)
     yield "Good:\n"
     yield from _block(example.good)
     if good_files != example.bad_files:
         yield from _files(good_files)
+    if example.good_job is not None:
+        yield from _job(example.good_job)
+
+
+def _with(options: Sequence[str]) -> str:
+    return f" with `{shlex.join(options)}`" if options else ""
+
+
+def _job(members: str) -> Iterator[str]:
+    if members:
+        yield "in a job with:\n"
+        yield from _block(members)
 
 
 def _files(files: Iterable[tuple[str, str]]) -> Iterator[str]:

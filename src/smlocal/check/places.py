@@ -100,4 +100,4 @@ def _line(finding: Finding, stage: Sequence[Instruction], made: dict[int, Instru
 
 
 def _names(instruction: Instruction, name: str) -> bool:
-    return re.search(rf"(?:^|\s)[\"']?{re.escape(name)}(?:[\"']?[=\s]|$)", instruction.text) is not None
+    return re.search(rf"(?:^|[\s\[\"',]){re.escape(name)}(?:[\"'=\s,\]]|$)", instruction.text) is not None

@@ -10,9 +10,36 @@ from smlocal.contract.validation.suggestions import closest
 from smlocal.errors import CheckRuleUnknownError
 
 RULES = (
-    "entrypoint_shell_form",
     "train_missing",
+    "train_not_executable",
+    "train_line_endings",
+    "train_interpreter",
+    "train_format",
+    "image_architecture",
+    "entrypoint_shell_form",
+    "entrypoint_init",
+    "entrypoint_without_exec",
+    "stop_signal",
     "reserved_files",
+    "reserved_volume",
+    "user_cannot_write",
+    "failure_file_path",
+    "toolkit_variables",
+    "toolkit_unusable",
+    "variable_overridden",
+    "variable_secret",
+    "gpu_driver",
+    "gpu_variables",
+    "image_size",
+    "model_trainer_stop",
+    "model_trainer_programs",
+    "model_trainer_mpi_programs",
+    "remote_function_programs",
+    "toolkit_programs",
+    "toolkit_mpi_programs",
+    "smddp_programs",
+    "ignore_unused",
+    "ignore_expired",
 )
 """Each is a module of its name in `rules`; the id of the rule is the same with dashes."""
 

@@ -8,6 +8,10 @@ from smlocal.quick_dataclass import dataclass
 _PASSWD, _GROUP = "/etc/passwd", "/etc/group"
 
 
+class UnknownUserError(CannotLookError):
+    """The image names a user or group that it does not have: no container of it starts."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class User:
     """A user of a container."""
@@ -53,7 +57,7 @@ def _of_passwd(subject: Subject, name: str) -> tuple[int, int]:
             return int(fields[2]), int(fields[3])
     if name.isdecimal():
         return int(name), 0
-    raise CannotLookError(f"USER {name} is not in /etc/passwd of the image")
+    raise UnknownUserError(f"USER {name} is not in /etc/passwd of the image")
 
 
 def _gid(subject: Subject, group: str) -> int:
@@ -62,7 +66,7 @@ def _gid(subject: Subject, group: str) -> int:
     for fields in _lines(subject, _GROUP):
         if len(fields) > 2 and fields[0] == group and fields[2].isdecimal():  # noqa: PLR2004 - name, x, gid
             return int(fields[2])
-    raise CannotLookError(f"the group {group} of USER is not in /etc/group of the image")
+    raise UnknownUserError(f"the group {group} of USER is not in /etc/group of the image")
 
 
 def _more_groups(subject: Subject, name: str) -> set[int]:

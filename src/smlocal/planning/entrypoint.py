@@ -8,6 +8,17 @@ _STARTERS: Final = {"busybox", "env", "toybox"}
 """Programs that may start a shell."""
 _INITS: Final = {"catatonit", "docker-init", "dumb-init", "tini", "tini-static"}
 _WITH_ARGUMENT: Final = {"--rcfile", "--init-file"}
+_MODEL_TRAINER: Final = "/sm_drivers/"
+"""The channel with the scripts of ModelTrainer, in the command that it asks for."""
+MODEL_TRAINER_STOP: Final = (
+    "the first process of a ModelTrainer job is bash, which does not pass SIGTERM on: each stop takes the whole grace "
+    "period, and a checkpoint that is written on SIGTERM is lost"
+)
+
+
+def is_model_trainer(words: Sequence[str]) -> bool:
+    """True for the command of a job that ModelTrainer of the SageMaker SDK version 3 makes."""
+    return len(words) > 1 and _program(words[0]) in _SHELLS and any(_MODEL_TRAINER in word for word in words)
 
 
 def is_shell_form(entrypoint: Sequence[str]) -> bool:

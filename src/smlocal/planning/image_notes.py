@@ -1,7 +1,7 @@
 """Notes on the image: how it starts, and files in folders that SageMaker reserves."""
 
 from smlocal.jobfile.job_file import JobFile
-from smlocal.planning.entrypoint import init_program, is_shell_form
+from smlocal.planning.entrypoint import MODEL_TRAINER_STOP, init_program, is_model_trainer, is_shell_form
 from smlocal.planning.model import JobPlan
 from smlocal.planning.note_rule import NoteRule, some
 
@@ -21,6 +21,10 @@ def _init_entrypoint(plan: JobPlan, job: JobFile) -> str | None:
         f'the entry point is {init}: AWS documents that an init program cannot be the entry point, because "train" '
         "breaks it; start your program directly"
     )
+
+
+def _model_trainer_stop(plan: JobPlan, job: JobFile) -> str | None:
+    return MODEL_TRAINER_STOP if is_model_trainer((*(plan.entrypoint or ()), *(plan.command or ()))) else None
 
 
 def _stop_signal(plan: JobPlan, job: JobFile) -> str | None:
@@ -44,6 +48,7 @@ def _image_absent(plan: JobPlan, job: JobFile) -> str | None:
 IMAGE_RULES = (
     NoteRule(id="entrypoint-shell-form", says=_shell_entrypoint, warning=True),
     NoteRule(id="entrypoint-init", says=_init_entrypoint, warning=True),
+    NoteRule(id="model-trainer-stop", says=_model_trainer_stop),
     NoteRule(id="stop-signal", says=_stop_signal, warning=True),
     NoteRule(id="image-reserved-files", says=_reserved_files, warning=True),
     NoteRule(id="image-absent", says=_image_absent),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from tests.integration.conftest import build_image
 
 from smlocal.check.interface import Rule
@@ -28,10 +29,27 @@ def built(folder: Path, dockerfile: str, files: tuple[tuple[str, str], ...]) -> 
     return build_image(folder)
 
 
-def found(done: "subprocess.CompletedProcess[str]") -> dict[str, Any]:
-    (rule,) = json.loads(done.stdout)["Check"]["Rules"]
-    assert isinstance(rule, dict)
-    return rule
+def subject(folder: Path, image: str, members: str) -> str:
+    """The image, or a job of it with these members."""
+    if not members:
+        return image
+    job: dict[str, Any] = {
+        "AlgorithmSpecification": {"TrainingInputMode": "File"},
+        "OutputDataConfig": {"S3OutputPath": "s3://bucket/out"},
+        "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 30},
+        "StoppingCondition": {"MaxRuntimeInSeconds": 3600},
+        **yaml.safe_load(members),
+    }
+    job["AlgorithmSpecification"]["TrainingImage"] = image
+    path = folder / "job.json"
+    path.write_text(json.dumps(job))
+    return str(path)
+
+
+def result_of(rule: Rule, done: "subprocess.CompletedProcess[str]") -> dict[str, Any]:
+    (found,) = [each for each in json.loads(done.stdout)["Check"]["Rules"] if each["Id"] == rule.id]
+    assert isinstance(found, dict)
+    return found
 
 
 @pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.id)
@@ -39,10 +57,15 @@ def test_an_example(rule: Rule, smlocal_run: Run, tmp_path: Path) -> None:
     example = rule.example
     assert example is not None
     options = ("--only", rule.id, "--json", "--fail-on", "info", *example.options)
-    bad = smlocal_run("check", built(tmp_path / "bad", example.bad, example.bad_files), *options)
-    assert "\n".join(each["Message"] for each in found(bad)["Findings"]) == example.output
+    image = built(tmp_path / "bad", example.bad, example.bad_files)
+    bad = smlocal_run("check", subject(tmp_path, image, example.bad_job), *options)
+    found = result_of(rule, bad)
+    assert "\n".join(each["Message"] for each in found["Findings"]) == example.output
     assert bad.returncode == 1
-    files = example.bad_files if example.good_files is None else example.good_files
-    good = smlocal_run("check", built(tmp_path / "good", example.good, files), *options)
-    assert found(good)["Outcome"] == "passed"
+    image = built(
+        tmp_path / "good", example.good, example.bad_files if example.good_files is None else example.good_files
+    )
+    members = example.bad_job if example.good_job is None else example.good_job
+    good = smlocal_run("check", subject(tmp_path, image, members), *options)
+    assert result_of(rule, good)["Outcome"] == "passed"
     assert good.returncode == 0

@@ -1,6 +1,6 @@
 import pytest
 
-from smlocal.planning.entrypoint import init_program, is_shell_form
+from smlocal.planning.entrypoint import init_program, is_model_trainer, is_shell_form
 
 
 @pytest.mark.parametrize(
@@ -57,3 +57,12 @@ def test_init_programs(entrypoint: list[str]) -> None:
 def test_an_init_program_is_known_by_the_whole_of_its_name() -> None:
     assert init_program(["/opt/tini-like", "tini"]) is None
     assert init_program([]) is None
+
+
+def test_the_command_of_a_model_trainer_job() -> None:
+    script = "/opt/ml/input/data/sm_drivers/sm_train.sh"
+    assert is_model_trainer(["/bin/bash", "-c", f"chmod +x {script} && {script}"])
+    assert not is_model_trainer(["/bin/bash", "-c", "python train.py"])
+    assert not is_model_trainer([script])
+    assert not is_model_trainer(["python", script])
+    assert not is_model_trainer([])

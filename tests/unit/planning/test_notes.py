@@ -54,6 +54,22 @@ CASES: dict[str, tuple[Change, Change]] = {
         ({}, {}, {}, {"entrypoint": ("/sbin/tini", "--")}),
         ({}, {}, {}, {"entrypoint": ("/opt/program", "tini")}),
     ),
+    "model-trainer-stop": (
+        (
+            {
+                "AlgorithmSpecification": {
+                    "TrainingImage": "my-image",
+                    "TrainingInputMode": "File",
+                    "ContainerEntrypoint": ["/bin/bash"],
+                    "ContainerArguments": ["-c", "/opt/ml/input/data/sm_drivers/sm_train.sh"],
+                }
+            },
+            {},
+            {},
+            {},
+        ),
+        NOTHING,
+    ),
     "image-reserved-files": (({}, {}, {}, {"reserved_files": ("/opt/ml/data/vocab.txt",)}), NOTHING),
     "resource-config": (({}, {"ResourceConfigKeys": "three-keys"}, {}, {}), NOTHING),
     "submit-directory": (

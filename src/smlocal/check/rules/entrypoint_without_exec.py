@@ -1,0 +1,58 @@
+"""A wrapper script that stays in front of the program it starts."""
+
+from collections.abc import Iterator
+
+from smlocal.check.files import PROGRAMS, USERS
+from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
+from smlocal.check.program_files import Script, read_program
+from smlocal.check.shell_script import child_without_exec
+from smlocal.check.starting import programs
+from smlocal.check.subject import Subject
+
+_LONGEST = 60
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for program in programs(subject):
+        if program.found is None or not program.may_run:
+            continue
+        path = program.found.path
+        content = subject.files.content(path) or b""
+        read = read_program(content)
+        if not isinstance(read, Script) or not read.is_shell:
+            continue
+        command = child_without_exec(content.decode(errors="replace"))
+        if command is not None:
+            shown = command if len(command) <= _LONGEST else f"{command[:_LONGEST]}…"
+            yield Finding(
+                message=f"{path} starts {shown!r} without exec, so SIGTERM reaches the shell alone",
+                path=path,
+                layer=program.found.entry.layer,
+            )
+
+
+RULE = Rule(
+    id="entrypoint-without-exec",
+    severity=Severity.WARNING,
+    title="A wrapper script does not exec the program",
+    why=(
+        "A stop request, the time limit and a spot interruption send SIGTERM to the first process alone. A shell that "
+        "waits for a program does not pass the signal on. The program is killed after 120 seconds without having heard "
+        "of it, and a checkpoint that it would have written then is lost. With `exec` the program takes the place of "
+        "the shell."
+    ),
+    mark=Mark.SEEN,
+    remedy='Begin the last command of the script with exec, for example exec python /opt/program/train.py "$@".',
+    check=_check,
+    files=(PROGRAMS, USERS),
+    example=Example(
+        bad="FROM python:3.11-slim-bookworm\nCOPY train /usr/local/bin/train\n",
+        good="FROM python:3.11-slim-bookworm\nCOPY train /usr/local/bin/train\n",
+        bad_files=(("train", '#!/bin/sh\nmkdir -p /tmp/work\npython /opt/program/train.py "$@"\n'),),
+        good_files=(("train", '#!/bin/sh\nmkdir -p /tmp/work\nexec python /opt/program/train.py "$@"\n'),),
+        output=(
+            "/usr/local/bin/train starts 'python /opt/program/train.py \"$@\"' without exec, so SIGTERM reaches the "
+            "shell alone"
+        ),
+    ),
+)

@@ -1,0 +1,49 @@
+"""What becomes of SIGTERM in a job of ModelTrainer."""
+
+from collections.abc import Iterator
+
+from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
+from smlocal.check.starting import words_of
+from smlocal.check.subject import Profile, Subject
+from smlocal.planning.entrypoint import MODEL_TRAINER_STOP, is_model_trainer
+
+_PROFILES = {Profile.MODEL_TRAINER, Profile.MODEL_TRAINER_MPI}
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    if _PROFILES & subject.profiles or is_model_trainer(words_of(subject)):
+        yield Finding(message=MODEL_TRAINER_STOP)
+
+
+RULE = Rule(
+    id="model-trainer-stop",
+    severity=Severity.INFO,
+    title="A job of ModelTrainer does not hear SIGTERM",
+    why=(
+        "ModelTrainer of the SageMaker SDK version 3 starts its jobs with `/bin/bash -c`, and bash stays the first "
+        "process. It has no handler for SIGTERM and does not pass the signal on. Tried with bash 5.2: a container "
+        "started in this form ignores the stop and is killed at the end of the grace period. That it is so on the "
+        "service is inferred."
+    ),
+    mark=Mark.INFERRED,
+    remedy="Write checkpoints regularly, not only when SIGTERM arrives.",
+    check=_check,
+    example=Example(
+        bad="FROM python:3.11-slim-bookworm\nCOPY train /usr/local/bin/train\n",
+        good="FROM python:3.11-slim-bookworm\nCOPY train /usr/local/bin/train\n",
+        bad_files=(("train", '#!/bin/sh\necho "$@"\n'),),
+        bad_job=(
+            "AlgorithmSpecification:\n"
+            "  TrainingInputMode: File\n"
+            "  ContainerEntrypoint: [/bin/bash]\n"
+            "  ContainerArguments:\n"
+            "    - -c\n"
+            "    - chmod +x /opt/ml/input/data/sm_drivers/sm_train.sh && /opt/ml/input/data/sm_drivers/sm_train.sh\n"
+        ),
+        good_job="AlgorithmSpecification: {TrainingInputMode: File}\n",
+        output=(
+            "the first process of a ModelTrainer job is bash, which does not pass SIGTERM on: each stop takes the "
+            "whole grace period, and a checkpoint that is written on SIGTERM is lost"
+        ),
+    ),
+)

@@ -1,0 +1,47 @@
+"""A program without the permission to be executed."""
+
+from collections.abc import Iterator
+
+from smlocal.check.files import PROGRAMS, USERS
+from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
+from smlocal.check.starting import programs
+from smlocal.check.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for program in programs(subject):
+        found = program.found
+        if found is None or found.entry.kind != "file" or program.may_run:
+            continue
+        who = f" by USER {subject.facts.user}" if found.entry.is_executable else ""
+        words = f'exec: "{program.word}": '
+        words += "permission denied" if "/" in program.word else "executable file not found in $PATH"
+        if program.starter == "tini":
+            words = f"[FATAL tini (7)] exec {program.word} failed: Permission denied"
+        yield Finding(
+            message=f"{found.path} is not executable{who} (mode {found.entry.mode:04o}): {words}",
+            path=found.path,
+            layer=found.entry.layer,
+        )
+
+
+RULE = Rule(
+    id="train-not-executable",
+    severity=Severity.ERROR,
+    title="The program to start is not executable",
+    why=(
+        "The engine starts the ENTRYPOINT of the image, or `train` from its PATH, as a program. A file without execute "
+        "permission is not started, and the engine does not even find it on the PATH. COPY keeps the permissions that "
+        "the file has beside the Dockerfile, and a checkout on Windows has none."
+    ),
+    mark=Mark.SEEN,
+    remedy="Run chmod +x on it before COPY, or RUN chmod +x in the Dockerfile.",
+    check=_check,
+    files=(PROGRAMS, USERS),
+    example=Example(
+        bad="FROM busybox\nCOPY train /usr/local/bin/train\nRUN chmod 644 /usr/local/bin/train\n",
+        good="FROM busybox\nCOPY train /usr/local/bin/train\nRUN chmod 755 /usr/local/bin/train\n",
+        bad_files=(("train", '#!/bin/sh\necho "$@"\n'),),
+        output='/usr/local/bin/train is not executable (mode 0644): exec: "train": executable file not found in $PATH',
+    ),
+)

@@ -1,0 +1,41 @@
+"""A secret in the environment of the image."""
+
+import re
+from collections.abc import Iterator
+
+from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
+from smlocal.check.subject import Subject
+from smlocal.contract.secrets.names import looks_secret
+from smlocal.contract.secrets.urls import without_passwords
+
+_KEY_ID = re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b")
+_PUBLIC = {"GPG_KEY"}
+"""Keys that official images publish, to be checked with."""
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for name, value in subject.facts.environment.items():
+        if name in _PUBLIC or not value:
+            continue
+        if looks_secret(name, value) or _KEY_ID.search(value) or without_passwords(value) != value:
+            yield Finding(message=f"ENV {name} looks like a secret", instruction=f"ENV {name}")
+
+
+RULE = Rule(
+    id="variable-secret",
+    severity=Severity.ERROR,
+    title="The image has a secret in its environment",
+    why=(
+        "Whoever may pull the image can read its variables, and they stay in its history when a later instruction "
+        "changes them. Credentials of AWS in the environment also win over those of the job's role."
+    ),
+    mark=Mark.DOCUMENTED,
+    remedy="Remove it, replace the secret, and let the program read it at run time, for example from Secrets Manager.",
+    check=_check,
+    example=Example(
+        bad="FROM busybox\nCOPY train /usr/local/bin/train\nENV WANDB_API_KEY=0123456789abcdef\n",
+        good="FROM busybox\nCOPY train /usr/local/bin/train\n",
+        bad_files=(("train", '#!/bin/sh\necho "$@"\n'),),
+        output="ENV WANDB_API_KEY looks like a secret",
+    ),
+)

@@ -1,0 +1,49 @@
+"""What a shell script does with the signals that its process gets, as far as its text tells."""
+
+import re
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_COMMENT = re.compile(r"(?:^|\s)#.*$")
+_EXEC = re.compile(r"(?:^|[;&|(]|\bthen\b|\bdo\b|\belse\b)\s*exec\s+(?![<>&0-9]*[<>])\S")
+_TRAP = re.compile(r"\btrap\b[^\n]*\b(?:SIG)?(?:TERM|15)\b")
+_SEPARATOR = re.compile(r"&&|\|\||[;|&]")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
+_HARMLESS = _set(
+    "! [ [[ { } ( ) : . alias awk basename break case cat cd chgrp chmod chown command continue cp cut date "
+    "declare dirname do done echo elif else env esac eval exit export false fi find for function getopts grep "
+    "head hostname id if in ldconfig let ln local ls mkdir mktemp mv nproc popd printf ps pushd pwd read readonly "
+    "return rm sed select set shift shopt sleep sort source stat tail tar tee test then time touch tr true type "
+    "ulimit umask uname unset until wait wc which while whoami xargs"
+)
+"""What a shell does itself, or what is over at once."""
+
+
+def child_without_exec(text: str) -> str | None:
+    """The last command that the shell starts and waits for, if it neither hands its place over nor listens for SIGTERM.
+
+    None for a script with an `exec` of a program, with a trap for SIGTERM, or of shell commands alone.
+    """
+    lines = [_COMMENT.sub("", line).strip() for line in text.replace("\\\n", " ").splitlines()]
+    if any(_EXEC.search(line) or _TRAP.search(line) for line in lines):
+        return None
+    for line in reversed(lines):
+        for part in reversed(_SEPARATOR.split(line)):
+            if (command := _command(part)) is not None:
+                return command
+    return None
+
+
+def _command(text: str) -> str | None:
+    """A command that may take long."""
+    words = text.split()
+    while words and (_ASSIGNMENT.match(words[0]) or words[0] in {"then", "do", "else", "!", "{", "(", "time", "env"}):
+        del words[0]
+    if not words or words[0].rpartition("/")[2] in _HARMLESS or words[0].endswith((")", "()", ";;")):
+        return None
+    if not re.match(r"""[\w./"'$@{}-]+$""", words[0]):
+        return None
+    return " ".join(words)

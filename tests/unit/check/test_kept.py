@@ -1,0 +1,58 @@
+"""What is remembered of an image."""
+
+import json
+import os
+from pathlib import Path
+
+from tests.unit.check.images import ID, LINK, file, layer, program, read
+
+from smlocal.check.files import NAMES, PROGRAMS, SCRIPTS
+from smlocal.check.reading.kept import keep, kept
+
+ODD = b"f\xff".decode("utf-8", "surrogateescape")
+WISHES = (NAMES, PROGRAMS, SCRIPTS)
+SAVED = read(
+    layer(program("bin/train", bytes(range(256))), file("l", kind=LINK, link=ODD)), layer(file(f"x/{ODD}", uid=2**31))
+)
+
+
+def test_what_is_kept_comes_back_as_it_was(tmp_path: Path) -> None:
+    home = str(tmp_path)
+    assert kept(home, ID, WISHES) is None
+    keep(home, ID, WISHES, SAVED)
+    again = kept(home, ID, WISHES)
+    assert again == SAVED
+    assert os.stat(tmp_path / "checked-images").st_mode & 0o077 == 0
+
+
+def test_another_image_or_other_wishes_are_not_kept(tmp_path: Path) -> None:
+    keep(str(tmp_path), ID, WISHES, SAVED)
+    assert kept(str(tmp_path), "sha256:other", WISHES) is None
+    assert kept(str(tmp_path), ID, (NAMES,)) is None
+
+
+def test_a_damaged_file_is_as_none(tmp_path: Path) -> None:
+    keep(str(tmp_path), ID, WISHES, SAVED)
+    (path,) = (tmp_path / "checked-images").iterdir()
+    for content in ("", "{", "[]", '{"Kinds": []}', json.dumps({"Kinds": [], "Folders": {"a": [["b", 1, 7]]}})):
+        path.write_text(content)
+        assert kept(str(tmp_path), ID, WISHES) is None
+
+
+def test_what_could_not_be_read_is_not_remembered(tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    keep(str(tmp_path), ID, WISHES, replace(SAVED, files=replace(SAVED.files, unread=("a layer is damaged",))))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_only_the_last_images_are_remembered(tmp_path: Path) -> None:
+    for number in range(33):
+        keep(str(tmp_path), f"sha256:{number}", WISHES, SAVED)
+    assert len(list((tmp_path / "checked-images").iterdir())) == 30
+
+
+def test_a_home_that_takes_nothing_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "checked-images").write_text("a file")
+    keep(str(tmp_path), ID, WISHES, SAVED)
+    assert kept(str(tmp_path), ID, WISHES) is None
