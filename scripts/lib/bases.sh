@@ -1,13 +1,13 @@
 # shellcheck shell=bash disable=SC2154,SC2016
 # root and cache come from setup.sh; single quotes are for an inner shell or apt.
 #
-# Base images without a registry: made from Debian packages, kept in the cache as root file systems, and tagged with a
-# hash of what they are made from, so that a changed recipe is built again and an unchanged one costs nothing.
+# Base images without a registry: made from Debian packages and kept in the cache as root file systems. The tag is a hash
+# of what they are made from, so they are made again only after a change.
 
 suite=bookworm
-# A list of what an image wants from Debian beyond its base; scripts/image names it.
+# A file with additional Debian packages; scripts/image sets it.
 debian_packages=/dev/null
-# The public name that a Dockerfile of this project gives as its BASE, and the base that stands in for it.
+# The local base for a public name, the BASE of a Dockerfile.
 base_for() {
     case $1 in
         busybox | busybox:*) echo busybox ;;
@@ -22,18 +22,18 @@ base_tag() {
     digest=$({
         echo "$name $suite $(dpkg --print-architecture)"
         cat "$root/scripts/bases/$name" "$debian_packages"
-        # How it is made is part of the recipe, comments are not.
+        # The functions that make it, without comments.
         declare -f "fill_$name" fill_debian variables_of import_base
     } | sha256sum | cut -c 1-16)
     echo "smlocal-base/$name:$digest"
 }
 
-# The mirror that this machine's own apt uses, as apt itself understands its configuration.
+# The mirror in apt's configuration.
 debian_mirror() {
     local mirror
     mirror=$(apt-get indextargets --format '$(LABEL) $(COMPONENT) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
         sed -n 's/^Debian main //p' | head -n 1)
-    echo "$mirror" # nothing: debootstrap knows one
+    echo "$mirror" # if empty, debootstrap has a default
 }
 
 packages_of() { sed 's/#.*//' "$root/scripts/bases/$1" "$debian_packages" | xargs; }
@@ -69,7 +69,7 @@ fill_debian() {
         usr/share/locale/* usr/share/info/* dev/* proc/* sys/*' sh "$into"
 }
 
-# A stand-in for the official image of Python: `python` and `pip` are there, and pip looks for nothing it does not have.
+# Replaces the official image of Python: it has `python` and `pip`, which uses no index.
 fill_python() {
     local into=$1 work=$2 site=usr/local/lib/python3.11/dist-packages
     fill_debian "$into" "$work" python || return
@@ -87,7 +87,7 @@ host_pip() {
     quietly "$cache/pip.log" "$python" -m pip --cache-dir "$cache/pip" "$@"
 }
 
-# pip must not look for an index: there is no network here, and what is needed is installed beforehand.
+# pip must not use an index: there is no network in a build, and all packages are installed before.
 variables_of() {
     [[ $1 != python ]] || echo PIP_NO_INDEX=1 PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSION_CHECK=1
 }
@@ -115,7 +115,7 @@ see_to_base() {
         mkdir -p "$cache/bases"
         work=$(mktemp -d "$cache/bases/making.XXXXXX")
         mkdir "$work/root"
-        # Half a root file system must never be taken for a whole one: build aside, then rename.
+        # Build in another folder, then rename: an incomplete root file system must not be used.
         if ! { "fill_$name" "$work/root" "$work" && pack "$work/root" "$work/archive" && mv "$work/archive" "$archive"; }; then
             discard "$work"
             say "error: the base image $name could not be made"
@@ -128,7 +128,7 @@ see_to_base() {
 }
 
 pack() {
-    # What fill_busybox made belongs to this user; in the image everything of it is root's.
+    # The files of fill_busybox belong to this user; in the image everything belongs to root.
     local owner=()
     [[ $(stat -c %u "$1") == 0 ]] || owner=(--owner=0 --group=0)
     as_root tar -C "$1" --numeric-owner "${owner[@]}" -cf - . | gzip -1 >"$2"
@@ -136,9 +136,9 @@ pack() {
 
 discard() { rm -rf "$1" 2>/dev/null || as_root rm -rf "$1"; }
 
-# see_to_wheel NAME NAME==VERSION: a wheel of what is published as source only, made once; prints its folder.
-# C extensions are left out: a compiler and Python's headers are not on every machine, and what they made would fit the
-# Python of this machine, not the image's.
+# see_to_wheel NAME NAME==VERSION: a wheel of a package that is published only as source; prints its folder.
+# C extensions are left out: not every machine has a compiler, and they would be for this machine's Python, not the
+# image's.
 see_to_wheel() {
     local name=$1 requirement=$2 folder work
     folder=$cache/wheels/$({
@@ -161,10 +161,9 @@ see_to_wheel() {
     echo "$folder"
 }
 
-# see_to_requirements BASE_TAG FILE: the base with what a requirements.txt asks for already installed, so that the
-# `pip install` of a Dockerfile finds everything satisfied without a network; prints the tag. What has no wheel is named
-# in the file as pip wants it: `--no-binary NAME`, on a line of its own. A no-deps.txt beside it lists, in the same way,
-# what is installed without the packages it asks for.
+# see_to_requirements BASE_TAG FILE: the base with the packages of a requirements.txt, so that `pip install` in a
+# Dockerfile needs no network; prints the tag. Packages without a wheel have a line `--no-binary NAME` in the file.
+# A no-deps.txt next to it lists packages that are installed without their dependencies.
 see_to_requirements() {
     local base=$1 file=$2 tag work platform name wheels alone
     local platforms=() sources=()
@@ -202,10 +201,10 @@ see_to_requirements() {
         discard "$work"
         return 1
     fi
-    # The packages' own tests are a third of their size and never run here; a second pip is one too many.
+    # Tests are a third of the packages' size and are not needed; pip is already there.
     find "$work/site" -type d -name tests -prune -exec rm -rf {} +
     rm -rf "$work/site/pip" "$work"/site/pip-*.dist-info
-    # Their commands begin with the path of the Python that installed them; a long one takes three lines.
+    # Commands begin with the path of the Python that installed them; a long path takes three lines.
     mkdir -p "$work/bin"
     [[ ! -d $work/site/bin ]] || mv "$work/site/bin" "$work"
     rm -f "$work"/bin/pip*
@@ -225,8 +224,8 @@ DOCKERFILE
     echo "$tag"
 }
 
-# build TAG FOLDER [OPTIONS…]: `docker build` that needs no registry and leaves nothing of a failed attempt.
-# The classic builder is asked for because it takes a local FROM as it is.
+# build TAG FOLDER [OPTION…]: `docker build` without a registry, which removes what a failed attempt leaves.
+# The classic builder is used because it accepts a local image in FROM.
 build() {
     local tag=$1 folder=$2 log
     shift 2
@@ -235,7 +234,7 @@ build() {
         say "error: docker build of ${folder#"$root/"} failed:"
         tail -n 25 "$log" >&2
         rm -f "$log"
-        # The layers before the one that failed carry the label of their base, and no name.
+        # The layers of a failed build have the label of their base and no name.
         docker image ls --quiet --filter dangling=true --filter label=smlocal.base | xargs --no-run-if-empty docker image rm --force >/dev/null
         return 1
     fi

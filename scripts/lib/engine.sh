@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# A running Docker engine: the one that answers, else one that is installed and started here, where that is allowed.
+# A Docker engine: a running one, else one that is installed and started, if that is allowed.
 
 engine_log=/var/log/smlocal-dockerd.log
 
@@ -21,7 +21,7 @@ install_engine() {
     may_be_root || return
     step "installing ${packages[*]}"
     apt_install "${packages[@]}" || return
-    # Newer releases put the client into a package of its own.
+    # In newer releases the client is a separate package.
     command -v docker >/dev/null || apt_install docker-cli
 }
 
@@ -35,9 +35,9 @@ start_engine() {
     fi
     if ! a_dockerd_runs; then
         step "starting dockerd (log: $engine_log)"
-        # An engine that ended uncleanly leaves its pid file, and the next one refuses to start while that number lives.
+        # A killed engine leaves its pid file. The next one does not start while a process has that number.
         as_root rm -f /var/run/docker.pid
-        # It starts itself anew twice for each container, and spends a third of that time on garbage it need not collect.
+        # dockerd executes itself twice for each container, and garbage collection would take a third of that time.
         # shellcheck disable=SC2016  # $1 is for the inner shell
         as_root sh -c 'GOGC=400 setsid dockerd >"$1" 2>&1 </dev/null 8>&- &' sh "$engine_log"
     fi
@@ -55,7 +55,7 @@ how_to_get_an_engine() {
         "then run this again"
 }
 
-# see_to_engine ARGUMENTS…: the arguments are those of the calling script, which may have to run again in another group.
+# see_to_engine ARGUMENT…: the arguments of the calling script, which may have to be run again with another group.
 see_to_engine() {
     if command -v docker >/dev/null && engine_version >/dev/null; then return; fi
     [[ -z ${DOCKER_HOST:-} ]] || how_to_get_an_engine
@@ -65,7 +65,7 @@ see_to_engine() {
         start_engine || how_to_get_an_engine
     fi
     engine_version >/dev/null && return
-    # It runs, and this user may not talk to it. A group for one command changes nothing on the account.
+    # It runs, but this user may not use it. A group for one command does not change the account.
     if [[ -z ${SMLOCAL_REGROUPED:-} ]] && sudo -n -g docker true 2>/dev/null; then
         step "using the engine through sudo -g docker (for good: sudo usermod -aG docker $USER, then log in again)"
         exec sudo -n -g docker --preserve-env SMLOCAL_REGROUPED=yes "$0" "$@"

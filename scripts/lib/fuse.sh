@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# FUSE, for FastFile channels from S3; only the tests cannot do without it.
+# FUSE, for FastFile channels from S3. The tests need it.
 
 see_to_fuse() {
     if command -v fusermount3 >/dev/null; then return; fi

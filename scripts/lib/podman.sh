@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Podman, for the tests of engines other than Docker; they are skipped where it cannot be had.
+# Podman, for tests. They are skipped if it cannot be installed.
 
 podman_packages=(podman runc netavark aardvark-dns)
 
@@ -23,7 +23,7 @@ may_serve_podman() { [[ $EUID == 0 ]] && unshare --net true 2>/dev/null; }
 # serve_podman FOLDER: start a Podman there and wait until it answers.
 serve_podman() {
     local folder=$1 tenth
-    end_podman "$folder"  # of a run that was killed
+    end_podman "$folder"  # of a killed run
     setsid unshare --net "$root/scripts/podman" "$folder" >"$folder/log" 2>&1 </dev/null &
     for ((tenth = 0; tenth < 600; tenth++)); do
         docker -H "unix://$folder/podman.sock" version >/dev/null 2>&1 && return
@@ -33,7 +33,7 @@ serve_podman() {
     give_up "Podman does not answer" "see $folder/log"
 }
 
-# end_podman FOLDER: end the service and what it has started, all of it in its network, and unmount what it has mounted.
+# end_podman FOLDER: end the service and all processes in its network namespace, and unmount its mounts.
 end_podman() {
     local folder=$1 service network process
     for service in $(pgrep -f -- "^podman --root $folder/root "); do
@@ -47,7 +47,7 @@ end_podman() {
     rm -f "$folder/podman.sock"
 }
 
-# What tests that were killed have left, with the client that DOCKER_HOST points at Podman.
+# Remove what killed tests have left. DOCKER_HOST must be Podman's socket.
 clear_podman() {
     local kind
     docker ps --all --quiet --filter label=smlocal.job | xargs -r docker rm --force --volumes >/dev/null

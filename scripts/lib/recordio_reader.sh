@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2154
 # root and cache come from setup.sh.
 #
-# A reader of RecordIO that is not ours, for the tests: the one in AWS's training toolkit. It is published as source with a
-# C extension that nothing here needs, so that its wheel is made without; what the reader imports is in the group dev.
+# A RecordIO reader that is not ours, for the tests: that of AWS's training toolkit. It is published as source with a C
+# extension, which the tests do not need and which is left out. The packages that it imports are in the group dev.
 
 see_to_recordio_reader() {
     "$root/.venv/bin/python" -c 'import sagemaker_training.recordio' 2>/dev/null && return

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # root and cache come from setup.sh.
 #
-# What needs root goes through here: as root directly, else by sudo where it asks for no password or can ask for it.
+# Runs commands as root: directly, or with sudo if it needs no password or can ask for one.
 
 may_be_root() {
     [[ $(id -u) == 0 ]] && return
@@ -16,7 +16,7 @@ as_root() {
 
 apt_updated=
 
-# Install Debian packages; false where that is not for us to do.
+# Install Debian packages; false if that is not possible.
 apt_install() {
     command -v apt-get >/dev/null || return
     may_be_root || return

@@ -1,11 +1,11 @@
 # shellcheck shell=bash
-# How the scripts talk: short lines on stderr, so that stdout stays for results.
+# Messages of the scripts, on stderr: stdout is for results.
 
 say() { printf '%s\n' "$*" >&2; }
 
 step() { printf '• %s\n' "$*" >&2; }
 
-# A problem and what to do about it, one line each; exit status 3 says that this machine lacks something.
+# Print a problem and its remedies, one line each. Exit status 3: this machine lacks something.
 give_up() {
     printf 'error: %s\n' "$1" >&2
     shift
@@ -13,7 +13,7 @@ give_up() {
     exit 3
 }
 
-# Run a command with its output kept in a file, shown only when it fails.
+# Run a command with its output in a file. If it fails, print the end of the file.
 quietly() {
     local log=$1
     shift

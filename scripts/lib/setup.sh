@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# Sourced by every script: where things are, and the set-up that demo and test share.
+# Sourced by every script: folders and functions.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-# Downloads, root file systems, environments and logs of the set-up, shared by all clones; may be deleted at any time.
+# Downloads, packages, root file systems and logs, shared by all clones. May be deleted at any time.
 cache=${SMLOCAL_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/smlocal-setup}
 mkdir -p "$cache"
 

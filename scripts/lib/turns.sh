@@ -1,9 +1,9 @@
 # shellcheck shell=bash disable=SC2154
 # root and cache come from setup.sh.
 #
-# What only one of several runs may do at a time. What goes on after a turn must be started without its descriptor.
+# Locks. A process that outlives a lock must be started without its descriptor.
 
-# Set-up: an engine is started once, .venv is made once.
+# The set-up: only one run may start an engine or make .venv.
 begin_setup() {
     exec 8>"$cache/setup.lock"
     flock --nonblock 8 && return
@@ -13,7 +13,7 @@ begin_setup() {
 
 end_setup() { exec 8>&-; }
 
-# Whole runs of the tests: they use one engine, and give the same names to their jobs.
+# The whole test suite: all runs use one engine and the same names of jobs.
 begin_tests() {
     exec 7>"$cache/tests.lock"
     flock --nonblock 7 && return

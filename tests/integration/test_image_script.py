@@ -70,7 +70,7 @@ def test_failed_build_leaves_nothing(tmp_path: Path, docker: Callable[..., str])
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
-    [((), "usage:"), (("/nowhere",), "has no Dockerfile"), (("FOLDER",), "no base stands in for")],
+    [((), "usage:"), (("/nowhere",), "has no Dockerfile"), (("FOLDER",), "there is no local base for")],
 )
 def test_wrong_use_is_explained(tmp_path: Path, arguments: tuple[str, ...], says: str) -> None:
     write(tmp_path, base="no-such:image")
