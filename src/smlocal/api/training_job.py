@@ -160,10 +160,10 @@ class TrainingJob:
 
         `progress` is called with messages. Once `cancelled` returns true the upload ends, and `broken_off` is true.
         """
-        from smlocal.api.publishing import publish
+        from smlocal.job.finish.publish import publish_again
 
         with self._store() as store:
-            return publish(store, self.name, progress=progress, cancelled=cancelled)
+            return publish_again(store, self.name, working=progress, cancelled=cancelled)
 
     @property
     def model(self) -> "Artifact | None":

@@ -18,10 +18,11 @@ from smlocal.errors import (
     StagingError,
 )
 from smlocal.job import details
+from smlocal.job.container_events import ContainerExited, ThreadDied, unexpected_error
 from smlocal.job.context import Context
 from smlocal.job.control.stop_requests import StagingStoppedError
 from smlocal.job.decide.attempt_outcome import AttemptOutcome
-from smlocal.job.decide.events import Event, FeedFailed, HostExited, Interrupted, ThreadDied, Woken, unexpected_error
+from smlocal.job.decide.events import Event, FeedFailed, Interrupted, Woken
 from smlocal.job.decide.faults import Faults
 from smlocal.job.decide.watch import Action, Kill, RecordInterruption, RecordStop, Terminate, Watch
 from smlocal.job.event_kinds import DEFECT, INTERRUPTION, SIGNAL
@@ -29,7 +30,7 @@ from smlocal.job.finish.cleanup import clear_attempt
 from smlocal.job.host.all_hosts import stage_hosts, start_hosts
 from smlocal.job.host.delivery import Delivery
 from smlocal.job.host.host_run import HostRun
-from smlocal.job.mirrored.mirrors import Mirrors
+from smlocal.job.mirrored.mirrors import mirroring
 from smlocal.planning.model import HostPlan, JobPlan
 from smlocal.quick_dataclass import dataclass
 
@@ -56,7 +57,8 @@ class Attempt:
     outcome: AttemptOutcome = field(default_factory=AttemptOutcome)
     runs: dict[str, HostRun] = field(default_factory=dict)
     delivery: Delivery = field(init=False)
-    mirrors: Mirrors = field(init=False)
+    mirror_notes: list[str] = field(default_factory=list)
+    """What went wrong while folders were mirrored."""
     ran: bool = False
     """True once a container has run: there may be something to upload."""
     engine_lost: bool = False
@@ -70,7 +72,6 @@ class Attempt:
             self.credentials.warn = context.reporter.warning
             self.credentials.died = lambda thread, error: context.events.put(ThreadDied(thread=thread, error=error))
             self.credentials.containers = lambda: [run.container.id for run in self.runs.values() if run.container.id]
-        self.mirrors = Mirrors(plan=self.plan, cancelled=lambda: context.stop_requests.repeated)
         self.delivery = Delivery(
             plan=self.plan,
             home=context.store.home,
@@ -111,13 +112,13 @@ class Attempt:
             self._do(watch.stop_started(time.monotonic()))
         self._watch_to_the_end(watch)
 
-    def resume_watching(self, past: "Past", ended: Sequence[HostExited], stop_grace: float | None) -> None:
+    def resume_watching(self, past: "Past", ended: Sequence[ContainerExited], stop_grace: float | None) -> None:
         """Watch containers that an earlier supervisor started, and continue its stop if there was one.
 
-        `ended`: the hosts that have ended, in that order. `stop_grace`: the stop's own grace period.
+        `ended`: the containers that have ended, in that order. `stop_grace`: the stop's own grace period.
         """
         self.ran = True
-        watch = self._watch(set(self.runs) - {each.host for each in ended})
+        watch = self._watch(set(self.runs) - {each.container for each in ended})
         watch.signalled.update(past.terminated, past.killed)
         watch.killed.update(past.killed)
         stop = self.plan.stop
@@ -215,7 +216,8 @@ class Attempt:
         began = time.monotonic()
         started = [self.runs[name] for name in sorted(watch.running)]
         self.ran = self.ran or bool(started)
-        with self.mirrors.running():
+        stop_requests = self.context.stop_requests
+        with mirroring(self.plan, cancelled=lambda: stop_requests.repeated, notes=self.mirror_notes):
             self._handle_events(watch)
         self.outcome = watch.outcome
         if watch.lost is not None:
@@ -297,7 +299,7 @@ class Attempt:
     def _explain_exit_codes(self, watch: Watch) -> None:
         for end in self.outcome.ends:
             if end.exit_code != 0:
-                from smlocal.job.decide.exit_hints import hints_of  # most containers exit with 0
+                from smlocal.job.host.exit_hints import hints_of  # most containers exit with 0
 
                 self.hints += hints_of(
                     end,

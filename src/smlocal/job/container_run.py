@@ -13,40 +13,13 @@ from threading import Event, Thread
 from smlocal.engine.interface import ContainerSpec, Engine, Output, Resource, ResourceKind, Written
 from smlocal.engine.timeouts import chosen_timeouts
 from smlocal.errors import EngineError, EngineLostError, MachineNotReadyError, SmlocalError
+from smlocal.job.container_events import ContainerEvent, ContainerExited, ContainerLost, ThreadDied
 from smlocal.job.logs.log_file import LogFile, rewrite_log
 from smlocal.quick_dataclass import dataclass
 from smlocal.threads import watched_thread
 
 _SILENCE_SECONDS = 10.0
 """After a container's end its output may be silent for this long: a grandchild may keep the streams open forever."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ContainerExited:
-    """The container has ended by itself or by a signal."""
-
-    exit_code: int
-    oom_killed: bool
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ContainerLost:
-    """The engine no longer answers for the container; it may still be running."""
-
-    why: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ContainerThreadDied:
-    """A thread of a `ContainerRun` ended with an unexpected exception, a defect of smlocal."""
-
-    thread: str
-    error: BaseException
-    waited: bool
-    """True for the thread that waited for the end. No other event follows."""
-
-
-ContainerEvent = ContainerExited | ContainerLost | ContainerThreadDied
 
 
 @dataclass(kw_only=True, slots=True)
@@ -148,19 +121,18 @@ class ContainerRun:
 
     def _watch(self, output: Output) -> None:
         self._output = output
-        died = partial(self._thread_died, waited=False)
-        reader = watched_thread(partial(self._read, output), name=f"{self.name}-output", died=died)
+        reader = watched_thread(partial(self._read, output), name=f"{self.name}-output", died=self._thread_died)
         waiter = self._waiter(reader)
         self._threads = [reader, waiter]
         reader.start()
         waiter.start()
 
     def _waiter(self, reader: Thread | None) -> Thread:
-        died = partial(self._thread_died, waited=True)
+        died = partial(self._thread_died, container=self.name)
         return watched_thread(partial(self._wait, reader), name=f"{self.name}-wait", died=died)
 
-    def _thread_died(self, thread: str, error: BaseException, *, waited: bool) -> None:
-        self._report(ContainerThreadDied(thread=thread, error=error, waited=waited))
+    def _thread_died(self, thread: str, error: BaseException, container: str | None = None) -> None:
+        self._report(ThreadDied(thread=thread, error=error, container=container))
 
     def _report(self, event: ContainerEvent) -> None:
         if not self._abandoned:
@@ -206,9 +178,9 @@ class ContainerRun:
                 self._drain(reader)
             oom_killed = exit_code != 0 and self.engine.state(self.id).oom_killed
         except SmlocalError as error:
-            self._result = ContainerLost(why=error.sentence)
+            self._result = ContainerLost(container=self.name, why=error.sentence)
         else:
-            self._result = ContainerExited(exit_code=exit_code, oom_killed=oom_killed)
+            self._result = ContainerExited(container=self.name, exit_code=exit_code, oom_killed=oom_killed)
         finally:
             if self._output is not None:
                 self._output.close()

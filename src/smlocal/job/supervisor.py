@@ -14,11 +14,11 @@ from smlocal.engine.interface import Engine
 from smlocal.errors import ArtifactError, EngineError, HomeUnusableError, JobUnrecordedError, MachineNotReadyError
 from smlocal.job import details
 from smlocal.job.attempt import HOME_FULL, Attempt
+from smlocal.job.container_events import unexpected_error
 from smlocal.job.context import Context, new_token
 from smlocal.job.control.requests import StoredRequests
 from smlocal.job.control.stop_requests import StopRequests
 from smlocal.job.decide.attempt_outcome import ending
-from smlocal.job.decide.events import unexpected_error
 from smlocal.job.decide.faults import Faults
 from smlocal.job.decide.restarts import Restart, RestartPolicy
 from smlocal.job.event_kinds import FAULT, RESTART
@@ -317,7 +317,7 @@ class Supervisor:
     def _save_checkpoints(self, working: Callable[[str], None]) -> ArtifactError | None:
         """Save what is mirrored; returns the error if not all of it could be saved."""
         hosts = [(run.host, run.container.id) for run in self.attempt.runs.values() if run.container.id]
-        self.results.notes += self.attempt.mirrors.notes
+        self.results.notes += self.attempt.mirror_notes
         saved = save_mirrored(self.plan, hosts, self.context.engine, cancelled=self._cancelled, working=working)
         self.results.notes += saved.notes
         self.results.unsent = saved.unsent

@@ -13,7 +13,8 @@ from smlocal.contract.limits import Limits
 from smlocal.engine.docker import DockerEngine, connect_to
 from smlocal.engine.interface import ContainerSpec, Mount, Written
 from smlocal.errors import EngineError
-from smlocal.job.container_run import ContainerEvent, ContainerExited, ContainerLost, ContainerRun
+from smlocal.job.container_events import ContainerEvent, ContainerExited, ContainerLost
+from smlocal.job.container_run import ContainerRun
 
 Spec = Callable[..., ContainerSpec]
 
@@ -53,11 +54,11 @@ def test_output_log_and_end(watched: Callable[..., Watched], tmp_path: Path) -> 
     log = tmp_path / "logs" / "rule-1.log"
     container = watched("echo here; echo there >&2; exit 3", log=str(log))
     container.run.start()
-    assert container.run.wait(60) == ContainerExited(exit_code=3, oom_killed=False)
+    assert container.run.wait(60) == ContainerExited(container="rule-1", exit_code=3, oom_killed=False)
     container.run.join()
     assert sorted(b"".join(container.written).splitlines()) == [b"here", b"there"]
     assert log.read_bytes() == b"".join(container.written)
-    assert container.events == [ContainerExited(exit_code=3, oom_killed=False)]
+    assert container.events == [ContainerExited(container="rule-1", exit_code=3, oom_killed=False)]
     assert container.warnings == []
 
 
@@ -76,7 +77,7 @@ def test_its_own_mounts_environment_user_limits_and_network(
     )
     (tmp_path / "data" / "in").write_bytes(b"12345")
     container.run.start()
-    assert container.run.wait(60) == ContainerExited(exit_code=0, oom_killed=False)
+    assert container.run.wait(60) == ContainerExited(container="rule-1", exit_code=0, oom_killed=False)
     assert b"".join(container.written).split() == [b"rule", b"4711", b"4712", b"lo", b"5"]
     assert (tmp_path / "data" / "out").stat().st_uid == 4711
     container.run.remove()
@@ -88,7 +89,7 @@ def test_a_stop_is_sigterm(watched: Callable[..., Watched]) -> None:
     container = watched("trap 'echo saved; exit 5' TERM; echo ready; while true; do sleep 0.1; done")
     container.run.start()
     assert container.wrote.wait(60)
-    assert container.run.stop(60) == ContainerExited(exit_code=5, oom_killed=False)
+    assert container.run.stop(60) == ContainerExited(container="rule-1", exit_code=5, oom_killed=False)
     assert b"".join(container.written) == b"ready\nsaved\n"
 
 
@@ -97,15 +98,15 @@ def test_sigkill_follows_after_the_grace_period(watched: Callable[..., Watched])
     container.run.start()
     assert container.wrote.wait(60)
     began = time.monotonic()
-    assert container.run.stop(0.5) == ContainerExited(exit_code=137, oom_killed=False)
+    assert container.run.stop(0.5) == ContainerExited(container="rule-1", exit_code=137, oom_killed=False)
     assert 0.5 <= time.monotonic() - began < 30
 
 
 def test_a_stop_after_the_end_is_harmless(watched: Callable[..., Watched]) -> None:
     container = watched("exit 4")
     container.run.start()
-    assert container.run.wait(60) == ContainerExited(exit_code=4, oom_killed=False)
-    assert container.run.stop(60) == ContainerExited(exit_code=4, oom_killed=False)
+    assert container.run.wait(60) == ContainerExited(container="rule-1", exit_code=4, oom_killed=False)
+    assert container.run.stop(60) == ContainerExited(container="rule-1", exit_code=4, oom_killed=False)
 
 
 def test_it_can_be_removed_while_it_runs(watched: Callable[..., Watched]) -> None:
@@ -135,11 +136,11 @@ def test_a_run_is_taken_over(watched: Callable[..., Watched], engine: DockerEngi
     second = ContainerRun(engine=engine, name="rule-1", on_event=events.append, log=str(log))
     second.take_over(first.run.id)
     second.watch_end()
-    assert second.wait(60) == ContainerExited(exit_code=6, oom_killed=False)
+    assert second.wait(60) == ContainerExited(container="rule-1", exit_code=6, oom_killed=False)
     second.join()
     second.complete_log(len(b"earlier\n"))
     assert log.read_bytes() == b"earlier\none\ntwo\n"
-    assert events == [ContainerExited(exit_code=6, oom_killed=False)]
+    assert events == [ContainerExited(container="rule-1", exit_code=6, oom_killed=False)]
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Mount
 from smlocal.job.finish.cleanup import clear_disk
 from smlocal.job.mirrored.checkpoints import (
     checkpoint_mounts,
+    folder_tree,
     restore_checkpoints,
     save_folder,
     with_current_checkpoints,
@@ -48,7 +49,8 @@ class Attempts:
             said.append(self._container(host, base, f"cd {at}\n{script}"))
             ended.append((host, f"{host.container}-{self.number}"))
         (folder,) = mirrored_folders(self.plan)
-        report = save_folder(folder, ended, self.engine)
+        trees = [folder_tree(folder, host, container, self.engine) for host, container in ended]
+        report = save_folder(folder, trees, ended)
         self.plan = with_current_checkpoints(self.plan)
         return said, report
 

@@ -10,10 +10,10 @@ from smlocal.contract.outcome import failure_reason
 from smlocal.contract.outcome.statuses import Ending, SecondaryStatus, StatusMessage, TrainingJobStatus
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError, MachineNotReadyError
+from smlocal.job.container_events import ContainerExited
 from smlocal.job.control.found_containers import FoundContainers, find_containers, hosts_with_containers
 from smlocal.job.control.history import Past, read_past
 from smlocal.job.control.stop_requests import StopSignals
-from smlocal.job.decide.events import HostExited
 from smlocal.job.event_kinds import CREDENTIALS
 from smlocal.job.finish.cleanup import clear_disk, clear_engine
 from smlocal.job.finish.collect import restore_ownership
@@ -185,7 +185,7 @@ def _resume(supervisor: Supervisor, past: Past, found: FoundContainers, phase: S
         grace = supervisor.plan.stop.peer_grace
     # In the order in which they ended: it decides whose failure came first.
     ended = [
-        HostExited(host=name, exit_code=host.state.exit_code, oom_killed=host.state.oom_killed)
+        ContainerExited(container=name, exit_code=host.state.exit_code, oom_killed=host.state.oom_killed)
         for name, host in sorted(found.hosts.items(), key=lambda item: item[1].state.finished_at)
         if not host.running
     ]

@@ -8,43 +8,12 @@ from select import POLLIN, poll
 from threading import RLock
 
 from smlocal.contract.outcome.statuses import StopCause
+from smlocal.job.container_events import ContainerEvent
 from smlocal.quick_dataclass import dataclass
 
 _READ_BYTES = 4096
 _LONGEST_WAIT = 3_600_000
 """Milliseconds. A longer wait is done in parts."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class HostExited:
-    """A container has ended, by itself or by a signal."""
-
-    host: str
-    exit_code: int
-    oom_killed: bool = False
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class HostLost:
-    """The engine no longer answers for a container."""
-
-    host: str
-    why: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ThreadDied:
-    """A thread of smlocal ended with an unexpected exception, a defect of smlocal."""
-
-    thread: str
-    error: BaseException
-    host: str | None = None
-    """Set if it was the thread that waited for this host's end. No other event comes from this host."""
-
-    @property
-    def why(self) -> str:
-        """The error and the thread."""
-        return f"{unexpected_error(self.error)} ({self.thread})"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -85,13 +54,8 @@ class Woken:
     """Another process has stored a request."""
 
 
-Event = HostExited | HostLost | ThreadDied | StopAsked | KillAsked | Interrupted | PlatformFailed | FeedFailed
+Event = ContainerEvent | StopAsked | KillAsked | Interrupted | PlatformFailed | FeedFailed
 """What the state machine of a running job (`watch`) handles."""
-
-
-def unexpected_error(error: BaseException) -> str:
-    """The explanation of an error that is a defect of smlocal."""
-    return f"unexpected error in smlocal: {type(error).__name__}: {error}"
 
 
 class Events:

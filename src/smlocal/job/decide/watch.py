@@ -6,17 +6,15 @@ from typing import assert_never
 
 from smlocal.contract.outcome import failure_reason
 from smlocal.contract.outcome.statuses import StopCause
+from smlocal.job.container_events import ContainerExited, ContainerLost, ThreadDied
 from smlocal.job.decide.attempt_outcome import AttemptOutcome, HostEnd
 from smlocal.job.decide.events import (
     Event,
     FeedFailed,
-    HostExited,
-    HostLost,
     Interrupted,
     KillAsked,
     PlatformFailed,
     StopAsked,
-    ThreadDied,
 )
 from smlocal.planning.model import StopPlan
 from smlocal.quick_dataclass import dataclass
@@ -95,9 +93,9 @@ class Watch:
     def handle(self, event: Event, now: float) -> list[Action]:
         """What to do about an event."""
         match event:
-            case HostExited():
+            case ContainerExited():
                 return self._exited(event, now)
-            case HostLost(host=host, why=why):
+            case ContainerLost(container=host, why=why):
                 self.lost = self.lost or why
                 return self._abandon(host, now)
             case StopAsked(cause=cause, grace=grace):
@@ -139,19 +137,19 @@ class Watch:
                     return self._stop(cause, None, now)
         return []
 
-    def _exited(self, event: HostExited, now: float) -> list[Action]:
-        self.running.discard(event.host)
+    def _exited(self, event: ContainerExited, now: float) -> list[Action]:
+        self.running.discard(event.container)
         end = HostEnd(
-            host=event.host,
+            host=event.container,
             exit_code=event.exit_code,
             oom_killed=event.oom_killed,
-            signalled=event.host in self.signalled,
-            killed=event.host in self.killed,
+            signalled=event.container in self.signalled,
+            killed=event.container in self.killed,
         )
         self.outcome = replace(self.outcome, ends=(*self.outcome.ends, end))
         if event.exit_code == 0 or self.outcome.interrupted or not self._undecided:
             return []
-        self.outcome = replace(self.outcome, first_failure=event.host)
+        self.outcome = replace(self.outcome, first_failure=event.container)
         return self._terminate(self.stop.peer_grace, now)
 
     def _stop(self, cause: StopCause, grace: float | None, now: float) -> list[Action]:
@@ -190,8 +188,8 @@ class Watch:
         if undecided:
             self.outcome = replace(self.outcome, failure_reason=failure_reason.INTERNAL_ERROR)
             self.explanation = event.why
-        if event.host is not None:
-            return self._abandon(event.host, now)
+        if event.container is not None:
+            return self._abandon(event.container, now)
         return self._terminate(self.stop.peer_grace, now) if undecided else []
 
     def _abandon(self, host: str, now: float) -> list[Action]:

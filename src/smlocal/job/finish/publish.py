@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from smlocal.contract.s3_uri import bucket_name, s3_form, split_s3_uri
-from smlocal.errors import JobNotFinishedError, MachineNotReadyError, NothingToPublishError
+from smlocal.errors import ArtifactError, JobNotFinishedError, MachineNotReadyError, NothingToPublishError, SmlocalError
 from smlocal.job.finish.describe import LOCAL, PLAN, REQUEST
 from smlocal.job.finish.open_uploads import MIRRORS, OpenUploads, journal_name
 from smlocal.planning.model import JobPlan
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from smlocal.sources.s3.writer import Target
 
 _S3 = "s3://"
-_KINDS = ("Model", "Output")
 UNSENT = "Unsent"
 """The member of `Local.Artifacts` with the mirrored folders that could not be sent to S3."""
 
@@ -76,11 +75,54 @@ def unsent_document(unsent: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
     return [{"S3Uri": uri, "Directory": directory} for uri, directory in unsent]
 
 
+def publish_again(
+    store: Store,
+    name: str,
+    *,
+    working: Callable[[str], None] = lambda _: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> "Published":
+    """Upload the artifacts of a finished job and store the result. The status of the job does not change.
+
+    Raises an error if there is nothing to upload, or S3 refuses something or is unreachable.
+    """
+    job = _find_artifacts(store, name)
+    check_publishing(job.region)
+    directory = store.directory(name)
+    lease = Lease.take(directory)
+    if lease is None:
+        raise JobNotFinishedError(
+            f"The artifacts of '{name}' are being published by another process.", remedy=["Wait for it."]
+        )
+
+    def send(uri: str, paths: Iterable[str]) -> "Published":
+        """Archives and folders; of a folder with a `/` at its end its contents only."""
+        with _publisher(job.region, target_of(uri, job.kms_key), directory, cancelled) as publisher:
+            for path in paths:
+                if os.path.isdir(path):
+                    publisher.folder(path)
+                else:
+                    publisher.file(path)
+            return publisher.finish(working)
+
+    with lease:
+        published = send(job.uri, job.paths)
+        unsent = list(job.unsent)
+        while unsent and published.whole:
+            uri, folder = unsent[0]
+            published += send(uri, [f"{folder}/"])
+            unsent = unsent[1:] if published.whole else unsent
+        artifacts = {**job.local["Artifacts"], **published_document(published), UNSENT: unsent_document(unsent)}
+        store.put_document(name, LOCAL, {**job.local, "Artifacts": artifacts})
+    if published.failure is not None:
+        raise _upload_error(name, job, published)
+    return published
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Publishable:
+class _LocalArtifacts:
     """The artifacts of a finished job, and where they are uploaded to."""
 
-    name: str
     region: str
     uri: str
     """The folder, with a `/` at its end."""
@@ -91,13 +133,11 @@ class Publishable:
     local: Mapping[str, Any]
 
     @property
-    def local_paths(self) -> tuple[str, ...]:
-        """The local paths of everything that is uploaded."""
+    def all_paths(self) -> tuple[str, ...]:
         return (*self.paths, *(directory for _, directory in self.unsent))
 
 
-def publishable(store: Store, name: str) -> Publishable:
-    """Check a job before anything is sent; raises `JobNotFinishedError` or `NothingToPublishError`."""
+def _find_artifacts(store: Store, name: str) -> _LocalArtifacts:
     record = store.get(name)
     if not record.status.terminal:
         raise JobNotFinishedError(
@@ -108,79 +148,53 @@ def publishable(store: Store, name: str) -> Publishable:
             ],
         )
     plan, local = store.document(name, PLAN), store.document(name, LOCAL) or {}
-    request = store.document(name, REQUEST)
     uri = s3_form(plan["Output"]["S3ModelArtifacts"])
     artifacts = local.get("Artifacts") or {}
-    unsent = tuple((each["S3Uri"], each["Directory"]) for each in artifacts.get(UNSENT, ()))
-    if not uri.startswith(_S3) and not unsent:
+    found = _LocalArtifacts(
+        region=plan["Region"],
+        uri=f"{uri.rstrip('/').rpartition('/')[0]}/",
+        kms_key=kms_key(store.document(name, REQUEST)),
+        paths=tuple(artifacts[kind] for kind in ("Model", "Output") if artifacts.get(kind) and uri.startswith(_S3)),
+        unsent=tuple((each["S3Uri"], each["Directory"]) for each in artifacts.get(UNSENT, ())),
+        local=local,
+    )
+    if not uri.startswith(_S3) and not found.unsent:
         raise NothingToPublishError(
             f"the S3OutputPath of '{name}' is not in S3: {plan['Output']['Requested']}",
             remedy=["Publishing uploads to the job's S3OutputPath. Use an s3:// URI there in the next run."],
         )
-    paths = tuple(artifacts[kind] for kind in _KINDS if artifacts.get(kind) and uri.startswith(_S3))
-    if not paths and not unsent:
+    if not found.all_paths:
         raise NothingToPublishError(
             f"the job '{name}' has no artifacts",
             details=[f"It is {record.status}, and no host wrote a model or output data."],
             remedy=[f"smlocal describe {name} says what happened."],
         )
-    missing = [path for path in (*paths, *(folder for _, folder in unsent)) if not os.path.exists(path)]
+    missing = [path for path in found.all_paths if not os.path.exists(path)]
     if missing:
         raise NothingToPublishError(
             f"artifacts of '{name}' were moved or deleted",
             details=missing,
             remedy=["Restore them, or run the job again with --publish."],
         )
-    return Publishable(
-        name=name,
-        region=plan["Region"],
-        uri=f"{uri.rstrip('/').rpartition('/')[0]}/",
-        kms_key=kms_key(request),
-        paths=paths,
-        unsent=unsent,
-        local=local,
+    return found
+
+
+def _upload_error(name: str, job: _LocalArtifacts, published: "Published") -> SmlocalError:
+    """`MachineNotReadyError` for wrong credentials or an unreachable S3, else `ArtifactError`."""
+    error = published.error
+    if error is not None:
+        from smlocal.sources.s3_source_errors import machine_error
+        from smlocal.sources.source_errors import RequestedSource
+
+        source = RequestedSource(subject=f'job "{name}"', member="S3OutputPath", uri=job.uri, where=None, directory="")
+        not_ready = machine_error(source, error)
+        if isinstance(not_ready, MachineNotReadyError):
+            return not_ready
+    return ArtifactError(
+        published.failure or "",
+        details=[error.uri] if error is not None else (),
+        remedy=[f"The artifacts are still in: {', '.join(job.all_paths)}"],
     )
-
-
-def publish_again(
-    store: Store,
-    job: Publishable,
-    *,
-    working: Callable[[str], None] = lambda _: None,
-    cancelled: Callable[[], bool] = lambda: False,
-) -> "Published":
-    """Upload the artifacts of a finished job and store the result. The status of the job does not change."""
-    check_publishing(job.region)
-    lease = Lease.take(store.directory(job.name))
-    if lease is None:
-        raise JobNotFinishedError(
-            f"The artifacts of '{job.name}' are being published by another process.", remedy=["Wait for it."]
-        )
-    with lease:
-        directory = store.directory(job.name)
-        published = _send(
-            _publisher(job.region, target_of(job.uri, job.kms_key), directory, cancelled), job.paths, working
-        )
-        unsent = list(job.unsent)
-        while unsent and published.whole:
-            uri, folder = unsent[0]
-            sender = _publisher(job.region, target_of(uri, job.kms_key), directory, cancelled)
-            published += _send(sender, (f"{folder}/",), working)
-            unsent = unsent[1:] if published.whole else unsent
-        artifacts = {**job.local["Artifacts"], **published_document(published), UNSENT: unsent_document(unsent)}
-        store.put_document(job.name, LOCAL, {**job.local, "Artifacts": artifacts})
-    return published
-
-
-def _send(sender: "Publisher", paths: tuple[str, ...], working: Callable[[str], None]) -> "Published":
-    """Upload archives and folders; of a folder with a `/` at its end its contents only."""
-    with sender as publisher:
-        for path in paths:
-            if os.path.isdir(path):
-                publisher.folder(path)
-            else:
-                publisher.file(path)
-        return publisher.finish(working)
 
 
 def _publisher(region: str, target: "Target", directory: str, cancelled: Callable[[], bool]) -> "Publisher":
@@ -198,15 +212,3 @@ def _publisher(region: str, target: "Target", directory: str, cancelled: Callabl
         return client
 
     return Publisher(open_client, target, cancelled=cancelled, journal=journal)
-
-
-def upload_not_possible(job: Publishable, published: "Published") -> MachineNotReadyError | None:
-    """The error if it was not S3 that refused: wrong credentials, or S3 is unreachable."""
-    if published.error is None:
-        return None
-    from smlocal.sources.s3_source_errors import machine_error
-    from smlocal.sources.source_errors import RequestedSource
-
-    asked = RequestedSource(subject=f'job "{job.name}"', member="S3OutputPath", uri=job.uri, where=None, directory="")
-    error = machine_error(asked, published.error)
-    return error if isinstance(error, MachineNotReadyError) else None

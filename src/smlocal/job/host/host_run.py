@@ -3,7 +3,6 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import assert_never
 
 from smlocal.artifacts.handback import take_over
 from smlocal.channels.interface import Copying, StagedChannel, unbroken
@@ -11,8 +10,8 @@ from smlocal.channels.overlay import is_overlay_refusal
 from smlocal.contract import paths
 from smlocal.engine.interface import ContainerSpec, Engine, Mount
 from smlocal.errors import EngineError
-from smlocal.job.container_run import ContainerEvent, ContainerExited, ContainerLost, ContainerRun, ContainerThreadDied
-from smlocal.job.decide.events import Events, HostExited, HostLost, ThreadDied
+from smlocal.job.container_run import ContainerRun
+from smlocal.job.decide.events import Events
 from smlocal.job.host.delivery import Delivery
 from smlocal.job.host.staging import build_tree, mounts, stage_trees, trees
 from smlocal.job.labels import GPUS_LABEL, labels
@@ -53,7 +52,7 @@ class HostRun:
         self.container = ContainerRun(
             engine=self.engine,
             name=self.name,
-            on_event=self._report,
+            on_event=self.events.put,
             on_output=lambda written: self.reporter.output(self.name, written),
             on_exit=self._usage.close,
             on_warning=self.reporter.warning,
@@ -182,17 +181,6 @@ class HostRun:
         return sorted(
             target + folder.removeprefix(here) for here, target in self.binds for folder, _, _ in os.walk(here)
         )
-
-    def _report(self, event: ContainerEvent) -> None:
-        match event:
-            case ContainerExited(exit_code=exit_code, oom_killed=oom_killed):
-                self.events.put(HostExited(host=self.name, exit_code=exit_code, oom_killed=oom_killed))
-            case ContainerLost(why=why):
-                self.events.put(HostLost(host=self.name, why=why))
-            case ContainerThreadDied(thread=thread, error=error, waited=waited):
-                self.events.put(ThreadDied(thread=thread, error=error, host=self.name if waited else None))
-            case _:
-                assert_never(event)
 
     def _watch_usage(self) -> None:
         folders = [

@@ -67,13 +67,13 @@ def fill_volumes(
                 mounts=tuple(writable),
             )
         )
-        archives = _archives(folders, [tree for tree, _ in trees], listings, sent)
+        parts = _parts(folders, [tree for tree, _ in trees], listings, sent)
         if plan.engine.product == "podman":
-            for path, part in archives:
-                engine.put_archive(carrier, path, _checked(_ended(part("")), check))
+            for path, part in parts:
+                engine.put_archive(carrier, path, _archive(part(""), check))
         else:
-            together = chain.from_iterable(part(path) for path, part in archives)
-            engine.put_archive(carrier, "/", _checked(_ended(together), check))
+            together = chain.from_iterable(part(path) for path, part in parts)
+            engine.put_archive(carrier, "/", _archive(together, check))
         engine.remove(Resource(kind=ResourceKind.CONTAINER, id=carrier))
     return tuple(
         StagedChannel(
@@ -85,14 +85,15 @@ def fill_volumes(
     )
 
 
-def _checked(pieces: Iterator[bytes], check: Check) -> Iterator[bytes]:
-    """Stop between two pieces if there is a request."""
+def _archive(pieces: Iterator[bytes], check: Check) -> Iterator[bytes]:
+    """A complete archive; stops between two pieces if there is a request."""
     for piece in pieces:
         check()
         yield piece
+    yield END
 
 
-def _archives(
+def _parts(
     folders: Folders, trees: Sequence[TreePlan], listings: Sequence[Listing], sent: list[int]
 ) -> Iterator[tuple[str, Callable[[str], Iterator[bytes]]]]:
     """Each mount's path, and a function for its archive below a given path. `sent` gets the bytes of each tree."""
@@ -100,11 +101,6 @@ def _archives(
         yield mount.target, partial(_folder, here)
     for index, (tree, listing) in enumerate(zip(trees, listings, strict=True)):
         yield tree.target, partial(_tree, listing, sent, index)
-
-
-def _ended(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    yield from pieces
-    yield END
 
 
 def _folder(here: str, there: str) -> Iterator[bytes]:

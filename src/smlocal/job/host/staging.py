@@ -155,11 +155,6 @@ def _make_directory(path: str) -> None:
 
 
 def _write(path: str, content: bytes) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
-    try:
-        os.fchmod(descriptor, 0o644)
-        view = memoryview(content)
-        while view:
-            view = view[os.write(descriptor, view) :]
-    finally:
-        os.close(descriptor)
+    with open(path, "wb") as file:
+        os.fchmod(file.fileno(), 0o644)
+        file.write(content)

@@ -157,8 +157,8 @@ def save_mirrored(
     for folder in mirrored_folders(plan, S3Access(cancelled=cancelled, working=working, at_once=_AT_ONCE)):
         trees: list[HostTree] = []
         try:
-            trees += _trees(folder, pairs, engine)
-            report = _save(folder, trees, pairs)
+            trees += [folder_tree(folder, host, container, engine) for host, container in pairs]
+            report = save_folder(folder, trees, pairs)
         except ArtifactError as error:
             errors.append(error)
             if folder.s3_prefix is not None and trees and _save_locally(folder, trees, pairs):
@@ -169,16 +169,8 @@ def save_mirrored(
     return Saved(notes=tuple(notes), unsent=tuple(unsent), error=errors[0] if errors else None)
 
 
-def save_folder(folder: "MirroredFolder", hosts: _Hosts, engine: Engine) -> "SaveReport":
-    """Save one of the folders, as `save_mirrored`; `ArtifactError` if that fails."""
-    return _save(folder, _trees(folder, hosts, engine), hosts)
-
-
-def _trees(folder: "MirroredFolder", hosts: _Hosts, engine: Engine) -> list[HostTree]:
-    return [_tree(folder, host, container, engine) for host, container in hosts]
-
-
-def _save(folder: "MirroredFolder", trees: Sequence[HostTree], hosts: _Hosts) -> "SaveReport":
+def save_folder(folder: "MirroredFolder", trees: Sequence[HostTree], hosts: _Hosts) -> "SaveReport":
+    """Save a mirrored folder; `trees` has its contents, in the order of the hosts."""
     from smlocal.artifacts.checkpoints import save
 
     journal = folder.journal()
@@ -199,7 +191,7 @@ def _save_locally(folder: "MirroredFolder", trees: Sequence[HostTree], hosts: _H
 
     target = FolderTarget(path=folder.fallback, run_id=folder.plan.run_id)
     try:
-        return bool(_save(replace(folder, target=target), trees, hosts).written)
+        return bool(save_folder(replace(folder, target=target), trees, hosts).written)
     except ArtifactError:
         return False
 
@@ -239,7 +231,8 @@ def _in_s3(region: str, checkpoints: CheckpointPlan) -> Listing:
         return listing.failed(error.sentence)
 
 
-def _tree(folder: "MirroredFolder", host: HostPlan, container: str, engine: Engine) -> HostTree:
+def folder_tree(folder: "MirroredFolder", host: HostPlan, container: str, engine: Engine) -> HostTree:
+    """The contents of a mirrored folder of one host."""
     directory = folder.directory(host)
     if not _is_folder(directory, host_directory(folder.plan, host)):
         return HostTree(host=host.host.name, root=os.fsencode(directory), entries=())

@@ -4,16 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smlocal.contract.outcome.statuses import StopCause, TrainingJobStatus
+from smlocal.job.container_events import ContainerExited, ContainerLost, ThreadDied
 from smlocal.job.decide.attempt_outcome import AttemptOutcome, ending
 from smlocal.job.decide.events import (
     Event,
-    HostExited,
-    HostLost,
     Interrupted,
     KillAsked,
     PlatformFailed,
     StopAsked,
-    ThreadDied,
 )
 from smlocal.job.decide.watch import Action, Kill, RecordInterruption, RecordStop, Terminate, Watch
 from smlocal.planning.model import StopPlan
@@ -25,8 +23,8 @@ def watch(*hosts: str) -> Watch:
     return Watch(running=set(hosts), stop=LIMITS, deadlines={StopCause.MAX_RUNTIME: 1000.0}, outcome=AttemptOutcome())
 
 
-def exited(host: str, exit_code: int) -> HostExited:
-    return HostExited(host=host, exit_code=exit_code)
+def exited(host: str, exit_code: int) -> ContainerExited:
+    return ContainerExited(container=host, exit_code=exit_code)
 
 
 def status(of: Watch) -> TrainingJobStatus:
@@ -132,8 +130,8 @@ def test_exit_code_and_failure_file_do_not_matter_after_a_stop() -> None:
 
 def test_memory_is_told_by_the_engine_and_not_by_137() -> None:
     killed, starved = watch("algo-1"), watch("algo-1")
-    killed.handle(HostExited(host="algo-1", exit_code=137), 1.0)
-    starved.handle(HostExited(host="algo-1", exit_code=137, oom_killed=True), 1.0)
+    killed.handle(ContainerExited(container="algo-1", exit_code=137), 1.0)
+    starved.handle(ContainerExited(container="algo-1", exit_code=137, oom_killed=True), 1.0)
     assert ending(killed.outcome, b"")[1] == "AlgorithmError: , exit code: 137"
     reason = ending(starved.outcome, b"")[1]
     assert reason is not None
@@ -164,7 +162,7 @@ def test_who_still_reads_what_a_killed_container_wrote_is_waited_for() -> None:
 
 def test_a_host_that_nobody_can_wait_for_is_killed_and_its_peers_are_stopped() -> None:
     it = watch("algo-1", "algo-2")
-    assert it.handle(HostLost(host="algo-1", why="gone"), 1.0) == [
+    assert it.handle(ContainerLost(container="algo-1", why="gone"), 1.0) == [
         Kill(hosts=("algo-1",)),
         Terminate(hosts=("algo-2",)),
     ]
@@ -174,7 +172,7 @@ def test_a_host_that_nobody_can_wait_for_is_killed_and_its_peers_are_stopped() -
 
 def test_a_thread_that_dies_ends_the_job() -> None:
     it = watch("algo-1", "algo-2")
-    died = ThreadDied(thread="algo-1-wait", error=KeyError("StatusCode"), host="algo-1")
+    died = ThreadDied(thread="algo-1-wait", error=KeyError("StatusCode"), container="algo-1")
     assert it.handle(died, 1.0) == [Kill(hosts=("algo-1",)), Terminate(hosts=("algo-2",))]
     it.handle(exited("algo-2", 0), 2.0)
     assert it.running == set()
@@ -192,7 +190,7 @@ def test_a_thread_that_dies_does_not_change_a_stop() -> None:
     it = watch("algo-1")
     it.handle(StopAsked(cause=StopCause.REQUEST), 1.0)
     assert it.handle(ThreadDied(thread="algo-1-output", error=OSError("x")), 2.0) == []
-    assert it.handle(ThreadDied(thread="algo-1-wait", error=OSError("x"), host="algo-1"), 3.0) == [
+    assert it.handle(ThreadDied(thread="algo-1-wait", error=OSError("x"), container="algo-1"), 3.0) == [
         Kill(hosts=("algo-1",))
     ]
     assert (it.running, status(it)) == (set(), "Stopped")
@@ -201,13 +199,13 @@ def test_a_thread_that_dies_does_not_change_a_stop() -> None:
 HOSTS = ("algo-1", "algo-2", "algo-3")
 EVENTS = st.lists(
     st.one_of(
-        st.builds(HostExited, host=st.sampled_from(HOSTS), exit_code=st.sampled_from([0, 1, 137, 143])),
-        st.builds(HostLost, host=st.sampled_from(HOSTS), why=st.just("gone")),
+        st.builds(ContainerExited, container=st.sampled_from(HOSTS), exit_code=st.sampled_from([0, 1, 137, 143])),
+        st.builds(ContainerLost, container=st.sampled_from(HOSTS), why=st.just("gone")),
         st.builds(
             ThreadDied,
             thread=st.just("t"),
             error=st.just(KeyError("x")),
-            host=st.none() | st.sampled_from(HOSTS),
+            container=st.none() | st.sampled_from(HOSTS),
         ),
         st.builds(StopAsked, cause=st.sampled_from(StopCause), grace=st.none() | st.floats(min_value=0, max_value=200)),
         st.builds(KillAsked),
@@ -230,9 +228,9 @@ def test_in_any_order_a_decision_stands_and_nothing_waits_for_ever(
     for event, pause in zip(events, pauses, strict=False):
         now += pause
         if event is None or (
-            isinstance(event, HostExited | HostLost | ThreadDied)
-            and event.host is not None
-            and event.host not in it.running
+            isinstance(event, ContainerExited | ContainerLost | ThreadDied)
+            and event.container is not None
+            and event.container not in it.running
         ):
             actions = it.tick(now)
         else:
