@@ -290,9 +290,12 @@ def _is_mounted(tree: TreePlan) -> bool:
 
 
 def _is_one_copy(tree: TreePlan) -> bool:
-    """True for what one command copies."""
+    """True for what one command copies: a folder, or a prefix that is one and whose objects are all selected."""
     listing = tree.listing
-    return listing.whole_tree and not (listing.remote and (listing.keys or not listing.key_base))
+    if listing.remote:
+        # The objects of a manifest have no sizes.
+        return bool(listing.sizes) and not listing.keys and f"{listing.prefix.rstrip('/')}/" == listing.key_base
+    return listing.whole_tree
 
 
 def _volumes(plan: JobPlan) -> tuple[str, ...]:
