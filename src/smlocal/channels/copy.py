@@ -1,8 +1,7 @@
-"""Folders made from a listing: independent copies, or links that only ever serve as the lower layer of an overlay."""
+"""Folders made from a listing: copies, or hard links that serve only as the lower layer of an overlay."""
 
 import os
 from collections.abc import Callable, Sequence
-from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from errno import EACCES, EDQUOT, ENOENT, ENOSPC, EPERM
 
@@ -15,111 +14,109 @@ from smlocal.removal import remove_tree
 
 _DIRECTORY_MODE = 0o755
 _FULL = {ENOSPC, EDQUOT}
-_WORDS = {
+_S3_ERRORS = {
     ENOENT: "NoSuchKey: The specified key does not exist.",
     EACCES: "AccessDenied: Access Denied",
     EPERM: "AccessDenied: Access Denied",
 }
+"""What S3 would answer for a file that cannot be read."""
 
 
 def copy_tree(
     listing: Listing, target: str, *, folders: Sequence[str] = (), check: Check = no_check
 ) -> tuple[Means, int]:
-    """Copy every object below the new folder `target`; say how, and how many bytes moved.
+    """Copy every object below the new folder `target`; return how, and how many bytes were copied.
 
-    Never by hard link: the container may write into these files. `folders` are there even when they stay empty.
+    Without hard links: the container may write to these files. `folders` are made even if they are empty.
     """
     duplicator = Duplicator(check=check)
     try:
+        _make_folder(listing, target)
         _fill(listing, target, duplicator.duplicate, folders=folders)
     except StagingError as error:
         if isinstance(error.__cause__, OSError) and error.__cause__.errno in _FULL:
             with suppress(OSError):
-                remove_tree(target)  # the database may lie on the same disk, and needs room to say what happened
+                remove_tree(target)  # the database may be on the same disk, and needs room to record the failure
         raise
     cloned = duplicator.reflinked > 0 and duplicator.bytes_copied == 0
     return Means.REFLINK if cloned else Means.COPY, duplicator.bytes_copied
 
 
 def link_tree(listing: Listing, target: str, *, check: Check = no_check) -> int:
-    """Bring a selection together in the new folder `target`, by hard link where possible; return the bytes copied.
+    """Collect the objects in the new folder `target`, as hard links where possible; return the bytes copied.
 
-    Its files may be the user's own: nothing may ever write, chmod or chown there. An overlay above it never does.
+    These may be the user's own files: nothing may write, chmod or chown there. An overlay above it does not.
     """
     duplicator = Duplicator(check=check)
 
     def link_or_duplicate(source: str, place: str) -> None:
         check()
         try:
-            # A link is followed by hand: link(2) would make a second name for the link itself.
+            # link(2) on a symbolic link would make a second name for the link itself.
             os.link(os.path.realpath(source) if os.path.islink(source) else source, place)
         except FileNotFoundError:
             raise
-        except OSError:  # another device, too many links, or a file of somebody else that may not be linked to
+        except OSError:  # another device, too many links, or a file of another user that may not be linked
             duplicator.duplicate(source, place)
 
+    _make_folder(listing, target)
     _fill(listing, target, link_or_duplicate)
     return duplicator.bytes_copied
 
 
 def copy_into(listing: Listing, target: str, *, check: Check = no_check) -> int:
-    """Copy every object below the folder `target`, which may hold folders already; return the bytes that moved."""
+    """Copy every object below the existing folder `target`, which may have subfolders; return the bytes copied."""
     duplicator = Duplicator(check=check)
-    made = {below for below in _folders_of(listing) if os.path.isdir(f"{target}/{below}")}
-    _fill(listing, target, duplicator.duplicate, made)
+    _fill(listing, target, duplicator.duplicate, existing=True)
     return duplicator.bytes_copied
-
-
-def _folders_of(listing: Listing) -> set[str]:
-    found = {""}
-    for below in {path.rpartition("/")[0] for path in listing.paths}:
-        parts = below.split("/")
-        found.update("/".join(parts[:depth]) for depth in range(1, len(parts) + 1))
-    return found
 
 
 def _fill(
     listing: Listing,
     target: str,
     put: Callable[[str, str], None],
-    existing: AbstractSet[str] = frozenset(),
+    *,
     folders: Sequence[str] = (),
+    existing: bool = False,
 ) -> None:
-    """Make the folders, all but those that exist, and put every object in its place."""
-    made = {"", *existing}
+    """Put every object in its place, and make the folders; with `existing` some may be there already."""
+    made = {""}
     path = ""
+
+    def make_folders(below: str) -> None:
+        parts = below.split("/")
+        for depth in range(1, len(parts) + 1):
+            folder = "/".join(parts[:depth])
+            if folder not in made:
+                made.add(folder)
+                if not (existing and os.path.isdir(f"{target}/{folder}")):
+                    os.mkdir(f"{target}/{folder}")
+                    os.chmod(f"{target}/{folder}", _DIRECTORY_MODE)  # regardless of the umask
+
     try:
-        if "" not in existing:
-            _make_folder(target)
         for index, path in enumerate(listing.paths):
             below = path.rpartition("/")[0]
             if below not in made:
-                _make_folders(target, below, made)
+                make_folders(below)
             put(listing.file(index), f"{target}/{path}")
         for below in folders:
-            _make_folders(target, below, made)
+            make_folders(below)
     except OSError as error:
         raise _failed(listing, path, error) from error
 
 
-def _make_folders(target: str, below: str, made: set[str]) -> None:
-    parts = below.split("/")
-    for depth in range(1, len(parts) + 1):
-        folder = "/".join(parts[:depth])
-        if folder not in made:
-            _make_folder(f"{target}/{folder}")
-            made.add(folder)
-
-
-def _make_folder(path: str) -> None:
-    os.mkdir(path)
-    os.chmod(path, _DIRECTORY_MODE)  # whatever the umask
+def _make_folder(listing: Listing, path: str) -> None:
+    try:
+        os.mkdir(path)
+        os.chmod(path, _DIRECTORY_MODE)  # regardless of the umask
+    except OSError as error:
+        raise _failed(listing, "", error) from error
 
 
 def _failed(listing: Listing, path: str, error: OSError) -> StagingError:
     if error.errno in _FULL:
         reason = "Insufficient disk space"
     else:
-        words = _WORDS.get(error.errno or 0, f"InternalError: {error.strerror}")
-        reason = f"Unable to download object {listing.uri(path)} ({words})"
+        text = _S3_ERRORS.get(error.errno or 0, f"InternalError: {error.strerror}")
+        reason = f"Unable to download object {listing.uri(path)} ({text})"
     return StagingError(client_error(f"Data download failed:{reason}"), details=(str(error),))

@@ -1,4 +1,4 @@
-"""One file made from another with as little work as the file system allows."""
+"""Copies a file in the fastest way that the file system allows."""
 
 import os
 import stat
@@ -11,25 +11,25 @@ from smlocal.quick_dataclass import dataclass
 
 _FICLONE = 0x40049409
 _CHUNK = 256 << 20
-_CANNOT = {EBADF, EINVAL, ENOSYS, ENOTTY, EOPNOTSUPP, EPERM, EXDEV}
-"""How a kernel or file system says that it does not know a way of copying."""
+_NOT_SUPPORTED = {EBADF, EINVAL, ENOSYS, ENOTTY, EOPNOTSUPP, EPERM, EXDEV}
+"""Errors of a kernel or file system that does not support a way of copying."""
 FILE_MODE = 0o644
 
 
 @dataclass(kw_only=True, slots=True)
 class Duplicator:
-    """Makes independent files and remembers from which devices reflinks are impossible."""
+    """Makes independent copies, and remembers which devices do not support reflinks."""
 
     check: Check = no_check
-    """Called before each file, and now and then within a large one."""
+    """Called before each file, and repeatedly within a large one."""
     reflinked: int = 0
     bytes_copied: int = 0
     _cannot_clone: set[int] = field(default_factory=set)
 
     def duplicate(self, source: str, target: str) -> None:
-        """Make `target` with the content of `source`, of the service's mode and of now."""
+        """Make `target` with the content of `source`, the service's mode and the current time."""
         self.check()
-        # Non-blocking, because what was listed as a file may have become a FIFO since.
+        # Non-blocking: the file may have been replaced by a FIFO.
         reading = os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             status = os.fstat(reading)
@@ -37,7 +37,7 @@ class Duplicator:
                 raise OSError(EISDIR, "is no longer a regular file", source)
             writing = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
             try:
-                os.fchmod(writing, FILE_MODE)  # whatever the umask
+                os.fchmod(writing, FILE_MODE)  # regardless of the umask
                 if status.st_size and self._cloned(reading, writing, status.st_dev):
                     self.reflinked += 1
                 else:
@@ -53,7 +53,7 @@ class Duplicator:
         try:
             ioctl(writing, _FICLONE, reading)
         except OSError as error:
-            if error.errno not in _CANNOT:
+            if error.errno not in _NOT_SUPPORTED:
                 raise
             self._cannot_clone.add(device)
             return False
@@ -61,20 +61,20 @@ class Duplicator:
 
 
 def _copy(reading: int, writing: int, check: Check) -> int:
-    """Copy from where both stand to the end, inside the kernel where it can."""
+    """Copy from the current positions to the end, inside the kernel if possible."""
     copied = 0
-    for way in (_by_range, _by_sendfile, _by_hand):
+    for way in (_by_range, _by_sendfile, _by_read_and_write):
         try:
             while count := way(reading, writing):
                 copied += count
                 check()
         except OSError as error:
-            if error.errno not in _CANNOT:
+            if error.errno not in _NOT_SUPPORTED:
                 raise
             continue
         if copied:
             return copied
-        # Nothing at all may be the truth, or a file system on which this way reports an end at once: ask the next.
+        # The file may be empty, or the file system reports an end at once to this way: try the next.
     return copied
 
 
@@ -86,7 +86,7 @@ def _by_sendfile(reading: int, writing: int) -> int:
     return os.sendfile(writing, reading, None, _CHUNK)
 
 
-def _by_hand(reading: int, writing: int) -> int:
+def _by_read_and_write(reading: int, writing: int) -> int:
     data = os.read(reading, 1 << 20)
     left = memoryview(data)
     while left:

@@ -1,4 +1,4 @@
-"""File mode: the whole channel lies in its folder before the container starts, and the container may write there."""
+"""File mode: the whole channel is in its folder before the container starts; the container may write to it."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,12 +25,11 @@ def prepare_channel(
     folders: Sequence[str] = (),
     copying: Copying = unbroken,
 ) -> StagedChannel:
-    """Put a channel in place for one host; the container finds it at `target`.
+    """Prepare a channel for one host, to be mounted at `target`.
 
-    `target_directory` is a private folder of this channel and host, which need not exist. When the engine refuses an
-    overlay at the start, the same call with `staging="copy"` works in the same folder, also for what was a copy before.
-    `folders` are those that a copy has too although they are empty. `copying` is entered around what may take long and
-    can be broken off at any point.
+    `target_directory` is a private folder of this channel and host, which need not exist. If the engine refuses the
+    overlay at the start, the same call with `staging="copy"` works in the same folder. `folders` are empty folders that
+    a copy has too. `copying` is entered around work that takes time and can be interrupted at any point.
     """
     if staging == "overlay":
         copied = 0
@@ -44,7 +43,7 @@ def prepare_channel(
         mount = Mount(source=volume, target=target, volume=True)
         return StagedChannel(mounts=(mount,), means=Means.OVERLAY, bytes_copied=copied, upper=upper)
     os.makedirs(target_directory, exist_ok=True)
-    # A copy from a start that failed may be root's by now, and not ours to remove: begin beside it.
+    # A copy from a failed start may belong to root by now, and cannot be removed: use another folder.
     folder = next(path for path in _places(target_directory) if not os.path.lexists(path))
     with copying() as check:
         means, copied = copy_tree(listing, folder, folders=folders, check=check)

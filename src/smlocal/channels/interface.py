@@ -1,4 +1,4 @@
-"""What putting a channel in place results in."""
+"""The result of preparing a channel, and how long work is interrupted."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -8,43 +8,43 @@ from smlocal.engine.interface import Mount
 from smlocal.quick_dataclass import dataclass
 
 Check = Callable[[], None]
-"""Called between pieces of work that may take long: raises when nobody wants it any more."""
+"""Called between pieces of long work; raises if it was cancelled."""
 Copying = Callable[[], AbstractContextManager[Check]]
-"""Entered around such work. In the main thread a signal may also break off what is inside, at any point."""
+"""Entered around such work. In the main thread a signal handler may also raise inside, at any point."""
 
 
 def unbroken() -> AbstractContextManager[Check]:
-    """For work that is always finished."""
+    """For work that cannot be cancelled."""
     return nullcontext(no_check)
 
 
 def no_check() -> None:
-    """Go on."""
+    """Do nothing."""
 
 
 class Means(StrEnum):
-    """How the bytes got there."""
+    """How the container gets the bytes."""
 
     OVERLAY = "overlay"
-    """Shown copy-on-write where they lie."""
+    """Mounted from where they are, copy-on-write."""
     REFLINK = "reflink"
-    """Copied by the file system without moving a byte."""
+    """Copied as reflinks, which share the data."""
     COPY = "copy"
     BIND = "bind"
-    """Shown as it is, read-only unless it is a file system."""
+    """Mounted from where they are, read-only unless it is a file system."""
     SENT = "sent"
-    """Sent to an engine of another machine, into a volume there."""
+    """Sent to an engine on another machine, into a volume."""
     FUSE = "fuse"
-    """Fetched from S3 as it is read."""
+    """Fetched from S3 when they are read."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StagedChannel:
-    """A channel that is ready for one container."""
+    """A channel that is ready to be mounted in one container."""
 
     mounts: tuple[Mount, ...]
     means: Means
     bytes_copied: int
-    """Moved for real; links and reflinks move none."""
+    """Without links and reflinks."""
     upper: str | None = None
-    """Of an overlay: where the engine's machine keeps what the container changes. Often only root may look."""
+    """The folder of an overlay's changes, on the engine's machine; often only root may read it."""

@@ -1,4 +1,4 @@
-"""The framing that `RecordWrapperType: RecordIO` puts around every object, so that a reader finds its end."""
+"""RecordIO framing of objects (`RecordWrapperType: RecordIO`)."""
 
 import struct
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from smlocal.quick_dataclass import dataclass
 
 MAGIC = 0xCED7230A
 MOST = (1 << 29) - 1
-"""Bytes in one part: its length has 29 bits."""
+"""The longest part: its length has 29 bits."""
 
 _WHOLE, _FIRST, _MIDDLE, _LAST = range(4)
 _ALIGNMENT = 4
@@ -15,7 +15,7 @@ _ALIGNMENT = 4
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Part:
-    """What goes before and after `length` bytes of a payload."""
+    """The bytes before and after `length` bytes of a payload."""
 
     header: bytes
     length: int
@@ -23,10 +23,10 @@ class Part:
 
 
 def parts(length: int, most: int = MOST) -> Iterator[Part]:
-    """Frame a payload of `length` bytes: in one part, or in several where one cannot hold it.
+    """Frame a payload of `length` bytes, in several parts if it is too long for one.
 
-    A payload that has the magic word in it stays whole: of the readers in use two only join parts, and would lose the
-    four bytes that the original format leaves out between them.
+    A payload that contains the magic word is not split there, as the original format does: two of the readers in use
+    only join parts, and would lose the four bytes that the format leaves out.
     """
     if length <= most:
         yield _part(_WHOLE, length)

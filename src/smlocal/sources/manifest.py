@@ -14,8 +14,7 @@ from smlocal.sources.manifest_json import ManifestError, manifest_strings
 from smlocal.sources.mapping import is_remote
 from smlocal.sources.s3.checksum import Checksum
 from smlocal.sources.s3.error_responses import checksum_mismatch
-from smlocal.sources.s3.interface import ObjectStore, S3Error
-from smlocal.sources.s3_listing import s3_object
+from smlocal.sources.s3.interface import ObjectStore, S3Error, listed_object
 from smlocal.sources.selection import is_marker, lay_out, split_prefix
 from smlocal.sources.source_errors import RequestedSource
 
@@ -70,7 +69,7 @@ def _pieces(document: Listing, store: Callable[[], ObjectStore]) -> Iterator[byt
             while piece := file.read(_PIECE):
                 yield piece
         return
-    wanted, client = s3_object(document, 0), store()
+    wanted, client = listed_object(document, 0), store()
     buffer = memoryview(bytearray(_PIECE))
     size = wanted.size or 0
     checksum = client.checksum(wanted) if size > _PIECE else Checksum(None)

@@ -75,14 +75,3 @@ def list_object(asked: RequestedSource, *, caller: Caller, store: ObjectStore) -
         total_bytes=exact.size or 0,
         whole_tree=True,
     )
-
-
-def s3_object(listing: Listing, index: int) -> S3Object:
-    """What the client of S3 takes for an object of a listing."""
-    sizes, etags = listing.sizes, listing.etags
-    return S3Object(
-        bucket=listing.bucket,
-        key=listing.key(index),
-        size=sizes[index] if sizes else None,
-        etag=(etags[index] or None) if etags else None,
-    )

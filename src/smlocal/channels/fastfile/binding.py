@@ -1,7 +1,7 @@
-"""FUSE: a file system mounted, and the kernel's questions handed on to it.
+"""Mounts the file system with libfuse and passes the kernel's requests to it.
 
-Of mfusepy only the layouts of libfuse's structures are used, which differ by its version. Its own dispatcher copies
-what is read once more and makes a dictionary for every file that is looked at.
+Of mfusepy only the layouts of libfuse's structures are used, which differ between versions. Its dispatcher would copy
+the data once more and make a dictionary for every file.
 """
 
 import ctypes
@@ -20,26 +20,26 @@ from smlocal.channels.fastfile.availability import libfuse
 from smlocal.channels.fastfile.filesystem import FileSystem
 from smlocal.channels.fastfile.tree import Node
 
-_MOST = 1 << 20
-"""Bytes a read; the kernel never asks for more."""
+_MAX_READ = 1 << 20
+"""Bytes per read; the kernel never asks for more."""
 _THREADS = 32
 _FOREVER = 1_000_000_000.0
-"""Seconds the kernel may remember names and attributes: nothing of it ever changes."""
+"""Seconds that the kernel may cache names and attributes, which never change."""
 _FILE_MODE = stat.S_IFREG | 0o644
 _FOLDER_MODE = stat.S_IFDIR | 0o755
 _BLOCK = 4096
-_MOST_IN_A_NAME = 1024
+_LONGEST_NAME = 1024
 _THREADS_CAN_BE_LIMITED = (3, 12)
 _WITH_ATTRIBUTES = 2
 """FUSE_FILL_DIR_PLUS"""
 _FIRST_CHILD = 2
-"""Where a folder's listing goes on after `.` and `..`."""
-_KEPT: set[int] = set()
-"""libfuse's threads that Python knows by now."""
+"""The position in a folder's listing after `.` and `..`."""
+_KNOWN_THREADS: set[int] = set()
+"""libfuse's threads whose Python state is kept."""
 
 
 def serve(files: FileSystem, mount_point: str, mounted: Callable[[], None]) -> int:
-    """Mount, call `mounted` when the kernel has answered, and return when it has been unmounted."""
+    """Mount, call `mounted` when the mount is ready, and return when it has been unmounted."""
     fuse = _library()
     binding = _Binding(fuse, files, mounted)
     operations = fuse.fuse_operations()
@@ -47,9 +47,9 @@ def serve(files: FileSystem, mount_point: str, mounted: Callable[[], None]) -> i
     for name, prototype, *_ in fuse.fuse_operations._fields_:
         answer = getattr(binding, name, None)
         if answer is not None:
-            kept.append(prototype(_guarded(answer)))
+            kept.append(prototype(_wrapped(answer)))
             setattr(operations, name, kept[-1])
-    options = f"ro,nosuid,nodev,allow_other,default_permissions,fsname=smlocal,subtype=fastfile,max_read={_MOST}"
+    options = f"ro,nosuid,nodev,allow_other,default_permissions,fsname=smlocal,subtype=fastfile,max_read={_MAX_READ}"
     arguments = [b"smlocal", b"-f", b"-o", options.encode()]
     if (fuse.fuse_version_major, fuse.fuse_version_minor) >= _THREADS_CAN_BE_LIMITED:
         arguments += [b"-o", b"max_threads=%d,max_idle_threads=%d" % (_THREADS, _THREADS)]
@@ -60,22 +60,22 @@ def serve(files: FileSystem, mount_point: str, mounted: Callable[[], None]) -> i
 
 
 def _library() -> Any:
-    """The structures for libfuse 3 whatever else is installed: mfusepy would take libfuse 2 first."""
+    """The structures of mfusepy for libfuse 3; without the variable it would prefer libfuse 2."""
     os.environ["FUSE_LIBRARY_PATH"] = libfuse() or ""
     return importlib.import_module("mfusepy")
 
 
-def _guarded(answer: Callable[..., int]) -> Callable[..., int]:
+def _wrapped(answer: Callable[..., int]) -> Callable[..., int]:
     def call(*arguments: object) -> int:
-        if get_ident() not in _KEPT:
-            # Or else Python would make all that it keeps for a thread, and throw it away again, for every call.
+        if get_ident() not in _KNOWN_THREADS:
+            # Otherwise Python would create and destroy its state for the thread in every call.
             ctypes.pythonapi.PyGILState_Ensure()
-            _KEPT.add(get_ident())
+            _KNOWN_THREADS.add(get_ident())
         try:
             return answer(*arguments)
         except OSError as error:
             return -(error.errno or EIO)
-        except BaseException:  # noqa: BLE001 - libfuse is written in C and cannot be told otherwise
+        except BaseException:  # noqa: BLE001 - an exception cannot pass through libfuse
             traceback.print_exc(file=sys.stderr)
             return -EIO
 
@@ -83,7 +83,7 @@ def _guarded(answer: Callable[..., int]) -> Callable[..., int]:
 
 
 class _Binding:
-    """A method for each operation that libfuse should know about, under libfuse's names."""
+    """One method per FUSE operation, under libfuse's names."""
 
     def __init__(self, fuse: Any, files: FileSystem, mounted: Callable[[], None]) -> None:
         self._files = files
@@ -92,9 +92,9 @@ class _Binding:
         self._now = int(time.time())
 
     def init(self, connection: Any, config: Any) -> int:
-        """Agree on sizes; what is never going to change may be remembered for ever."""
+        """Negotiate sizes, and let the kernel cache everything."""
         limits = connection.contents
-        limits.max_read = limits.max_write = limits.max_readahead = _MOST
+        limits.max_read = limits.max_write = limits.max_readahead = _MAX_READ
         limits.max_background = limits.congestion_threshold = 2 * _THREADS
         settings = config.contents
         settings.entry_timeout = settings.attr_timeout = settings.negative_timeout = _FOREVER
@@ -103,8 +103,8 @@ class _Binding:
         return 0
 
     def getattr(self, path: bytes | None, found: Any, info: Any) -> int:
-        # The path is None for what is open.
-        node = self._files.look(path[1:]) if path else self._files.node(info.contents.fh)
+        # The path is None for an open file.
+        node = self._files.lookup(path[1:]) if path else self._files.node(info.contents.fh)
         ctypes.memset(found, 0, ctypes.sizeof(self._stat))
         self._describe(node, found.contents)
         return 0
@@ -114,7 +114,7 @@ class _Binding:
         if opened.flags & os.O_ACCMODE != os.O_RDONLY:
             return -EROFS
         opened.fh = self._files.open(path[1:])
-        opened.noflush = 1  # closing has nothing to tell us
+        opened.noflush = 1  # closing needs no call
         return 0
 
     def read(self, _path: None, buffer: Any, size: int, offset: int, info: Any) -> int:
@@ -134,7 +134,7 @@ class _Binding:
         return 0
 
     def readdir(self, _path: None, buffer: Any, fill: Any, offset: int, info: Any, _flags: int) -> int:
-        """As much as fits from `offset` on; names and attributes at once, or `ls -l` would ask for each."""
+        """As many entries as fit, with their attributes: otherwise `ls -l` would ask for each one."""
         handle = info.contents.fh
         entry = self._stat()
         for number, name in enumerate((b".", b".."), start=1):
@@ -157,11 +157,11 @@ class _Binding:
         about.f_bsize = about.f_frsize = _BLOCK
         about.f_blocks = -(-tree.total_bytes // _BLOCK)
         about.f_files = tree.count
-        about.f_namemax = _MOST_IN_A_NAME
+        about.f_namemax = _LONGEST_NAME
         return 0
 
     def _describe(self, node: Node, entry: Any) -> None:
-        """As in File mode, modes and root as the owner: a mount that is read-only needs no others."""
+        """The modes and owner are those of File mode."""
         entry.st_ino = node.inode
         entry.st_mode = _FOLDER_MODE if node.folder else _FILE_MODE
         entry.st_nlink = 2 if node.folder else 1

@@ -1,4 +1,4 @@
-"""The bytes of objects that are held at the moment: a bounded number, fetched by a few threads."""
+"""A bounded cache of object data, filled by a few threads."""
 
 import mmap
 import time
@@ -13,23 +13,23 @@ from smlocal.quick_dataclass import dataclass
 
 CAPACITY = 96 << 20
 _FETCHERS = 8
-"""Threads that fetch ahead, and as many again that fetch only what somebody waits for."""
+"""Threads that fetch ahead; as many again fetch only what a reader waits for."""
 _STALE = 10.0
-"""What was fetched ahead and not read for so many seconds may go for another reader's sake."""
-_REMEMBERED = 2.0
-"""The kernel asks a second time for what could not be read: for so many seconds the answer is the same, at once."""
-_MOST_REMEMBERED = 4096
-_LONG = 2.0
-"""Seconds that a fetch should take at the most, or its reader waits for much that it does not need yet."""
-_UNKNOWN_PACE = 512 << 10
-"""Bytes a second, until the first fetch tells."""
+"""Data that was fetched ahead and not read for so many seconds may be dropped for another reader."""
+_REPEAT_ERROR = 2.0
+"""The kernel repeats a failed read: for so many seconds the same error is returned at once."""
+_MAX_ERRORS = 4096
+_FETCH_SECONDS = 2.0
+"""How long a fetch should take at most: its reader waits for all of it."""
+_INITIAL_RATE = 512 << 10
+"""Bytes per second, until a fetch was measured."""
 _SPARE = 4
-"""Buffers of the largest size that are kept for the next fetch: pages that are there already cost nothing."""
+"""Buffers of the largest size that are kept for reuse: their pages exist already."""
 
 Fetch = Callable[[int, int, memoryview], None]
-"""Fills a buffer from a place in an object, or raises."""
+"""Fills a buffer from a position in an object, or raises."""
 Put = Callable[[int, memoryview], None]
-"""Takes a piece of what was read, and where in it the piece belongs."""
+"""Takes a position in the result, and the piece to put there."""
 
 
 @dataclass(eq=False, kw_only=True, slots=True)
@@ -40,21 +40,21 @@ class _Span:
     start: int
     end: int
     buffer: memoryview
-    born: float
+    created: float
     done: Event = field(default_factory=Event)
     begun: bool = False
     error: Exception | None = None
     """Why it could not be fetched."""
     readers: int = 0
     read: bool = False
-    """Up to its end, or as far as somebody asked for it."""
+    """Whether it was read to its end, or requested by a reader."""
 
 
 class Blocks:
-    """A cache that fetches what it does not hold; safe to use from many threads."""
+    """A cache that fetches missing data; safe to use from many threads."""
 
     def __init__(self, fetch: Fetch, *, read_seconds: float, capacity: int = CAPACITY) -> None:
-        """Start no thread before something is wanted; every read ends within `read_seconds` seconds."""
+        """No thread starts before the first read; every read ends within `read_seconds`."""
         self._fetch = fetch
         self._read_seconds = read_seconds
         self._capacity = capacity
@@ -66,17 +66,17 @@ class Blocks:
         self._failures: OrderedDict[tuple[int, int], float] = OrderedDict()
         self._wanted: deque[_Span] = deque()
         self._ahead: dict[_Span, None] = {}
-        """In order, and only those that nobody waits for yet."""
+        """In order; only those that no reader waits for."""
         self._lock = Lock()
-        self._anything = Condition(self._lock)
-        self._urgent = Condition(self._lock)
+        self._any_work = Condition(self._lock)
+        self._urgent_work = Condition(self._lock)
         self._threads = 0
-        self._seconds_a_byte = 1 / _UNKNOWN_PACE
+        self._seconds_a_byte = 1 / _INITIAL_RATE
 
     def read(self, file: int, start: int, end: int, size: int, put: Put) -> None:
-        """Hand over the bytes from `start` to `end` of an object of `size` bytes, or raise `OSError`.
+        """Pass the bytes from `start` to `end` of an object of `size` bytes to `put`, or raise `OSError`.
 
-        Its cause is what `fetch` raised; the kernel's second try of the same read gets one without a cause.
+        The cause of the error is what `fetch` raised; a repeated read gets an error without a cause.
         """
         deadline = time.monotonic() + self._read_seconds
         with self._lock:
@@ -86,7 +86,7 @@ class Blocks:
                 if not span.done.wait(max(0, deadline - time.monotonic())):
                     span.error = TimeoutError(f"no answer from S3 within {self._read_seconds:g} s")
                 if span.error is not None:
-                    self._remember(span)
+                    self._record_error(span)
                     raise OSError(EIO, "the object could not be read") from span.error
                 first, last = max(start, span.start), min(end, span.end)
                 put(first - start, span.buffer[first - span.start : last - span.start])
@@ -96,18 +96,18 @@ class Blocks:
                     span.readers -= 1
 
     def fetch_ahead(self, file: int, start: int, end: int, size: int) -> bool:
-        """Have it fetched by and by; false when there is no room for that now."""
+        """Queue a range to be fetched; False if there is no room for it now."""
         with self._lock:
             for first, last in self._missing(file, start, end, size):
                 if not self._make_room(last - first, urgent=False):
                     return False
                 self._ahead[self._add(file, first, last)] = None
                 self._start_threads()
-                self._anything.notify()
+                self._any_work.notify()
         return True
 
     def cancel_ahead(self, file: int) -> None:
-        """Nobody reads this object any more: what has been asked for ahead need not come."""
+        """Drop what was fetched ahead of an object that nobody reads any more."""
         with self._lock:
             for span in [span for span in self._spans if span.file == file and not span.read]:
                 if span.done.is_set() and not span.readers:
@@ -118,21 +118,21 @@ class Blocks:
 
     @property
     def at_once(self) -> int:
-        """How many bytes S3 sends, to one of several who ask, before it takes long."""
-        return int(_LONG / self._seconds_a_byte)
+        """How many bytes a fetch may have to take about two seconds, at the measured rate."""
+        return int(_FETCH_SECONDS / self._seconds_a_byte)
 
     @property
     def held(self) -> int:
-        """How many bytes are held now."""
+        """Bytes in memory."""
         return self._held
 
     def _pinned(self, file: int, start: int, end: int, size: int) -> list[_Span]:
-        """Every span that covers the read, those that were missing asked for, none of them to be dropped now."""
-        self._refuse_again(file, start, end)
+        """Every span of the read, protected from being dropped; missing ones are queued."""
+        self._raise_recent_error(file, start, end)
         missing = self._missing(file, start, end, size)
         spans = list(dict.fromkeys(span for cell in _cells(start, end) if (span := self._cells.get((file, cell)))))
         for span in spans:
-            self._pin(span, end)  # before anything is dropped to make room for the others
+            self._pin(span, end)  # before others are dropped to make room
         for first, last in missing:
             self._make_room(last - first, urgent=True)
             spans.append(self._add(file, first, last))
@@ -143,12 +143,12 @@ class Blocks:
         span.readers += 1
         span.read = span.read or end >= span.end
         self._spans.move_to_end(span)
-        if not span.begun:  # it is new, or waits its turn among what is fetched ahead
+        if not span.begun:  # it is new, or was queued to be fetched ahead
             self._ahead.pop(span, None)
             self._wanted.append(span)
             self._start_threads()
-            self._anything.notify()
-            self._urgent.notify()
+            self._any_work.notify()
+            self._urgent_work.notify()
 
     def _missing(self, file: int, start: int, end: int, size: int) -> list[tuple[int, int]]:
         runs: list[tuple[int, int]] = []
@@ -164,7 +164,7 @@ class Blocks:
 
     def _add(self, file: int, start: int, end: int) -> _Span:
         buffer = self._buffer(end - start)
-        span = _Span(file=file, start=start, end=end, buffer=buffer, born=time.monotonic())
+        span = _Span(file=file, start=start, end=end, buffer=buffer, created=time.monotonic())
         self._held += end - start
         self._spans[span] = None
         for cell in _cells(start, end):
@@ -182,17 +182,17 @@ class Blocks:
     def _buffer(self, length: int) -> memoryview:
         if length == CHUNK and self._spare:
             return self._spare.pop()
-        # Neither zeroed nor kept by the allocator, as a bytearray would be.
+        # A bytearray would be zeroed, and kept by the allocator.
         pages = mmap.mmap(-1, length, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         if length == CHUNK:
             pages.madvise(mmap.MADV_HUGEPAGE)
         return memoryview(pages)
 
     def _make_room(self, needed: int, *, urgent: bool) -> bool:
-        """Drop what is least likely to be read again; what somebody waits for is fetched even if nothing can go."""
+        """Drop what is least likely to be read again; urgent data is fetched even if nothing can be dropped."""
         stale = time.monotonic() - _STALE
-        self._drop_until(needed, lambda span: span.read or span.born < stale)
-        if urgent:  # then also what others are just about to read
+        self._drop_until(needed, lambda span: span.read or span.created < stale)
+        if urgent:  # then also data that others are about to read
             self._drop_until(needed, lambda _: True)
         return urgent or self._held + needed <= self._capacity
 
@@ -208,22 +208,22 @@ class Blocks:
             if self._held + needed <= self._capacity:
                 return
 
-    def _remember(self, span: _Span) -> None:
+    def _record_error(self, span: _Span) -> None:
         with self._lock:
             self._drop(span)
             now = time.monotonic()
             for cell in _cells(span.start, span.end):
                 self._failures[span.file, cell] = now
-            while len(self._failures) > _MOST_REMEMBERED:
+            while len(self._failures) > _MAX_ERRORS:
                 self._failures.popitem(last=False)
 
-    def _refuse_again(self, file: int, start: int, end: int) -> None:
+    def _raise_recent_error(self, file: int, start: int, end: int) -> None:
         if not self._failures:
             return
         now = time.monotonic()
         for cell in _cells(start, end):
             when = self._failures.pop((file, cell), None)
-            if when is not None and when > now - _REMEMBERED:
+            if when is not None and when > now - _REPEAT_ERROR:
                 self._failures[file, cell] = when
                 raise OSError(EIO, "the object could not be read a moment ago")
 
@@ -238,10 +238,10 @@ class Blocks:
             began = time.monotonic()
             try:
                 self._fetch(span.file, span.start, span.buffer)
-                if len(span.buffer) >= CELL:  # less says more about the way than about the pace
+                if len(span.buffer) >= CELL:  # small fetches measure the latency, not the rate
                     took = (time.monotonic() - began) / len(span.buffer)
                     self._seconds_a_byte += (took - self._seconds_a_byte) / 4
-            except Exception as error:  # noqa: BLE001 - whatever it was, the reader gets EIO and this thread goes on
+            except Exception as error:  # noqa: BLE001 - the reader gets EIO, and this thread continues
                 with self._lock:
                     span.error = error
                     self._drop(span)
@@ -251,16 +251,18 @@ class Blocks:
         with self._lock:
             while True:
                 if ahead_too and self._ahead:
-                    span = next(iter(self._ahead))  # first, or many who wait for little would make all fetches small
+                    span = next(
+                        iter(self._ahead)
+                    )  # first: otherwise many small urgent reads would make all fetches small
                     del self._ahead[span]
                     span.begun = True
                     return span
                 while self._wanted:
                     span = self._wanted.popleft()
-                    if not span.begun:  # several may wait for it
+                    if not span.begun:  # several readers may have queued it
                         span.begun = True
                         return span
-                (self._anything if ahead_too else self._urgent).wait()
+                (self._any_work if ahead_too else self._urgent_work).wait()
 
 
 def _cells(start: int, end: int) -> range:

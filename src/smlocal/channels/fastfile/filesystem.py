@@ -1,4 +1,4 @@
-"""What a FastFile channel shows and how it is read, without a word of FUSE: errors are `OSError`."""
+"""The file system of a FastFile channel, independent of FUSE: errors are `OSError`."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -16,9 +16,9 @@ from smlocal.sources.s3.interface import ObjectStore, S3Error, S3Object
 _Opened = TypeVar("_Opened")
 
 READ_SECONDS = 58.0
-"""A read fails when it took so many seconds: the promise is one minute."""
+"""The time limit of a read: the documented limit is one minute."""
 _ACTIVE = 10.0
-"""Who read on within so many seconds shares the memory for fetching ahead."""
+"""Files that were read within so many seconds share the memory for reading ahead."""
 
 
 class FileSystem:
@@ -31,16 +31,16 @@ class FileSystem:
         *,
         bucket: str,
         key_base: str,
-        trouble: Callable[[str], None],
+        log: Callable[[str], None],
         unread: Callable[[Unread], None],
         read_seconds: float = READ_SECONDS,
     ) -> None:
-        """`trouble` is told in words of every fetch that failed, `unread` of every read that did: not all is read."""
+        """`log` is told every failed fetch, `unread` every failed read: not everything fetched is read."""
         self.tree = tree
         self._store = store
         self._bucket = bucket
         self._key_base = key_base
-        self._problem = trouble
+        self._problem = log
         self._unread = unread
         self._blocks = Blocks(self._fetch, read_seconds=read_seconds)
         self._numbers = count(1)
@@ -49,17 +49,17 @@ class FileSystem:
         self._active: dict[int, float] = {}
         self._lock = Lock()
 
-    def look(self, path: bytes) -> Node:
-        """What is at `path`."""
-        node = self.tree.look(path)
+    def lookup(self, path: bytes) -> Node:
+        """The node at `path`."""
+        node = self.tree.lookup(path)
         if node is None:
             raise OSError(ENOENT, "no such object")
         return node
 
     def open(self, path: bytes) -> int:
-        """A number to read a file by."""
+        """Open a file; returns its handle."""
         handle = next(self._numbers)
-        self._files[handle] = (self.look(path), Sequence())
+        self._files[handle] = (self.lookup(path), Sequence())
         return handle
 
     def node(self, handle: int) -> Node:
@@ -67,7 +67,7 @@ class FileSystem:
         return _opened(self._files, handle)[0]
 
     def read(self, handle: int, start: int, count: int, put: Put) -> int:
-        """Hand over what there is of `count` bytes from `start` on and say how many there were."""
+        """Pass up to `count` bytes from `start` on to `put`; returns their number."""
         node, sequence = _opened(self._files, handle)
         end = min(node.size, start + count)
         if end <= start:
@@ -88,7 +88,7 @@ class FileSystem:
         return end - start
 
     def release(self, handle: int) -> None:
-        """The file is closed."""
+        """Close a file."""
         node, _ = self._files.pop(handle)
         with self._lock:
             self._active.pop(handle, None)
@@ -96,8 +96,8 @@ class FileSystem:
             self._blocks.cancel_ahead(node.index)
 
     def open_folder(self, path: bytes) -> int:
-        """A number to list a folder by."""
-        node = self.look(path)
+        """Open a folder; returns its handle."""
+        node = self.lookup(path)
         if not node.folder:
             raise OSError(ENOTDIR, "an object is not a folder")
         handle = next(self._numbers)
@@ -109,12 +109,12 @@ class FileSystem:
         return _opened(self._folders, handle)[1]
 
     def entries(self, handle: int, start: int) -> Iterator[tuple[bytes, Node, int]]:
-        """Name, node, and where to go on from, of everything in a folder from record `start` on."""
+        """Name, node and next position of every entry of a folder, from record `start` on."""
         path, node = _opened(self._folders, handle)
         return self.tree.children(path, max(start, node.index))
 
     def release_folder(self, handle: int) -> None:
-        """The folder is closed."""
+        """Close a folder."""
         del self._folders[handle]
 
     def _pieces(self, handle: int, node: Node, sequence: Sequence, start: int, end: int) -> list[tuple[int, int]]:
@@ -138,9 +138,9 @@ class FileSystem:
             self._problem(f"{wanted.uri}: {error}")
             raise
         if got != len(buffer):
-            words = f"it ended {len(buffer) - got} bytes too early"
-            self._problem(f"{wanted.uri}: {words}")
-            raise OSError(EIO, words)
+            text = f"it ended {len(buffer) - got} bytes too early"
+            self._problem(f"{wanted.uri}: {text}")
+            raise OSError(EIO, text)
 
     def _why(self, node: Node, cause: BaseException) -> Unread:
         code = cause.code if isinstance(cause, S3Error) else "RequestTimeout" if isinstance(cause, TimeoutError) else ""

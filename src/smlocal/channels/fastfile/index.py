@@ -1,8 +1,8 @@
-"""A listing as a file that the server of a FastFile channel maps into memory: a million objects cost it nothing.
+"""Writes a listing to an index file, which the server of a FastFile channel maps into memory.
 
-A header, one record an object in the byte order of their paths, where each record ends, and their sizes. A record is
-path, ETag and, where it is not key base and path, the key, with a NUL behind each of the first two. An empty folder is
-a record whose path ends with `/`.
+The file has a header, one record per object in the byte order of the paths, the end of each record, and the sizes. A
+record is path, NUL, ETag, NUL, and the key if it is not key base and path. An empty folder is a record whose path ends
+with `/`.
 """
 
 import heapq
@@ -16,14 +16,14 @@ from typing import BinaryIO
 from smlocal.contract.listing import Listing
 
 HEADER = struct.Struct("<8sQQQ")
-"""What it is, how many records, how many bytes they take (filled up to eight), and how many bytes the objects hold."""
+"""Magic, number of records, their bytes (a multiple of eight), and the bytes of all objects."""
 MAGIC = b"fastfile"
 WORD = 8
 _FOLDER = -1
 
 
 def write_index(listing: Listing, path: str) -> None:
-    """Write the index of what is in S3 to the new file `path`."""
+    """Write the index of a listing in S3 to the new file `path`."""
     with open(path, "xb", buffering=1 << 20) as file:
         file.write(bytes(HEADER.size))
         ends, sizes, written = _write_records(listing, file)
@@ -48,7 +48,7 @@ def _write_records(listing: Listing, file: BinaryIO) -> tuple["array[int]", "arr
 
 
 def _in_order(listing: Listing) -> Iterable[tuple[bytes, int]]:
-    """Every path as bytes, with its place in the listing; sorted only where the listing is not."""
+    """Every path as bytes, with its position in the listing; sorted if the listing is not."""
     places: Iterable[int] = range(len(listing.paths))
     if any(one > other for one, other in pairwise(map(os.fsencode, listing.paths))):
         places = sorted(places, key=lambda place: os.fsencode(listing.paths[place]))

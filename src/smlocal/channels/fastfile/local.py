@@ -1,4 +1,4 @@
-"""FastFile from a local folder: the very files, mounted so that nobody can write to them."""
+"""FastFile from a local folder: the files are mounted read-only."""
 
 import os
 
@@ -15,10 +15,10 @@ def prepare_read_only(
     target_directory: str,
     copying: Copying = unbroken,
 ) -> StagedChannel:
-    """Show a local source read-only at `target`, where it lies or, where that would show something else, as links.
+    """Mount a local source read-only at `target`: its own folder, or a folder of links if that would differ.
 
     `target_directory` is a private folder of this channel and host, which need not exist; `copying` is entered around
-    what may take long and can be broken off at any point.
+    work that takes time and can be interrupted at any point.
     """
     copied = 0
     if listing.whole_tree and not listing.copy_reasons:

@@ -1,4 +1,4 @@
-"""A FastFile channel from S3, mounted by a process of its own."""
+"""Mounts a FastFile channel from S3, served by a separate process."""
 
 import json
 import os
@@ -20,28 +20,28 @@ from smlocal.errors import StagingError
 from smlocal.quick_dataclass import dataclass
 from smlocal.threads import watched_thread
 
-_STARTING = 60.0
-_ENDING = 5.0
-_LAST_WORDS = 2000
-_AHEAD = "512"
-"""KiB. More gains little, and a program that maps a file waits for as much wherever it looks."""
-_MEMORY = {
+_START_SECONDS = 60.0
+_STOP_SECONDS = 5.0
+_LOG_TAIL = 2000
+_READ_AHEAD_KIB = "512"
+"""A larger value gains little, and a program that maps a file waits for this much at every access."""
+_MALLOC_SETTINGS = {
     "MALLOC_ARENA_MAX": "2",
     "MALLOC_MMAP_THRESHOLD_": str(32 << 20),
     "MALLOC_TRIM_THRESHOLD_": str(32 << 20),
 }
-"""Each of libfuse's threads would keep a heap of its own, and each read get and give back its pages: half the work."""
+"""Otherwise every thread of libfuse has its own heap, and each read allocates and frees pages: twice the time."""
 
 
 @dataclass(kw_only=True, slots=True)
 class FuseMount:
-    """Use `start`, and `stop` whatever happens."""
+    """Use `start`, and always `stop`."""
 
     mount_point: str
-    """What to bind into the container, read-only."""
+    """To be mounted in the container, read-only."""
     _process: "subprocess.Popen[bytes]"
-    _tell: BinaryIO
-    """While it is open, the server knows that we are there."""
+    _requests: BinaryIO
+    """The server ends when this is closed."""
     _answers: BinaryIO
     _log: str
     _unread: str
@@ -59,10 +59,10 @@ class FuseMount:
         died: Callable[[str], None],
         read_seconds: float | None = None,
     ) -> "FuseMount":
-        """Mount what a listing has in S3 at a new folder below `directory`, which is made if need be.
+        """Mount the objects of a listing at a new folder below `directory`, which is made if necessary.
 
-        `died` is called once, from a thread, when the server ends without having been told to. A read that got no
-        answer from S3 fails after `read_seconds` seconds, a minute unless told. Raises `StagingError`, or `OSError`.
+        `died` is called once, from a thread, if the server ends unexpectedly. A read fails if S3 does not answer within
+        `read_seconds`, a minute by default. Raises `StagingError` or `OSError`.
         """
         mount_point = os.path.join(os.path.realpath(directory), "mount")
         index = os.path.join(directory, "index")
@@ -70,7 +70,7 @@ class FuseMount:
         unread = os.path.join(directory, "unread")
         os.makedirs(mount_point)
         write_index(listing, index)
-        told = {
+        settings = {
             "mount_point": mount_point,
             "index": index,
             "unread": unread,
@@ -79,21 +79,21 @@ class FuseMount:
             "key_base": listing.key_base,
         }
         if read_seconds is not None:
-            told["read_seconds"] = str(read_seconds)
+            settings["read_seconds"] = str(read_seconds)
         process, tell, answers = _launch(log)
         mount = cls(
             mount_point=mount_point,
             _process=process,
-            _tell=tell,
+            _requests=tell,
             _answers=answers,
             _log=log,
             _unread=unread,
             _died=died,
         )
         try:
-            mount._introduce(told)
+            mount._handshake(settings)
             os.unlink(index)  # the server has it mapped
-            _let_the_kernel_read_ahead(mount_point)
+            _set_read_ahead(mount_point)
         except BaseException:
             mount.stop()
             raise
@@ -101,7 +101,7 @@ class FuseMount:
         return mount
 
     def unread(self) -> list[Unread]:
-        """The objects that could not be read, each written down before its reader got EIO."""
+        """The objects that could not be read, each recorded before its reader got EIO."""
         return [each for each in read_unread(self._unread) if each.code != NOT_CHECKED]
 
     def not_checked(self) -> list[Unread]:
@@ -109,7 +109,7 @@ class FuseMount:
         return [each for each in read_unread(self._unread) if each.code == NOT_CHECKED]
 
     def stop(self) -> None:
-        """Unmount whether or not somebody still reads, and end the server; a second time does nothing."""
+        """Unmount, even if somebody still reads, and end the server; may be called again."""
         with self._lock:
             if self._stopping:
                 return
@@ -118,30 +118,30 @@ class FuseMount:
         process = self._process
         process.terminate()
         try:
-            process.wait(_ENDING)
+            process.wait(_STOP_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
         unmount(self.mount_point)  # it may have mounted after the first try
         self._answers.close()
         with suppress(BrokenPipeError):
-            self._tell.close()
+            self._requests.close()
 
-    def _introduce(self, told: dict[str, str]) -> None:
-        """Tell the server what to do and wait until it has done so."""
+    def _handshake(self, settings: dict[str, str]) -> None:
+        """Send the settings to the server and wait until it has mounted."""
         answer = b""
         with suppress(BrokenPipeError):
-            self._tell.write(f"{json.dumps(told)}\n".encode())
-            self._tell.flush()
-            coming = select.poll()
-            coming.register(self._answers, select.POLLIN)
-            if coming.poll(_STARTING * 1000):
+            self._requests.write(f"{json.dumps(settings)}\n".encode())
+            self._requests.flush()
+            poll = select.poll()
+            poll.register(self._answers, select.POLLIN)
+            if poll.poll(_START_SECONDS * 1000):
                 answer = self._answers.readline()
-        words = json.loads(answer) if answer else {}
-        if "mounted" not in words:
+        reply = json.loads(answer) if answer else {}
+        if "mounted" not in reply:
             reasons = [
-                words.get("error") or "the FastFile server could not be started",
-                self._last_words(),
+                reply.get("error") or "the FastFile server could not be started",
+                self._last_log_line(),
             ]
             raise StagingError(INTERNAL_ERROR, details=[reason for reason in reasons if reason])
 
@@ -151,51 +151,51 @@ class FuseMount:
             if self._stopping:
                 return
         unmount(self.mount_point)
-        said = self._last_words()
+        said = self._last_log_line()
         self._died(f"the FastFile server ended with {code}" + (f": {said}" if said else ""))
 
-    def _last_words(self) -> str:
+    def _last_log_line(self) -> str:
         """The last line of its log."""
         try:
             with open(self._log, "rb") as file:
-                file.seek(max(0, os.path.getsize(self._log) - _LAST_WORDS))
+                file.seek(max(0, os.path.getsize(self._log) - _LOG_TAIL))
                 lines = file.read().decode(errors="replace").splitlines()
         except OSError:
             return ""
         return lines[-1] if lines else ""
 
 
-def _let_the_kernel_read_ahead(mount_point: str) -> None:
-    """In larger pieces, which only root may allow: a quarter of the questions, and a fifth of the time."""
+def _set_read_ahead(mount_point: str) -> None:
+    """Larger reads by the kernel, which only root can set: a quarter of the requests, a fifth of the time."""
     device = os.stat(mount_point).st_dev
     with (
         suppress(OSError),
         open(f"/sys/class/bdi/{os.major(device)}:{os.minor(device)}/read_ahead_kb", "w", encoding="ascii") as file,
     ):
-        file.write(_AHEAD)
+        file.write(_READ_AHEAD_KIB)
 
 
 def _launch(log: str) -> tuple["subprocess.Popen[bytes]", BinaryIO, BinaryIO]:
-    """The server, what it listens to, and what it says."""
-    # -P: a module of the folder the user happens to be in must not get in the way.
+    """Start the server; returns the process and the pipes to it and from it."""
+    # -P: modules in the user's current folder must not be imported.
     command = [sys.executable, "-P", "-m", "smlocal.channels.fastfile.server"]
-    hears, tell = os.pipe()
-    answers, says = os.pipe()
+    server_input, tell = os.pipe()
+    answers, server_output = os.pipe()
     try:
         with open(log, "ab") as file:
             process = subprocess.Popen(
                 command,
-                stdin=hears,
-                stdout=says,
+                stdin=server_input,
+                stdout=server_output,
                 stderr=file,
-                env={**os.environ, **_MEMORY},
-                start_new_session=True,  # Ctrl-C is not meant for it
+                env={**os.environ, **_MALLOC_SETTINGS},
+                start_new_session=True,  # without Ctrl-C
             )
     except BaseException:
         os.close(tell)
         os.close(answers)
         raise
     finally:
-        os.close(hears)
-        os.close(says)
+        os.close(server_input)
+        os.close(server_output)
     return process, os.fdopen(tell, "wb"), os.fdopen(answers, "rb")

@@ -1,31 +1,31 @@
-"""What to fetch before it is asked for: nothing for a reader that jumps, more and more for one that goes on."""
+"""What to fetch ahead: nothing for random reads, more and more for sequential ones."""
 
 from smlocal.quick_dataclass import dataclass
 
 CELL = 128 << 10
-"""What a random read fetches at least; every fetch begins at a multiple of it."""
+"""The smallest fetch; every fetch begins at a multiple of it."""
 SLACK = 4 << 20
-"""The kernel sends several reads at once, which come in any order: so far off is still in sequence."""
+"""The kernel sends several reads at once, in any order: reads this far apart are still sequential."""
 WINDOW = 64 << 20
 CHUNK = 8 << 20
-_WORTH_ASKING = 1 << 20
+_SMALLEST_PIECE = 1 << 20
 _AT_ONCE = 8
-"""A window is fetched in so many pieces side by side."""
+"""A window is fetched in so many pieces in parallel."""
 
 
 @dataclass(kw_only=True, slots=True)
 class Sequence:
-    """How one open file has been read so far."""
+    """How one open file has been read."""
 
     tail: int = 0
-    """Where the furthest read of this run ended."""
+    """The furthest end of a read in this run."""
     run: int = 0
-    """How many bytes were read in this run; 0 before the first read."""
+    """Bytes read in this run; 0 before the first read."""
     planned: int = 0
-    """Up to where everything has been asked for."""
+    """Everything before this position is being fetched."""
 
     def read(self, start: int, end: int) -> bool:
-        """Note a read; true when it goes on from the ones before."""
+        """Record a read; True if it continues the ones before."""
         if self.run and abs(start - self.tail) <= SLACK:
             self.run += end - start
             self.tail = max(self.tail, end)
@@ -36,15 +36,15 @@ class Sequence:
         return False
 
     def pieces(self, size: int, share: int, at_once: int = CHUNK) -> list[tuple[int, int]]:
-        """What to fetch now of an object of `size` bytes, when `share` bytes of memory may be used for it.
+        """What to fetch now of an object of `size` bytes, using at most `share` bytes of memory.
 
-        Twice as much as was read in this run: a reader that stops has cost little, one that goes on gets everything. No
-        piece is larger than what S3 sends `at_once`.
+        Twice as much as was read in this run, so that little is lost if the reader stops. No piece is larger than
+        `at_once`.
         """
         most = max(CELL, min(CHUNK, at_once))
         window = min(WINDOW, share, 2 * self.run, _AT_ONCE * most)
-        # Where many share the memory, there are enough pieces as it is, and small ones cost more than they are worth.
-        wished = max(window // _AT_ONCE, min(window // 2, _WORTH_ASKING))
+        # If many files share the memory, there are enough pieces anyway, and small ones are inefficient.
+        wished = max(window // _AT_ONCE, min(window // 2, _SMALLEST_PIECE))
         chunk = max(CELL, _power_of_two(min(wished, most)))
         limit = min(size, self.tail + window)
         found = []

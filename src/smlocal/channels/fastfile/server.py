@@ -1,7 +1,7 @@
 """The process that serves one FastFile channel from S3.
 
-It is told by one line of JSON on its standard input, answers with one on its standard output, and unmounts and ends
-with whoever started it: then the standard input is at its end.
+It reads one line of JSON from standard input and answers with one on standard output. When the process that started it
+ends, standard input is closed; the server then unmounts and ends too.
 """
 
 import json
@@ -16,67 +16,67 @@ _SIGNALS = {signal.SIGTERM, signal.SIGHUP, signal.SIGINT}
 
 
 def main() -> None:
-    """Serve until unmounted, told to end, or left alone."""
-    # In every thread that is to come: one of them waits for signals, and no other may be interrupted.
+    """Serve until unmounted, until a signal comes or until the parent ends."""
+    # Blocked in all threads, which inherit this: one of them waits for signals.
     signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
-    told = json.loads(sys.stdin.readline())
-    mount_point = told["mount_point"]
-    for wait in (_wait_for_a_signal, _wait_to_be_left):
+    settings = json.loads(sys.stdin.readline())
+    mount_point = settings["mount_point"]
+    for wait in (_wait_for_a_signal, _wait_for_parent):
         Thread(target=wait, args=(mount_point,), daemon=True).start()
     try:
-        code = _serve(told)
-    except Exception as error:  # noqa: BLE001 - whatever it is, who started us must hear of it
-        _say({"error": str(error) or type(error).__name__})
+        code = _serve(settings)
+    except Exception as error:  # noqa: BLE001 - the parent is told of any error
+        _answer({"error": str(error) or type(error).__name__})
         code = 1
-    # Threads that wait for S3 are not waited for.
+    # Without waiting for threads that wait for S3.
     os._exit(code)
 
 
-def _serve(told: dict[str, str]) -> int:
+def _serve(settings: dict[str, str]) -> int:
     from smlocal.channels.fastfile.binding import serve
     from smlocal.channels.fastfile.filesystem import READ_SECONDS, FileSystem
     from smlocal.channels.fastfile.tree import Tree
     from smlocal.channels.fastfile.unread import NOT_CHECKED, Unread, UnreadLog
     from smlocal.sources.s3.client import open_store
 
-    read_seconds = float(told.get("read_seconds", READ_SECONDS))
-    unread = UnreadLog(told["unread"])
+    read_seconds = float(settings.get("read_seconds", READ_SECONDS))
+    unread = UnreadLog(settings["unread"])
     store = open_store(
-        told["region"],
+        settings["region"],
         retry_seconds=read_seconds,
         not_checked=lambda kind, uri: unread.add_first(Unread(uri=uri, code=NOT_CHECKED, why=kind)),
     )
     files = FileSystem(
-        Tree(told["index"]),
+        Tree(settings["index"]),
         store,
-        bucket=told["bucket"],
-        key_base=told["key_base"],
-        trouble=_log,
+        bucket=settings["bucket"],
+        key_base=settings["key_base"],
+        log=_log,
         unread=unread.add,
         read_seconds=read_seconds,
     )
-    return serve(files, told["mount_point"], lambda: _say({"mounted": True}))
+    return serve(files, settings["mount_point"], lambda: _answer({"mounted": True}))
 
 
 def _wait_for_a_signal(mount_point: str) -> None:
     signal.sigwait(_SIGNALS)
-    _leave(mount_point)
+    _exit(mount_point)
 
 
-def _wait_to_be_left(mount_point: str) -> None:
+def _wait_for_parent(mount_point: str) -> None:
     while os.read(0, 1024):
         pass
-    _leave(mount_point)
+    _exit(mount_point)
 
 
-def _leave(mount_point: str) -> None:
-    """At once: what somebody still reads from us fails, instead of keeping us."""
+def _exit(mount_point: str) -> None:
+    """End at once: open reads fail."""
     unmount(mount_point)
     os._exit(0)
 
 
-def _say(word: dict[str, object]) -> None:
-    os.write(1, f"{json.dumps(word)}\n".encode())
+def _answer(answer: dict[str, object]) -> None:
+    os.write(1, f"{json.dumps(answer)}\n".encode())
 
 
 def _log(line: str) -> None:

@@ -1,4 +1,4 @@
-"""The folders and files of an index: folders are where paths have a `/`, and are kept nowhere."""
+"""The folders and files of an index; folders follow from the paths and are not stored."""
 
 import mmap
 from bisect import bisect_left
@@ -8,13 +8,13 @@ from smlocal.channels.fastfile.index import HEADER, MAGIC
 from smlocal.quick_dataclass import dataclass
 
 _DEPTH_BITS = 10
-"""A key has at most 1,024 bytes, so its path fewer folders than that."""
+"""A key has at most 1,024 bytes, so a path has fewer folders."""
 ROOT_INODE = 1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Node:
-    """A file, or a folder that begins at record `index`."""
+    """A file, or a folder whose first record is `index`."""
 
     index: int
     folder: bool
@@ -26,7 +26,7 @@ class Tree:
     """Looks paths up in a mapped index; safe to use from many threads."""
 
     def __init__(self, path: str) -> None:
-        """Map the file; nothing is read before it is needed."""
+        """Map the file into memory."""
         with open(path, "rb") as file:
             self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         magic, self.count, records, self.total_bytes = HEADER.unpack_from(self._map)
@@ -38,8 +38,8 @@ class Tree:
         self._ends = words[: self.count]
         self._sizes = words[self.count :]
 
-    def look(self, path: bytes) -> Node | None:
-        """What is at `path`, which has no `/` at either end; the empty path is the top folder."""
+    def lookup(self, path: bytes) -> Node | None:
+        """The node at `path`, which has no `/` at either end; the empty path is the top folder."""
         if not path:
             return Node(index=0, folder=True, inode=ROOT_INODE)
         file = path + b"\0"
@@ -53,7 +53,7 @@ class Tree:
         return None
 
     def children(self, path: bytes, start: int) -> Iterator[tuple[bytes, Node, int]]:
-        """Name, node, and the record to go on from, of everything in a folder from record `start` on."""
+        """Name, node and next record of every entry of a folder, from record `start` on."""
         prefix = path + b"/" if path else b""
         place = start
         while place < self.count:
@@ -63,18 +63,18 @@ class Tree:
             name, slash, _ = found[len(prefix) :].partition(b"/")
             if slash:
                 node = _folder(place, prefix.count(b"/") + 1)
-                place = self._first(prefix + name + b"0", place)  # `0` is what comes after `/`
+                place = self._first(prefix + name + b"0", place)  # `0` follows `/` in ASCII
             else:
                 node = self._file(place)
                 place += 1
-            if name:  # or else it is the marker of this very folder
+            if name:  # an empty name is the marker of this folder
                 yield name, node, place
 
     def etag_and_key(self, index: int, key_base: str) -> tuple[str | None, str]:
         """The ETag and the key of one object."""
         path, etag, key = self._record(index).split(b"\0", 2)
-        whole = key.decode("utf-8", "surrogateescape") or key_base + path.decode("utf-8", "surrogateescape")
-        return etag.decode() or None, whole
+        full_key = key.decode("utf-8", "surrogateescape") or key_base + path.decode("utf-8", "surrogateescape")
+        return etag.decode() or None, full_key
 
     def size(self, index: int) -> int:
         """The size of one object."""
@@ -95,5 +95,5 @@ class Tree:
 
 
 def _folder(first: int, depth: int) -> Node:
-    """Folders may begin at the same record, but not at the same depth."""
+    """Folders with the same first record differ in depth."""
     return Node(index=first, folder=True, inode=(first + 1 << _DEPTH_BITS) | depth)

@@ -1,11 +1,11 @@
-"""Why a feed cannot go on, in the words that the service would end the job with."""
+"""Why a Pipe channel fails, in the service's words."""
 
 from errno import EACCES, ENOENT, ENOTDIR, EPERM
 
 from smlocal.contract.outcome.failure_reason import client_error
 from smlocal.sources.s3.interface import S3Error
 
-_WORDS = {
+_S3_ERRORS = {
     ENOENT: "NoSuchKey: The specified key does not exist.",
     ENOTDIR: "NoSuchKey: The specified key does not exist.",
     EACCES: "AccessDenied: Access Denied",
@@ -14,52 +14,52 @@ _WORDS = {
 
 
 class FeedError(Exception):
-    """The data itself stands in the way: `reason` is for the job's FailureReason, `explanation` for the user here."""
+    """The data cannot be sent: `reason` is the job's FailureReason, `explanation` is for the user."""
 
-    def __init__(self, words: str, explanation: str) -> None:
-        super().__init__(words)
-        self.reason = client_error(f"Data download failed:{words}")
+    def __init__(self, text: str, explanation: str) -> None:
+        super().__init__(text)
+        self.reason = client_error(f"Data download failed:{text}")
         self.explanation = explanation
 
 
 def unreadable(uri: str, error: OSError) -> FeedError:
-    """What the system says of a local file that stands for an object."""
-    words = _WORDS.get(error.errno or 0, f"InternalError: {error.strerror}")
-    return FeedError(f"Unable to download object {uri} ({words})", str(error))
+    """A local file cannot be read."""
+    text = _S3_ERRORS.get(error.errno or 0, f"InternalError: {error.strerror}")
+    return FeedError(f"Unable to download object {uri} ({text})", str(error))
 
 
 def of_s3(error: S3Error) -> FeedError:
-    """What S3 says."""
+    """An error of S3."""
     from smlocal.sources.s3.failure_reasons import download_failure
 
     return FeedError(download_failure(error), f"{error.uri}: {error}")
 
 
 def missing(uri: str, why: str) -> FeedError:
-    """An object that cannot be there."""
-    return FeedError(f"Unable to download object {uri} ({_WORDS[ENOENT]})", why)
+    """An object that cannot exist."""
+    return FeedError(f"Unable to download object {uri} ({_S3_ERRORS[ENOENT]})", why)
 
 
 def changed(uri: str) -> FeedError:
-    """An object that became another one while it was being sent."""
-    words = "PreconditionFailed: At least one of the pre-conditions you specified did not hold"
-    return FeedError(f"Unable to download object {uri} ({words})", f"{uri} changed while it was being read.")
+    """An object changed while it was sent."""
+    text = "PreconditionFailed: At least one of the pre-conditions you specified did not hold"
+    return FeedError(f"Unable to download object {uri} ({text})", f"{uri} changed while it was being read.")
 
 
 def not_gzip(uri: str, error: Exception) -> FeedError:
-    """An object that CompressionType promises too much about."""
+    """An object is not gzip data, though CompressionType says so."""
     return FeedError(f"Failed to decompress object {uri} as Gzip", f"{uri} is not whole gzip data: {error}")
 
 
 def bad_line(uri: str, number: int, why: str) -> FeedError:
-    """A line of an augmented manifest that nothing can be sent for."""
+    """A line of an augmented manifest is not valid."""
     return FeedError(
         f"Failed to download data. Augmented manifest {uri} is not valid: line {number} {why}", f"{uri}:{number}: {why}"
     )
 
 
 def name_taken(path: str) -> FeedError:
-    """Something that the container made is where a FIFO must be."""
+    """The container has created something under a FIFO's name."""
     return FeedError(
         f"Failed to create {path}: the name is already taken by something else",
         f"The container created {path}, which is the next epoch's FIFO.",
@@ -67,5 +67,5 @@ def name_taken(path: str) -> FeedError:
 
 
 def no_room(error: OSError) -> FeedError:
-    """Not even room for a FIFO, or for an augmented manifest."""
+    """No disk space for a FIFO or for an augmented manifest."""
     return FeedError("Insufficient disk space", str(error))

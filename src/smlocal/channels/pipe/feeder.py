@@ -1,4 +1,4 @@
-"""Pipe mode: one channel of one host, an endless row of FIFOs, each filled anew once somebody reads it."""
+"""Feeds one Pipe channel of one host: an endless series of FIFOs, one per epoch, filled when somebody reads."""
 
 import os
 import time
@@ -25,15 +25,14 @@ if TYPE_CHECKING:
     from smlocal.sources.s3.object_stream import ObjectStream
 
 _STOP_SECONDS = 0.9
-"""Seconds for the threads to end."""
+"""How long `stop` waits for the threads."""
 
 
 class PipeFeeder:
     """Feeds one channel of one host: `prepare`, then `start` just before the container does, `stop` after it ended.
 
-    Every epoch has a thread. It waits until its FIFO is opened; only then, and before it writes, the next epoch's FIFO
-    appears and its thread waits in turn. So a reader may leave an epoch at any point, closing it or not, and go on to
-    the next.
+    Every epoch has a thread, which waits until its FIFO is opened. Before it writes, it creates the next epoch's FIFO
+    and thread. So a reader may leave an epoch at any point, closed or not, and go on to the next one.
     """
 
     def __init__(
@@ -46,18 +45,18 @@ class PipeFeeder:
         broken: Callable[[str, str], None],
         budget: int = 64 << 20,
     ) -> None:
-        """FIFOs appear in `directory`; `spool` is a folder of our own, on the same file system if it may be chosen.
+        """FIFOs are created in `directory`; `spool` is a private folder, if possible on the same file system.
 
-        `store` is called only when something must come from S3; at most `budget` bytes of it are read ahead. `broken`
-        is called from a thread of ours, at most once, with a FailureReason and what explains it: nobody is fed any
-        more, and readers wait until the feeder is stopped, so that none takes a part of its data for all of it.
+        `store` is called only if something is in S3; at most `budget` bytes are read ahead. `broken` is called at most
+        once, from a thread, with a FailureReason and an explanation. Nothing is sent then, and readers wait until the
+        feeder is stopped, so that none takes a part of its data for all of it.
         """
         self._plan = plan
         self._folder = directory
         self._spool = spool
         self._broken = broken
         self._streams = Streams(store, budget)
-        self._whole: Content = Objects(plan)
+        self._content: Content = Objects(plan)
         self._directory = -1
         self._stop = Stop()
         self._lock = Lock()
@@ -68,28 +67,25 @@ class PipeFeeder:
         self._kept: list[FifoWriter] = []
 
     def prepare(self) -> None:
-        """Make the FIFO of epoch 0, and see to all that can be found wrong before the container is made.
-
-        `StagingError` in the service's words where something is.
-        """
+        """Make the FIFO of epoch 0 and check the data; `StagingError` in the service's words."""
         try:
             os.makedirs(self._spool, exist_ok=True)
-            self._whole = self._what()
-            if self._whole.remote:
-                self._streams.store  # noqa: B018 - whoever may not use S3 is to learn it now
+            self._content = self._open_content()
+            if self._content.remote:
+                self._streams.store  # noqa: B018 - missing credentials are reported now
             self._directory = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             self._fifos.add(self._fifo(0))
         except FeedError as error:
             raise StagingError(error.reason, details=(error.explanation,)) from error
 
     def start(self) -> None:
-        """Begin to feed."""
+        """Start to wait for readers."""
         with self._lock:
             if not self._ended:
                 self._begin(0, next(iter(self._fifos)))
 
     def stop(self) -> None:
-        """End everything within a second, whatever the threads wait for; those who still read get an end of file."""
+        """End all threads within a second; readers get an end of file."""
         with self._lock:
             if self._ended:
                 return
@@ -101,20 +97,20 @@ class PipeFeeder:
         deadline = time.monotonic() + _STOP_SECONDS
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
-        for outlet in self._kept:
-            outlet.close()
+        for writer in self._kept:
+            writer.close()
         if any(thread.is_alive() for thread in self._threads):
-            return  # reading from a disk that does not answer; what it uses is not pulled from under it
+            return  # a thread waits for a disk that does not answer, and still uses the descriptors
         for fifo in self._fifos:
             fifo.close()
-        self._whole.close()
+        self._content.close()
         if self._directory >= 0:
             os.close(self._directory)
         self._stop.close()
 
-    def _what(self) -> Content:
+    def _open_content(self) -> Content:
         if not self._plan.attributes:
-            return self._whole
+            return self._content
         from smlocal.channels.pipe.manifest import open_manifest
 
         return open_manifest(self._plan, spool=self._spool, streams=self._streams)
@@ -138,26 +134,26 @@ class PipeFeeder:
         self._threads.append(thread)
 
     def _run(self, number: int, fifo: Fifo) -> None:
-        outlet: FifoWriter | None = None
+        writer: FifoWriter | None = None
         with ExitStack() as downloads:
             try:
-                items = self._whole.epoch(number)
-                outlet = FifoWriter(fifo.open(), self._stop)
+                items = self._content.epoch(number)
+                writer = FifoWriter(fifo.open(), self._stop)
                 self._next(number + 1)
-                self._sender(outlet, self._stream(items, downloads)).send(items())
+                self._sender(writer, self._stream(items, downloads)).send(items())
             except (ReaderGoneError, StoppedError):
                 pass
             except FeedError as error:
-                self._break(error.reason, error.explanation)
+                self._fail(error.reason, error.explanation)
             except S3Error as error:
                 failure = of_s3(error)
-                self._break(failure.reason, failure.explanation)
-            except Exception:  # noqa: BLE001 - whatever it is, the job must learn that nothing comes any more
-                self._break(INTERNAL_ERROR, traceback.format_exc())
-        self._leave(fifo, outlet)
+                self._fail(failure.reason, failure.explanation)
+            except Exception:  # noqa: BLE001 - the job must be told of any error
+                self._fail(INTERNAL_ERROR, traceback.format_exc())
+        self._leave(fifo, writer)
 
     def _next(self, number: int) -> None:
-        """Make an epoch that waits for its reader."""
+        """Create the next epoch, which waits for its reader."""
         with self._lock:
             if self._ended or self._failed:
                 raise StoppedError
@@ -165,17 +161,17 @@ class PipeFeeder:
             self._fifos.add(fifo)
             self._begin(number, fifo)
 
-    def _leave(self, fifo: Fifo, outlet: FifoWriter | None) -> None:
+    def _leave(self, fifo: Fifo, writer: FifoWriter | None) -> None:
         with self._lock:
             self._fifos.discard(fifo)
             keep = self._failed and not self._ended
-            if outlet is not None and keep:
-                self._kept.append(outlet)
+            if writer is not None and keep:
+                self._kept.append(writer)
         fifo.close()
-        if outlet is not None and not keep:
-            outlet.close()
+        if writer is not None and not keep:
+            writer.close()
 
-    def _break(self, reason: str, explanation: str) -> None:
+    def _fail(self, reason: str, explanation: str) -> None:
         with self._lock:
             if self._ended or self._failed:
                 return
@@ -183,11 +179,11 @@ class PipeFeeder:
         self._broken(reason, explanation)
 
     def _stream(self, items: Callable[[], Iterator[Item]], downloads: ExitStack) -> "ObjectStream | None":
-        if not self._whole.remote:
+        if not self._content.remote:
             return None
         objects = (item for item in items() if isinstance(item, S3Object))
         return downloads.enter_context(self._streams.open(objects))
 
-    def _sender(self, outlet: FifoWriter, stream: "ObjectStream | None") -> Sender:
+    def _sender(self, writer: FifoWriter, stream: "ObjectStream | None") -> Sender:
         plan = self._plan
-        return Sender(outlet, record_io=plan.record_io, gzip=plan.gzip, streams=self._streams, stream=stream)
+        return Sender(writer, record_io=plan.record_io, gzip=plan.gzip, streams=self._streams, stream=stream)

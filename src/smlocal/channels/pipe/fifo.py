@@ -1,4 +1,4 @@
-"""The FIFO of one epoch, in a folder that a container may do anything to."""
+"""The FIFO of one epoch, in a folder that the container may change."""
 
 import os
 import stat
@@ -10,23 +10,20 @@ _NO_LINKS = {EOPNOTSUPP, EPERM, EXDEV}
 
 
 class Fifo:
-    """A FIFO of ours, held by a descriptor of its own: whatever becomes of its name, nothing else is ever written to.
+    """A FIFO that is held open by a descriptor: if its name is replaced, nothing else is written to.
 
-    `open` blocks until somebody reads; `release`, from another thread, ends that. `FileExistsError` from the
-    constructor says that the name is taken.
+    `open` blocks until somebody reads; `release`, from another thread, ends that. The constructor raises
+    `FileExistsError` if the name is taken.
     """
 
     def __init__(self, name: str, *, directory: int, spool: str) -> None:
-        """Make it in the folder open as `directory`, of a mode that everybody can read whatever the umask.
-
-        It is made in `spool` and given its name when it is ready, so that nobody meets it with another mode.
-        """
+        """Make the FIFO in `spool`, readable for everybody, and then link it into the folder open as `directory`."""
         self._lock = Lock()
         self._reading = -1
         private = f"{spool}/{name}"
         os.mkfifo(private, _MODE)
         try:
-            self._path = _hold(private)
+            self._path = _descriptor_of(private)
             try:
                 os.link(private, name, dst_dir_fd=directory, follow_symlinks=False)
             except OSError as error:
@@ -38,17 +35,17 @@ class Fifo:
             os.unlink(private)
 
     def open(self) -> int:
-        """Wait for a reader and return the side that is written to."""
-        return os.open(_name_of(self._path), os.O_WRONLY | os.O_CLOEXEC)
+        """Wait for a reader and return a descriptor to write to."""
+        return os.open(_proc_path(self._path), os.O_WRONLY | os.O_CLOEXEC)
 
     def release(self) -> None:
-        """Let a blocked `open` return, and every later one at once."""
+        """Let a blocked `open` and all later ones return."""
         with self._lock:
             if self._path >= 0 and self._reading < 0:
-                self._reading = os.open(_name_of(self._path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+                self._reading = os.open(_proc_path(self._path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
 
     def close(self) -> None:
-        """Let go of it; its name stays, for readers look at FIFOs that they are done with."""
+        """Close the descriptors. The name stays: readers look at FIFOs after they have read them."""
         with self._lock:
             for descriptor in (self._path, self._reading):
                 if descriptor >= 0:
@@ -56,22 +53,22 @@ class Fifo:
             self._path = self._reading = -1
 
 
-def _hold(name: str, directory: int | None = None) -> int:
-    """Keep hold of the FIFO of this name and open it up to everybody, unless it is no FIFO any more."""
+def _descriptor_of(name: str, directory: int | None = None) -> int:
+    """A descriptor of this FIFO, made readable for everybody; `FileExistsError` if it is no longer a FIFO."""
     descriptor = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
     if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
-        os.chmod(_name_of(descriptor), _MODE)
+        os.chmod(_proc_path(descriptor), _MODE)
         return descriptor
     os.close(descriptor)
     raise FileExistsError(name)
 
 
 def _made_in_place(name: str, directory: int) -> int:
-    """Where there are no hard links between the two folders."""
+    """Make the FIFO in its folder, where hard links are not possible."""
     os.mkfifo(name, _MODE, dir_fd=directory)
-    return _hold(name, directory)
+    return _descriptor_of(name, directory)
 
 
-def _name_of(descriptor: int) -> str:
-    """A name that means this very file, wherever it has gone."""
+def _proc_path(descriptor: int) -> str:
+    """A path of the open file, also after it was renamed or removed."""
     return f"/proc/self/fd/{descriptor}"

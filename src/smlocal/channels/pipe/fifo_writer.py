@@ -1,4 +1,4 @@
-"""The side of a FIFO that is written to: as fast as the reader takes it, until he goes or the feed stops."""
+"""Writes to a FIFO as fast as its reader reads, until the reader closes it or the feed stops."""
 
 import fcntl
 import os
@@ -10,60 +10,57 @@ from smlocal.channels.pipe.stop import Stop
 _BUFFER = 1 << 20
 _SMALLEST = 1 << 16
 _PIECE = 1 << 20
-_GATHERED = 1 << 16
+_BUFFERED = 1 << 16
 _CANNOT_SPLICE = {EBADF, EINVAL, ENOSYS, EOPNOTSUPP, EPERM}
 
 
 class ReaderGoneError(Exception):
-    """Nobody reads any more: the normal end of an epoch."""
+    """The reader has closed the FIFO: a normal end of an epoch."""
 
 
 class FifoWriter:
-    """Takes over the descriptor of a FIFO that has a reader. `stop` ends everything with `StoppedError`.
+    """Owns the descriptor of a FIFO that has a reader. After `stop` all calls raise `StoppedError`.
 
-    What is written may stay in memory for a while: `flush` before anything that takes time.
+    Written bytes may be buffered: call `flush` before anything that takes time.
     """
 
     def __init__(self, descriptor: int, stop: Stop) -> None:
-        """Make the pipe as large as it may be; nothing is written yet."""
+        """Make the pipe as large as possible."""
         self._descriptor = descriptor
-        # Never blocking in the kernel: a reader that only holds the FIFO open must not hold up the end of the job.
+        # Non-blocking: a reader that does not read must not delay the end of the job.
         os.set_blocking(descriptor, False)
         self._poll = select.poll()
         self._poll.register(descriptor, select.POLLOUT)
         self._poll.register(stop.fileno(), select.POLLIN)
         self._stop = stop
-        self._gathered = bytearray()
+        self._buffered = bytearray()
         self._splices = True
         _enlarge(descriptor)
 
     def close(self) -> None:
-        """Give the reader its end of file."""
+        """Close the FIFO: the reader gets an end of file."""
         os.close(self._descriptor)
 
     def write(self, data: bytes | memoryview) -> None:
-        """Send bytes, small ones together with what comes next."""
-        if len(self._gathered) + len(data) <= _GATHERED:
-            self._gathered += data
+        """Send bytes; a small number is buffered."""
+        if len(self._buffered) + len(data) <= _BUFFERED:
+            self._buffered += data
             return
         self.flush()
-        if len(data) <= _GATHERED // 2:
-            self._gathered += data
+        if len(data) <= _BUFFERED // 2:
+            self._buffered += data
         else:
             self._write(memoryview(data))
 
     def flush(self) -> None:
-        """Send what was gathered."""
-        if self._gathered:
-            gathered, self._gathered = self._gathered, bytearray()
-            self._write(memoryview(gathered))
+        """Send the buffered bytes."""
+        if self._buffered:
+            buffered, self._buffered = self._buffered, bytearray()
+            self._write(memoryview(buffered))
 
     def splice(self, file: int, start: int, count: int) -> int:
-        """Send `count` bytes of a file without looking at them; fewer only where the file ends before.
-
-        `OSError` is what the file system says.
-        """
-        if count <= _GATHERED // 4:
+        """Send `count` bytes of a file, inside the kernel if possible; return the number, smaller if the file ends."""
+        if count <= _BUFFERED // 4:
             data = os.pread(file, count, start)
             self.write(data)
             return len(data)
@@ -88,7 +85,7 @@ class FifoWriter:
             except OSError as error:
                 if error.errno not in _CANNOT_SPLICE:
                     raise
-                self._splices = False  # not this file system; it is asked again for the next epoch
+                self._splices = False  # this file system cannot; it is tried again in the next epoch
         data = os.pread(file, min(count, _PIECE), start)
         self._write(memoryview(data))
         return len(data)
@@ -104,13 +101,13 @@ class FifoWriter:
                 raise ReaderGoneError from None
 
     def _wait(self) -> None:
-        """Until there is room, or no reader any more, which the next attempt will meet."""
+        """Wait until there is room, or no reader any more."""
         self._poll.poll()
         self._stop.check()
 
 
 def _enlarge(descriptor: int) -> None:
-    """More room means fewer turns; the kernel refuses where one user has many pipes."""
+    """Fewer switches between writer and reader; the kernel refuses if one user has many large pipes."""
     size = _BUFFER
     while size > _SMALLEST:
         try:

@@ -1,4 +1,4 @@
-"""Objects that are decompressed on their way."""
+"""Decompresses objects while they are sent."""
 
 import io
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _PIECE = 1 << 20
 
 
 class _File(io.RawIOBase):
-    """A body as the file that the decompressor reads."""
+    """An object as a file for the decompressor."""
 
     def __init__(self, body: "ObjectBytes") -> None:
         self._body = body
@@ -28,9 +28,9 @@ class _File(io.RawIOBase):
 
 
 def decompressed(body: "ObjectBytes") -> Iterator[bytes]:
-    """All members of a gzip object, zeros behind the last overlooked as gzip itself does; no byte at all is no byte.
+    """Decompress all members of a gzip object; zeros after the last one are ignored, and an empty object stays empty.
 
-    `FeedError` says that it is no gzip, damaged, or ends early; what came before has been handed out by then.
+    `FeedError` if it is not gzip, is damaged or ends early; what came before was yielded by then.
     """
     import zlib
 

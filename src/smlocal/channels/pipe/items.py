@@ -1,4 +1,4 @@
-"""What is sent for one epoch, object by object."""
+"""What a Pipe channel sends in one epoch."""
 
 from collections.abc import Callable, Iterator
 from typing import Protocol
@@ -6,23 +6,23 @@ from typing import Protocol
 from smlocal.contract.sharding import epoch_order
 from smlocal.planning.model import PipePlan
 from smlocal.quick_dataclass import dataclass
-from smlocal.sources.s3.interface import S3Object
+from smlocal.sources.s3.interface import S3Object, listed_object
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LocalObject:
-    """A file here that stands for an object."""
+    """A local file that is sent as an object."""
 
     path: str
     uri: str
 
 
 Item = LocalObject | S3Object | bytes
-"""Bytes are sent as they are, never decompressed."""
+"""Bytes are sent unchanged, without decompression."""
 
 
 class Content(Protocol):
-    """What a channel sends."""
+    """Everything that a channel sends."""
 
     @property
     def remote(self) -> bool:
@@ -30,15 +30,15 @@ class Content(Protocol):
         ...
 
     def epoch(self, number: int) -> Callable[[], Iterator[Item]]:
-        """Put one epoch in order; what comes back can be called several times, and yields the same each time."""
+        """A function that yields the items of one epoch in order; it may be called several times."""
         ...
 
     def close(self) -> None:
-        """Let go of files."""
+        """Close files."""
 
 
 class Objects:
-    """Whole objects, as a prefix or a manifest selects them."""
+    """Whole objects, selected by a prefix or a manifest."""
 
     def __init__(self, plan: PipePlan) -> None:
         self._plan = plan
@@ -46,25 +46,20 @@ class Objects:
 
     @property
     def remote(self) -> bool:
-        """All of it or nothing."""
+        """Whether the objects are in S3."""
         return self._listing.remote
 
     def epoch(self, number: int) -> Callable[[], Iterator[Item]]:
-        """All of this host's objects, in this epoch's order."""
+        """This host's objects in this epoch's order."""
         plan = self._plan
         order = epoch_order(len(self._listing.paths), seed=plan.seed, epoch=number, shard=plan.shard)
         return lambda: map(self._object, order)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Nothing is open."""
 
     def _object(self, index: int) -> Item:
         listing = self._listing
         if listing.remote:
-            return S3Object(
-                bucket=listing.bucket,
-                key=listing.key(index),
-                size=listing.sizes[index] if listing.sizes else None,
-                etag=listing.etags[index] if listing.etags else None,
-            )
+            return listed_object(listing, index)
         return LocalObject(path=listing.file(index), uri=f"{listing.bucket_uri}{listing.key(index)}")

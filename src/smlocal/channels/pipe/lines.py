@@ -1,4 +1,4 @@
-"""The lines of a file, in any order, with twelve bytes of memory for each."""
+"""Random access to the lines of a file, with twelve bytes of memory per line."""
 
 import os
 from array import array
@@ -9,7 +9,7 @@ LONGEST = 16 << 20
 
 
 class Lines:
-    """Takes over a file that is at its beginning; lines of nothing but white space do not count."""
+    """Owns the file, which is at its start; blank lines do not count."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -18,14 +18,11 @@ class Lines:
         self._lengths = array("I")
 
     def __len__(self) -> int:
-        """How many lines have been read by `read_all`."""
+        """The number of lines that `read_all` has read."""
         return len(self._starts)
 
     def read_all(self) -> Iterator[tuple[int, bytes]]:
-        """Every line with its number, counted as people do, and once more what it needs to be found again.
-
-        A line of more than `LONGEST` bytes, which is no line that anybody wrote, comes cut.
-        """
+        """Read every line, with its number counted from 1. A line of more than `LONGEST` bytes is cut."""
         start = 0
         number = 0
         while line := self._file.readline(LONGEST + 1):
@@ -37,12 +34,12 @@ class Lines:
             start += len(line)
 
     def line(self, index: int) -> bytes:
-        """One of the lines that were read."""
+        """Read one of the lines again."""
         return os.pread(self._file.fileno(), self._lengths[index], self._starts[index])
 
     @property
     def unchanged(self) -> bool:
-        """Whether the file is still the one whose lines were read."""
+        """Whether the file has not changed since it was opened."""
         now = os.fstat(self._file.fileno())
         return (now.st_size, now.st_mtime_ns) == (self._status.st_size, self._status.st_mtime_ns)
 

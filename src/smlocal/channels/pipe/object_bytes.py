@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Source(Protocol):
     """Bytes that can be sent in order."""
 
-    def send(self, outlet: FifoWriter, count: int) -> None:
+    def send(self, writer: FifoWriter, count: int) -> None:
         """Send the next `count` bytes; `FeedError` where there are fewer."""
         ...
 
@@ -57,10 +57,10 @@ class LocalBytes:
     def __exit__(self, *_: object) -> None:
         os.close(self._file)
 
-    def send(self, outlet: FifoWriter, count: int) -> None:
+    def send(self, writer: FifoWriter, count: int) -> None:
         """Send the next bytes, without copying them to this process where possible."""
         try:
-            done = outlet.splice(self._file, self._position, count)
+            done = writer.splice(self._file, self._position, count)
         except OSError as error:
             raise unreadable(self.uri, error) from error
         if done < count:
@@ -86,24 +86,24 @@ class LocalBytes:
 class RemoteBytes:
     """The current object of a stream from S3."""
 
-    def __init__(self, stream: "ObjectStream", item: S3Object, outlet: FifoWriter) -> None:
+    def __init__(self, stream: "ObjectStream", item: S3Object, writer: FifoWriter) -> None:
         """Wait for the first bytes, so that a record header is sent together with them."""
         if item.size is None:
             raise TypeError(item.uri)
         self.uri = item.uri
         self.size = item.size
         self._stream = stream
-        self._outlet = outlet
+        self._writer = writer
         self._piece = stream.read()
 
-    def send(self, outlet: FifoWriter, count: int) -> None:
+    def send(self, writer: FifoWriter, count: int) -> None:
         """Send the next bytes, piece by piece."""
         while count:
             piece = self._next()
             if not piece:
                 raise changed(self.uri)
             part = piece[:count]
-            outlet.write(part)
+            writer.write(part)
             self._piece = piece[len(part) :]
             count -= len(part)
 
@@ -122,7 +122,7 @@ class RemoteBytes:
 
     def _next(self) -> memoryview:
         if not self._piece:
-            self._outlet.flush()  # the reader may be waiting for these bytes while more are fetched
+            self._writer.flush()  # the reader may be waiting for these bytes while more are fetched
             self._piece = self._stream.read()
         return self._piece
 
@@ -136,7 +136,7 @@ class MemoryBytes:
         self._pieces = iter(pieces)
         self._rest = memoryview(b"")
 
-    def send(self, outlet: FifoWriter, count: int) -> None:
+    def send(self, writer: FifoWriter, count: int) -> None:
         """Send the next bytes."""
         while count:
             if not self._rest:
@@ -144,7 +144,7 @@ class MemoryBytes:
             if not self._rest:
                 raise changed(self._uri)
             part = self._rest[:count]
-            outlet.write(part)
+            writer.write(part)
             self._rest = self._rest[len(part) :]
             count -= len(part)
 

@@ -1,4 +1,4 @@
-"""The objects of one epoch, one after the other, as the channel wants them: decompressed, framed, or as they are."""
+"""Sends the items of one epoch: unchanged, decompressed, or framed as RecordIO."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from smlocal.sources.s3.object_stream import ObjectStream
 
 _KEPT = 32 << 20
-"""So much decompressed data is kept to learn its length; what is longer is decompressed twice."""
+"""Up to this size decompressed data is kept until its length is known; longer data is decompressed twice."""
 
 
 class Sender:
-    """Sends items to one outlet; what is in S3 comes from `stream`, which reads ahead in the same order."""
+    """Sends items to one FIFO; objects in S3 come from `stream`, which reads ahead in the same order."""
 
     def __init__(
-        self, outlet: "FifoWriter", *, record_io: bool, gzip: bool, streams: "Streams", stream: "ObjectStream | None"
+        self, writer: "FifoWriter", *, record_io: bool, gzip: bool, streams: "Streams", stream: "ObjectStream | None"
     ) -> None:
-        self._outlet = outlet
+        self._writer = writer
         self._record_io = record_io
         self._gzip = gzip
         self._streams = streams
@@ -36,39 +36,39 @@ class Sender:
         """Send all of them, to the last byte."""
         for item in items:
             if isinstance(item, bytes):
-                self._text(item)
+                self._send_attribute(item)
                 continue
-            with self._body(item, self._stream) as body:
+            with self._open(item, self._stream) as body:
                 if self._gzip:
-                    self._decompressed(item, body)
+                    self._send_decompressed(item, body)
                 else:
-                    self._framed(body.size, body)
+                    self._send_record(body.size, body)
                 body.finish()
-        self._outlet.flush()
+        self._writer.flush()
 
-    def _text(self, text: bytes) -> None:
-        """There may be millions of them, and none is as long as a part may be."""
+    def _send_attribute(self, text: bytes) -> None:
+        """Send an attribute: there may be millions, each shorter than the longest part."""
         if self._record_io:
             (part,) = parts(len(text))
             text = part.header + text + part.padding
-        self._outlet.write(text)
+        self._writer.write(text)
 
-    def _framed(self, size: int, source: Source) -> None:
+    def _send_record(self, size: int, source: Source) -> None:
         if not self._record_io:
-            source.send(self._outlet, size)
+            source.send(self._writer, size)
             return
         for part in parts(size):
-            self._outlet.write(part.header)
-            source.send(self._outlet, part.length)
-            self._outlet.write(part.padding)
+            self._writer.write(part.header)
+            source.send(self._writer, part.length)
+            self._writer.write(part.padding)
 
-    def _decompressed(self, item: LocalObject | S3Object, body: ObjectBytes) -> None:
+    def _send_decompressed(self, item: LocalObject | S3Object, body: ObjectBytes) -> None:
         pieces = decompressed(body)
         if not self._record_io:
             for piece in pieces:
-                self._outlet.write(piece)
+                self._writer.write(piece)
             return
-        # A record begins with its length, which only the end of the object tells.
+        # A record begins with its length, which is known only at the object's end.
         kept: list[bytes] = []
         size = 0
         for piece in pieces:
@@ -78,37 +78,37 @@ class Sender:
                 kept.clear()
                 break
         else:
-            self._framed(size, MemoryBytes(body.uri, kept))
+            self._send_record(size, MemoryBytes(body.uri, kept))
             return
         size += sum(map(len, pieces))
         with self._again(item) as same:
             again = MemoryBytes(body.uri, decompressed(same))
-            self._framed(size, again)
+            self._send_record(size, again)
             again.finish()
             same.finish()
 
     @contextmanager
-    def _body(self, item: LocalObject | S3Object, stream: "ObjectStream | None") -> Iterator[ObjectBytes]:
+    def _open(self, item: LocalObject | S3Object, stream: "ObjectStream | None") -> Iterator[ObjectBytes]:
         if isinstance(item, LocalObject):
             with LocalBytes(item) as body:
                 yield body
             return
         if stream is None:
             raise TypeError(item.uri)
-        self._outlet.flush()  # the next object may take its time
+        self._writer.flush()  # fetching the next object may take time
         found = stream.open_next()
         if found is None or (found.bucket, found.key) != (item.bucket, item.key):
-            raise RuntimeError(f"{item.uri} was to come next, not {found}")
+            raise RuntimeError(f"expected {item.uri} next, not {found}")
         self._found = found
-        yield RemoteBytes(stream, found, self._outlet)
+        yield RemoteBytes(stream, found, self._writer)
 
     @contextmanager
     def _again(self, item: LocalObject | S3Object) -> Iterator[ObjectBytes]:
-        """The same object from its beginning."""
+        """The same object from its start."""
         if isinstance(item, LocalObject):
-            with self._body(item, None) as body:
+            with self._open(item, None) as body:
                 yield body
             return
-        found = self._found  # with its ETag, so that it is the very same
-        with self._streams.open([found]) as stream, self._body(found, stream) as body:
+        found = self._found  # with its ETag, so that it is the same version
+        with self._streams.open([found]) as stream, self._open(found, stream) as body:
             yield body

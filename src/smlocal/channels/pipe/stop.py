@@ -1,38 +1,38 @@
-"""How the threads of one feed are told that it is over."""
+"""The stop signal for the threads of one feed."""
 
 import os
 
 
 class StoppedError(Exception):
-    """The feed is to end."""
+    """The feed was stopped."""
 
 
 class Stop:
-    """Set once, from any thread; whoever waits for something else as well polls its descriptor."""
+    """Set once, from any thread; has a descriptor to poll together with others."""
 
     def __init__(self) -> None:
         self._descriptor = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
         self._set = False
 
     def set(self) -> None:
-        """Wake everybody."""
+        """Stop the feed."""
         self._set = True
         os.eventfd_write(self._descriptor, 1)
 
     @property
     def is_set(self) -> bool:
-        """True when it is over."""
+        """Whether the feed was stopped."""
         return self._set
 
     def check(self) -> None:
-        """Raise `StoppedError` if it is over."""
+        """Raise `StoppedError` if the feed was stopped."""
         if self._set:
             raise StoppedError
 
     def fileno(self) -> int:
-        """Readable from the moment it is over."""
+        """A descriptor that becomes readable when the feed is stopped."""
         return self._descriptor
 
     def close(self) -> None:
-        """Only when nobody polls any more."""
+        """Close the descriptor, when no thread polls it any more."""
         os.close(self._descriptor)

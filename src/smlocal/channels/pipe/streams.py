@@ -1,4 +1,4 @@
-"""The downloads of one feed: memory shared out among its epochs, and an end to all of them at once."""
+"""The streams from S3 of one feed: they share its memory, and are stopped together."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -16,10 +16,10 @@ _LEAST = 2 << 20
 
 
 class Streams:
-    """Streams of objects out of S3, each read ahead of whoever it is for."""
+    """Opens streams of objects in S3, which read ahead."""
 
     def __init__(self, store: Callable[[], ObjectStore], budget: int) -> None:
-        """`store` is called when it is first needed; at most `budget` bytes are read ahead, all streams together."""
+        """`store` is called at the first use; all streams together read at most `budget` bytes ahead."""
         self._make_store = store
         self._store: ObjectStore | None = None
         self._left = budget
@@ -29,7 +29,7 @@ class Streams:
 
     @property
     def store(self) -> ObjectStore:
-        """Made once."""
+        """The S3 client, made once."""
         with self._lock:
             if self._store is None:
                 self._store = self._make_store()
@@ -37,10 +37,9 @@ class Streams:
 
     @contextmanager
     def open(self, objects: Iterable[S3Object]) -> Iterator["ObjectStream"]:
-        """Read ahead of whoever uses it, from its first use on; what is left at the end is thrown away.
+        """A stream of these objects, closed when the context ends.
 
-        An epoch takes most of what memory there is and leaves some: its reader may have gone on to the next epoch
-        without closing it.
+        It takes most of the free memory and leaves some: its reader may go on to the next epoch without closing it.
         """
         from smlocal.sources.s3.object_stream import ObjectStream, StreamClosedError
 
@@ -63,7 +62,7 @@ class Streams:
                 self._left += budget
 
     def stop(self) -> None:
-        """Close them all, and let none be opened any more."""
+        """Close all streams; no new one can be opened."""
         with self._lock:
             self._stopped = True
             streams = list(self._open)

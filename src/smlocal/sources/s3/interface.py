@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, runtime_checkable
 
+from smlocal.contract.listing import Listing
+
 if TYPE_CHECKING:
     from smlocal.sources.s3.checksum import Checksum
 
@@ -20,6 +22,16 @@ class S3Object(NamedTuple):
     def uri(self) -> str:
         """`s3://bucket/key`."""
         return f"s3://{self.bucket}/{self.key}"
+
+
+def listed_object(listing: Listing, index: int) -> S3Object:
+    """Object `index` of a listing; its size and ETag are None if the listing has none."""
+    return S3Object(
+        listing.bucket,
+        listing.key(index),
+        listing.sizes[index] if listing.sizes else None,
+        (listing.etags[index] or None) if listing.etags else None,
+    )
 
 
 class S3Error(Exception):

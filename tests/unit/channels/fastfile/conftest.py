@@ -72,7 +72,7 @@ class Channel:
             self.store,
             bucket=BUCKET,
             key_base=BASE,
-            trouble=self.troubles.append,
+            log=self.troubles.append,
             unread=self.unread.append,
             read_seconds=read_seconds,
         )

@@ -37,8 +37,8 @@ ChannelOf = Callable[..., Channel]
 def test_nothing_is_fetched_before_a_read(channel_of: ChannelOf) -> None:
     channel = channel_of({"a/one": b"1", "two": b"22"})
     files = channel.files
-    assert files.look(b"a").folder
-    assert files.look(b"two").size == 2
+    assert files.lookup(b"a").folder
+    assert files.lookup(b"two").size == 2
     folder = files.open_folder(b"")
     assert [name for name, _, _ in files.entries(folder, 0)] == [b"a", b"two"]
     files.release_folder(folder)
@@ -90,9 +90,9 @@ def test_many_readers_of_many_files(channel_of: ChannelOf) -> None:
 def test_errors_of_the_kernels_questions(channel_of: ChannelOf) -> None:
     files = channel_of({"file": b"x"}).files
     for path, call, errno in (
-        (b"absent", files.look, ENOENT),
+        (b"absent", files.lookup, ENOENT),
         (b"absent", files.open, ENOENT),
-        (b"file/below", files.look, ENOENT),
+        (b"file/below", files.lookup, ENOENT),
         (b"file", files.open_folder, ENOTDIR),
     ):
         with pytest.raises(OSError, match=r"\w") as caught:

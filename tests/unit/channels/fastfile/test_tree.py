@@ -28,7 +28,7 @@ def can_be_files(paths: list[str]) -> list[str]:
 
 
 def names_in(tree: Tree, folder: str) -> list[str]:
-    node = tree.look(os.fsencode(folder))
+    node = tree.lookup(os.fsencode(folder))
     assert node is not None
     assert node.folder
     return [os.fsdecode(name) for name, _, _ in tree.children(os.fsencode(folder), node.index)]
@@ -48,11 +48,11 @@ def test_folders_and_files_are_those_of_a_file_system(
     for folder in (real, *(each for each in real.rglob("*") if each.is_dir())):
         below = str(folder.relative_to(real)) if folder != real else ""
         assert sorted(names_in(tree, below)) == sorted(os.listdir(folder))
-        node = tree.look(os.fsencode(below))
+        node = tree.lookup(os.fsencode(below))
         assert node is not None
         inodes.add(node.inode)
     for size, path in enumerate(paths):
-        node = tree.look(os.fsencode(path))
+        node = tree.lookup(os.fsencode(path))
         assert node is not None
         assert (node.folder, node.size) == (False, size)
         assert tree.etag_and_key(node.index, "base/") == (f'"{size}"', f"base/{path}")
@@ -60,7 +60,7 @@ def test_folders_and_files_are_those_of_a_file_system(
     assert len(inodes) == len(paths) + len({each for each in real.rglob("*") if each.is_dir()}) + 1
     for absent in ("b", "a/b/c", "a-/", *(f"{path}/x" for path in paths), *(f"{path}0" for path in paths[:1])):
         if not (real / absent).exists():
-            assert tree.look(os.fsencode(absent)) is None
+            assert tree.lookup(os.fsencode(absent)) is None
 
 
 def test_what_lies_between_a_folder_and_its_files_is_no_part_of_it(tree_of: TreeOf) -> None:
@@ -94,7 +94,7 @@ def test_keys_of_their_own_and_bytes_that_are_no_text(tree_of: TreeOf) -> None:
     assert [
         tree.etag_and_key(node.index, "base/")[1]
         for path in (b"renamed", b"\xff", b"plain")
-        if (node := tree.look(path))
+        if (node := tree.lookup(path))
     ] == ["somewhere//else", "base/odd", "base/plain"]
     assert names_in(tree, "") == ["plain", "renamed", odd]
 
@@ -102,10 +102,10 @@ def test_keys_of_their_own_and_bytes_that_are_no_text(tree_of: TreeOf) -> None:
 def test_nothing_at_all(tree_of: TreeOf) -> None:
     tree = tree_of([])
     assert names_in(tree, "") == []
-    root = tree.look(b"")
+    root = tree.lookup(b"")
     assert root is not None
     assert root.inode == ROOT_INODE
-    assert tree.look(b"a") is None
+    assert tree.lookup(b"a") is None
 
 
 @pytest.mark.parametrize("damage", [lambda data: b"x" + data[1:], lambda data: data[:-8]])
