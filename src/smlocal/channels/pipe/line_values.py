@@ -23,7 +23,7 @@ _DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
 def values_of(line: bytes, names: Sequence[str]) -> list[tuple[Any, str]]:
-    """The value of each attribute, and the text that is sent: a string itself, any other value as its JSON is written."""
+    """The value of each attribute, and the text that is sent: a string itself, other values as the JSON in the line."""
     if len(line) > LONGEST:
         raise BadLineError(f"is longer than {LONGEST} bytes")
     try:
