@@ -6,7 +6,7 @@ from threading import Thread
 
 from smlocal.job.control.stop_requests import StopRequests
 from smlocal.job.host.host_run import HostRun
-from smlocal.job.mirrored.checkpoints import drop_fetched
+from smlocal.job.mirrored.checkpoints import delete_downloaded_checkpoints
 
 _AT_ONCE = 8
 """More at once make neither the engine nor a disk faster."""
@@ -18,11 +18,11 @@ def stage_hosts(runs: Sequence[HostRun], stop_requests: StopRequests) -> None:
         runs[0].prepare(stop_requests.interruptible)
     else:
         from smlocal.job.host.parallel import run_parallel  # most jobs have one host
-        from smlocal.job.host.staging import fetch
+        from smlocal.job.host.staging import download_once
 
-        fetch(runs[0].plan, runs[0].delivery, stop_requests.interruptible)
+        download_once(runs[0].plan, runs[0].delivery, stop_requests.interruptible)
         run_parallel(lambda run: run.prepare(stop_requests.checked), runs, at_once=_AT_ONCE)
-    drop_fetched(runs[0].plan)
+    delete_downloaded_checkpoints(runs[0].plan)
     for run in runs:
         run.delivery.open_pipes(run.host, stop_requests.interruptible)
 

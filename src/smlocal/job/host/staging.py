@@ -11,7 +11,7 @@ from smlocal.contract.outcome.failure_reason import client_error
 from smlocal.engine.interface import Engine, Mount
 from smlocal.errors import StagingError
 from smlocal.job.host.delivery import Delivery
-from smlocal.job.mirrored.checkpoints import checkpoint_mounts, fetch_checkpoints, restore_checkpoints
+from smlocal.job.mirrored.checkpoints import checkpoint_mounts, download_checkpoints, restore_checkpoints
 from smlocal.job.mirrored.collectors import collector_mounts, make_collectors
 from smlocal.planning.document import host_directory
 from smlocal.planning.model import HostPlan, JobPlan, TreePlan
@@ -112,7 +112,7 @@ def stage_trees(
     return tuple(stage(tree) for tree in trees(plan, host))
 
 
-def fetch(plan: JobPlan, delivery: Delivery, copying: Copying) -> None:
+def download_once(plan: JobPlan, delivery: Delivery, copying: Copying) -> None:
     """Download from S3 once what all hosts need."""
     for host in plan.hosts:
         for tree in trees(plan, host):
@@ -120,7 +120,7 @@ def fetch(plan: JobPlan, delivery: Delivery, copying: Copying) -> None:
             if tree.listing.remote:
                 with copying():
                     _ = delivery.mount(tree) if tree.staging == "fuse" else delivery.download(tree)
-    fetch_checkpoints(plan, delivery, copying)
+    download_checkpoints(plan, delivery, copying)
 
 
 def _check_listing(tree: TreePlan) -> None:

@@ -44,28 +44,28 @@ def restore_checkpoints(
     import json  # most jobs have no checkpoints
 
     from smlocal.channels.checkpoints import restore
-    from smlocal.job.mirrored.folders import record_path
+    from smlocal.job.mirrored.folders import restored_record_path
 
     with copying() as check:
         listing = plan.checkpoints.listing
         if listing.remote and delivery is not None:
             listing = _downloaded(plan, plan.checkpoints, delivery)
         restored = restore(listing, checkpoint_directory(plan, host), check=check)
-    with open(record_path(plan, host), "w", encoding="ascii") as record:
+    with open(restored_record_path(plan, host), "w", encoding="ascii") as record:
         json.dump(asdict(restored), record)
 
 
-def fetch_checkpoints(plan: JobPlan, delivery: "Delivery", copying: Copying) -> None:
+def download_checkpoints(plan: JobPlan, delivery: "Delivery", copying: Copying) -> None:
     """Download the checkpoints from S3, before they are restored to several hosts in parallel."""
     if plan.checkpoints is not None and plan.checkpoints.listing.remote:
         with copying():
             _downloaded(plan, plan.checkpoints, delivery)
 
 
-def drop_fetched(plan: JobPlan) -> None:
+def delete_downloaded_checkpoints(plan: JobPlan) -> None:
     """Delete the downloaded checkpoints; every host has its own copy."""
     if plan.checkpoints is not None and plan.checkpoints.listing.remote:
-        remove_tree(_fetched_to(plan))
+        remove_tree(_attempt_directory(plan))
 
 
 def _downloaded(plan: JobPlan, checkpoints: CheckpointPlan, delivery: "Delivery") -> Listing:
@@ -76,7 +76,7 @@ def _downloaded(plan: JobPlan, checkpoints: CheckpointPlan, delivery: "Delivery"
     """
     listing, directory = checkpoints.listing, checkpoints.directory
     if checkpoints.s3_prefix is not None:
-        directory = _fetched_to(plan)
+        directory = _attempt_directory(plan)
         if not os.path.isdir(directory):
             _download(listing, directory, plan.run_id, delivery)
     elif not delivery.checkpoints_downloaded:
@@ -90,7 +90,7 @@ def _downloaded(plan: JobPlan, checkpoints: CheckpointPlan, delivery: "Delivery"
     return _local(listing, directory)
 
 
-def _fetched_to(plan: JobPlan) -> str:
+def _attempt_directory(plan: JobPlan) -> str:
     return f"{plan.job_directory}/staged/checkpoints"
 
 

@@ -73,7 +73,7 @@ class MirroredFolder:
         if self.collector is not None:
             return Restored(directory=self.directory(host))
         try:
-            with open(record_path(self.plan, host), encoding="ascii") as record:
+            with open(restored_record_path(self.plan, host), encoding="ascii") as record:
                 document = json.load(record)
         except (OSError, ValueError):
             return Restored(directory=self.directory(host))
@@ -139,6 +139,6 @@ def _target(plan: JobPlan, name: str, s3_prefix: str | None, directory: str, s3:
     )
 
 
-def record_path(plan: JobPlan, host: HostPlan) -> str:
+def restored_record_path(plan: JobPlan, host: HostPlan) -> str:
     """The file that says which checkpoints were restored to a host."""
     return f"{host_directory(plan, host)}/restored-checkpoints.json"
