@@ -15,7 +15,7 @@ _TIMESTAMP = {"timestamp": "float"}
 
 
 def differences(service: _Json) -> list[str]:
-    """Everything that a service model (botocore's service-2.json) states otherwise than our models do."""
+    """All differences between the service model (botocore's service-2.json) and our models."""
     comparison = _Comparison(service["shapes"])
     operations = service["operations"]
     found = [
