@@ -48,7 +48,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "report": {"contract", "readable", "planning", "store", "job", "ci", "errors"},
     "api": {"contract", "jobfile", "planning", "engine", "store", "job", "ci", "report", "errors"},
     "pytest_plugin": {"api", "errors"},
-    "check": {"contract", "readable", "jobfile", "planning", "engine", "store", "ci", "api", "errors"},
+    "check": {"contract", "readable", "jobfile", "planning", "engine", "store", "ci", "api", "errors", "removal"},
     "cli": {
         "api",
         "check",

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from enum import StrEnum
 
 from smlocal.check.files import Files
+from smlocal.check.jobs.interface import Scenario
 from smlocal.check.subject import Profile, Subject
 from smlocal.quick_dataclass import dataclass
 
@@ -100,9 +101,14 @@ class Rule:
     """Which files of the image it looks at. Without any, the image's configuration is enough, and nothing is read."""
     profiles: frozenset[Profile] = frozenset()
     """Only looked at for one of these; none: always."""
-    runs_jobs: bool = False
-    """True for a rule that runs a job, which `--static` leaves out."""
+    jobs: Callable[[Subject], Iterable[Scenario]] | None = None
+    """Which jobs show it, of a rule that runs some; rules share them. Raises `CannotLookError` as `check` does."""
     example: Example | None = None
+
+    @property
+    def runs_jobs(self) -> bool:
+        """True for a rule that runs a job, which `--static` leaves out."""
+        return self.jobs is not None
 
 
 class Outcome(StrEnum):

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.image_files import ImageFiles
+from smlocal.check.jobs.interface import Jobs
 from smlocal.jobfile.job_file import JobFile
 from smlocal.planning.facts import ImageFacts
 from smlocal.quick_dataclass import dataclass
@@ -51,6 +52,8 @@ class Subject:
     job: JobFile | None = None
     """The job that was named in place of an image."""
     home: str = field(default="", repr=False)
+    started: Jobs | None = field(default=None, repr=False)
+    """What runs jobs of the image; None where no rule asked for any."""
 
     @property
     def files(self) -> ImageFiles:
@@ -60,6 +63,13 @@ class Subject:
         if self.read.unread:
             raise CannotLookError(self.read.unread[0])
         return self.read
+
+    @property
+    def jobs(self) -> Jobs:
+        """Jobs of the image on tiny data."""
+        if self.started is None:
+            raise CannotLookError("no job was run")
+        return self.started
 
     @property
     def entrypoint(self) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from smlocal.engine.endpoint import Endpoint, endpoint_at, find_endpoint
 from smlocal.engine.http import quote
 from smlocal.engine.interface import (
     JOB_LABEL,
+    ContainerProcess,
     ContainerSpec,
     ContainerState,
     Network,
@@ -285,6 +286,21 @@ class DockerEngine:
         if not killed and self.client.product != "podman":
             killed = ran_out_of_memory(self.client, container, state, killed_by_us=by_us)
         return replace(state, oom_killed=killed)
+
+    @_checked_answer
+    def processes(self, container: str) -> tuple[ContainerProcess, ...]:
+        """Have `ps` of the engine's machine list them, in the order in which they were started."""
+        parameters = {"ps_args": "-eo pid,ppid,caught,comm"}
+        rows = self.client.read(f"/containers/{container}/top", parameters=parameters)["Processes"] or ()
+        here = {row[0] for row in rows}
+        # The first process is the one whose parent is not in the container.
+        rows = sorted(rows, key=lambda row: row[1] in here)
+        return tuple(ContainerProcess(name=name, caught=int(caught, 16)) for _, _, caught, name in rows)
+
+    @_checked_answer
+    def changes(self, container: str) -> tuple[str, ...]:
+        """Ask for the differences to the image."""
+        return tuple(each["Path"] for each in self.client.read(f"/containers/{container}/changes") or ())
 
     @_checked_answer
     def addresses(self, container: str) -> tuple[str, ...]:

@@ -113,6 +113,15 @@ class RegistryLogin:
     server: str
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ContainerProcess:
+    """One process of a container."""
+
+    name: str
+    caught: int
+    """A mask of the signals for which it has a handler; bit 0 is signal 1."""
+
+
 class Written(NamedTuple):
     """New output of a container."""
 
@@ -183,6 +192,14 @@ class Engine(Protocol):
 
     def state(self, container: str) -> ContainerState:
         """The state of a container."""
+
+    def processes(self, container: str) -> tuple[ContainerProcess, ...]:
+        """What runs in a container now, its first process first; `EngineError` for one that does not run."""
+        ...
+
+    def changes(self, container: str) -> tuple[str, ...]:
+        """The paths that a container has added, changed or removed in its own file system, not in what is mounted."""
+        ...
 
     def addresses(self, container: str) -> tuple[str, ...]:
         """The addresses of a running container; empty if it has ended."""

@@ -53,19 +53,24 @@ def result_of(rule: Rule, done: "subprocess.CompletedProcess[str]") -> dict[str,
 
 
 @pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.id)
-def test_an_example(rule: Rule, smlocal_run: Run, tmp_path: Path) -> None:
+def test_an_example(rule: Rule, smlocal_run: Run, tmp_path: Path, smlocal_home: Path) -> None:
     example = rule.example
     assert example is not None
-    options = ("--only", rule.id, "--json", "--fail-on", "info", *example.options)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "numbers.csv").write_text("1,2,3\n4,5,6\n")
+    options = ("--only", rule.id, "--json", "--fail-on", "info", "--timeout", "20", *example.options)
     image = built(tmp_path / "bad", example.bad, example.bad_files)
     bad = smlocal_run("check", subject(tmp_path, image, example.bad_job), *options)
     found = result_of(rule, bad)
-    assert "\n".join(each["Message"] for each in found["Findings"]) == example.output
+    assert "\n".join(each["Message"] for each in found.get("Findings", ())) == example.output, bad.stderr
     assert bad.returncode == 1
     image = built(
         tmp_path / "good", example.good, example.bad_files if example.good_files is None else example.good_files
     )
     members = example.bad_job if example.good_job is None else example.good_job
     good = smlocal_run("check", subject(tmp_path, image, members), *options)
-    assert result_of(rule, good)["Outcome"] == "passed"
+    assert result_of(rule, good)["Outcome"] == "passed", good.stderr
     assert good.returncode == 0
+    if rule.runs_jobs:
+        assert not smlocal_run("jobs").stdout.strip()
+        assert not list((smlocal_home / "checks").iterdir())

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from smlocal.check.timeout import DEFAULT_TIMEOUT, LONGEST_TIMEOUT
 from smlocal.cli.check_for_ci import ReportPaths, annotate_check, show_in_group
 from smlocal.cli.ci_messages import annotated_errors, chosen_service, ci_option
 from smlocal.cli.terminal.columns import width_of, wrapped
@@ -28,6 +29,13 @@ _JOB_FILES = (".yaml", ".yml", ".json")
 @click.command("check")
 @click.argument("subject", metavar="IMAGE/JOB")
 @click.option("--static", is_flag=True, help="Only look at the image; run no job.")
+@click.option(
+    "--timeout",
+    type=click.IntRange(1, LONGEST_TIMEOUT),
+    default=DEFAULT_TIMEOUT,
+    metavar="SECONDS",
+    help=f"Stop each job of the check after this time. Default: {DEFAULT_TIMEOUT}.",
+)
 @click.option("--only", metavar="ID", multiple=True, help="Only this rule; repeatable.")
 @click.option("--skip", metavar="ID", multiple=True, help="Leave this rule out; repeatable.")
 @click.option(
@@ -69,6 +77,7 @@ def _check(
     *,
     subject: str,
     static: bool,
+    timeout: int,
     only: tuple[str, ...],
     skip: tuple[str, ...],
     profiles: tuple[str, ...],
@@ -103,6 +112,8 @@ def _check(
         static=static,
         ignores=accepted,
         dockerfile=dockerfile or "",
+        timeout=timeout,
+        said=lambda text: click.echo(printable(text), err=True),
     )
     files.write(report, Severity(fail_on))
     if as_json:

@@ -1,0 +1,1 @@
+"""Jobs on tiny data, which a check runs to see what an image does."""

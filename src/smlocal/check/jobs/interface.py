@@ -1,0 +1,166 @@
+"""The jobs that a check may run, and what is known of one that has ended. Rules know jobs by this file alone."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import field
+from enum import StrEnum
+from typing import Any, Protocol
+
+from smlocal.quick_dataclass import dataclass
+
+Request = dict[str, Any]
+"""A CreateTrainingJob request with its `Local` block."""
+_SHOWN = 200
+_SIGTERM = 1 << 14
+"""In a mask of signals."""
+
+
+class Meanwhile(StrEnum):
+    """What is done to a job while it trains."""
+
+    NOTHING = ""
+    STOP = "stop"
+    INTERRUPT = "interrupt"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Folders:
+    """Where a scenario may put data of its own."""
+
+    data: str
+    """A folder that is there, for nothing but this scenario."""
+    first_files: Mapping[str, str]
+    """The name of the first file of each channel."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Scenario:
+    """One job that a check runs: the plain job, changed in one respect."""
+
+    id: str
+    """Unique in a check. The job has it in its name."""
+    change: Callable[[Request, Folders], None] = lambda _request, _folders: None
+    meanwhile: Meanwhile = Meanwhile.NOTHING
+
+
+PLAIN = Scenario(id="plain")
+"""The job as it is described, on little data. All other jobs are compared with it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Process:
+    """One process of a container."""
+
+    name: str
+    handles_sigterm: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StopSeen:
+    """What was seen of a job that got SIGTERM."""
+
+    first: Process
+    """PID 1."""
+    others: tuple[Process, ...]
+    seconds: float
+    """From the signal to the end of the container."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HostEnd:
+    """How one host ended."""
+
+    name: str
+    exit_code: int | None
+    oom_killed: bool
+    killed: bool
+    """With SIGKILL, after its grace."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JobResult:
+    """A job that has ended."""
+
+    job: str
+    """Its name."""
+    status: str
+    secondary: str
+    reason: str
+    """The FailureReason; empty where there is none."""
+    seconds: float
+    """Of training."""
+    limit: int
+    """Seconds after which it would have been stopped."""
+    grace: int
+    """Seconds between SIGTERM and SIGKILL."""
+    hosts: tuple[HostEnd, ...]
+    model: bool
+    """Whether it left one."""
+    log: str
+    """The last lines of all hosts."""
+    local: Mapping[str, Any] = field(repr=False)
+    """The `Local` block of its describe answer."""
+    stop: StopSeen | None = None
+    checkpoints: int = 0
+    """Files in the folder of checkpoints at the end."""
+    checkpoints_before: int = 0
+    """The same, when the job was interrupted."""
+
+    @property
+    def completed(self) -> bool:
+        """Whether every host ended with 0."""
+        return self.status == "Completed"
+
+    @property
+    def timed_out(self) -> bool:
+        """Whether it was stopped because it took too long."""
+        return self.secondary == "MaxRuntimeExceeded"
+
+    @property
+    def explanation(self) -> str:
+        """What the image wrote into the failure file, as far as the FailureReason shows it."""
+        text = self.reason.removeprefix("AlgorithmError: ")
+        return text.rpartition(", exit code: ")[0] if text != self.reason else ""
+
+    @property
+    def first_failed(self) -> str:
+        """The name of a host that did not end with 0, if there are several hosts."""
+        failed = [host.name for host in self.hosts if host.exit_code != 0 and not host.killed]
+        return failed[0] if failed and len(self.hosts) > 1 else ""
+
+    @property
+    def how(self) -> str:
+        """How it ended, as a clause."""
+        if self.timed_out:
+            return f"it did not end within {self.limit} s and was stopped"
+        if self.reason:
+            line = " ".join(self.reason.split())
+            return f"{self.status}: {line[:_SHOWN]}{'…' if len(line) > _SHOWN else ''}"
+        return self.status
+
+
+class Jobs(Protocol):
+    """Runs jobs of one image."""
+
+    @property
+    def guessed(self) -> bool:
+        """True where nobody has said what data and hyperparameters the image needs."""
+        ...
+
+    @property
+    def request(self) -> Request:
+        """Of the plain job. Raises `CannotLookError` where no job can be run."""
+        ...
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """The channels of the plain job."""
+        ...
+
+    def result(self, scenario: Scenario) -> JobResult:
+        """Wait for the end of a job; it is started if it has not been. Raises `CannotLookError`."""
+        ...
+
+
+def handles_sigterm(caught: int) -> bool:
+    """Whether SIGTERM is in the mask of the signals for which a process has a handler."""
+    return bool(caught & _SIGTERM)

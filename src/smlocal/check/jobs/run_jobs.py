@@ -1,0 +1,187 @@
+"""Run the jobs of a check: the plain one first, then the others side by side, all removed again in the end."""
+
+import os
+import secrets
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from threading import Lock
+from types import TracebackType
+from typing import Self
+
+from smlocal.api.training_job import TrainingJob
+from smlocal.check.cannot_look import CannotLookError
+from smlocal.check.jobs.folders import NAMES, checks_folder, remove_job, remove_leftovers
+from smlocal.check.jobs.interface import PLAIN, Folders, JobResult, Meanwhile, Request, Scenario
+from smlocal.check.jobs.one_job import run_job
+from smlocal.check.jobs.request import Plain, plain_job
+from smlocal.engine.interface import Engine
+from smlocal.errors import (
+    EngineLostError,
+    EngineUnreachableError,
+    ImageMissingError,
+    JobFinishedError,
+    JobUnknownError,
+    MachineNotReadyError,
+    SmlocalError,
+)
+from smlocal.jobfile.job_file import JobFile
+from smlocal.removal import remove_tree
+from smlocal.store.lease import Lease
+
+_MOST_AT_ONCE = 8
+_LONGEST_NAME = 63
+_POLL_SECONDS = 0.1
+
+Said = Callable[[str], None]
+
+
+class RunningJobs:
+    """The jobs of one check, which is over when this is closed: nothing of them is left then."""
+
+    def __init__(
+        self, image: str, job: JobFile | None, engine: Engine, *, home: str, timeout: int, said: Said = lambda _: None
+    ) -> None:
+        """Nothing is run yet. `timeout` is the limit of each job; `said` is told which job runs, and how it ended."""
+        self.guessed = job is None
+        self._image, self._job, self._engine, self._home = image, job, engine, home
+        self._timeout = timeout
+        self._said = said
+        self._id = secrets.token_hex(4)
+        self._plain: Plain | None = None
+        self._no_plain = ""
+        self._pool = ThreadPoolExecutor(max(2, min(os.cpu_count() or 1, _MOST_AT_ONCE)), "smlocal-check")
+        self._futures: dict[str, Future[JobResult]] = {}
+        self._active: set[str] = set()
+        self._lock = Lock()
+        self._closing = False
+        self._lease: Lease | None = None
+
+    def __enter__(self) -> Self:
+        remove_leftovers(self._home)
+        os.makedirs(self._folder, mode=0o700)
+        self._lease = Lease.take(self._folder)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def _folder(self) -> str:
+        return os.path.join(checks_folder(self._home), self._id)
+
+    @property
+    def plain(self) -> Plain:
+        """What all jobs begin from."""
+        if self._no_plain:
+            raise CannotLookError(self._no_plain)
+        if self._plain is None:
+            try:
+                self._plain = plain_job(self._image, self._job, self._folder, self._timeout)
+            except CannotLookError as error:
+                self._no_plain = str(error)
+                raise
+            except MachineNotReadyError as error:
+                self._no_plain = error.sentence
+                raise CannotLookError(error.sentence) from error
+        return self._plain
+
+    @property
+    def request(self) -> Request:
+        """Of the plain job."""
+        return self.plain.request
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """Those of the request."""
+        return tuple(each["ChannelName"] for each in self.request.get("InputDataConfig") or ())
+
+    def start(self, scenarios: Iterable[Scenario]) -> None:
+        """Run the plain job to its end; if it completes, begin the others."""
+        self._said("running the job as it is")
+        try:
+            plain = self.result(PLAIN)
+        except CannotLookError:
+            return  # every rule will say why
+        if plain.completed:
+            others = {each.id: each for each in scenarios if each.id != PLAIN.id}
+            if others:
+                self._said(f"running also: {', '.join(others)}")
+            for each in others.values():
+                self._begin(each)
+
+    def result(self, scenario: Scenario) -> JobResult:
+        """Wait for the end of a job."""
+        try:
+            return self._begin(scenario).result()
+        except (EngineLostError, EngineUnreachableError, ImageMissingError):
+            raise
+        except SmlocalError as error:
+            raise CannotLookError(f"the job {scenario.id} was not run: {error.sentence}") from error
+
+    def _begin(self, scenario: Scenario) -> Future[JobResult]:
+        _ = self.plain
+        if scenario.id not in self._futures:
+            self._futures[scenario.id] = self._pool.submit(self._run, scenario, len(self._futures))
+        return self._futures[scenario.id]
+
+    def _run(self, scenario: Scenario, number: int) -> JobResult:
+        name = f"{NAMES}{self._id}-{number}-{_plain_word(scenario.id)}"[:_LONGEST_NAME].rstrip("-")
+        folders = Folders(data=os.path.join(self._folder, str(number)), first_files=self.plain.first_files)
+        os.makedirs(folders.data)
+        with self._lock:
+            if self._closing:
+                raise CannotLookError("the check was broken off")
+            self._active.add(name)
+        known = 0.0 if scenario.meanwhile is Meanwhile.NOTHING else self.result(PLAIN).seconds
+        began = time.monotonic()
+        try:
+            result = run_job(scenario, self.request, name, folders, self._engine, plain_seconds=known)
+        except SmlocalError as error:
+            self._said(f"{scenario.id}: {error.sentence}")
+            if self._engine.image(self._image) is None:
+                raise ImageMissingError(f"the image {self._image} was removed while it was being checked") from error
+            raise
+        self._said(f"{scenario.id}: {result.how}, {time.monotonic() - began:.1f} s")
+        remove_job(name)
+        with self._lock:
+            self._active.discard(name)
+        return result
+
+    def close(self) -> None:
+        """Stop what still runs, and remove everything."""
+        with self._lock:
+            self._closing = True
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        pending = [each for each in self._futures.values() if not each.done()]
+        if pending:
+            self._said("stopping the jobs of the check")
+        while any(not each.done() for each in pending):
+            for name in self._left():
+                with suppress(JobUnknownError):
+                    _stop(name)
+            time.sleep(_POLL_SECONDS)
+        self._pool.shutdown()
+        for name in self._left():
+            remove_job(name)
+        remove_tree(self._folder)
+        if self._lease is not None:
+            self._lease.release()
+
+    def _left(self) -> tuple[str, ...]:
+        with self._lock:
+            return tuple(self._active)
+
+
+def _stop(name: str) -> None:
+    """Kill a job that runs in another thread of this process, and let that thread end it."""
+    with suppress(JobFinishedError):
+        TrainingJob(name).stop(grace=0)
+
+
+def _plain_word(text: str) -> str:
+    """As the name of a job may be."""
+    return "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in text)

@@ -1,0 +1,101 @@
+"""The jobs that checks run: the plain job, changed in one respect each."""
+
+import os
+
+from smlocal.check.jobs.interface import Folders, Meanwhile, Request, Scenario
+from smlocal.check.jobs.request import channel, s3_source
+
+NOT_A_NUMBER = "smlocal-check-not-a-number"
+"""The value of a bad hyperparameter."""
+_LATE_SECONDS = 2
+_LONGEST_GRACE = 120
+
+
+def _isolate(request: Request, _folders: Folders) -> None:
+    request["EnableNetworkIsolation"] = True
+
+
+def _without_channels(request: Request, _folders: Folders) -> None:
+    request.pop("InputDataConfig", None)
+
+
+def _two_hosts(request: Request, _folders: Folders) -> None:
+    request["ResourceConfig"]["InstanceCount"] = 2
+
+
+def _patiently(request: Request, _folders: Folders) -> None:
+    """As much grace as the service gives, if the limit of time allows it."""
+    limit = request["StoppingCondition"]["MaxRuntimeInSeconds"]
+    request["Local"]["StopGraceSeconds"] = min(_LONGEST_GRACE, limit)
+
+
+def _on_spot_instances(request: Request, folders: Folders) -> None:
+    _patiently(request, folders)
+    request["EnableManagedSpotTraining"] = True
+    condition = request["StoppingCondition"]
+    condition["MaxWaitTimeInSeconds"] = 10 * condition["MaxRuntimeInSeconds"]
+
+
+ISOLATED = Scenario(id="network-isolated", change=_isolate)
+NO_CHANNELS = Scenario(id="no-channels", change=_without_channels)
+TWO_HOSTS = Scenario(id="two-hosts", change=_two_hosts)
+STOPPED = Scenario(id="stopped", change=_patiently, meanwhile=Meanwhile.STOP)
+INTERRUPTED = Scenario(id="interrupted", change=_on_spot_instances, meanwhile=Meanwhile.INTERRUPT)
+
+
+def empty_channel(name: str) -> Scenario:
+    """One channel has a single file, which is empty; a channel without any is refused by the service."""
+
+    def change(request: Request, folders: Folders) -> None:
+        folder = os.path.join(folders.data, "empty")
+        os.makedirs(folder)
+        with open(os.path.join(folder, folders.first_files.get(name) or "empty"), "wb"):
+            pass
+        s3_source(request, name)["S3Uri"] = folder
+
+    return Scenario(id=f"empty-{name}", change=change)
+
+
+def bad_hyperparameter(name: str) -> Scenario:
+    """One hyperparameter that is a number is none."""
+
+    def change(request: Request, _folders: Folders) -> None:
+        request["HyperParameters"][name] = NOT_A_NUMBER
+
+    return Scenario(id=f"bad-{name}", change=change)
+
+
+def in_file_mode(mode: str) -> Scenario:
+    """All channels of a mode are in File mode."""
+
+    def change(request: Request, _folders: Folders) -> None:
+        for name in channels_in(request, mode):
+            each = channel(request, name)
+            each["InputMode"] = "File"
+            for member in ("CompressionType", "RecordWrapperType", "ShuffleConfig"):
+                each.pop(member, None)
+
+    return Scenario(id=f"file-not-{mode.lower()}", change=change)
+
+
+def channels_in(request: Request, mode: str) -> tuple[str, ...]:
+    """The channels that are delivered in a mode."""
+    general = request["AlgorithmSpecification"].get("TrainingInputMode")
+    return tuple(
+        each["ChannelName"]
+        for each in request.get("InputDataConfig") or ()
+        if "S3DataSource" in each["DataSource"] and (each.get("InputMode") or general) == mode
+    )
+
+
+def _late_names(request: Request, folders: Folders) -> None:
+    _two_hosts(request, folders)
+    request["Local"]["Faults"] = [{"Kind": "LateNames", "AfterSeconds": _LATE_SECONDS}]
+
+
+def _late_fifo(request: Request, _folders: Folders) -> None:
+    request["Local"]["Faults"] = [{"Kind": "LateFifo", "AfterSeconds": _LATE_SECONDS}]
+
+
+LATE_NAMES = Scenario(id="late-names", change=_late_names)
+LATE_FIFO = Scenario(id="late-fifo", change=_late_fifo)

@@ -1,0 +1,35 @@
+"""A job that completes and leaves nothing."""
+
+from collections.abc import Iterator
+
+from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
+from smlocal.check.jobs.comparison import completed_plain
+from smlocal.check.jobs.interface import PLAIN
+from smlocal.check.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    if not completed_plain(subject).model:
+        yield Finding(message="the job completes and leaves nothing in /opt/ml/model", job=PLAIN.id)
+
+
+RULE = Rule(
+    id="no-model",
+    severity=Severity.WARNING,
+    title="The job leaves no model",
+    why=(
+        "The service uploads what a job leaves in `/opt/ml/model`, as model.tar.gz. A model that is written elsewhere"
+        " is lost with the container, and the job is Completed all the same."
+    ),
+    mark=Mark.DOCUMENTED,
+    remedy="Write the model below /opt/ml/model.",
+    check=_check,
+    jobs=lambda _subject: (PLAIN,),
+    example=Example(
+        bad="FROM busybox\nCOPY train /usr/local/bin/train\n",
+        good="FROM busybox\nCOPY train /usr/local/bin/train\n",
+        bad_files=(("train", "#!/bin/sh\nmkdir /models && echo 1 >/models/weights\n"),),
+        good_files=(("train", "#!/bin/sh\necho 1 >/opt/ml/model/weights\n"),),
+        output="the job completes and leaves nothing in /opt/ml/model",
+    ),
+)
