@@ -1,4 +1,4 @@
-"""What pytest loads when it starts, used or not: two options and a fixture. It imports nothing but pytest."""
+"""What pytest loads when it starts, used or not: two options and two fixtures. It imports nothing but pytest."""
 
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 _FAILED = pytest.StashKey[bool]()
 _JOBS = pytest.StashKey["TrainingJobs"]()
+_SHARED = "shared_training_job"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -40,8 +41,24 @@ def training_job(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
     node = request.node
     jobs = node.stash[_JOBS] = TrainingJobs(request.config, node.name, tmp_path_factory)
     yield jobs
-    keep = request.config.getoption("--smlocal-keep")
-    if keep == "none" or (keep == "failed" and not node.stash.get(_FAILED, False)):
+    _remove(jobs, request.config, failed=node.stash.get(_FAILED, False))
+
+
+@pytest.fixture(scope="session")
+def shared_training_job(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> "Iterator[TrainingJobs]":
+    """The same for fixtures of a module or session: several tests look at the result of one job."""
+    from smlocal.pytest_plugin.training_jobs import TrainingJobs
+
+    jobs = request.session.stash[_JOBS] = TrainingJobs(request.config, "shared", tmp_path_factory)
+    yield jobs
+    _remove(jobs, request.config, failed=request.session.stash.get(_FAILED, False))
+
+
+def _remove(jobs: "TrainingJobs", config: pytest.Config, *, failed: bool) -> None:
+    keep = config.getoption("--smlocal-keep")
+    if keep == "none" or (keep == "failed" and not failed):
         jobs.remove()
 
 
@@ -50,7 +67,9 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     """Show the jobs of a test that fails."""
     report = yield
     if report.failed:
-        item.stash[_FAILED] = True
-        if _JOBS in item.stash and report.when != "teardown":
-            report.sections += item.stash[_JOBS].sections()
+        uses_shared = _SHARED in getattr(item, "fixturenames", ())
+        for node in (item, item.session) if uses_shared else (item,):
+            node.stash[_FAILED] = True
+            if _JOBS in node.stash and report.when != "teardown":
+                report.sections += node.stash[_JOBS].sections()
     return report

@@ -79,7 +79,7 @@ class TrainingJobs:
         for hint in job.describe()["Local"].get("Hints") or ():
             yield f"hint: {hint}"
         lines = deque(job.logs(), maxlen=_LINES)
-        yield f"--- the last {len(lines)} lines of its log" if lines else "--- its log is empty"
+        yield "--- the end of its log" if lines else "--- its log is empty"
         yield from lines
         if self._config.getoption("--smlocal-keep") != "none":
             yield f"--- more: smlocal describe {job.name}; smlocal logs {job.name}"

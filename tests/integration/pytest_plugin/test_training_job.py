@@ -145,6 +145,41 @@ def test_it(training_job):
     assert jobs_of(home) == []
 
 
+_SHARED = """
+import pytest
+
+@pytest.fixture(scope="module")
+def trained(shared_training_job):
+    return shared_training_job(image={image!r}, environment={{"SCRIPT": "echo once; exit CODE"}}).assert_completed()
+
+def test_one(trained):
+    assert trained.logs == "once"
+
+def test_two(trained):
+    assert trained.status == "Completed"
+
+def test_of_something_else():
+    assert WORKS
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "works", "outcomes", "kept"),
+    [
+        ("0", "True", {"passed": 3}, 0),
+        ("0", "False", {"passed": 2, "failed": 1}, 0),
+        ("3", "True", {"passed": 1, "errors": 2}, 1),
+    ],
+)
+def test_one_job_for_several_tests(
+    code: str, works: str, outcomes: dict[str, int], kept: int, run: Run, home: Path
+) -> None:
+    done = run(_SHARED.replace("CODE", code).replace("WORKS", works))
+    done.assert_outcomes(**outcomes)
+    assert len(jobs_of(home)) == kept
+    assert done.stdout.str().count("AlgorithmError: , exit code: 3\n--- the end of its log") == 2 * kept
+
+
 def test_side_by_side_under_xdist(run: Run, home: Path) -> None:
     text = _PASSES.replace("def ", "import pytest\n\n@pytest.mark.parametrize('n', range(4))\ndef ").replace(
         "(tr", "(n, tr"

@@ -115,7 +115,6 @@ def _check(
         timeout=timeout,
         said=lambda text: click.echo(printable(text), err=True),
     )
-    files.write(report, Severity(fail_on))
     if as_json:
         import json
 
@@ -128,6 +127,7 @@ def _check(
         show_in_group(service, f"smlocal check {report.image}", lambda: _show(report))
     if service is not None:
         annotate_check(service, report, to_stderr=as_json)
+    files.write(report, Severity(fail_on))
     return 1 if report.fails(Severity(fail_on)) else 0
 
 
