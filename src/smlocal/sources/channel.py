@@ -1,4 +1,4 @@
-"""What one channel selects, from wherever its data is: the objects, their names below the channel, their order."""
+"""What one channel selects: the objects, their paths below the channel, and their order."""
 
 from collections.abc import Callable, Mapping
 
@@ -8,7 +8,7 @@ from smlocal.quick_dataclass import dataclass
 from smlocal.sources import local_listing, s3_listing, source_errors
 from smlocal.sources.mapping import is_remote, longest_match
 from smlocal.sources.s3.interface import ObjectStore
-from smlocal.sources.selection import fitting
+from smlocal.sources.selection import check_local_paths
 from smlocal.sources.source_errors import Caller, RequestedSource
 
 
@@ -21,9 +21,9 @@ class ChannelSource:
     data_type: str
     """`S3Prefix`, `ManifestFile`, `AugmentedManifestFile` or `Converse`."""
     mode: str
-    """`File`, `FastFile` or `Pipe`, as in effect for this channel."""
+    """The channel's input mode: `File`, `FastFile` or `Pipe`."""
     directory: str
-    """What relative paths are relative to."""
+    """The folder that relative paths start from."""
     where: str | None = None
     """`job.yaml:14`"""
 
@@ -37,9 +37,9 @@ def list_channel(
     role: str,
     store: Callable[[], ObjectStore],
 ) -> Listing:
-    """List what a channel selects; `store` is called only when something has to be asked of S3 itself.
+    """List what a channel selects; `store` is called only if S3 is needed.
 
-    What the service refuses at creation raises; what it finds while it downloads is the listing's `failure`.
+    What the service refuses at creation raises an error; what it finds while it downloads is the listing's `failure`.
     """
     uri = s3_form(asked.uri)
     source = RequestedSource(
@@ -71,5 +71,5 @@ def list_channel(
         region=region,
         role=role,
     )
-    failure = fitting(listing.prefix, listing.bucket_uri, listing.key_base, listing.paths, asked.mode)
+    failure = check_local_paths(listing.prefix, listing.bucket_uri, listing.key_base, listing.paths, asked.mode)
     return listing if failure is None else listing.failed(failure)

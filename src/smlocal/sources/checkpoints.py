@@ -1,4 +1,4 @@
-"""The prefix that checkpoints are restored from and saved to: a folder here, which need not exist yet."""
+"""The prefix that checkpoints are restored from and saved to: a local folder, which need not exist yet, or S3."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -13,7 +13,7 @@ from smlocal.sources.local_listing import list_folder
 from smlocal.sources.local_path import cleaned, local_path
 from smlocal.sources.mapping import is_remote, longest_match
 from smlocal.sources.s3.interface import ObjectStore, S3Object
-from smlocal.sources.s3_listing import listing_of, select_remote
+from smlocal.sources.s3_listing import select_in_s3
 from smlocal.sources.source_errors import Caller, RequestedSource
 
 _LONGEST = 255
@@ -23,7 +23,7 @@ _SUBJECT, _MEMBER = "the checkpoints", "CheckpointConfig.S3Uri"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InS3:
-    """How to ask S3 for a prefix that nothing here stands for."""
+    """How to list a prefix in S3 that is not mapped to a folder."""
 
     store: Callable[[], ObjectStore]
     caller: Caller
@@ -38,11 +38,11 @@ def list_checkpoints(
     where: str | None = None,
     in_s3: InS3 | None = None,
 ) -> Listing:
-    """List what a checkpoint prefix holds, the whole of it for every host; nothing is fine.
+    """List everything below a checkpoint prefix, which may be empty.
 
-    `root` of the answer is the folder that stands for the prefix. It can be written by this user, or made by them.
-    Where nothing stands for it the objects in S3 are listed, with no root; without `in_s3` that is refused.
-    Unlike a channel's, the prefix always names a folder: files saved to `s3://b/ckpt` have keys like `ckpt/a`.
+    `root` of the listing is the folder that is mapped to the prefix; this user can write to it or create it. If no
+    folder is mapped, the objects in S3 are listed, with an empty root; without `in_s3` that is refused. Unlike a
+    channel's, the prefix always names a folder: files saved to `s3://b/ckpt` have keys like `ckpt/a`.
     """
     uri = s3_form(uri)
     asked = RequestedSource(subject=_SUBJECT, member=_MEMBER, uri=uri, where=where, directory=directory)
@@ -58,21 +58,24 @@ def list_checkpoints(
         bucket_uri, key = "file:///", f"{folder[1:]}/" if folder != "/" else ""
     if "\0" in folder or any(len(name) > _LONGEST for name in os.fsencode(folder).split(b"/")):
         raise source_errors.no_folder(asked)
-    listing = Listing(
-        root=folder,
+    _check(asked, folder)
+    return list_again(_empty_listing(folder, bucket_uri, key, whole_tree=False), where=where)
+
+
+def _empty_listing(root: str, bucket_uri: str, key: str, *, whole_tree: bool) -> Listing:
+    return Listing(
+        root=root,
         bucket_uri=bucket_uri,
         prefix=key,
         key_base=folder_key(key),
         paths=(),
         total_bytes=0,
-        whole_tree=False,
+        whole_tree=whole_tree,
     )
-    _check(asked, folder)
-    return list_again(listing, where=where)
 
 
 def _list_objects(asked: RequestedSource, in_s3: InS3) -> Listing:
-    with s3_source_errors.refused(asked, in_s3.caller):
+    with s3_source_errors.as_source_errors(asked, in_s3.caller):
         return list_prefix(in_s3.store(), *split_s3_uri(asked.uri))
 
 
@@ -84,16 +87,17 @@ def list_prefix(store: ObjectStore, bucket_uri: str, key: str) -> Listing:
         found = store.list_objects(bucket_name(bucket_uri), prefix)
         return (each for each in found if not each.key.endswith(UPLOADING))
 
-    selection = select_remote(objects, bucket_uri=bucket_uri, prefix=prefix, mode="File")
-    return replace(listing_of(selection, bucket_uri=bucket_uri, prefix=key), directories=())
+    found = select_in_s3(objects, bucket_uri=bucket_uri, prefix=prefix, mode="File")
+    listing = found or _empty_listing("", bucket_uri, key, whole_tree=True)
+    return replace(listing, prefix=key, directories=())
 
 
 def list_again(listing: Listing, *, where: str | None = None) -> Listing:
-    """List what the folder of a checkpoint prefix holds by now, under the same names."""
+    """List the folder of a checkpoint prefix again, under the same names."""
     if not os.path.isdir(listing.root):
         return replace(listing, paths=(), total_bytes=0, whole_tree=False)
     found = list_folder(listing.root, subject=_SUBJECT, member=_MEMBER, directory="/", where=where)
-    # What a save that was killed has left is no checkpoint.
+    # Without the partial files of a save that was killed.
     paths = tuple(path for path in found.paths if not path.endswith(UPLOADING))
     return replace(found, bucket_uri=listing.bucket_uri, prefix=listing.prefix, key_base=listing.key_base, paths=paths)
 
@@ -103,13 +107,13 @@ def _mapped(asked: RequestedSource, mapping: Mapping[str, str]) -> str:
     if match is None:
         raise source_errors.unmapped(asked, *split_s3_uri(asked.uri))
     rest = match.rest.removesuffix("/")
-    if rest and any(name in {"", ".", ".."} for name in rest.split("/")):  # none outside the mapped folder is meant
+    if rest and any(name in {"", ".", ".."} for name in rest.split("/")):  # it must stay in the mapped folder
         raise source_errors.no_folder(asked)
     return cleaned(os.path.join(local_path(match.value, asked.directory), rest))
 
 
 def _check(asked: RequestedSource, folder: str) -> None:
-    """The folder, or the nearest above it that exists, is one that this user may write in."""
+    """Check that this user may write to the folder, or to the nearest existing one above it."""
     existing = folder
     while not os.path.lexists(existing):
         existing = os.path.dirname(existing)

@@ -1,7 +1,4 @@
-"""Whether a tree can be shown where it lies: links that lead out of it and mounts inside it cannot come along.
-
-Nor may anything be seen that is no object: sockets, dangling links and their kind are left out of a copy only.
-"""
+"""Why a folder must be copied, not mounted: links out of it, mounts inside it, and files that an upload would skip."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -14,15 +11,15 @@ _HOPS = 40
 
 
 def copy_reasons(root: str, links: Iterable[str], skipped: Iterable[str] = ()) -> tuple[str, ...]:
-    """Why the tree has to be copied, a sentence each, and a count where there are many."""
+    """The reasons, one sentence each; the first five, and how many more."""
     real = os.path.realpath(root)
-    reasons = [*_unspeakable(real), *_mounts(real), *_links(real, links), *skipped]
+    reasons = [*_encoding(real), *_mounts(real), *_links(real, links), *skipped]
     if len(reasons) <= _REASONS:
         return tuple(reasons)
     return (*reasons[:_REASONS], f"{len(reasons) - _REASONS} more")
 
 
-def _unspeakable(real: str) -> Iterator[str]:
+def _encoding(real: str) -> Iterator[str]:
     try:
         real.encode()
     except UnicodeEncodeError:
@@ -30,14 +27,14 @@ def _unspeakable(real: str) -> Iterator[str]:
 
 
 def _links(real: str, links: Iterable[str]) -> Iterator[str]:
-    known = {"": True}  # links often share a folder, and asking where it really is costs
+    known = {"": True}  # many links share a folder, and realpath is slow
     for link in links:
         below, _, name = link.rpartition("/")
         parent = os.path.normpath(f"{real}/{below}")
         if below not in known:
             known[below] = os.path.realpath(parent) == parent
         if not known[below]:
-            # Reached through another link: it is looked at where it really lies, or lies outside like that other.
+            # Reached through another link, which is checked itself.
             continue
         target = os.readlink(f"{parent}/{name}")
         if target.startswith("/"):
@@ -47,7 +44,7 @@ def _links(real: str, links: Iterable[str]) -> Iterator[str]:
 
 
 def leads_out(root: str, parent: str, target: str) -> bool:
-    """Walk a relative link as the container would: true as soon as a step leaves `root`."""
+    """Follow a relative link as the container would; True if a step leaves `root`."""
     current, hops = parent, 0
     pending = target.split("/")[::-1]
     while pending:
@@ -75,7 +72,7 @@ def leads_out(root: str, parent: str, target: str) -> bool:
 
 
 def _mounts(real: str) -> Iterator[str]:
-    """Mount points below the folder, bind mounts of the same device too; an overlay shows what lies under them."""
+    """Mount points below the folder, also bind mounts; an overlay would show the folders under them."""
     inside = real.rstrip("/") + "/"
     for mount in mount_points():
         if mount.path.startswith(inside):

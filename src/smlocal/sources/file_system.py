@@ -1,4 +1,4 @@
-"""A file system of EFS or FSx, for which a folder of this machine stands."""
+"""A file system of EFS or FSx, mapped to a local folder."""
 
 import os
 from collections.abc import Mapping
@@ -19,9 +19,9 @@ def locate_file_system(
     subject: str,
     where: str | None = None,
 ) -> str:
-    """Find the folder that `DirectoryPath` names below the one that `Local.Sources` has for the file system.
+    """Find the folder `DirectoryPath` below the folder that `Local.Sources` maps to the file system.
 
-    `..` never leads out of it. Links in it are followed, also out of it: they are the user's own.
+    `..` cannot lead out of it. Links may: they are the user's own.
     """
     asked = RequestedSource(
         subject=subject, member="FileSystemId", uri=file_system_id, where=where, directory=directory

@@ -1,24 +1,22 @@
-"""Keys that cannot become files below a channel, in the words that come after `Data download failed:`.
+"""Keys that cannot become files below a channel, with the text that follows `Data download failed:`.
 
-The words for `//` and for partial prefixes are the service's own. For what is not known of it the words are ours, in
-its style. None of these keys may ever be written: a channel's data lies in its folder and nowhere else.
+The texts for `//` and for partial prefixes are the service's own; the others are in its style. None of these keys may
+ever be written: a channel's data must stay in its folder.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-
-from smlocal.sources.path_conflicts import first_conflict
+from collections.abc import Iterable, Iterator, Sequence
 
 _FAILED = "Failed to download data."
-_ODD_PART = re.compile(r"(?:^|/)(\.{0,2})(?:/|$)")
+_INVALID_PART = re.compile(r"(?:^|/)(\.{0,2})(?:/|$)")
 _LONGEST = 255
-"""Bytes of a name, on every file system in use."""
+"""Bytes of a file name, on every common file system."""
 _SHORT = _LONGEST // 4
-"""No name of so many characters has more bytes than that."""
+"""A name of so many characters has no more bytes than that."""
 
 
 def partial_prefix(prefix: str, key: str) -> str:
-    """FastFile mode wants a prefix that ends where a name ends."""
+    """In FastFile mode a prefix must end where a name ends."""
     return (
         f"{_FAILED} For FastFile mode, partial S3 prefix is not supported. S3 prefix has to end with a full file or "
         "folder. Add a trailing '/' to the S3 prefix if it ends with a folder name that is also a prefix for other "
@@ -34,7 +32,7 @@ def double_slash(uri: str) -> str:
 def first_invalid_key(
     bucket_uri: str, key_base: str, paths: Sequence[str], keys: Sequence[str], directories: Sequence[str] = ()
 ) -> str | None:
-    """The first key that can be no file below the channel, or the first two that would need the same place."""
+    """What is wrong with the first key that cannot be a file below the channel, or with two that need the same path."""
     for index, path in enumerate(paths):
         wrong = invalid_part(path)
         if wrong is not None:
@@ -52,8 +50,8 @@ def first_invalid_key(
 
 
 def invalid_part(path: str) -> str | None:
-    """What keeps a path from being one of a file below a folder."""
-    found = _ODD_PART.search(path)
+    """Why a path cannot be that of a file below a folder; None if it can."""
+    found = _INVALID_PART.search(path)
     if found is not None:
         return f"an illegal path component '{found[1]}'" if found[1] else "an empty path component"
     if "\0" in path:
@@ -76,3 +74,19 @@ def _keys(key_base: str, paths: Sequence[str], keys: Sequence[str], clash: tuple
 
 def _shown(uri: str) -> str:
     return uri.replace("\0", r"\0")
+
+
+def first_conflict(paths: Sequence[str], directories: Iterable[str] = ()) -> tuple[str, str] | None:
+    """Two paths that cannot both exist: equal ones, or a file where the other needs a folder. Folders end with `/`.
+
+    In sorted order, everything that begins with a file's path comes after it, maybe with others between.
+    """
+    above: list[str] = []
+    for path in sorted([*paths, *(f"{directory}/" for directory in directories)]):
+        while above and not path.startswith(above[-1]):
+            above.pop()
+        for file in above:
+            if path == file or path[len(file) : len(file) + 1] == "/":
+                return file, path
+        above.append(path)
+    return None

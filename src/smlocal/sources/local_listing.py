@@ -1,4 +1,4 @@
-"""A channel's source on this machine: which objects it selects, under which names, in which order."""
+"""Lists the local source of a channel."""
 
 import os
 import stat
@@ -22,16 +22,16 @@ _LOCAL = "file:///"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Selection:
-    """Where to look, and how what is found there is called."""
+    """A local folder, and the keys of the files in it."""
 
     root: str
     bucket_uri: str
     prefix: str
     key_base: str
     names: str = ""
-    """At the top of `root`, only names that start with this."""
+    """Only names at the top of `root` that start with this."""
     single: bool = False
-    """Only the file that is called exactly `names`."""
+    """Only the file named exactly `names`."""
 
 
 def list_source(
@@ -45,12 +45,11 @@ def list_source(
     region: str,
     role: str,
 ) -> Listing:
-    """List what the S3Uri of a channel selects here.
+    """List what the S3Uri of a channel selects locally.
 
-    A plain path or `file://` URI means the folder or the one file that it names. An `s3://` URI is looked up in
-    `mapping` and keeps the meaning it has on the service: a string prefix of keys, where the mapped folder holds them.
-    Where all keys lie in the folder that the prefix names, they lose that folder; else everything after the last `/`
-    of the prefix stays.
+    A plain path or `file://` URI is a folder or one file. An `s3://` URI is looked up in `mapping`, and is a prefix of
+    keys as on the service; the mapped folder has the objects. If all keys are in the folder that the prefix names, they
+    lose that folder; otherwise everything after the last `/` of the prefix stays.
     """
     asked = RequestedSource(subject=f'channel "{channel}"', member="S3Uri", uri=uri, where=where, directory=directory)
     try:
@@ -81,7 +80,7 @@ def list_object(asked: RequestedSource, *, mapping: Mapping[str, str], strict: b
 
 
 def list_folder(path: str, *, subject: str, member: str, directory: str, where: str | None = None) -> Listing:
-    """List a local folder that is no channel, such as `Local.Code`; it may be empty."""
+    """List a local folder that is not a channel, such as `Local.Code`; it may be empty."""
     asked = RequestedSource(subject=subject, member=member, uri=path, where=where, directory=directory)
     try:
         selection = _plain(asked, strict=False)
@@ -115,7 +114,7 @@ def _single(path: str, key: str, bucket_uri: str) -> _Selection:
 
 
 def _mapped(asked: RequestedSource, mapping: Mapping[str, str]) -> _Selection | None:
-    """Where the objects of an S3 prefix lie; None when the mapped folder can hold no such key."""
+    """The local files of an S3 prefix; None if the mapped folder cannot have such keys."""
     bucket_uri, key = split_s3_uri(asked.uri)
     match = longest_match(asked.uri, mapping)
     if match is None:
@@ -131,7 +130,7 @@ def _mapped(asked: RequestedSource, mapping: Mapping[str, str]) -> _Selection | 
         return None
     *folders, last = match.rest.split("/")
     if not _plain_names(folders) or "\0" in match.rest:
-        return None  # no file here has such a key, and none outside the mapped folder may be reached
+        return None  # no file below the mapped folder can have such a key
     folder = os.path.join(path, *folders).rstrip("/") or "/"
     if not os.path.isdir(folder):
         return None
@@ -144,7 +143,7 @@ def _mapped(asked: RequestedSource, mapping: Mapping[str, str]) -> _Selection | 
 
 
 def _mapped_object(asked: RequestedSource, mapping: Mapping[str, str]) -> _Selection | None:
-    """Where the one object of this very key lies; None when the mapped folder can hold no such key."""
+    """The local file of this key; None if there is none."""
     bucket_uri, key = split_s3_uri(asked.uri)
     match = longest_match(asked.uri, mapping)
     if match is None:
@@ -165,7 +164,7 @@ def _plain_names(names: Sequence[str]) -> bool:
 
 
 def _only_folder(folder: str, name: str) -> bool:
-    """True when every key that starts with `name` starts with `name/`, so that the prefix names a folder."""
+    """Whether every key that starts with `name` starts with `name/`: then the prefix names a folder."""
     with os.scandir(folder) as entries:
         alike = [entry for entry in entries if entry.name.startswith(name)]
     if not any(entry.name == name and entry.is_dir() for entry in alike):
@@ -197,7 +196,7 @@ def _listing(asked: RequestedSource, selection: _Selection) -> Listing:
 
 
 def special_devices(asked: RequestedSource, root: str) -> set[int]:
-    """Devices that hold no data; refuses a tree on one of them, or with one of them inside."""
+    """Devices of kernel file systems; refuses a folder on one of them, or with one of them inside."""
     mounts = [mount for mount in mount_points() if not mount.holds_data]
     device = os.stat(root).st_dev
     real = os.path.realpath(root)
@@ -210,7 +209,7 @@ def special_devices(asked: RequestedSource, root: str) -> set[int]:
 
 
 def mode_of(asked: RequestedSource, path: str, written: str | None = None) -> int:
-    """What kind of thing a path names; refuses one that does not exist, which a mapping may have spelled `written`."""
+    """The mode of a path; refuses one that does not exist. `written` is the path in the mapping, if there is one."""
     try:
         return os.stat(path).st_mode
     except PermissionError as error:
@@ -220,7 +219,7 @@ def mode_of(asked: RequestedSource, path: str, written: str | None = None) -> in
 
 
 def _near(asked: RequestedSource, mapping: Mapping[str, str]) -> str | None:
-    """A similar prefix that does exist below the mapped folder."""
+    """A similar prefix that exists below the mapped folder."""
     match = longest_match(asked.uri, mapping) if is_remote(asked.uri) else None
     if match is None or not match.rest:
         return None

@@ -6,9 +6,9 @@ import os
 def local_path(text: str, directory: str) -> str:
     """Return the absolute path for a plain path or a `file://` URI; relative ones start from `directory`.
 
-    `~/` is the home folder, since neither YAML nor every shell expands it in `train=~/data`; a folder that is really
-    called `~` is `./~`. `file://localhost/data` is `/data`, as the standard has it; `file://./data` is no valid URI but
-    is what SageMaker's own local mode takes, so it works. A trailing `/` is kept: it says that a folder is meant.
+    `~/` is the home folder, because neither YAML nor every shell expands it in `train=~/data`; write `./~` for a folder
+    named `~`. `file://localhost/data` is `/data`, by the standard; `file://./data` is not a valid URI, but SageMaker's
+    local mode accepts it. A final `/` is kept: it means a folder.
     """
     path = text.removeprefix("file://")
     if path != text and path.startswith("localhost/"):
@@ -19,7 +19,7 @@ def local_path(text: str, directory: str) -> str:
 
 
 def cleaned(path: str) -> str:
-    """Drop `.`, `..` and double slashes without changing what is named (`link/..` is not where it looks)."""
+    """Remove `.`, `..` and double slashes; `link/..` is resolved as the kernel does."""
     parts = path.split("/")
     if ".." in parts:
         behind = len(parts) - parts[::-1].index("..")

@@ -1,4 +1,4 @@
-"""`ManifestFile`: the objects that a JSON document names, wherever they are."""
+"""`ManifestFile`: the objects that a JSON document names, local or in S3."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -9,7 +9,7 @@ from smlocal.contract.s3_uri import s3_form, split_s3_uri
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources import invalid_keys, s3_source_errors, source_errors
 from smlocal.sources.local_path import cleaned, local_path
-from smlocal.sources.manifest_files import found_here
+from smlocal.sources.manifest_files import with_local_files
 from smlocal.sources.manifest_json import ManifestError, manifest_strings
 from smlocal.sources.mapping import is_remote
 from smlocal.sources.s3.checksum import Checksum
@@ -23,12 +23,12 @@ _PIECE = 1 << 20
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Prefix:
-    """What every entry is glued to."""
+    """The prefix that is put before every entry."""
 
     bucket_uri: str
     key: str
     bare: bool = False
-    """A bucket without the `/` behind it, which every entry has to bring along."""
+    """A bucket without a `/`: every entry must begin with one."""
 
 
 def list_manifest(
@@ -42,25 +42,25 @@ def list_manifest(
 ) -> Listing:
     """List what the one object of `document` names.
 
-    Files here must exist. Of objects in S3 that is found out when they are fetched, and their sizes are not known.
+    Local files must exist. Objects in S3 are checked when they are fetched; their sizes are not known.
     """
     try:
         strings = manifest_strings(_pieces(document, store))
         prefix = _prefix(asked, document, next(strings), strict=strict)
-        names = tuple(_behind_bucket(strings) if prefix.bare else strings)
+        names = tuple(_after_bucket(strings) if prefix.bare else strings)
         if not names:
-            return _unfit(document, "names no object")
+            return _invalid(document, "names no object")
         return _listing(asked, prefix, names, mode=mode, mapping=mapping)
     except ManifestError as error:
-        return _unfit(document, str(error))
+        return _invalid(document, str(error))
     except S3Error as error:
         return _not_read(asked, document, error)
     except OSError as error:
         raise source_errors.broken(asked, error) from error
 
 
-def _unfit(document: Listing, words: str) -> Listing:
-    return document.failed(f"Failed to download data. Manifest file: {document.uri_at(0)} {words}")
+def _invalid(document: Listing, text: str) -> Listing:
+    return document.failed(f"Failed to download data. Manifest file: {document.uri_at(0)} {text}")
 
 
 def _pieces(document: Listing, store: Callable[[], ObjectStore]) -> Iterator[bytes]:
@@ -95,17 +95,17 @@ def _prefix(asked: RequestedSource, document: Listing, text: str, *, strict: boo
     if uri.startswith("s3://"):
         bucket_uri, key = split_s3_uri(uri)
         if bucket_uri == "s3:///":
-            raise ManifestError(f"has a prefix that is no S3 URI: {text}")
+            raise ManifestError(f"has a prefix that is not an S3 URI: {text}")
         return _Prefix(bucket_uri=bucket_uri, key=key, bare=uri == bucket_uri[:-1])
     if is_remote(text) or document.remote:
-        raise ManifestError(f"has a prefix that is no S3 URI: {text}")
+        raise ManifestError(f"has a prefix that is not an S3 URI: {text}")
     if strict:
         raise source_errors.strict_path(replace(asked, member="prefix", uri=text))
     folder, last = split_prefix(local_path(text, document.root))
     return _Prefix(bucket_uri="file:///", key=f"{cleaned(folder)}/{last}".lstrip("/"))
 
 
-def _behind_bucket(names: Iterator[str]) -> Iterator[str]:
+def _after_bucket(names: Iterator[str]) -> Iterator[str]:
     for number, name in enumerate(names, 2):
         if not name.startswith("/"):
             raise ManifestError(f"has a prefix that ends with its bucket, and no '/' before its element {number}")
@@ -115,7 +115,7 @@ def _behind_bucket(names: Iterator[str]) -> Iterator[str]:
 def _listing(
     asked: RequestedSource, prefix: _Prefix, names: Sequence[str], *, mode: str, mapping: Mapping[str, str]
 ) -> Listing:
-    """Delivered as files, an object that is named twice is there once; a pipe sends it twice."""
+    """Files are made once for an object that is named twice; a pipe sends it twice."""
     bucket_uri = prefix.bucket_uri
     if mode != "Pipe":
         names = tuple(dict.fromkeys(names))
@@ -145,4 +145,4 @@ def _listing(
         )
         if failure is not None:
             return listing.failed(failure)
-    return found_here(asked, listing, mapping)
+    return with_local_files(asked, listing, mapping)

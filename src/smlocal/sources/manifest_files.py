@@ -1,4 +1,4 @@
-"""Files of this machine that stand for what a manifest names."""
+"""Local files for the objects that a manifest names."""
 
 import os
 import stat
@@ -18,8 +18,8 @@ from smlocal.sources.source_errors import RequestedSource
 _NO_SUCH_KEY = "NoSuchKey: The specified key does not exist."
 
 
-def found_here(asked: RequestedSource, listing: Listing, mapping: Mapping[str, str]) -> Listing:
-    """The listing with the folder of this machine that stands for its prefix, if there is one."""
+def with_local_files(asked: RequestedSource, listing: Listing, mapping: Mapping[str, str]) -> Listing:
+    """The listing with the local folder that is mapped to its prefix, if there is one."""
     folder_key = split_prefix(listing.key_base)[0]
     if listing.bucket_uri == "file:///":
         root = f"/{folder_key}".rstrip("/") or "/"
@@ -40,17 +40,17 @@ def found_here(asked: RequestedSource, listing: Listing, mapping: Mapping[str, s
     )
     if os.path.isdir(root):
         special_devices(asked, root)
-    return _looked_at(asked, local)
+    return _checked(asked, local)
 
 
-def _looked_at(asked: RequestedSource, listing: Listing) -> Listing:
-    """Every file must be there, and readable by this user."""
+def _checked(asked: RequestedSource, listing: Listing) -> Listing:
+    """Check that every file exists and that this user may read it."""
     total = unlike = 0
     denied = []
     below = len(split_prefix(listing.key_base)[0])
     for index in range(len(listing.paths)):
         if invalid_part(listing.key(index)[below:]) is not None:
-            return _missing(listing, index)  # no file here has such a key, and none elsewhere is meant
+            return _missing(listing, index)  # no file below the folder can have such a key
         file = listing.file(index)
         try:
             status = os.stat(file)

@@ -1,4 +1,4 @@
-"""The JSON of a manifest, read piece by piece: it may have a million entries."""
+"""Parses the JSON of a manifest piece by piece: it may have a million entries."""
 
 import json
 import re
@@ -11,16 +11,16 @@ _LONGEST = 1 << 20
 """Characters of one element; a key has at most 1,024 bytes."""
 _SPACE = " \t\n\r"
 _PLAIN = re.compile(r'[ \t\n\r]*,[ \t\n\r]*"([^"\\\x00-\x1f]*)"')
-"""Almost every entry: a string without escapes, with the comma before it."""
+"""Almost every entry: a comma and a string without escapes."""
 _DECODER = json.JSONDecoder()
 
 
 class ManifestError(Exception):
-    """What is wrong with a manifest: the words come after its name."""
+    """What is wrong with a manifest; the text follows its name."""
 
 
 def manifest_strings(pieces: Iterable[bytes]) -> Iterator[str]:
-    """The prefix, then every entry of a manifest; `ManifestError` for anything that is no manifest."""
+    """Yield the prefix, then every entry of a manifest; `ManifestError` if it is not valid."""
     text = _Text(_decoded(pieces))
     if text.peek() != "[":
         raise ManifestError("is not a JSON array" if text.peek() else "is empty")
@@ -47,19 +47,19 @@ def manifest_strings(pieces: Iterable[bytes]) -> Iterator[str]:
         raise ManifestError(f"is not valid JSON: there is no comma or bracket after its element {number - 1}")
     text.at += 1
     if text.peek():
-        raise ManifestError("is not valid JSON: there is something behind its array")
+        raise ManifestError("is not valid JSON: there is something after its array")
 
 
 @dataclass(slots=True)
 class _Text:
-    """A window on a text that arrives in pieces."""
+    """A window on a text that is read in pieces."""
 
     pieces: Iterator[str]
     window: str = ""
     at: int = 0
 
     def peek(self) -> str:
-        """The next character that is no space, or nothing at the end."""
+        """The next character that is not white space; empty at the end."""
         while True:
             while self.at < len(self.window):
                 if self.window[self.at] not in _SPACE:
@@ -69,7 +69,7 @@ class _Text:
                 return ""
 
     def value(self, number: int) -> Any:
-        """The string or object that begins here; both end with a character of their own."""
+        """Parse the string or object at the current position."""
         while True:
             try:
                 value, self.at = _DECODER.raw_decode(self.window, self.at)
@@ -111,5 +111,5 @@ def _prefix(text: _Text) -> str:
 def _check_utf8(entry: str, number: int) -> None:
     try:
         entry.encode()
-    except UnicodeEncodeError as error:  # half a surrogate pair, which JSON can write and no key can have
+    except UnicodeEncodeError as error:  # half a surrogate pair, which JSON can contain and a key cannot
         raise ManifestError(f"has what is no Unicode text as its element {number}") from error

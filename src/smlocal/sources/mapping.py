@@ -1,4 +1,4 @@
-"""Local.Sources and its kin: which local path stands for an `s3://` location."""
+"""`Local.Sources`: which local path is mapped to an S3 URI."""
 
 from collections.abc import Mapping
 
@@ -7,23 +7,23 @@ from smlocal.quick_dataclass import dataclass
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Match:
-    """The entry of a mapping that covers a URI best."""
+    """The most specific entry of a mapping for a URI."""
 
     key: str
-    """As the mapping spells it."""
+    """As written in the mapping."""
     base: str
     """The key as a folder, with one `/` at its end."""
     value: str
-    """The local path, as the mapping spells it."""
+    """The local path, as written in the mapping."""
     rest: str
-    """What the URI has after `base`; empty when it names the mapped place itself, with or without its `/`."""
+    """The rest of the URI after `base`; empty if it is the mapped URI itself, with or without its `/`."""
 
 
 def longest_match(uri: str, mapping: Mapping[str, str]) -> Match | None:
     """Find the longest key that is the URI or a folder above it.
 
-    A key counts as a folder whether or not it ends with `/`: `s3://b/some` covers `s3://b/some` and `s3://b/some/x` and
-    never `s3://b/some-other`. A URI above every key is not covered: of its objects only a part would be known here.
+    A key is a folder with or without a final `/`: `s3://b/some` covers `s3://b/some` and `s3://b/some/x`, but not
+    `s3://b/some-other`. A URI above every key is not covered, because only a part of its objects would be local.
     """
     best: Match | None = None
     for key, value in mapping.items():
@@ -37,6 +37,6 @@ def longest_match(uri: str, mapping: Mapping[str, str]) -> Match | None:
 
 
 def is_remote(uri: str) -> bool:
-    """True for what only a mapping can bring here: any scheme but `file://`."""
+    """Whether a URI is not local: it has a scheme other than `file://`."""
     scheme, separator, _ = uri.partition("://")
     return bool(separator) and scheme.isalnum() and scheme.lower() != "file"

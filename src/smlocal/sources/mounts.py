@@ -1,4 +1,4 @@
-"""The mount table of this machine, as far as it bears on a tree of data."""
+"""The mount table of this machine."""
 
 import os
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ _NO_DATA = {
     "sysfs",
     "tracefs",
 }
-"""File systems that show the kernel at work: what lies there is no data, may have no end, and may not be read twice."""
+"""File systems of the kernel: their files are not data, and may be endless or change with each read."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,12 +37,12 @@ class MountPoint:
 
     path: str
     device: int
-    """As `st_dev` has it."""
+    """As in `st_dev`."""
     kind: str
 
     @property
     def holds_data(self) -> bool:
-        """False for what only the kernel fills."""
+        """False for file systems of the kernel."""
         return self.kind not in _NO_DATA
 
 

@@ -1,4 +1,4 @@
-"""What S3 answered to a listing, as the error that ends the command before a job is made."""
+"""Errors of S3 for a listing, as errors of the command."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,11 +30,11 @@ _CREDENTIALS = {
     "TokenRefreshRequired",
     "UnrecognizedClientException",
 }
-"""What S3 answers to a caller whom it does not know (any more); access denied is said to one whom it knows."""
+"""S3's codes for credentials that are not valid or have expired."""
 
 
 def machine_error(asked: RequestedSource, error: S3Error) -> SmlocalError | None:
-    """The error for what is wrong on this side: credentials that do not count, or no way to S3 at all."""
+    """The error if this machine is the cause: invalid credentials, a wrong clock, no connection; else None."""
     details = (*asked.details, str(error))
     if is_wrong_clock(str(error)):
         return ClockWrongError(
@@ -67,8 +67,8 @@ def machine_error(asked: RequestedSource, error: S3Error) -> SmlocalError | None
 
 
 @contextmanager
-def refused(asked: RequestedSource, caller: Caller) -> Iterator[None]:
-    """Turn what S3 says while it is asked for objects into the refusal of the service, or of this machine."""
+def as_source_errors(asked: RequestedSource, caller: Caller) -> Iterator[None]:
+    """Raise errors of S3 as the service's refusal, or as an error of this machine."""
     try:
         yield
     except S3Error as error:

@@ -1,4 +1,4 @@
-"""Everything below a folder, read once and as an upload would see it."""
+"""Finds all files below a folder, as an upload would."""
 
 import os
 import stat
@@ -20,12 +20,12 @@ _MOST_LINKED = 10_000_000
 
 
 class EndlessError(Exception):
-    """Following the links of a folder would take for ever; the words say where it goes wrong."""
+    """The links of a folder lead to too many files; the text says which."""
 
 
 @dataclass(kw_only=True, slots=True)
 class Tree:
-    """What was found, as paths below the folder."""
+    """The result, as paths below the folder."""
 
     files: list[str] = field(default_factory=list)
     """In the byte order of their UTF-8 keys."""
@@ -34,17 +34,17 @@ class Tree:
     skipped: list[str] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
     whole: bool = True
-    """False when a name at the top was left out because it does not start with the prefix."""
+    """False if names at the top were left out because of the prefix."""
     linked: set[tuple[int, int]] = field(default_factory=set)
-    """Folders that links have led to."""
+    """Folders that links lead to."""
     repeats: int = 0
-    """How many more links have led to one of them: links beside links multiply."""
+    """How many more links lead to one of these: nested links multiply."""
 
 
 def scan(root: str, name_prefix: str = "", special: AbstractSet[int] = frozenset()) -> Tree:
-    """Read the tree below `root`; at the top only names that start with `name_prefix`.
+    """Scan the folder `root`; at the top only names that start with `name_prefix`.
 
-    `special` are devices that no link may lead to. `EndlessError` when links make of few folders more than can be read.
+    Links must not lead to the devices `special`. `EndlessError` if links lead to too many files.
     """
     tree = Tree()
     pending = [""]
@@ -56,7 +56,7 @@ def scan(root: str, name_prefix: str = "", special: AbstractSet[int] = frozenset
                 empty = True
                 for entry in found:
                     empty = False
-                    # By the directory's own type byte: no system call for a file or a folder.
+                    # The type is in the directory entry: no system call for a file or a folder.
                     if entry.is_file(follow_symlinks=False):
                         tree.files.append(below + entry.name)
                     elif entry.is_dir(follow_symlinks=False):
@@ -79,7 +79,7 @@ def scan(root: str, name_prefix: str = "", special: AbstractSet[int] = frozenset
 
 
 def sort_by_key(paths: list[str]) -> None:
-    """Sort as S3 lists: by UTF-8 bytes, which is code point order unless a name is not UTF-8."""
+    """Sort by UTF-8 bytes, as S3 does: the order of code points, unless a name is not UTF-8."""
     joined = "".join(paths)
     if not joined.isascii():
         try:
@@ -98,7 +98,7 @@ def _chosen(entries: "os._ScandirIterator[str]", name_prefix: str, tree: Tree) -
 
 
 def _follow(root: str, path: str, tree: Tree, pending: list[str], special: AbstractSet[int]) -> None:
-    """A link counts as what it leads to."""
+    """Treat a link as its target."""
     tree.links.append(path)
     try:
         target = os.stat(f"{root}/{path}")

@@ -1,44 +1,30 @@
-"""Which objects a prefix selects and how they are laid out below the channel: the same for S3 and for folders here."""
+"""Which objects a prefix selects, and their paths below the channel."""
 
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import field
 
+from smlocal.contract.listing import Listing
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources import invalid_keys
 from smlocal.sources.s3.interface import S3Object
 
 
 class OutOfOrderError(Exception):
-    """Not every server lists in the byte order of the keys; sort them and begin again."""
+    """The server does not list in the byte order of the keys: sort them and start again."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Selection:
-    """What a prefix selects, in listing order."""
+def select(objects: Iterable[S3Object], *, bucket_uri: str, prefix: str, mode: str) -> Listing | None:
+    """The listing of what `prefix` selects; None if there are no objects. `OutOfOrderError` if they are not in order.
 
-    key_base: str
-    paths: Sequence[str]
-    keys: Sequence[str]
-    """Empty where every key is `key_base` and the path."""
-    sizes: Sequence[int]
-    etags: Sequence[str]
-    directories: tuple[str, ...]
-    """Of folder markers that nothing else makes."""
-    found: bool
-    """True when there was any object, be it a folder marker."""
-    failure: str | None
-
-
-def select(objects: Iterable[S3Object], *, bucket_uri: str, prefix: str, mode: str) -> Selection:
-    """Lay out what a listing of `prefix` gave; `OutOfOrderError` when that was not in order.
-
-    In Pipe mode no files are made, so no key is wrong there, and folder markers, which have no bytes, are nothing.
+    A Pipe channel makes no files: there every key is valid, and folder markers, which have no bytes, are left out.
     """
     base, last = split_prefix(prefix)
     found = _Found(prefix=prefix, base=base)
     for each in objects:
-        found.take(each)
+        found.add(each)
+    if not found.previous:
+        return None
     names = tuple(found.names)
     if last and found.within:
         base, names = f"{prefix}/", tuple([name[len(last) + 1 :] for name in names])
@@ -53,21 +39,25 @@ def select(objects: Iterable[S3Object], *, bucket_uri: str, prefix: str, mode: s
         failure = invalid_keys.double_slash(f"{bucket_uri}{found.doubled}")
     else:
         failure = invalid_keys.first_invalid_key(bucket_uri, base, paths, keys, directories)
-    return Selection(
+    listing = Listing(
+        root="",
+        bucket_uri=bucket_uri,
+        prefix=prefix,
         key_base=base,
         paths=paths,
         keys=keys,
         sizes=found.sizes,
         etags=tuple(found.etags),
+        total_bytes=sum(found.sizes),
+        whole_tree=True,
         directories=directories,
-        found=bool(found.previous),
-        failure=failure,
     )
+    return listing if failure is None else listing.failed(failure)
 
 
 @dataclass(kw_only=True, slots=True)
 class _Found:
-    """What has come of a listing so far."""
+    """The objects of a listing so far."""
 
     prefix: str
     base: str
@@ -78,20 +68,20 @@ class _Found:
     markers: list[str] = field(default_factory=list)
     previous: str = ""
     within: bool = True
-    """Every key lies in the folder that the prefix names."""
+    """Whether every key is in the folder that the prefix names."""
     beside: str = ""
-    """The first key that neither is the prefix nor lies in its folder."""
+    """The first key that is neither the prefix nor in its folder."""
     doubled: str = ""
     """The first key with `//`."""
 
-    def take(self, each: S3Object) -> None:
+    def add(self, each: S3Object) -> None:
         key, previous, end = each.key, self.previous, len(self.prefix)
         if key <= previous:
             if key == previous:
                 return
             raise OutOfOrderError
         if self.markers and previous == self.markers[-1] and key.startswith(previous):
-            self.markers.pop()  # the folder comes with what lies in it
+            self.markers.pop()  # the folder is made for the object in it
         self.previous = key
         if key[end : end + 1] != "/":
             self.within = False
@@ -108,23 +98,23 @@ class _Found:
 
 
 def split_prefix(prefix: str) -> tuple[str, str]:
-    """What every selected key loses, up to and with the last `/`, and what is left of the prefix itself."""
+    """The part of a prefix up to its last `/`, which every selected key loses, and the rest."""
     cut = prefix.rfind("/") + 1
     return prefix[:cut], prefix[cut:]
 
 
 def names_folder(prefix: str, keys: Iterable[str]) -> bool:
-    """True when all keys lie in the folder that the prefix names: then they lose that folder too."""
+    """Whether all keys are in the folder that the prefix names: then they lose that folder too."""
     return all(key.startswith(f"{prefix}/") for key in keys)
 
 
 def is_marker(key: str, size: int | None) -> bool:
-    """True for an object that only stands for a folder. One with bytes is none, and cannot be a file."""
+    """Whether an object only marks a folder. One with bytes does not, and cannot be a file either."""
     return key.endswith("/") and not size
 
 
 def lay_out(base: str, names: Sequence[str]) -> tuple[str, Sequence[str], Sequence[str]]:
-    """Turn names behind `base` into paths, which lose a leading `/`: the base, the paths, the keys where needed."""
+    """Base, paths and keys for the names after `base`; paths lose a leading `/`, keys are given only if they differ."""
     leading = sum(name.startswith("/") for name in names)
     if not leading:
         return base, names, ()
@@ -133,8 +123,8 @@ def lay_out(base: str, names: Sequence[str]) -> tuple[str, Sequence[str], Sequen
     return base, tuple([name.removeprefix("/") for name in names]), tuple([f"{base}{name}" for name in names])
 
 
-def fitting(prefix: str, bucket_uri: str, key_base: str, paths: Sequence[str], mode: str) -> str | None:
-    """Why files that lie in a folder here cannot be delivered from a prefix; their names are fit for files already."""
+def check_local_paths(prefix: str, bucket_uri: str, key_base: str, paths: Sequence[str], mode: str) -> str | None:
+    """Why local files cannot be delivered for a prefix; None if they can."""
     if mode == "Pipe":
         return None
     if mode == "FastFile" and split_prefix(prefix)[1] and not key_base.startswith(f"{prefix}/"):

@@ -1,4 +1,4 @@
-"""The ways in which a source can be wrong, each as an error that says where and what to do."""
+"""The errors of sources, each with where it is and what to do."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ _NAMED = 5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RequestedSource:
-    """Who asked for which source, for the words of an error."""
+    """A source, and where the job file names it; for error messages."""
 
     subject: str
     """`channel "train"`"""
@@ -31,21 +31,21 @@ class RequestedSource:
 
     @property
     def details(self) -> tuple[str, ...]:
-        """The line that shows where."""
-        told = f"{self.member}: {self.uri}"
-        return (told if self.where is None else f"{self.where}   {told}",)
+        """The line of the error that says where."""
+        text = f"{self.member}: {self.uri}"
+        return (text if self.where is None else f"{self.where}   {text}",)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Caller:
-    """As whom the service would look, for the words of its refusal."""
+    """The region and role, for the service's text."""
 
     region: str
     role: str
 
 
 def missing(asked: RequestedSource, written: str | None = None) -> SourceMissingError:
-    """No such path; `written` is what a mapping said instead of the URI itself."""
+    """The path does not exist; `written` is the path in the mapping, if there is one."""
     path = asked.uri if written is None else written
     details = asked.details if written is None else (*asked.details, f"Local.Sources maps it to {written}")
     near = similar_path(path, asked.directory)
@@ -54,7 +54,7 @@ def missing(asked: RequestedSource, written: str | None = None) -> SourceMissing
 
 
 def unmapped(asked: RequestedSource, bucket_uri: str, key: str) -> SourceUnmappedError:
-    """An S3 location without a local stand-in."""
+    """An S3 URI that is not mapped."""
     folder = bucket_uri + key[: key.rfind("/") + 1]
     return SourceUnmappedError(
         f"{asked.subject}: no local data is mapped to {asked.uri}",
@@ -64,8 +64,8 @@ def unmapped(asked: RequestedSource, bucket_uri: str, key: str) -> SourceUnmappe
 
 
 def unmapped_file_system(asked: RequestedSource, mapping: Mapping[str, str]) -> SourceUnmappedError:
-    """A file system that no folder of this machine stands for."""
-    from difflib import get_close_matches  # only on the way to an error
+    """A file system that is not mapped."""
+    from difflib import get_close_matches  # only for errors
 
     near = get_close_matches(asked.uri, [key for key in mapping if key.startswith("fs-")], n=1)
     return SourceUnmappedError(
@@ -79,7 +79,7 @@ def unmapped_file_system(asked: RequestedSource, mapping: Mapping[str, str]) -> 
 
 
 def strict_path(asked: RequestedSource) -> SourceUnmappedError:
-    """A local path where only what the service takes is allowed."""
+    """A local path with --strict."""
     return SourceUnmappedError(
         f"{asked.subject}: {asked.uri} is a local path, which --strict does not allow",
         details=asked.details,
@@ -88,7 +88,7 @@ def strict_path(asked: RequestedSource) -> SourceUnmappedError:
 
 
 def renamed_object(asked: RequestedSource, written: str) -> SourceUnmappedError:
-    """A mapping from one object to a file of another name."""
+    """An object is mapped to a file of another name."""
     return SourceUnmappedError(
         f"{asked.subject}: {written} cannot replace {asked.uri}: the file names differ",
         details=asked.details,
@@ -97,17 +97,17 @@ def renamed_object(asked: RequestedSource, written: str) -> SourceUnmappedError:
 
 
 def not_a_folder(asked: RequestedSource) -> SourceMissingError:
-    """A file or something odder where only a folder will do."""
+    """The path is not a folder."""
     return SourceMissingError(f"{asked.subject}: {asked.uri} is not a folder", details=asked.details)
 
 
 def not_a_file(asked: RequestedSource) -> SourceMissingError:
-    """A folder where one object is meant."""
+    """The path is a folder, not a file."""
     return SourceMissingError(f"{asked.subject}: {asked.uri} is a folder, not a file", details=asked.details)
 
 
 def occupied(asked: RequestedSource, path: str) -> OutputUnusableError:
-    """A file where a folder would have to be made."""
+    """A file is in the way of the folder."""
     return OutputUnusableError(
         f"{asked.subject}: {asked.uri} cannot be a folder: {path} is a file",
         details=asked.details,
@@ -116,7 +116,7 @@ def occupied(asked: RequestedSource, path: str) -> OutputUnusableError:
 
 
 def unwritable(asked: RequestedSource, path: str) -> OutputUnusableError:
-    """No right to save where it is to be saved."""
+    """The folder cannot be written."""
     return OutputUnusableError(
         f"{asked.subject}: {asked.uri} cannot be written: you may not write in {path}",
         details=asked.details,
@@ -125,7 +125,7 @@ def unwritable(asked: RequestedSource, path: str) -> OutputUnusableError:
 
 
 def no_folder(asked: RequestedSource) -> SourceUnmappedError:
-    """A key that no folder here can have."""
+    """No local folder can have such a key."""
     return SourceUnmappedError(
         f"{asked.subject}: no local folder can replace {asked.uri}",
         details=asked.details,
@@ -134,14 +134,14 @@ def no_folder(asked: RequestedSource) -> SourceUnmappedError:
 
 
 def not_data(asked: RequestedSource) -> SourceUnreadableError:
-    """A FIFO, socket or device as the whole source."""
+    """The source is a FIFO, socket or device."""
     return SourceUnreadableError(
         f"{asked.subject}: {asked.uri} is neither a folder nor a regular file", details=asked.details
     )
 
 
 def unreadable(asked: RequestedSource, paths: Sequence[str]) -> SourceUnreadableError:
-    """Paths this user has no right to read."""
+    """Paths this user may not read."""
     named = list(paths[:_NAMED])
     if len(paths) > _NAMED:
         named.append(f"… and {len(paths) - _NAMED} more")
@@ -154,7 +154,7 @@ def unreadable(asked: RequestedSource, paths: Sequence[str]) -> SourceUnreadable
 
 
 def endless(asked: RequestedSource, why: str) -> SourceUnreadableError:
-    """A tree that no listing can hold."""
+    """The folder's links lead to too many files."""
     return SourceUnreadableError(
         f"{asked.subject}: {asked.uri} cannot be listed: {why}",
         details=asked.details,
@@ -163,7 +163,7 @@ def endless(asked: RequestedSource, why: str) -> SourceUnreadableError:
 
 
 def not_a_disk(asked: RequestedSource, path: str, kind: str) -> SourceUnreadableError:
-    """What the kernel makes up while it is read."""
+    """The source is on a kernel file system."""
     return SourceUnreadableError(
         f"{asked.subject}: {path} is on a kernel file system ({kind}), which contains no data",
         details=asked.details,
@@ -172,7 +172,7 @@ def not_a_disk(asked: RequestedSource, path: str, kind: str) -> SourceUnreadable
 
 
 def empty_folder(asked: RequestedSource, path: str) -> SourceEmptyError:
-    """Nothing in a folder of this machine; the service's words come second, for they speak of buckets."""
+    """A local folder is empty; the service's text, which is about buckets, comes second."""
     try:
         with os.scandir(path) as entries:
             what = "is empty" if next(entries, None) is None else "holds no file"
@@ -189,14 +189,14 @@ def empty_folder(asked: RequestedSource, path: str) -> SourceEmptyError:
 
 
 def broken(asked: RequestedSource, error: OSError) -> SourceUnreadableError:
-    """Anything else the system says on the way to the data."""
+    """Any other error of the system."""
     return SourceUnreadableError(
         f"{asked.subject}: cannot read {asked.uri}: {error.strerror or error}", details=asked.details
     )
 
 
 def empty(asked: RequestedSource, caller: Caller, *, near: str | None = None, answer: str = "") -> SourceEmptyError:
-    """Nothing there, in the words of the service; `answer` is what S3 itself said, if that was an error."""
+    """No objects, in the service's words; `answer` is the error of S3, if there was one."""
     bucket = bucket_name(split_s3_uri(asked.uri)[0])
     return SourceEmptyError(
         f'No S3 objects found under S3 URL "{asked.uri}" given in input data source. Please ensure that the bucket '
@@ -209,7 +209,7 @@ def empty(asked: RequestedSource, caller: Caller, *, near: str | None = None, an
 
 
 def similar_path(text: str, directory: str) -> str | None:
-    """The path with its first wrong component replaced by the most similar name that is there."""
+    """The path with its first wrong component replaced by the most similar existing name."""
     scheme = "file://" if text.startswith("file://") else ""
     parts = text.removeprefix(scheme).split("/")
     for number, name in enumerate(parts):
@@ -225,7 +225,7 @@ def similar_path(text: str, directory: str) -> str | None:
 
 def similar_name(name: str, folder: str) -> str | None:
     """The most similar name in a folder."""
-    from difflib import get_close_matches  # only on the way to an error
+    from difflib import get_close_matches  # only for errors
 
     try:
         names = os.listdir(folder)

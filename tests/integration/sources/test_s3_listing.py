@@ -189,7 +189,7 @@ def test_a_manifest_must_be_named_in_full(s3: S3Server, bucket: str, channel_of:
     [
         (b"not json", "is not a JSON array"),
         (b"", "is empty"),
-        (b'[{"prefix": "./here/"}, "x"]', "has a prefix that is no S3 URI: ./here/"),
+        (b'[{"prefix": "./here/"}, "x"]', "has a prefix that is not an S3 URI: ./here/"),
         (b'[{"prefix": "s3://b/"}]', "names no object"),
     ],
 )

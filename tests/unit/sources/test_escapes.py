@@ -11,7 +11,7 @@ import pytest
 
 from smlocal.contract.listing import Listing
 from smlocal.sources.s3.interface import S3Object
-from smlocal.sources.selection import Selection, select
+from smlocal.sources.selection import select
 
 KEYS = 10_000
 TAME = [
@@ -52,7 +52,7 @@ def everything(folder: Path) -> set[str]:
     return {os.path.join(above, name) for above, *names in os.walk(folder) for name in chain(*names)}
 
 
-def put(channel: Path, found: Selection, size: int) -> None:
+def put(channel: Path, found: Listing, size: int) -> None:
     """Make what was selected, by names glued together as a downloader does."""
     for path in found.paths:
         file = f"{channel}/{path}"
@@ -74,8 +74,11 @@ def test_no_key_is_put_outside_its_channel(tmp_path: Path, size: int) -> None:
         keys = sorted({generated(chance, prefix, parts) for _ in range(chance.choice([1, 15]))})
         seen += len(keys)
         listed = [S3Object(bucket="b", key=key, size=size) for key in keys]
-        assert select(listed, bucket_uri="s3://b/", prefix=prefix, mode="Pipe").failure is None
+        piped = select(listed, bucket_uri="s3://b/", prefix=prefix, mode="Pipe")
         found = select(listed, bucket_uri="s3://b/", prefix=prefix, mode="File")
+        assert piped is not None
+        assert found is not None
+        assert piped.failure is None
         if found.failure is not None:
             continue
         channel = tmp_path / str(batch) / "input" / "channel"

@@ -159,8 +159,8 @@ def test_two_keys_for_one_path_clash(named: Lister) -> None:
         ("[]", 'has no prefix: its first element must be {"prefix": "s3://bucket/some/prefix/"}'),
         ('[{"prefix": "s3://b/in/"}]', "names no object"),
         ('[{"prefix": "s3://b/in/"}, 3]', "has no string as its element 2"),
-        ('[{"prefix": "s3:///x"}, "a"]', "has a prefix that is no S3 URI: s3:///x"),
-        ('[{"prefix": "gs://b/x"}, "a"]', "has a prefix that is no S3 URI: gs://b/x"),
+        ('[{"prefix": "s3:///x"}, "a"]', "has a prefix that is not an S3 URI: s3:///x"),
+        ('[{"prefix": "gs://b/x"}, "a"]', "has a prefix that is not an S3 URI: gs://b/x"),
         ("", "is empty"),
     ],
 )

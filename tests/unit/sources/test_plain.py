@@ -9,7 +9,7 @@ import pytest
 
 from smlocal.contract.documents.channel_manifest import manifest
 from smlocal.contract.listing import Listing
-from smlocal.sources.file_permissions import LOOKED_AT
+from smlocal.sources.file_permissions import MAX_CHECKED
 from smlocal.sources.local_listing import list_folder
 
 Lister = Callable[..., Listing]
@@ -138,14 +138,14 @@ def test_sizes_and_modes_are_looked_at_while_that_is_cheap(fill: Filler, listing
         (folder / name).chmod(mode)
     listing = listing_of("data")
     assert (listing.total_bytes, listing.unlike_service_modes) == (3, 2)
-    for number in range(LOOKED_AT - 3):
+    for number in range(MAX_CHECKED - 3):
         (folder / f"x{number}").touch()
     assert listing_of("data").total_bytes == 3
     (folder / "one-more").touch()
     listing = listing_of("data")
     assert listing.total_bytes is None
     assert listing.unlike_service_modes >= 2
-    assert len(listing.paths) == LOOKED_AT + 1
+    assert len(listing.paths) == MAX_CHECKED + 1
 
 
 def test_a_code_folder_may_be_empty(tmp_path: Path) -> None:

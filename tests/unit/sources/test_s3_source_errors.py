@@ -14,7 +14,7 @@ CALLER = Caller(region="eu-west-1", role="arn:aws:iam::111122223333:role/r")
 
 
 def refusal(error: S3Error) -> SmlocalError:
-    with pytest.raises(SmlocalError) as caught, s3_source_errors.refused(ASKED, CALLER):
+    with pytest.raises(SmlocalError) as caught, s3_source_errors.as_source_errors(ASKED, CALLER):
         raise error
     assert caught.value.__cause__ is error
     return caught.value

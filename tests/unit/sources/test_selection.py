@@ -3,11 +3,12 @@
 from collections.abc import Iterable
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from smlocal.contract.listing import Listing
 from smlocal.sources.s3.interface import S3Object
-from smlocal.sources.selection import OutOfOrderError, Selection, fitting, select
+from smlocal.sources.selection import OutOfOrderError, check_local_paths, select
 
 FASTFILE_WORDS = (
     "Failed to download data. For FastFile mode, partial S3 prefix is not supported. S3 prefix has to end with a full "
@@ -21,9 +22,11 @@ def objects(keys: Iterable[str], size: int = 0) -> list[S3Object]:
     return [S3Object(bucket="b", key=key, size=size, etag=f'"{key}"') for key in keys]
 
 
-def selected(*keys: str, prefix: str = "", mode: str = "File", size: int = 0) -> Selection:
+def selected(*keys: str, prefix: str = "", mode: str = "File", size: int = 0) -> Listing:
     matching = sorted(key for key in keys if key.startswith(prefix))
-    return select(objects(matching, size), bucket_uri="s3://b/", prefix=prefix, mode=mode)
+    found = select(objects(matching, size), bucket_uri="s3://b/", prefix=prefix, mode=mode)
+    assert found is not None
+    return found
 
 
 @pytest.mark.parametrize(
@@ -46,6 +49,7 @@ def test_the_layout_below_the_channel(prefix: str, key_base: str, paths: tuple[s
 def test_sizes_and_etags_belong_to_the_paths() -> None:
     listed = [S3Object(bucket="b", key=key, size=size, etag=None) for key, size in (("d/", 0), ("d/a", 5), ("d/b", 0))]
     found = select(listed, bucket_uri="s3://b/", prefix="d/", mode="File")
+    assert found is not None
     assert (found.paths, list(found.sizes), found.etags) == (("a", "b"), [5, 0], ("", ""))
 
 
@@ -58,8 +62,8 @@ def test_a_folder_marker_is_a_directory_and_no_file() -> None:
 
 def test_a_prefix_with_nothing_but_markers_is_not_empty() -> None:
     found = selected("d/", prefix="d/")
-    assert (found.found, found.paths, found.directories) == (True, (), ())
-    assert not selected("e/", prefix="d/").found
+    assert (found.paths, found.directories) == ((), ())
+    assert select([], bucket_uri="s3://b/", prefix="d/", mode="File") is None
 
 
 def test_a_marker_with_bytes_can_be_no_file() -> None:
@@ -147,7 +151,7 @@ def test_fastfile_refuses_a_partial_prefix_in_the_words_of_the_service() -> None
     assert selected(keys[0], keys[1], prefix=prefix, mode="FastFile").failure == FASTFILE_WORDS
     assert selected(keys[0], prefix=prefix, mode="FastFile").failure == FASTFILE_WORDS
     assert selected(*keys, prefix=prefix).failure is None
-    assert fitting(
+    assert check_local_paths(
         prefix, "s3://b/", "penguins/preprocessing/", ("train-baseline/train-baseline.csv",), "FastFile"
     ) == (FASTFILE_WORDS)
 
@@ -165,7 +169,9 @@ def test_fastfile_takes_one_object_and_beside_it_what_lies_below() -> None:
 def test_a_listing_out_of_order_is_noticed_and_a_key_that_comes_twice_is_one() -> None:
     with pytest.raises(OutOfOrderError):
         select(objects(["b", "a"]), bucket_uri="s3://b/", prefix="", mode="File")
-    assert select(objects(["a", "a", "b"]), bucket_uri="s3://b/", prefix="", mode="File").paths == ("a", "b")
+    found = select(objects(["a", "a", "b"]), bucket_uri="s3://b/", prefix="", mode="File")
+    assert found is not None
+    assert found.paths == ("a", "b")
 
 
 NAMES = st.text(alphabet="ab/.-", min_size=1, max_size=6)
@@ -173,10 +179,11 @@ NAMES = st.text(alphabet="ab/.-", min_size=1, max_size=6)
 
 @given(keys=st.sets(NAMES, min_size=1, max_size=8), prefix=st.text(alphabet="ab/.-", max_size=3))
 def test_files_here_and_objects_there_follow_one_rule(keys: set[str], prefix: str) -> None:
+    assume(any(key.startswith(prefix) for key in keys))
     found = selected(*keys, prefix=prefix, mode="FastFile", size=1)
     if found.failure is None and not found.keys:
-        assert fitting(prefix, "s3://b/", found.key_base, found.paths, "FastFile") is None
+        assert check_local_paths(prefix, "s3://b/", found.key_base, found.paths, "FastFile") is None
     elif found.failure is not None and "partial S3 prefix" in found.failure:
         pipe = selected(*keys, prefix=prefix, mode="Pipe", size=1)
         if not pipe.keys:
-            assert fitting(prefix, "s3://b/", pipe.key_base, pipe.paths, "FastFile") == found.failure
+            assert check_local_paths(prefix, "s3://b/", pipe.key_base, pipe.paths, "FastFile") == found.failure
