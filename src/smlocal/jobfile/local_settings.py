@@ -15,12 +15,12 @@ _Grace = Annotated[int, Whole(minimum=0, maximum=120)]
 class Fault(Structure):
     """A simulated failure of the service."""
 
-    Kind: Literal["Interrupt", "InternalError"]
-    """A spot interruption, or a failure of the platform."""
+    Kind: Literal["Interrupt", "InternalError", "LateNames", "LateFifo"]
+    """A spot interruption, a failure of the platform, names of peers that resolve late, or FIFOs that come late."""
     When: Literal["Before", "During", "After"] = "During"
     """Before, during or after training. An interruption is always during training."""
     AfterSeconds: Annotated[int, Whole(minimum=0, maximum=2_419_200)] = 0
-    """Seconds of training before the fault, for a fault during training."""
+    """Seconds of training before the fault, for a fault during training. Of LateNames and LateFifo: the delay."""
     Times: Annotated[int, Whole(minimum=1, maximum=100)] = 1
     """Number of attempts of the job in which the fault happens."""
 
@@ -114,6 +114,6 @@ class LocalSettings(Structure):
     AllowCpu: bool = setting(default=False, description="Run a GPU or Neuron instance type without them.")
     Pull: Literal["missing", "always", "never"] = setting(default="missing", description="When to pull the image.")
     Faults: Annotated[list[Fault], Items(minimum=0, maximum=20)] = setting(
-        default_factory=list, description="Interruptions and internal errors to simulate."
+        default_factory=list, description="Faults of the service to simulate."
     )
     Check: CheckSettings = setting(default_factory=CheckSettings, description="Settings of smlocal check.")

@@ -114,7 +114,10 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
         faults=tuple(
             FaultPlan(interrupt=fault.Kind == "Interrupt", when=fault.When, after=fault.AfterSeconds, times=fault.Times)
             for fault in local.Faults
+            if fault.Kind in {"Interrupt", "InternalError"}
         ),
+        names_after=_seconds_late(local, "LateNames"),
+        fifos_after=_seconds_late(local, "LateFifo"),
         unreachable=() if network is not None and network.isolated else facts.loopback_only,
         cache_bytes=local.CacheGiB << 30 if local.Cache else 0,
         request={"TrainingJobName": name, **job.raw},
@@ -123,6 +126,10 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
         limited = (replace(h, limits=limits_of(h.host, resources, local, facts, h.channels)) for h in plan.hosts)
         plan = replace(plan, hosts=tuple(limited), no_volume=facts.no_volume)
     return replace(plan, notes=notes(plan, job))
+
+
+def _seconds_late(local: LocalSettings, kind: str) -> int:
+    return max((fault.AfterSeconds for fault in local.Faults if fault.Kind == kind), default=0)
 
 
 def _credentials(request: CreateTrainingJobRequest, local: LocalSettings) -> CredentialPlan | None:

@@ -197,6 +197,10 @@ class JobPlan:
     retries: int = 0
     """The number of further attempts after internal errors."""
     faults: tuple[FaultPlan, ...] = ()
+    names_after: int = 0
+    """Seconds after the start for which hosts cannot resolve the names of their peers, from `Local.Faults`."""
+    fifos_after: int = 0
+    """Seconds between the end of an epoch of a Pipe channel and the FIFO of the next, from `Local.Faults`."""
     checkpoints: CheckpointPlan | None = None
     collectors: tuple[CollectorPlan, ...] = ()
     unreachable: tuple[str, ...] = ()

@@ -226,6 +226,11 @@ def test_raw_is_what_is_printed_again(request_with: Any) -> None:
 
 
 SPOT = "EnableManagedSpotTraining: true\n"
+ONE_HOST = TEXT.replace("InstanceCount: 2", "InstanceCount: 1")
+PIPE = """\
+InputDataConfig:
+  - {ChannelName: a, InputMode: Pipe, DataSource: {S3DataSource: {S3DataType: S3Prefix, S3Uri: ./data}}}
+"""
 
 
 @pytest.mark.parametrize(
@@ -245,6 +250,10 @@ SPOT = "EnableManagedSpotTraining: true\n"
             "Kind: InternalError, AfterSeconds: 5",
             "AfterSeconds: must be less than MaxRuntimeInSeconds (5 s)",
         ),
+        ("", "Kind: LateFifo, AfterSeconds: 2", "Kind: no channel is in Pipe mode"),
+        ("", "Kind: LateNames", "AfterSeconds: LateNames needs a delay of at least 1 second"),
+        (PIPE, "Kind: LateFifo, AfterSeconds: 2, Times: 2", "Times: LateFifo happens in every attempt"),
+        (PIPE, "Kind: LateFifo, AfterSeconds: 2, When: Before", "When: Before is for InternalError only"),
     ],
 )
 def test_a_fault_that_cannot_strike_is_refused(more: str, fault: str, said: str) -> None:
@@ -253,12 +262,24 @@ def test_a_fault_that_cannot_strike_is_refused(more: str, fault: str, said: str)
     assert f"Local.Faults.1.member.{said}" in caught.value.details[0]
 
 
+def test_names_of_peers_cannot_be_late_on_one_host() -> None:
+    with pytest.raises(RequestInvalidError) as caught:
+        read(ONE_HOST + "Local: {Faults: [{Kind: LateNames, AfterSeconds: 2}]}")
+    assert "Local.Faults.1.member.Kind: a job of one host has no peers" in caught.value.details[0]
+
+
 @pytest.mark.parametrize(
     "fault",
-    ["Kind: Interrupt, AfterSeconds: 30", "Kind: InternalError, When: After", "Kind: InternalError, AfterSeconds: 3"],
+    [
+        "Kind: Interrupt, AfterSeconds: 30",
+        "Kind: InternalError, When: After",
+        "Kind: InternalError, AfterSeconds: 3",
+        "Kind: LateNames, AfterSeconds: 3",
+        "Kind: LateFifo, AfterSeconds: 3",
+    ],
 )
 def test_a_fault_that_can(fault: str) -> None:
-    assert len(read(TEXT + SPOT + f"Local: {{Faults: [{{{fault}}}]}}").local.Faults) == 1
+    assert len(read(TEXT + SPOT + PIPE + f"Local: {{Faults: [{{{fault}}}]}}").local.Faults) == 1
 
 
 @pytest.mark.parametrize("region", ["us-east-1", "eusc-de-east-1", "garage", "auto", "US-EAST-1", "a" * 63])

@@ -44,6 +44,7 @@ class PipeFeeder:
         store: Callable[[], ObjectStore],
         broken: Callable[[str, str], None],
         budget: int = 64 << 20,
+        delay: int = 0,
     ) -> None:
         """FIFOs are created in `directory`; `spool` is a private folder, if possible on the same file system.
 
@@ -57,6 +58,7 @@ class PipeFeeder:
         self._broken = broken
         self._streams = Streams(store, budget)
         self._content: Content = Objects(plan)
+        self._delay = delay
         self._directory = -1
         self._stop = Stop()
         self._lock = Lock()
@@ -139,7 +141,8 @@ class PipeFeeder:
             try:
                 items = self._content.epoch(number)
                 writer = FifoWriter(fifo.open(), self._stop)
-                self._next(number + 1)
+                if not self._delay:
+                    self._next(number + 1)
                 self._sender(writer, self._stream(items, downloads)).send(items())
             except (ReaderGoneError, StoppedError):
                 pass
@@ -151,6 +154,8 @@ class PipeFeeder:
             except Exception:  # noqa: BLE001 - the job must be told of any error
                 self._fail(INTERNAL_ERROR, traceback.format_exc())
         self._leave(fifo, writer)
+        if self._delay and self._stop.wait(self._delay):
+            self._next_late(number + 1)
 
     def _next(self, number: int) -> None:
         """Create the next epoch, which waits for its reader."""
@@ -160,6 +165,15 @@ class PipeFeeder:
             fifo = self._fifo(number)
             self._fifos.add(fifo)
             self._begin(number, fifo)
+
+    def _next_late(self, number: int) -> None:
+        """Create the next epoch some time after the last one, as `Local.Faults` says."""
+        try:
+            self._next(number)
+        except StoppedError:
+            pass
+        except FeedError as error:
+            self._fail(error.reason, error.explanation)
 
     def _leave(self, fifo: Fifo, writer: FifoWriter | None) -> None:
         with self._lock:

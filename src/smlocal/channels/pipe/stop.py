@@ -1,6 +1,7 @@
 """The stop signal for the threads of one feed."""
 
 import os
+from select import select
 
 
 class StoppedError(Exception):
@@ -28,6 +29,10 @@ class Stop:
         """Raise `StoppedError` if the feed was stopped."""
         if self._set:
             raise StoppedError
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for some time; False as soon as the feed is stopped."""
+        return not select([self._descriptor], [], [], seconds)[0]
 
     def fileno(self) -> int:
         """A descriptor that becomes readable when the feed is stopped."""

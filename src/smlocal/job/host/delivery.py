@@ -106,6 +106,7 @@ class Delivery:
                 store=self.store,
                 broken=self.on_failure,
                 budget=min(_READ_AHEAD, _READ_AHEAD_OF_ALL // channels),
+                delay=self.plan.fifos_after,
             )
             feeders.append(feeder)
             with copying():

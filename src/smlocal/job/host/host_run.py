@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 from smlocal.artifacts.handback import take_over
 from smlocal.channels.interface import Copying, StagedChannel, unbroken
@@ -10,6 +11,7 @@ from smlocal.channels.overlay import is_overlay_refusal
 from smlocal.contract import paths
 from smlocal.engine.interface import ContainerSpec, Engine, Mount
 from smlocal.errors import EngineError
+from smlocal.job.container_events import ThreadDied
 from smlocal.job.container_run import ContainerRun
 from smlocal.job.decide.events import Events
 from smlocal.job.host.delivery import Delivery
@@ -21,6 +23,9 @@ from smlocal.job.usage.usage_paths import series_path
 from smlocal.job.usage.usage_watch import UsageWatch
 from smlocal.planning.model import HostPlan, JobPlan
 from smlocal.quick_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from smlocal.job.host.late_names import LateNames
 
 HOST_LABEL = "smlocal.host"
 
@@ -46,15 +51,24 @@ class HostRun:
     _mounts: tuple[Mount, ...] = ()
     _running_before: bool = False
     """True if an earlier supervisor started the container, and it was still running when this one looked."""
+    _late_names: "LateNames | None" = None
     _usage: UsageWatch = field(default_factory=UsageWatch)
 
     def __post_init__(self) -> None:
+        if self.plan.names_after:
+            from smlocal.job.host.late_names import LateNames  # hardly any job has it
+
+            self._late_names = LateNames(
+                self.plan,
+                self.host,
+                died=lambda thread, error: self.events.put(ThreadDied(thread=thread, error=error)),
+            )
         self.container = ContainerRun(
             engine=self.engine,
             name=self.name,
             on_event=self.events.put,
             on_output=lambda written: self.reporter.output(self.name, written),
-            on_exit=self._usage.close,
+            on_exit=self._exited,
             on_warning=self.reporter.warning,
             log=self.log,
         )
@@ -96,6 +110,8 @@ class HostRun:
                 raise
             self._copy_instead(error)
             self.container.start()
+        if self._late_names is not None:
+            self._late_names.begin()
         self._watch_usage()
 
     def take_over(self, container: str, *, running: bool) -> None:
@@ -107,6 +123,8 @@ class HostRun:
     def resume_watching(self) -> None:
         """Wait for the end of a container that was taken over, if it is still running."""
         if self._running_before:
+            if self._late_names is not None:
+                self._late_names.add_peers()
             self._watch_usage()
             self.container.watch_end()
 
@@ -143,18 +161,27 @@ class HostRun:
                 command=plan.command,
                 environment={**self.environment, **host.environment},
                 hostname=host.hostname,
-                mounts=(*self._mounts, *_mounts_of(self.staged)),
+                mounts=(*self._mounts, *_mounts_of(self.staged), *self._late_names_mounts()),
                 extra_hosts={**(network.addresses if network is not None else {}), **host.extra_hosts},
                 network=network.name if network is not None else None,
                 address=network.addresses[self.name] if network is not None else "",
                 # Nobody listens there: an engine's own DNS forwards, with some engines even from an isolated network.
                 name_servers=("127.0.0.1",) if network is not None and network.isolated else (),
-                aliases=host.aliases,
+                aliases=() if self._late_names is not None else host.aliases,
                 devices=host.devices,
                 device_files=host.neuron,
                 limits=host.limits,
             )
         )
+
+    def _late_names_mounts(self) -> tuple[Mount, ...]:
+        """The file that replaces what the engine makes of `extra_hosts`."""
+        return () if self._late_names is None else (self._late_names.mount(),)
+
+    def _exited(self) -> None:
+        self._usage.close()
+        if self._late_names is not None:
+            self._late_names.close()
 
     def _copy_instead(self, refusal: EngineError) -> None:
         self.fallback_reason = refusal.sentence

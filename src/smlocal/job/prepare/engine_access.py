@@ -20,6 +20,15 @@ def check_file_systems(job: JobFile, engine: EngineFacts) -> None:
         )
 
 
+def check_late_names(job: JobFile, engine: EngineFacts) -> None:
+    """`LateNames` changes a file of this machine that the containers see."""
+    if any(fault.Kind == "LateNames" for fault in job.local.Faults) and not engine.local:
+        raise EngineRemoteError(
+            f"Local.Faults: LateNames is not possible with the engine at {engine.address}, which is on another machine",
+            remedy=["Remove the fault, or use an engine of this machine: docker context use default."],
+        )
+
+
 def check_pipes(job: JobFile, engine: EngineFacts) -> None:
     """A FIFO connects two processes of one kernel. The containers of some engines run on another one."""
     pipes = [c.ChannelName for c in job.request.InputDataConfig or () if effective_mode(c, job.request) == "Pipe"]

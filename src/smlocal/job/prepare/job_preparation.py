@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from smlocal.engine.interface import Engine
 from smlocal.errors import RequestInvalidError
 from smlocal.job.prepare.accelerators import gpu_facts, neuron_count, try_accelerators
-from smlocal.job.prepare.engine_access import check_file_systems, check_pipes, no_fuse
+from smlocal.job.prepare.engine_access import check_file_systems, check_late_names, check_pipes, no_fuse
 from smlocal.job.prepare.job_image import check_architecture, image_name, pull_image
 from smlocal.job.prepare.machine_size import machine_facts
 from smlocal.job.prepare.network_choice import check_host_count, choose_network
@@ -48,6 +48,7 @@ def prepare(job: JobFile, *, name: str, home: str, engine: Engine, reporter: Rep
     facts = engine.facts()
     check_file_systems(job, facts)
     check_pipes(job, facts)
+    check_late_names(job, facts)
     if request.publishes:
         from smlocal.job.finish.publish import check_publishing
 

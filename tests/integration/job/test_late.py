@@ -1,0 +1,60 @@
+"""What the service may bring late, as `Local.Faults` simulates it: names of peers, and FIFOs of Pipe mode."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.integration.job.conftest import Ran, channel
+
+RunJob = Callable[..., Ran]
+HOSTS: dict[str, Any] = {"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 2}}
+LOOK_UP = """import json, socket, time
+find, t = socket.gethostbyname, time.monotonic()
+config = json.load(open("/opt/ml/input/config/resourceconfig.json"))
+own = config["current_host"]
+(peer,) = {*config["hosts"]} - {own}
+print("own", find(own), find(socket.gethostname()), flush=True)
+tries = 0
+while 1:
+    try:
+        print("peer", find(peer), "tries", tries, "seconds", time.monotonic() - t)
+        break
+    except OSError:
+        tries += 1
+        time.sleep(0.05)
+"""
+
+
+def seconds(ran: Ran, host: str) -> float:
+    own, peer = ran.log(host).splitlines()[-2:]
+    assert re.fullmatch(r"own (198\.\S+) \1", own), own
+    found = re.fullmatch(r"peer 198\.\S+ tries (\d+) seconds (\S+)", peer)
+    assert found, peer
+    return float(found[2])
+
+
+def test_names_resolve_late(run_job: RunJob) -> None:
+    late = {"Faults": [{"Kind": "LateNames", "AfterSeconds": 2}]}
+    ran = run_job([], LOOK_UP, runs="py", local=late, **HOSTS)
+    assert ran.answer["TrainingJobStatus"] == "Completed", ran.reason
+    # The interpreter starts meanwhile.
+    assert seconds(ran, "algo-1") > 0.5
+    assert seconds(ran, "algo-2") > 0.5
+
+
+def test_names_that_are_not_late(run_job: RunJob) -> None:
+    ran = run_job([], LOOK_UP, runs="py", **HOSTS)
+    assert "tries 0 " in ran.log("algo-1") + ran.log("algo-2"), ran.reason
+
+
+@pytest.mark.usefixtures("data")
+def test_the_next_fifo_comes_late(run_job: RunJob) -> None:
+    script = """cd /opt/ml/input/data; cat train_0; ls
+    while [ ! -e train_1 ]; do sleep 0.1; n=$((n + 1)); done
+    cat train_1; echo waited $((n > 5)); while [ ! -e train_2 ]; do sleep 0.1; done; cat train_2"""
+    late = {"Faults": [{"Kind": "LateFifo", "AfterSeconds": 2}]}
+    ran = run_job([channel(mode="Pipe")], script.replace("cat train_0", "n=0; cat train_0"), local=late)
+    assert ran.answer["TrainingJobStatus"] == "Completed", ran.reason
+    data = "one\ntwo\nthree\n"
+    assert ran.log() == f"{data}train_0\n{data}waited 1\n{data}"
