@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable
 from fnmatch import translate
+from typing import NamedTuple
 
 from smlocal.quick_dataclass import dataclass
 
@@ -20,7 +21,7 @@ class Files:
     names: tuple[str, ...] = ()
     """Last parts of paths; `*` and `?` as in a shell."""
     programs: bool = False
-    """Every file that may be executed."""
+    """Every file that may be executed, apart from libraries (`.so`): scripts whole, of binaries the headers."""
     most: int
     """Bytes from the beginning of each; the rest is not kept."""
     libraries: bool = True
@@ -36,8 +37,19 @@ SCRIPTS = Files(names=("*.py", "*.sh", "*.bash", "train", "serve"), most=256 << 
 USERS = Files(names=("passwd", "group"), most=64 << 10)
 """`/etc/passwd` and its like."""
 
-Wanted = Callable[[str, int], int]
-"""How many bytes of a file are wanted, by its path and mode."""
+
+class Wish(NamedTuple):
+    """What is wanted of one file."""
+
+    most: int
+    """Bytes from the beginning; none for 0."""
+    only_to_run: bool = False
+    """True where it is wanted because it may be executed, and for nothing else."""
+
+
+Wanted = Callable[[str, int], Wish]
+"""What is wanted of a file, by its path and mode."""
+_NOTHING = Wish(0)
 
 
 def is_of_a_library(path: str) -> bool:
@@ -48,21 +60,21 @@ def is_of_a_library(path: str) -> bool:
 def wanted(files: Iterable[Files], names: Iterable[str] = ()) -> Wanted:
     """All wishes in one; files of these `names` are wanted whole, up to what a script may have."""
     wishes = tuple(files)
-    of_programs = max((each.most for each in wishes if each.programs), default=0)
+    to_run = Wish(max((each.most for each in wishes if each.programs), default=0), only_to_run=True)
     named = [(_pattern(each.names), each.most, each.libraries) for each in wishes if each.names]
     exact = frozenset(names)
 
-    def most(path: str, mode: int) -> int:
+    def wish(path: str, mode: int) -> Wish:
         name = path.rpartition("/")[2]
-        found = of_programs if mode & 0o111 else 0
-        if name in exact:
-            found = max(found, SCRIPTS.most)
+        found = SCRIPTS.most if name in exact else 0
         for pattern, size, libraries in named:
             if size > found and pattern(name) and (libraries or not is_of_a_library(path)):
                 found = size
-        return found
+        if found:
+            return Wish(found)
+        return to_run if mode & 0o111 and ".so" not in name else _NOTHING
 
-    return most
+    return wish
 
 
 def _pattern(names: tuple[str, ...]) -> Callable[[str], object]:

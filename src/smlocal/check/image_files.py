@@ -4,8 +4,10 @@ import posixpath
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from smlocal.check.cannot_look import CannotLookError
 from smlocal.quick_dataclass import dataclass
 
+TOO_MUCH = "the image has more scripts and programs than smlocal keeps (32 MiB)"
 _MOST_LINKS = 40
 """That the kernel follows in one path."""
 
@@ -46,6 +48,8 @@ class ImageFiles:
     """What is in each folder; `usr/bin`, and the empty name for the root."""
     contents: Mapping[str, bytes]
     """By path without its leading slash."""
+    crowded: bool = False
+    """True when there was not room for every content that was asked for."""
     unread: tuple[str, ...] = ()
     """What could not be read, as clauses."""
 
@@ -86,7 +90,12 @@ class ImageFiles:
     def content(self, path: str) -> bytes | None:
         """The beginning of a file, whichever name it has; None where it is not there or was not asked for."""
         found = self.find(path)
-        return None if found is None else self.contents.get(found.path[1:])
+        if found is None:
+            return None
+        content = self.contents.get(found.path[1:])
+        if content is None and found.entry.size and self.crowded:
+            raise CannotLookError(f"{found.path} was not read: {TOO_MUCH}")
+        return content
 
     def below(self, path: str) -> Iterator[Found]:
         """Everything below a folder, folders before what is in them."""

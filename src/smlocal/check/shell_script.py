@@ -9,6 +9,7 @@ def _set(words: str) -> frozenset[str]:
 
 _COMMENT = re.compile(r"(?:^|\s)#.*$")
 _EXEC = re.compile(r"(?:^|[;&|(]|\bthen\b|\bdo\b|\belse\b)\s*exec\s+(?![<>&0-9]*[<>])\S")
+_ARGUMENTS = re.compile(r"""^\s*exec\s+"?\$\{?@\}?"?\s*$""", re.MULTILINE)
 _TRAP = re.compile(r"\btrap\b[^\n]*\b(?:SIG)?(?:TERM|15)\b")
 _SEPARATOR = re.compile(r"&&|\|\||[;|&]")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
@@ -20,6 +21,11 @@ _HARMLESS = _set(
     "ulimit umask uname unset until wait wc which while whoami xargs"
 )
 """What a shell does itself, or what is over at once."""
+
+
+def hands_over(text: str) -> bool:
+    """Whether a script ends with an `exec` of its own arguments, as wrappers around any program do."""
+    return _ARGUMENTS.search(text) is not None
 
 
 def child_without_exec(text: str) -> str | None:

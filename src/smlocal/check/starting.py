@@ -4,9 +4,11 @@ import posixpath
 from collections.abc import Iterator
 
 from smlocal.check.image_files import Found
+from smlocal.check.program_files import Script, read_program
+from smlocal.check.shell_script import hands_over
 from smlocal.check.subject import Subject
 from smlocal.check.user import User, user_of
-from smlocal.planning.entrypoint import init_program
+from smlocal.planning.entrypoint import init_program, is_shell
 from smlocal.quick_dataclass import dataclass
 
 _INIT_OPTIONS_WITH_VALUE = {"-p", "-e", "-r", "--rewrite"}
@@ -19,7 +21,7 @@ class Program:
     word: str
     """`train`, `/entrypoint.sh`"""
     starter: str
-    """What starts it: empty for the engine, else an init program."""
+    """What starts it: empty for the engine, else an init program, or a script with `exec "$@"`."""
     found: Found | None
     """What would be started, whether it may be or not; None where there is nothing of that name."""
     may_run: bool
@@ -37,7 +39,7 @@ def words_of(subject: Subject) -> tuple[str, ...]:
 
 
 def programs(subject: Subject) -> Iterator[Program]:
-    """The first process, and what an init program starts in its place."""
+    """The first process, and what it starts in its place: an init program, and a wrapper that execs its arguments."""
     words, starter = words_of(subject), ""
     while words:
         user = user_of(subject)
@@ -48,9 +50,7 @@ def programs(subject: Subject) -> Iterator[Program]:
             found=found,
             may_run=found is not None and found.entry.kind == "file" and user.may_execute(found.entry),
         )
-        if init_program(words) is None:
-            return
-        starter, words = posixpath.basename(words[0]), _after_init(words)
+        starter, words = posixpath.basename(words[0]), _next(subject, words, found)
 
 
 def find_program(subject: Subject, word: str, user: User) -> Found | None:
@@ -74,6 +74,34 @@ def has_program(subject: Subject, word: str) -> bool:
     user = user_of(subject)
     found = find_program(subject, word, user)
     return found is not None and found.entry.kind == "file" and user.may_execute(found.entry)
+
+
+def script_of(subject: Subject, program: Program) -> tuple[str, str] | None:
+    """Path and text of the shell script that a program is, or that it is given as a shell's first argument."""
+    if program.found is None or not program.may_run:
+        return None
+    text = _shell_text(subject, program.found.path)
+    if text is not None:
+        return program.found.path, text
+    if program.starter or not is_shell(program.word):
+        return None
+    words = [word for word in words_of(subject)[1:] if not word.startswith(("-", "+"))]
+    found = find_program(subject, words[0], User(uid=0, groups=frozenset())) if words else None
+    return None if found is None else (found.path, (subject.files.content(found.path) or b"").decode(errors="replace"))
+
+
+def _next(subject: Subject, words: tuple[str, ...], found: Found | None) -> tuple[str, ...]:
+    """What the program hands its place over to."""
+    if init_program(words) is not None:
+        return _after_init(words)
+    text = None if found is None else _shell_text(subject, found.path)
+    return words[1:] if text is not None and hands_over(text) else ()
+
+
+def _shell_text(subject: Subject, path: str) -> str | None:
+    content = subject.files.content(path) or b""
+    read = read_program(content)
+    return content.decode(errors="replace") if isinstance(read, Script) and read.is_shell else None
 
 
 def _after_init(words: tuple[str, ...]) -> tuple[str, ...]:

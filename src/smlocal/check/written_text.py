@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.files import is_of_a_library
+from smlocal.check.image_files import TOO_MUCH
 from smlocal.check.subject import Subject
 
 _SUFFIXES = (".py", ".sh", ".bash")
@@ -27,6 +29,8 @@ def written_text(subject: Subject) -> Iterator[Text]:
         if name.endswith(_SUFFIXES) or name in _NAMES or content.startswith(b"#!"):
             entry = subject.files.entry(path)
             yield Text(f"/{path}", content.decode(errors="replace"), entry.layer if entry is not None else 0)
+    if subject.files.crowded:  # what was found was found; that there is no more cannot be said
+        raise CannotLookError(TOO_MUCH)
 
 
 def lines(text: str) -> Iterator[tuple[int, str]]:

@@ -45,6 +45,11 @@ def is_shell_form(entrypoint: Sequence[str]) -> bool:
     return command and len(words) == 1
 
 
+def is_shell(word: str) -> bool:
+    """Whether a program is a shell, by its name."""
+    return _program(word) in _SHELLS
+
+
 def init_program(entrypoint: Sequence[str]) -> str | None:
     """The init program, such as tini, that an ENTRYPOINT begins with."""
     name = _program(entrypoint[0]) if entrypoint else ""

@@ -22,6 +22,7 @@ from tests.unit.check.images import (
     saved,
 )
 
+from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.files import PROGRAMS, SCRIPTS, wanted
 from smlocal.check.image_files import ImageFiles
 from smlocal.check.reading.saved_image import BrokenImageError, read_saved_image
@@ -243,6 +244,30 @@ def test_a_folder_deeper_than_python_recurses() -> None:
 
 
 def test_more_programs_than_there_is_room_for_is_said() -> None:
-    big = bytes(60_000)
+    big = b"#!" + bytes(60_000)
     files = read(layer(*(program(f"bin/p{number}", big) for number in range(700)))).files
-    assert "more scripts and programs than smlocal keeps" in files.unread[0]
+    assert files.crowded
+    assert files.content("/bin/p0") == big
+    with pytest.raises(CannotLookError, match="/bin/p699 was not read: the image has more scripts and programs"):
+        files.content("/bin/p699")
+
+
+def test_only_what_is_wanted_is_kept() -> None:
+    big = bytes(10_000)
+    files = read(
+        layer(
+            program("bin/binary", b"\x7fELF" + big),
+            program("bin/data", big),
+            program("usr/lib/libx.so.1", b"\x7fELF" + big),
+            program("bin/script", b"#!" + big),
+            file("opt/t.py", big),
+            file("usr/lib/python3/dist-packages/p/t.py", big),
+            file("opt/weights", big),
+        )
+    ).files
+    assert {path: len(content) for path, content in files.contents.items()} == {
+        "bin/binary": 4096,
+        "bin/data": 64,
+        "bin/script": 10_002,
+        "opt/t.py": 10_000,
+    }

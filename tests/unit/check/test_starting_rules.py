@@ -79,6 +79,25 @@ def test_an_init_program_starts_what_follows_it() -> None:
     assert "[FATAL tini (7)] exec train failed: Permission denied" in messages("train-not-executable", broken)[0]
 
 
+def test_a_wrapper_that_execs_its_arguments_needs_a_train() -> None:
+    wrapper = program("opt/nvidia/entrypoint.sh", b'#!/bin/sh\necho banner\nexec "$@"\n')
+    (said,) = messages("train-missing", subject(layer(SHELL, wrapper), entrypoint=["/opt/nvidia/entrypoint.sh"]))
+    assert said == "entrypoint.sh cannot start train: exec: train: not found"
+    there = layer(SHELL, wrapper, program("usr/bin/train"))
+    assert messages("train-missing", subject(there, entrypoint=["/opt/nvidia/entrypoint.sh"])) == []
+    given = subject(layer(SHELL, wrapper), entrypoint=["/opt/nvidia/entrypoint.sh", "sh", "-x"])
+    assert messages("train-missing", given) == []
+
+
+def test_a_script_that_a_shell_is_given() -> None:
+    image = layer(program("bin/bash", binary(loader=b"")), file("usr/local/bin/start.sh", b"python t.py\n"))
+    (said,) = messages("entrypoint-without-exec", subject(image, entrypoint=["bash", "-m", "start.sh"]))
+    assert said.startswith("/usr/local/bin/start.sh starts 'python t.py' without exec")
+    healthy = layer(program("bin/bash", binary(loader=b"")), file("start.sh", b"exec python t.py\n"))
+    assert messages("entrypoint-without-exec", subject(healthy, entrypoint=["/bin/bash", "/start.sh"])) == []
+    assert messages("entrypoint-without-exec", subject(healthy, entrypoint=["/bin/bash"])) == []
+
+
 @pytest.mark.parametrize(
     ("first", "said"),
     [

@@ -13,7 +13,7 @@ from smlocal.check.image_files import Entry, ImageFiles
 from smlocal.check.reading.saved_image import SavedImage
 from smlocal.check.subject import Step
 
-_FORMAT = 1
+_FORMAT = 2
 """Of the file, and of how images are read: raise it with either."""
 _MOST = 30
 """Images; those that were not used for the longest time go first."""
@@ -34,7 +34,7 @@ def kept(home: str, image: str, wishes: Sequence[Files]) -> SavedImage | None:
 
 def keep(home: str, image: str, wishes: Sequence[Files], saved: SavedImage) -> None:
     """Write it down. A home that does not exist or takes nothing is left alone: the next check reads again."""
-    if saved.files.unread:
+    if saved.files.unread or saved.files.crowded:
         return
     path = _path(home, image, wishes)
     draft = f"{path}.{os.getpid()}.partial"

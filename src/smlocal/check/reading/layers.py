@@ -4,7 +4,7 @@ import posixpath
 from collections.abc import Iterable, Sequence
 from dataclasses import field
 
-from smlocal.check.files import Wanted
+from smlocal.check.files import Wanted, Wish
 from smlocal.check.image_files import Entry, ImageFiles
 from smlocal.check.reading.stream import Stream
 from smlocal.check.reading.tar_entries import tar_entries
@@ -17,6 +17,8 @@ _OF_AUFS = ".wh..wh."
 _ELF = b"\x7fELF"
 _MOST_OF_BINARY = 4096
 """Bytes: the headers of a program, and the name of its loader."""
+_MOST_OF_OTHERS = 64
+"""Bytes of a file that may be executed and is neither a script nor a program: enough to see that."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -55,21 +57,27 @@ def read_layer(stream: Stream, first: bytes, wanted: Wanted, room: Room) -> Laye
             layer.hard_links.append((path, clean(link)))
             continue
         if kind == "file":
-            keep = min(size, wanted(path, mode))
+            wish = wanted(path, mode)
+            keep = min(size, wish.most)
             if keep:
-                content = stream.exactly(keep)
-                if content[:4] == _ELF:
-                    content = content[:_MOST_OF_BINARY]
-                if len(content) <= room.left:
-                    layer.contents[path] = content
-                    room.left -= len(content)
-                else:
-                    layer.crowded = True
+                _keep(layer, path, stream.exactly(keep), wish, room)
             stream.skip(size - keep)
         else:
             stream.skip(size)
         layer.entries.append((path, Entry(kind, mode, uid, gid, size, 0, link)))
     return layer
+
+
+def _keep(layer: Layer, path: str, content: bytes, wish: Wish, room: Room) -> None:
+    if content[:4] == _ELF:
+        content = content[:_MOST_OF_BINARY]
+    elif wish.only_to_run and content[:2] != b"#!":
+        content = content[:_MOST_OF_OTHERS]
+    if len(content) <= room.left:
+        layer.contents[path] = content
+        room.left -= len(content)
+    else:
+        layer.crowded = True
 
 
 def clean(name: str) -> str:
@@ -91,7 +99,7 @@ def _note_whiteout(layer: Layer, path: str, last: str) -> None:
 
 def merged(layers: Sequence[Layer], unread: Iterable[str] = ()) -> ImageFiles:
     """What is left when each layer lies on those before it; takes the layers apart on the way."""
-    seen = _Seen()
+    seen, crowded = _Seen(), any(layer.crowded for layer in layers)
     for number, layer in enumerate(layers):
         for folder in layer.opaque:
             seen.empty(folder)
@@ -106,7 +114,7 @@ def merged(layers: Sequence[Layer], unread: Iterable[str] = ()) -> ImageFiles:
             seen.link(path, target, number)
         layer.entries.clear()
         layer.contents.clear()
-    return ImageFiles(folders=seen.folders, contents=seen.contents, unread=tuple(unread))
+    return ImageFiles(folders=seen.folders, contents=seen.contents, crowded=crowded, unread=tuple(unread))
 
 
 class _Seen:

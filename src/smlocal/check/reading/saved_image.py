@@ -145,8 +145,6 @@ def _together(parts: _Parts, image: str) -> SavedImage:
         if isinstance(layer, _Unread):
             unread.append(layer.why)
             layer = Layer()
-        elif layer.crowded:
-            unread.append("the image has more scripts and programs than smlocal keeps (32 MiB)")
         # One that stands in several places is needed whole each time, and putting them together takes them apart.
         found.append(_copy(layer) if any(layer is other for other in found) else layer)
     history = _history(parts.document(str(manifest.get("Config") or "")))

@@ -1,9 +1,9 @@
 """Bytes that come in pieces, taken in whatever portions a reader wants. Nothing is kept that was taken."""
 
-import zlib
 from collections.abc import Iterable, Iterator
 
-_GZIP = 16 + zlib.MAX_WBITS
+_GZIP = 31
+"""The largest window, with the header and the checksum of gzip."""
 _MOST_INFLATED = 1 << 20
 
 
@@ -69,17 +69,19 @@ class Stream:
 
 def inflated(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """What gzip has compressed, one member after another, never much of it at once."""
-    engine = zlib.decompressobj(_GZIP)
+    from isal import isal_zlib  # most engines have their layers uncompressed
+
+    engine = isal_zlib.decompressobj(_GZIP)
     for piece in pieces:
         rest = piece
         while rest:
             try:
                 yield engine.decompress(rest, _MOST_INFLATED)
-            except zlib.error as error:
+            except isal_zlib.IsalError as error:
                 raise CutShortError from error
             rest = engine.unconsumed_tail
             if engine.eof:
                 rest = engine.unused_data
-                engine = zlib.decompressobj(_GZIP)
+                engine = isal_zlib.decompressobj(_GZIP)
                 if not rest.strip(b"\0"):
                     break

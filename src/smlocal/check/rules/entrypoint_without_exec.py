@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 from smlocal.check.files import PROGRAMS, USERS
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
-from smlocal.check.program_files import Script, read_program
 from smlocal.check.shell_script import child_without_exec
-from smlocal.check.starting import programs
+from smlocal.check.starting import programs, script_of
 from smlocal.check.subject import Subject
 
 _LONGEST = 60
@@ -14,20 +13,18 @@ _LONGEST = 60
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for program in programs(subject):
-        if program.found is None or not program.may_run:
+        script = script_of(subject, program)
+        if script is None:
             continue
-        path = program.found.path
-        content = subject.files.content(path) or b""
-        read = read_program(content)
-        if not isinstance(read, Script) or not read.is_shell:
-            continue
-        command = child_without_exec(content.decode(errors="replace"))
+        path, text = script
+        command = child_without_exec(text)
         if command is not None:
             shown = command if len(command) <= _LONGEST else f"{command[:_LONGEST]}…"
+            found = subject.files.find(path)
             yield Finding(
                 message=f"{path} starts {shown!r} without exec, so SIGTERM reaches the shell alone",
                 path=path,
-                layer=program.found.entry.layer,
+                layer=found.entry.layer if found is not None else None,
             )
 
 

@@ -6,6 +6,7 @@ from smlocal.check.files import PROGRAMS, USERS
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
 from smlocal.check.starting import Program, programs
 from smlocal.check.subject import Subject
+from smlocal.planning.entrypoint import init_program
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -30,6 +31,8 @@ def _words(program: Program) -> str:
     """What a job says of it."""
     if program.starter == "tini":
         return f"[FATAL tini (7)] exec {program.word} failed: No such file or directory"
+    if program.starter and init_program([program.starter]) is None:
+        return f"exec: {program.word}: not found"
     if "/" in program.word:
         return f'exec: "{program.word}": stat {program.word}: no such file or directory'
     return f'exec: "{program.word}": executable file not found in $PATH'
