@@ -1,6 +1,7 @@
 """Bytes that come in pieces, taken in whatever portions a reader wants. Nothing is kept that was taken."""
 
 from collections.abc import Iterable, Iterator
+from typing import cast
 
 _GZIP = 31
 """The largest window, with the header and the checksum of gzip."""
@@ -71,13 +72,14 @@ def inflated(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """What gzip has compressed, one member after another, never much of it at once."""
     from isal import isal_zlib  # most engines have their layers uncompressed
 
+    broken = cast("type[Exception]", isal_zlib.IsalError)  # which its types call an instance
     engine = isal_zlib.decompressobj(_GZIP)
     for piece in pieces:
         rest = piece
         while rest:
             try:
                 yield engine.decompress(rest, _MOST_INFLATED)
-            except isal_zlib.IsalError as error:
+            except broken as error:
                 raise CutShortError from error
             rest = engine.unconsumed_tail
             if engine.eof:
