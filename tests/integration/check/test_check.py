@@ -57,17 +57,17 @@ def own_tag() -> Generator[str, None, None]:
 
 
 def test_a_good_image_exits_0_and_a_bad_one_1(smlocal_run: Run, image: Image) -> None:
-    good = smlocal_run("check", image("sh"))
+    good = smlocal_run("check", "--static", image("sh"))
     assert (good.returncode, good.stdout) == (0, "")
     assert "rules passed" in good.stderr
-    bad = smlocal_run("check", image("shell-form"))
+    bad = smlocal_run("check", "--static", image("shell-form"))
     assert bad.returncode == 1
     assert bad.stdout.startswith("✗ entrypoint-shell-form ")
     assert "Write ENTRYPOINT as a JSON list" in bad.stdout
-    baked = smlocal_run("check", image("baked"))
+    baked = smlocal_run("check", "--static", image("baked"))
     assert baked.returncode == 0
     assert baked.stdout.startswith("! reserved-files ")
-    assert smlocal_run("check", image("baked"), "--fail-on", "warning").returncode == 1
+    assert smlocal_run("check", "--static", image("baked"), "--fail-on", "warning").returncode == 1
 
 
 def test_what_is_refused_and_what_is_missing(smlocal_run: Run, image: Image, tmp_path: Path) -> None:
@@ -80,15 +80,15 @@ def test_what_is_refused_and_what_is_missing(smlocal_run: Run, image: Image, tmp
         (("--ignore", "reserved=x"), 2, "there is no rule 'reserved'"),
         (("--dockerfile", tmp_path / "none"), 2, "[dockerfile-missing]"),
     ):
-        done = smlocal_run("check", tag, *arguments)
+        done = smlocal_run("check", "--static", tag, *arguments)
         assert done.returncode == code, arguments
         assert said in done.stderr
-    absent = smlocal_run("check", "smlocal-absent:latest")
+    absent = smlocal_run("check", "--static", "smlocal-absent:latest")
     assert absent.returncode == 3
     assert "[image-missing]" in absent.stderr
-    gone = smlocal_run("check", tag, env={"DOCKER_HOST": f"unix://{tmp_path}/none.sock"})
+    gone = smlocal_run("check", "--static", tag, env={"DOCKER_HOST": f"unix://{tmp_path}/none.sock"})
     assert gone.returncode == 3
-    assert smlocal_run("check", tmp_path / "none.yaml").returncode == 2
+    assert smlocal_run("check", "--static", tmp_path / "none.yaml").returncode == 2
 
 
 def test_lines_of_the_dockerfile(smlocal_run: Run, image: Image, tmp_path: Path, own_tag: str) -> None:
@@ -98,7 +98,7 @@ def test_lines_of_the_dockerfile(smlocal_run: Run, image: Image, tmp_path: Path,
     subprocess.run(
         ["docker", "build", "--quiet", "--label", "a=b", "--tag", own_tag, tmp_path], capture_output=True, check=True
     )
-    done = smlocal_run("check", own_tag, "--json", "--dockerfile", tmp_path / "Dockerfile")
+    done = smlocal_run("check", "--static", own_tag, "--json", "--dockerfile", tmp_path / "Dockerfile")
     found = {
         name: [each.get("Line") for each in rule["Findings"]]
         for name, rule in rules_of(done).items()
@@ -113,7 +113,9 @@ def test_lines_of_the_dockerfile(smlocal_run: Run, image: Image, tmp_path: Path,
     # Without an ENTRYPOINT the same file is the first process.
     (tmp_path / "Dockerfile").write_text(DOCKERFILE.format(base=image("sh")).rpartition("ENTRYPOINT")[0])
     subprocess.run(["docker", "build", "--quiet", "--tag", own_tag, tmp_path], capture_output=True, check=True)
-    done = smlocal_run("check", own_tag, "--only", "train-not-executable", "--dockerfile", tmp_path / "Dockerfile")
+    done = smlocal_run(
+        "check", "--static", own_tag, "--only", "train-not-executable", "--dockerfile", tmp_path / "Dockerfile"
+    )
     assert f"({tmp_path / 'Dockerfile'}:6)" in done.stdout
 
 
@@ -134,7 +136,7 @@ def test_a_job_file_with_its_ignores(smlocal_run: Run, image: Image, tmp_path: P
     }
     path = tmp_path / "job.json"
     path.write_text(json.dumps(job, indent=1))
-    found = rules_of(smlocal_run("check", path, "--json"))
+    found = rules_of(smlocal_run("check", "--static", path, "--json"))
     assert [each["Path"] for each in found["reserved-files"]["Ignored"]] == ["/opt/ml/model/baked"]
     assert found["reserved-files"]["Findings"][0]["File"] == str(path)
     assert found["reserved-files"]["Findings"][0]["Line"] == 3
@@ -158,8 +160,8 @@ def test_an_image_is_read_once_and_not_at_all_without_need(image: Image, tmp_pat
     tag, home = image("sh"), str(tmp_path)
     without = check_image(tag, NoReading(find_endpoint()), home=home, only=["entrypoint-shell-form"])
     assert [result.outcome for result in without.results] == [Outcome.PASSED]
-    first = check_image(tag, DockerEngine(find_endpoint()), home=home)
-    again = check_image(tag, NoReading(find_endpoint()), home=home)
+    first = check_image(tag, DockerEngine(find_endpoint()), home=home, static=True)
+    again = check_image(tag, NoReading(find_endpoint()), home=home, static=True)
     assert [(each.rule.id, each.findings, each.skipped) for each in again.results] == [
         (each.rule.id, each.findings, each.skipped) for each in first.results
     ]
@@ -168,7 +170,7 @@ def test_an_image_is_read_once_and_not_at_all_without_need(image: Image, tmp_pat
 def test_an_image_that_is_removed_meanwhile(tmp_path: Path, own_tag: str) -> None:
     imported(own_tag, tarfile.TarInfo(f"of-{os.getpid()}"))
     with pytest.raises(ImageMissingError, match="was removed while it was being checked"):
-        check_image(own_tag, Removing(find_endpoint()), home=str(tmp_path))
+        check_image(own_tag, Removing(find_endpoint()), home=str(tmp_path), static=True)
 
 
 def test_odd_names_and_links(smlocal_run: Run, own_tag: str) -> None:
@@ -177,11 +179,11 @@ def test_odd_names_and_links(smlocal_run: Run, own_tag: str) -> None:
     loop.type = there.type = tarfile.SYMTYPE
     loop.linkname, there.linkname = "other", "train"
     imported(own_tag, odd, loop, there)
-    done = smlocal_run("check", own_tag)
+    done = smlocal_run("check", "--static", own_tag)
     assert done.returncode == 1
     assert "there is no ENTRYPOINT, and no train on the PATH" in done.stdout
     assert "\x1b" not in done.stdout
-    document = rules_of(smlocal_run("check", own_tag, "--json"))
+    document = rules_of(smlocal_run("check", "--static", own_tag, "--json"))
     assert document["reserved-files"]["Findings"][0]["Path"] == "/opt/ml/f\ufffd\x1b[31m"
 
 
@@ -190,6 +192,6 @@ def test_two_checks_at_once(smlocal_run: Run, image: Image) -> None:
 
     tag = image("baked")
     with ThreadPoolExecutor(3) as pool:
-        done = list(pool.map(lambda _: smlocal_run("check", tag, "--json"), range(3)))
+        done = list(pool.map(lambda _: smlocal_run("check", "--static", tag, "--json"), range(3)))
     assert {each.returncode for each in done} == {0}
     assert len({rules_of(each)["reserved-files"]["Outcome"] for each in done}) == 1
