@@ -31,7 +31,10 @@ def main() -> int:
     paths = {"report": os.path.abspath(inputs["junit"] or os.path.join(folder, "junit.xml"))}
     paths["sarif"] = os.path.abspath(inputs["sarif"]) if inputs["sarif"] else ""
     before = {name: state_of(path) for name, path in paths.items()}
-    code = subprocess.run(command_line(inputs, paths["report"], answer), check=False).returncode
+    # In one stream, so that the log has everything in the order in which it was written.
+    code = subprocess.run(
+        command_line(inputs, paths["report"], answer), stderr=subprocess.STDOUT, check=False
+    ).returncode
     written = {name: path if state_of(path) not in {None, before[name]} else "" for name, path in paths.items()}
     status, reason = outcome_of_run(answer) if inputs["command"] == "run" else outcome_of_check(written["report"], code)
     write_outputs({"status": status, "failure-reason": reason, **written})

@@ -2,6 +2,7 @@
 
 import os
 import re
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
@@ -44,6 +45,31 @@ def annotated_errors(service: "CiService | None", file: str | None) -> Iterator[
         if service is not None:
             annotate(service, _error_annotations(error, file))
         raise
+
+
+class LogGroup:
+    """A part of the log that can be folded: what a job does and writes, without how it ended."""
+
+    def __init__(self, service: "CiService | None", title: str) -> None:
+        """Without a service, nothing is written."""
+        self._service = service
+        self._title = title
+
+    def begin(self) -> None:
+        """Write the line that begins it to standard error."""
+        if self._service is not None:
+            from smlocal.ci.services import group_begin
+
+            # GitLab's lines are made of escapes, which click removes.
+            click.echo(group_begin(self._service, self._title, time.time()), err=True, color=True)
+
+    def end(self) -> str:
+        """The line that ends it; empty without a service."""
+        if self._service is None:
+            return ""
+        from smlocal.ci.services import group_end
+
+        return group_end(self._service, self._title, time.time())
 
 
 def annotate(service: "CiService", annotations: "Iterable[Annotation]", stream: TextIO | None = None) -> None:

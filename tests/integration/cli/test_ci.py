@@ -54,10 +54,34 @@ ResourceConfig: {{InstanceType: ml.m5.large, InstanceCount: 1}}
     )
     assert annotation in done.stderr.splitlines()
     assert "::" not in done.stdout
+    begin, *_ = done.stderr.splitlines()
+    assert begin == "::group::smlocal run annotated"
+    inside, _, below = done.stderr.partition("\n::endgroup::\n")
+    assert "Training" in inside
+    assert below.startswith("Failed: AlgorithmError")
     begin, _, table = summary.read_text().partition("<table>")
     assert begin == "before\n"
     assert "<tr><td>annotated</td><td>Failed</td><td>" in table
     assert "</td><td>AlgorithmError: a|b, exit code: 3</td></tr>" in table
+
+
+@pytest.mark.parametrize("way", [("--ci", "gitlab"), ("--ci", "gitlab", "--quiet"), ("--ci", "plain")])
+def test_the_group_on_gitlab(
+    way: tuple[str, ...], smlocal_run: Run, image: Callable[[str], str], tmp_path: Path
+) -> None:
+    job = ("--image", image("sh"), "--name", "folded", "-e", "SCRIPT=echo said", "--output", "out")
+    done = smlocal_run("run", *job, *way, cwd=tmp_path)
+    assert done.returncode == 0
+    marks = [line.partition(":")[0].removeprefix("\x1b[0K") for line in done.stderr.splitlines() if "section_" in line]
+    assert marks == (["section_start", "section_end"] if way == ("--ci", "gitlab") else [])
+
+
+def test_a_refused_run_ends_its_group(smlocal_run: Run, tmp_path: Path) -> None:
+    job = ("--image", "not-there:1", "--pull", "never", "--name", "unfolded", "--output", "out")
+    done = smlocal_run("run", *job, "--ci", "github", cwd=tmp_path)
+    assert done.returncode == 3
+    marks = [line.partition(" ")[0] for line in done.stderr.splitlines() if line.startswith("::")]
+    assert marks == ["::group::smlocal", "::endgroup::", "::error"]
 
 
 def test_a_job_that_completes_detached(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from smlocal.check.interface import CheckReport, Outcome, Severity
+from smlocal.check.interface import CheckReport, Outcome, RuleResult, Severity
 from smlocal.check.reports.text import ignored_lines, valid_text, where
 from smlocal.ci.services import Annotation, Level
 from smlocal.ci.summary import folded, heading, limited, table
@@ -15,7 +15,7 @@ def check_annotations(report: CheckReport, place: Callable[[str], str]) -> Itera
 
     A finding that belongs to no file is placed at the Dockerfile or the job file of the check.
     """
-    for result in sorted(report.results, key=lambda each: -each.rule.severity.rank):
+    for result in _worst_first(report):
         for finding in result.findings:
             file = place(finding.file) or place(report.dockerfile or report.job_file)
             yield Annotation(
@@ -31,7 +31,7 @@ def check_summary(report: CheckReport) -> str:
     """A table of what was found, and what was skipped or ignored below it."""
     found = [
         (result.rule.severity, result.rule.id, f"{valid_text(finding.message)}\n{result.rule.remedy}", where(finding))
-        for result in report.results
+        for result in _worst_first(report)
         for finding in result.findings
     ]
     outcomes = [result.outcome for result in report.results]
@@ -46,3 +46,7 @@ def check_summary(report: CheckReport) -> str:
             *([folded("Skipped and ignored", "\n".join(others))] if others else []),
         ]
     )
+
+
+def _worst_first(report: CheckReport) -> list[RuleResult]:
+    return sorted(report.results, key=lambda result: -result.rule.severity.rank)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from smlocal.cli.ci_messages import annotate_job, annotated_errors, chosen_service, ci_option
+from smlocal.cli.ci_messages import LogGroup, annotate_job, annotated_errors, chosen_service, ci_option
 from smlocal.cli.job_options import job_options, read_job_options
 
 if TYPE_CHECKING:
@@ -67,21 +67,23 @@ def _run(
     from smlocal.cli.terminal.screen import Screen
     from smlocal.job.control.stop_requests import StopSignals
 
+    group = LogGroup(service if not (detach or quiet) else None, f"smlocal run {name}")
     screen = Screen(output_to=(sys.stderr if as_json else sys.stdout).fileno(), quiet=quiet)
     asked: Any = {"name": name, "strict": given["strict"], "replace": replace, "reporter": screen}
     asked |= {"report": report, "junit": junit}
+    group.begin()
     try:
         if detach:
             execute_in_background(job, **asked)
         else:
             result, not_reported = execute(job, **asked, requests=StopSignals())
     except BaseException:
-        screen.finish()
+        screen.finish(group.end())
         raise
     if detach:
         click.echo(_answer_so_far(name) if as_json else name)
         return 0
-    code, unwritten = _finish(result, screen, as_json=as_json, quiet=quiet)
+    code, unwritten = _finish(result, screen, group, as_json=as_json, quiet=quiet)
     if service is not None:
         annotate_job(service, result.answer, file)
     for error in (*not_reported, unwritten):
@@ -112,14 +114,16 @@ def _answer_so_far(name: str) -> str:
 
 
 def _finish(
-    result: "Result", screen: "Screen", *, as_json: bool, quiet: bool
+    result: "Result", screen: "Screen", group: LogGroup, *, as_json: bool, quiet: bool
 ) -> "tuple[int, StandardOutputError | None]":
     """Print how the job ended. Returns the exit code, and the error if the answer could not be printed."""
     text = ""
     if not quiet:
         from smlocal.cli.views.summary import summary
 
-        text = summary(result.answer, lines_shown=screen.lines_shown)
+        end = group.end()
+        text = summary(result.answer, lines_shown=None if end else screen.lines_shown)
+        text = f"{end}\n{text}" if end else text
     screen.finish(text, _allow_signals)
     unwritten = _print_answer(result) if as_json else None
     if result.signal is not None and result.status == "Stopped":
