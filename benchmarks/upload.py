@@ -82,7 +82,7 @@ model, archive, result = sys.argv[1:]
 store = open_store("eu-west-1")
 began = time.perf_counter()
 with Publisher(lambda: store, Target(bucket="bucket", key="job/output/")) as publisher:
-    write_archive([walk("algo-1", model)], archive, follower=publisher)
+    write_archive([walk("algo-1", model)], archive, reader=publisher)
     published = publisher.finish()
 assert published.objects, published
 with open(result, "w") as file:

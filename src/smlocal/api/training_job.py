@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from smlocal.api.artifact import Artifact
     from smlocal.contract.outcome.statuses import SecondaryStatus, TrainingJobStatus
-    from smlocal.job.finish.publish import Published
+    from smlocal.job.finish.publish import PublishResult
     from smlocal.job.metrics.job_metrics import JobMetrics
     from smlocal.store.jobs import Store
 
@@ -155,10 +155,11 @@ class TrainingJob:
         *,
         progress: "Callable[[str], None]" = lambda _: None,
         cancelled: "Callable[[], bool]" = lambda: False,
-    ) -> "Published":
+    ) -> "PublishResult":
         """Upload the artifacts of the finished job to its S3OutputPath; `objects` of the result has what is in S3 then.
 
-        `progress` is called with messages. Once `cancelled` returns true the upload ends, and `broken_off` is true.
+        `progress` is called with messages. Once `cancelled` returns true, the upload ends. The result then has
+        `cancelled` set, too.
         """
         from smlocal.job.finish.publish import publish_again
 

@@ -1,52 +1,37 @@
-"""`model.tar.gz` and `output.tar.gz`: same tree, same bytes, and never half of one where somebody looks."""
+"""Write `model.tar.gz` and `output.tar.gz`. The same tree gives the same bytes; only complete archives are visible."""
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
-from smlocal.artifacts.drafts import draft_path
+from smlocal.artifacts.atomic_write import atomic_write
 from smlocal.artifacts.tar_header import END, header, padding
-from smlocal.artifacts.tree import Clash, Entry, FirstNames, HostTree, bytes_once, merge
-from smlocal.artifacts.write_errors import explained, make_folder, open_file, sync_folder
-from smlocal.quick_dataclass import dataclass
+from smlocal.artifacts.tree import Entry, HostTree, WriteReport, merge, open_if_present
 
 if TYPE_CHECKING:
     from smlocal.artifacts.gzip_stream import GzipStream
 
 Progress = Callable[[int, int], None]
-"""Called now and then with the bytes done and the bytes in all."""
+"""Called several times a second with the bytes done and the bytes in total."""
 
-_MOST_HEADERS = 4096
-"""Of one member, unless its names are very long."""
-
-
-class Follower(Protocol):
-    """Sends an archive on while it is written; what goes wrong there is its own affair."""
-
-    def begin(self, name: str, path: str, most: int) -> None:
-        """An archive of this name lies at `path` for now and will have about `most` bytes at the most."""
-
-    def grown(self, size: int) -> None:
-        """Its first `size` bytes can be read."""
-
-    def whole(self) -> None:
-        """It is complete, and has its own name on disk."""
-
-    def gave_up(self) -> None:
-        """It will never be."""
+_MOST_HEADER_BYTES = 4096
+"""Per member, unless its names are very long."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ArchiveReport:
-    """What went into an archive."""
+class ArchiveReader(Protocol):
+    """Reads archives while they are written, for example to upload them. It handles its own errors."""
 
-    path: str
-    bytes_in: int
-    bytes_out: int
-    members: int
-    notes: tuple[str, ...]
-    clashes: tuple[Clash, ...]
+    def archive_started(self, name: str, path: str, most: int) -> None:
+        """An archive is being written to `path`, and will have about `most` bytes at most. `name` is its final name."""
+
+    def archive_grew(self, size: int) -> None:
+        """The first `size` bytes can be read."""
+
+    def archive_finished(self) -> None:
+        """The archive is complete and has its final name."""
+
+    def archive_failed(self) -> None:
+        """The archive will not be completed."""
 
 
 def write_archive(
@@ -54,105 +39,107 @@ def write_archive(
     destination: str,
     *,
     progress: Progress | None = None,
-    follower: Follower | None = None,
+    reader: ArchiveReader | None = None,
     owner: str = "",
-) -> ArchiveReport | None:
-    """Pack the contents of the hosts' directories into `destination`; None, and no file, when there is nothing.
+) -> WriteReport | None:
+    """Pack the files of the hosts into `destination`; None, and no file, if there are none.
 
-    `ArtifactError` when it cannot be written; nothing half-written stays. A `follower` reads it as it grows.
-    `owner` marks the draft.
+    `ArtifactError` if it cannot be written. `owner` marks the unfinished file (`atomic_write`).
     """
     members, clashes = merge(sources)
     notes = [note for source in sources for note in source.skipped]
     if not members:
         return None
-    folder, name = os.path.split(os.path.abspath(destination))
-    draft = draft_path(folder, name, owner)
-    with explained(folder):
-        make_folder(folder)
-        try:
-            with open(draft, "xb") as file:
-                sink = file if follower is None else _Followed(file, follower, name, members)
-                bytes_in, count = _write(members, sink, notes, progress)
-                file.flush()
-                os.fsync(file.fileno())
-                bytes_out = file.tell()
-            os.rename(draft, destination)
-        except BaseException:
-            if follower is not None:
-                follower.gave_up()
-            with suppress(FileNotFoundError):
-                os.unlink(draft)
-            raise
-        sync_folder(folder)
-    if follower is not None:
-        follower.whole()
-    return ArchiveReport(
+    try:
+        with atomic_write(destination, owner=owner) as partial, open(partial, "xb") as file:
+            output: BinaryIO | _WatchedFile = file
+            if reader is not None:
+                reader.archive_started(os.path.basename(destination), partial, _most_bytes(members))
+                output = _WatchedFile(file, reader)
+            bytes_in, count = _write(members, output, notes, progress)
+            file.flush()
+            os.fsync(file.fileno())
+            bytes_out = file.tell()
+    except BaseException:
+        if reader is not None:
+            reader.archive_failed()
+        raise
+    if reader is not None:
+        reader.archive_finished()
+    return WriteReport(
         path=destination,
+        members=count,
         bytes_in=bytes_in,
         bytes_out=bytes_out,
-        members=count,
         notes=tuple(notes),
         clashes=tuple(clashes),
     )
 
 
-class _Followed:
-    """The file, and word of each piece that lies in it."""
+def _most_bytes(members: Sequence[tuple[HostTree, Entry]]) -> int:
+    """Data that cannot be compressed grows by less than one per cent."""
+    return sum(entry.size + _MOST_HEADER_BYTES for _, entry in members) * 101 // 100
 
-    def __init__(
-        self, file: BinaryIO, follower: Follower, name: str, members: Sequence[tuple[HostTree, Entry]]
-    ) -> None:
-        self._file, self._follower = file, follower
+
+class _WatchedFile:
+    """The archive's file; tells the reader about each piece that is written."""
+
+    def __init__(self, file: BinaryIO, reader: ArchiveReader) -> None:
+        self._file, self._reader = file, reader
         self._size = 0
-        # What cannot be compressed becomes larger by less than a hundredth.
-        most = sum(entry.size + _MOST_HEADERS for _, entry in members) * 101 // 100
-        follower.begin(name, os.fsdecode(file.name), most)
 
     def write(self, data: bytes) -> None:
         self._file.write(data)
         self._file.flush()
         self._size += len(data)
-        self._follower.grown(self._size)
+        self._reader.archive_grew(self._size)
 
 
 def _write(
     members: Sequence[tuple[HostTree, Entry]],
-    file: "BinaryIO | _Followed",
+    output: "BinaryIO | _WatchedFile",
     notes: list[str],
     progress: Progress | None,
 ) -> tuple[int, int]:
-    from smlocal.artifacts.gzip_stream import GzipStream  # isal only when a job wrote something
+    from smlocal.artifacts.gzip_stream import GzipStream  # imports isal, so only if there is something to pack
 
-    total = bytes_once(members)
+    total = _size_of_files(members)
     count = 0
-    linked = FirstNames()
-    with GzipStream(file) as stream:
+    first_names: dict[tuple[str, bytes], bytes] = {}
+    with GzipStream(output) as stream:
 
-        def tick() -> None:
+        def report() -> None:
             if progress is not None:
                 progress(min(stream.bytes_in, total), total)
 
         for tree, entry in members:
-            if first := linked.first(tree, entry):
+            first = first_names.get((tree.host, entry.inode))
+            if first is not None:
                 stream.write(header(path=entry.path, mode=entry.mode, mtime=entry.mtime, target=first, hard_link=True))
-                count += 1
-            elif entry.is_file:
-                if _write_file(tree, entry, stream, notes, tick):
-                    linked.add(tree, entry)
-                    count += 1
-            else:
+            elif not entry.is_file:
                 stream.write(header(path=entry.path, mode=entry.mode, mtime=entry.mtime, target=entry.target))
-                count += 1
-        tick()
+            elif not _write_file(tree, entry, stream, notes, report):
+                continue
+            elif entry.inode:
+                first_names[tree.host, entry.inode] = entry.path
+            count += 1
+        report()
         stream.write(END)
         stream.finish()
         return stream.bytes_in, count
 
 
-def _write_file(tree: HostTree, entry: Entry, stream: "GzipStream", notes: list[str], tick: Callable[[], None]) -> bool:
-    """Append one file with exactly the size its header says, whatever happens to the file meanwhile."""
-    source = open_file(tree, entry, notes)
+def _size_of_files(members: Sequence[tuple[HostTree, Entry]]) -> int:
+    """The size of all files together; a file with several names (hard links) counts once."""
+    linked = {(tree.host, entry.inode): entry.size for tree, entry in members if entry.inode}
+    return sum(entry.size for _, entry in members if not entry.inode) + sum(linked.values())
+
+
+def _write_file(
+    tree: HostTree, entry: Entry, stream: "GzipStream", notes: list[str], report: Callable[[], None]
+) -> bool:
+    """Append one file with exactly the size in its header, even if the file changes meanwhile."""
+    source = open_if_present(tree, entry, notes)
     if source is None:
         return False
     shown = f"{tree.host}: {os.fsdecode(entry.path)}"
@@ -168,7 +155,7 @@ def _write_file(tree: HostTree, entry: Entry, stream: "GzipStream", notes: list[
                 break
             stream.advance(count)
             rest -= count
-            tick()
+            report()
         if not rest and os.fstat(source).st_size > size:
             notes.append(f"{shown} grew during archiving; the archive has its first {size} bytes")
     finally:

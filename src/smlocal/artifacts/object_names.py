@@ -1,4 +1,4 @@
-"""The objects that a folder becomes in S3, which knows neither folders nor links, and no name that is not UTF-8."""
+"""The S3 objects that a folder is uploaded as. S3 has no folders and no links, and its names are UTF-8."""
 
 import posixpath
 from collections.abc import Mapping
@@ -12,30 +12,30 @@ _MOST_LINKS = 40
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Named:
-    """One object: its name below the folder's, and the file with its bytes."""
+class NamedObject:
+    """One object: its name relative to the folder, and the file with its content."""
 
     name: str
     entry: Entry
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Names:
-    """What a folder becomes."""
+class FolderObjects:
+    """The objects of a folder, and notes on what is not uploaded."""
 
-    objects: tuple[Named, ...]
+    objects: tuple[NamedObject, ...]
     notes: tuple[str, ...]
 
 
-def object_names(tree: HostTree) -> Names:
-    """Every file under its own name, and under the name of each link that leads to it.
+def folder_objects(tree: HostTree) -> FolderObjects:
+    """An object for each file, and one for each link to a file of this folder.
 
-    A link to anything but a file of this very folder is left out, whatever it says: nothing else may leave this
-    machine. `ArtifactError` for a name that no object can have.
+    Links to anything else are skipped, so that no other file leaves this machine. `ArtifactError` for a name that an
+    object cannot have.
     """
     entries = {entry.path: entry for entry in tree.entries}
     parents = {posixpath.dirname(entry.path) for entry in tree.entries}
-    objects: list[Named] = []
+    objects: list[NamedObject] = []
     notes: list[str] = []
     for entry in tree.entries:
         shown = entry.path.decode(errors="backslashreplace")
@@ -43,15 +43,15 @@ def object_names(tree: HostTree) -> Names:
             if entry.path not in parents:
                 notes.append(f"{shown}/ is empty and was not uploaded: S3 has no directories")
             continue
-        file = entry if entry.is_file else _led_to(entry, entries)
+        file = entry if entry.is_file else _resolve(entry, entries)
         if file is None:
             notes.append(f"{shown} is a link to a file outside the model and was not uploaded")
         else:
-            objects.append(Named(name=_text(entry.path), entry=file))
-    return Names(objects=tuple(objects), notes=tuple(notes))
+            objects.append(NamedObject(name=_decode(entry.path), entry=file))
+    return FolderObjects(objects=tuple(objects), notes=tuple(notes))
 
 
-def _text(path: bytes) -> str:
+def _decode(path: bytes) -> str:
     try:
         return path.decode()
     except UnicodeDecodeError as error:
@@ -59,30 +59,30 @@ def _text(path: bytes) -> str:
         raise ArtifactError(f"Artifact upload failed:the name {shown} is not UTF-8, which S3 does not allow") from error
 
 
-def _led_to(link: Entry, entries: Mapping[bytes, Entry]) -> Entry | None:
-    """The file that a link leads to without leaving the folder; a path in the container may do so by its full name."""
-    at: list[bytes] = link.path.split(b"/")
-    current, pending = at[:-1], [at[-1]]
+def _resolve(link: Entry, entries: Mapping[bytes, Entry]) -> Entry | None:
+    """The file that a link points to; None if it is not in the folder."""
+    names = link.path.split(b"/")
+    current, pending = names[:-1], [names[-1]]
     links = 0
     while pending:
-        step = pending.pop(0)
-        if step in {b"", b"."}:
+        name = pending.pop(0)
+        if name in {b"", b"."}:
             continue
-        if step == b"..":
+        if name == b"..":
             if not current:
                 return None
             current.pop()
             continue
-        found = entries.get(b"/".join([*current, step]))
+        found = entries.get(b"/".join([*current, name]))
         if found is None:
             return None
         if found.is_directory:
-            current.append(step)
+            current.append(name)
         elif found.is_file:
             return None if any(pending) else found
         else:
             links += 1
-            target = _below_model(found.target)
+            target = _relative_target(found.target)
             if target is None or links > _MOST_LINKS:
                 return None
             current = [] if found.target.startswith(b"/") else current
@@ -90,8 +90,8 @@ def _led_to(link: Entry, entries: Mapping[bytes, Entry]) -> Entry | None:
     return None
 
 
-def _below_model(target: bytes) -> bytes | None:
-    """A link's target relative to where it stands, or to the folder where it is the container's path of one in it."""
+def _relative_target(target: bytes) -> bytes | None:
+    """A relative target unchanged, and one below the container's `/opt/ml/model` relative to it; None for others."""
     if not target.startswith(b"/"):
         return target
     model = f"{paths.MODEL}/".encode()

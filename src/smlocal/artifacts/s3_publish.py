@@ -1,4 +1,4 @@
-"""Artifacts sent to S3 while they are written: what is there is whole, and what failed is left on disk to try again."""
+"""Upload artifacts to S3 while they are written. Only complete objects are visible; artifacts stay on disk."""
 
 import os
 import threading
@@ -8,9 +8,9 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import Self
 
-from smlocal.artifacts.object_names import Named, object_names
+from smlocal.artifacts.artifact_errors import artifact_errors
+from smlocal.artifacts.object_names import NamedObject, folder_objects
 from smlocal.artifacts.tree import HostTree, walk
-from smlocal.artifacts.write_errors import explained
 from smlocal.errors import ArtifactError, MachineNotReadyError
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources.progress import Meter, Progress
@@ -18,63 +18,64 @@ from smlocal.sources.s3.client import S3Client
 from smlocal.sources.s3.failure_reasons import upload_failure
 from smlocal.sources.s3.growing_file import GrowingFile
 from smlocal.sources.s3.interface import S3Error
-from smlocal.sources.s3.retry import FetchCancelledError
+from smlocal.sources.s3.retry import FetchCancelledError, never
 from smlocal.sources.s3.upload import Item, Journal, Uploaded, upload_all
 from smlocal.sources.s3.writer import Target
 
-_BETWEEN_WORDS = 0.25
+_REPORT_SECONDS = 0.25
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Published:
-    """What became of an upload."""
+class PublishResult:
+    """How an upload ended."""
 
     objects: tuple[Uploaded, ...] = ()
-    """What S3 has now, in the order in which it was complete; of one that failed, what was complete by then."""
+    """The objects that are complete in S3, also if the upload failed later."""
     failure: str | None = None
-    """The reason as the service words it."""
+    """The reason, in the service's words."""
     error: S3Error | None = None
-    """S3's own, where that is the reason."""
-    broken_off: bool = False
-    """Nothing failed: somebody did not want to wait."""
+    """The error from S3, if that is the reason."""
+    cancelled: bool = False
+    """The user did not want to wait. Nothing failed."""
     notes: tuple[str, ...] = ()
 
     @property
-    def whole(self) -> bool:
-        """True when all of it is in S3."""
-        return self.failure is None and not self.broken_off
+    def complete(self) -> bool:
+        """True if everything is in S3."""
+        return self.failure is None and not self.cancelled
 
-    def __add__(self, later: "Published") -> "Published":
-        """What became of both."""
+    def __add__(self, later: "PublishResult") -> "PublishResult":
+        """The result of two uploads, one after the other."""
         return replace(later, objects=(*self.objects, *later.objects), notes=(*self.notes, *later.notes))
 
 
 class Publisher:
-    """A `Publication` to one place in S3; use as a context, and what `finish` has not seen the end of is taken back.
+    """Uploads archives while they are written (it is an `ArchiveReader`), files and folders, all to one prefix.
 
-    Nothing is asked of S3 before there is something to send.
+    A context manager: uploads that are not complete at its end are aborted. No request is sent to S3 before there is
+    something to upload.
     """
 
     def __init__(
         self,
         open_store: Callable[[], S3Client],
-        place: Target,
+        prefix: Target,
         *,
-        cancelled: Callable[[], bool] = lambda: False,
+        cancelled: Callable[[], bool] = never,
         journal: Journal | None = None,
     ) -> None:
-        """`place` is bucket and prefix, up to the last `/`; `cancelled` is asked all the time, by any thread.
+        """The key of `prefix` is empty or ends with `/`.
 
-        `open_store` is called by the thread that sends, when there is something to send.
+        `open_store` is called by the uploading thread, once there is something to upload; `cancelled` by any thread.
         """
-        self._open_store, self._place, self._journal = open_store, place, journal
+        self._open_store, self._prefix, self._journal = open_store, prefix, journal
         self._cancelled = cancelled
-        self._abandoned = threading.Event()
+        self._left = threading.Event()
         self._batches: SimpleQueue[Iterator[Item] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
-        self._growing: GrowingFile | None = None
-        self._opened: list[GrowingFile] = []
-        self._size = 0
+        self._archive: GrowingFile | None = None
+        self._archives: list[GrowingFile] = []
+        self._archive_size = 0
         self._total = 0
         self._lock = threading.Lock()
         self._meter: Meter | None = None
@@ -82,6 +83,7 @@ class Publisher:
         self._objects: list[Uploaded] = []
         self._error: BaseException | None = None
         self._refusal: str | None = None
+        """A reason that is not an error of S3."""
         self._notes: list[str] = []
 
     def __enter__(self) -> Self:
@@ -90,142 +92,135 @@ class Publisher:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Take back what is not complete; once `finish` has returned there is nothing to do."""
-        self._abandoned.set()
-        self.gave_up()
-        self._end()
+        """Abort what is not complete. After `finish` there is nothing to do."""
+        self._left.set()
+        self.archive_failed()
+        self._batches.put(None)
         if self._thread is not None:
             self._thread.join()
-        for each in self._opened:  # those that nobody came to send
-            each.close()
+        for archive in self._archives:  # the uploader may not have reached all of them
+            archive.close()
 
-    # What the archive tells.
+    def archive_started(self, name: str, path: str, most: int) -> None:
+        """Start to upload the archive."""
+        self._archive = GrowingFile(os.open(path, os.O_RDONLY | os.O_CLOEXEC), most=most)
+        self._archives.append(self._archive)
+        self._archive_size = 0
+        self._set_total(None)
+        self._add(iter((Item(source=self._archive, target=self._target(name)),)))
 
-    def begin(self, name: str, path: str, most: int) -> None:
-        """Send an archive from now on."""
-        self._growing = GrowingFile(os.open(path, os.O_RDONLY | os.O_CLOEXEC), most=most)
-        self._opened.append(self._growing)
-        self._size = 0
-        self._expect(None)
-        self._add(iter((Item(source=self._growing, target=self._target(name)),)))
+    def archive_grew(self, size: int) -> None:
+        """Upload the first `size` bytes."""
+        self._archive_size = size
+        if self._archive is not None:
+            self._archive.grow(size)
 
-    def grown(self, size: int) -> None:
-        """As much as that can be sent."""
-        self._size = size
-        if self._growing is not None:
-            self._growing.grow(size)
+    def archive_finished(self) -> None:
+        """Complete the object, which makes it visible in S3."""
+        archive, self._archive = self._archive, None
+        if archive is not None:
+            self._total += self._archive_size
+            archive.end()
+            self._set_total(self._total)
 
-    def whole(self) -> None:
-        """It may be shown to others."""
-        growing, self._growing = self._growing, None
-        if growing is not None:
-            self._total += self._size
-            growing.end()
-            self._expect(self._total)
+    def archive_failed(self) -> None:
+        """Stop uploading the archive."""
+        archive, self._archive = self._archive, None
+        if archive is not None:
+            archive.give_up()
 
-    def gave_up(self) -> None:
-        """It never will be."""
-        growing, self._growing = self._growing, None
-        if growing is not None:
-            growing.give_up()
+    def add_file(self, path: str) -> None:
+        """Upload a file that is complete."""
+        size = os.path.getsize(path)
+        self.archive_started(os.path.basename(path), path, most=size)
+        self.archive_grew(size)
+        self.archive_finished()
 
-    def folder(self, path: str) -> None:
-        """Send every file below a folder, as an object of its own; below the folder's name unless a `/` follows it."""
+    def add_folder(self, path: str) -> None:
+        """Upload each file below a folder as an object below the folder's name, without it if `path` ends with `/`."""
         try:
-            with explained():
+            with artifact_errors():
                 tree = walk("", path)
-            found = object_names(tree)
+            found = folder_objects(tree)
         except ArtifactError as error:
             self._refusal = error.sentence
             return
         self._notes += [*tree.skipped, *found.notes]
         self._total += sum(each.entry.size for each in found.objects)
-        self._add(self._files(tree, found.objects, os.path.basename(path)))
-        self._expect(self._total)
+        self._add(self._items_of(tree, found.objects, os.path.basename(path)))
+        self._set_total(self._total)
 
-    def file(self, path: str) -> None:
-        """Send a file that is complete."""
-        self.begin(os.path.basename(path), path, most=os.path.getsize(path))
-        self.grown(os.path.getsize(path))
-        self.whole()
-
-    # How far it is, and how it ended.
-
-    def sentence(self) -> str:
-        """`uploading: 0.8 of 2.1 GiB, 80 MB/s, 17 s left`."""
+    def progress_text(self) -> str:
+        """`uploading: 0.8 of 2.1 GiB, 80 MB/s, 17 s left`; empty if there is no progress yet."""
         with self._lock:
             return "" if self._progress is None else self._progress.sentence("uploading")
 
-    def finish(self, working: Callable[[str], None] = lambda _: None) -> Published:
-        """Wait until all is sent; `working` is told now and then how far it is, or nothing when that is not known."""
-        self._end()
+    def finish(self, working: Callable[[str], None] = lambda _: None) -> PublishResult:
+        """Wait for the end of all uploads; `working` is called several times a second with the progress."""
+        self._batches.put(None)
         while self._thread is not None and self._thread.is_alive():
-            self._thread.join(_BETWEEN_WORDS)
-            working(self.sentence())
+            self._thread.join(_REPORT_SECONDS)
+            working(self.progress_text())
         error = self._error
         if error is not None and not isinstance(error, S3Error | FetchCancelledError):
             raise error
-        return Published(
+        return PublishResult(
             objects=tuple(self._objects),
             failure=upload_failure(error) if isinstance(error, S3Error) else self._refusal,
             error=error if isinstance(error, S3Error) else None,
-            broken_off=isinstance(error, FetchCancelledError),
+            cancelled=isinstance(error, FetchCancelledError),
             notes=tuple(self._notes),
         )
 
     def _target(self, name: str) -> Target:
-        place = self._place
-        return Target(bucket=place.bucket, key=f"{place.key}{name}", kms_key=place.kms_key)
+        return replace(self._prefix, key=f"{self._prefix.key}{name}")
 
-    def _files(self, tree: HostTree, objects: tuple[Named, ...], below: str) -> Iterator[Item]:
-        """Opened one after another, by the thread that hands them out."""
+    def _items_of(self, tree: HostTree, objects: tuple[NamedObject, ...], folder: str) -> Iterator[Item]:
+        """Open the files one after the other, when the uploading thread asks for them."""
         for each in objects:
-            target = self._target(f"{below}/{each.name}" if below else each.name)
+            target = self._target(f"{folder}/{each.name}" if folder else each.name)
             try:
                 descriptor = tree.open(each.entry)
             except OSError as error:
-                words = f"{os.fsdecode(each.entry.path)} cannot be read: {error.strerror}"
-                raise S3Error("IncompleteBody", words, status=400, uri=target.uri, operation="PutObject") from error
+                message = f"{os.fsdecode(each.entry.path)} cannot be read: {error.strerror}"
+                raise S3Error("IncompleteBody", message, status=400, uri=target.uri, operation="PutObject") from error
             yield Item(source=GrowingFile.complete(descriptor), target=target)
 
     def _add(self, batch: Iterator[Item]) -> None:
         if self._thread is None:
-            self._meter = Meter(self._keep, total_bytes=None)
-            self._thread = threading.Thread(target=self._run, name="smlocal-publish", daemon=True)
+            self._meter = Meter(self._keep_progress, total_bytes=None)
+            self._thread = threading.Thread(target=self._upload, name="smlocal-publish", daemon=True)
             self._thread.start()
         self._batches.put(batch)
 
-    def _end(self) -> None:
-        self._batches.put(None)
-
-    def _run(self) -> None:
+    def _upload(self) -> None:
         try:
             upload_all(
                 self._open_store(),
                 self._items(),
-                cancelled=lambda: self._abandoned.is_set() or self._cancelled(),
-                moved=self._moved,
+                cancelled=lambda: self._left.is_set() or self._cancelled(),
+                moved=self._add_progress,
                 done=self._objects.append,
                 journal=self._journal,
             )
-        except MachineNotReadyError as error:  # nobody is logged in any more
+        except MachineNotReadyError as error:  # the credentials have expired
             self._refusal = f"Artifact upload failed:{error.sentence}"
-        except BaseException as error:  # noqa: BLE001  it is told by finish
+        except BaseException as error:  # noqa: BLE001  `finish` handles it
             self._error = error
 
     def _items(self) -> Iterator[Item]:
         while (batch := self._batches.get()) is not None:
             yield from batch
 
-    def _moved(self, count: int) -> None:
+    def _add_progress(self, count: int) -> None:
         with self._lock:
             if self._meter is not None:
                 self._meter.add(count)
 
-    def _expect(self, total: int | None) -> None:
+    def _set_total(self, total: int | None) -> None:
         with self._lock:
             if self._meter is not None:
                 self._meter.expect(total)
 
-    def _keep(self, progress: Progress) -> None:
+    def _keep_progress(self, progress: Progress) -> None:
         self._progress = progress

@@ -1,7 +1,7 @@
 """Headers of tar members, in the POSIX pax format.
 
-Python's tarfile makes them too, at seven times the cost, which counts for a model of 100,000 files; and it writes every
-name that is not UTF-8 in a way that GNU tar complains about.
+Python's tarfile is not used: it takes seven times as long, which matters for a model of 100,000 files, and GNU tar
+warns about how it writes names that are not UTF-8.
 """
 
 import stat
@@ -9,7 +9,7 @@ import struct
 
 BLOCK = 512
 END = bytes(2 * BLOCK)
-"""What closes an archive."""
+"""The end of an archive."""
 
 _DIRECTORY, _LINK, _HARD_LINK, _FILE, _PAX = b"5", b"2", b"1", b"0", b"x"
 _NAME_BYTES = 100
@@ -30,9 +30,9 @@ def header(
     uid: int = 0,
     gid: int = 0,
 ) -> bytes:
-    """Header blocks of one member; `mode` is a whole st_mode and says what kind of member it is.
+    """Header blocks of one member; `mode` is a complete st_mode, with the kind of member.
 
-    A `hard_link` is another name for the file that stands in the archive as `target`.
+    A `hard_link` is another name of the file `target`, which is earlier in the archive.
     """
     if hard_link:
         kind, name = _HARD_LINK, path
@@ -70,15 +70,15 @@ def header(
 
 
 def padding(size: int) -> int:
-    """How many zero bytes follow `size` bytes of data."""
+    """The number of zero bytes after `size` bytes of data."""
     return -size % BLOCK
 
 
 def _fits(name: bytes) -> bool:
-    """True where the old field of 100 bytes says it all.
+    """True if no pax record is needed, because the name fits into the header's field of 100 bytes.
 
-    Names beyond ASCII go into a pax record, which is defined to be UTF-8. One that is not UTF-8 stays in the old field,
-    whose bytes nobody interprets.
+    Names that are not ASCII go into a pax record, whose encoding is UTF-8. A name that is not UTF-8 stays in the field,
+    which has no encoding.
     """
     return len(name) <= _NAME_BYTES and (name.isascii() or not _is_utf8(name))
 

@@ -1,13 +1,13 @@
-"""What the hosts left in a directory, as sorted entries, and how several hosts' trees become one."""
+"""The files that the hosts left in a folder, as sorted entries, and how the trees of several hosts become one."""
 
 import errno
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import field
 
-from smlocal.artifacts.safe_open import Reach
+from smlocal.artifacts.safe_open import SafeOpener
 from smlocal.quick_dataclass import dataclass
 
 _SKIPPED_KINDS = {
@@ -16,30 +16,31 @@ _SKIPPED_KINDS = {
     stat.S_IFCHR: "a character device",
     stat.S_IFBLK: "a block device",
 }
-_NO_DIRECTORY = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
-"""A link is one of the last two, depending on the system."""
+_NOT_A_DIRECTORY = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
+"""A link gives ENOTDIR or ELOOP, depending on the system."""
+_NOT_A_FILE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Entry:
-    """One file, directory or link. Names are bytes: a container may write any."""
+    """One file, directory or link. Names are bytes, because a container may write any bytes."""
 
     path: bytes
     """Relative to the host's directory, without a trailing slash."""
     mode: int
-    """The whole st_mode."""
+    """The complete st_mode."""
     mtime: int
     size: int = 0
     target: bytes = b""
-    """Where a link points to."""
+    """The target of a link."""
     data: bytes = b""
-    """Name of the file below the tree's root that holds the bytes, when they do not lie at `path`."""
+    """Name of the file with the content, below the tree's root, if it is not `path`."""
     inode: bytes = b""
-    """Of a file with several names (hard links), what they have in common; empty for a file of one name."""
+    """The same for all names (hard links) of one file; empty for a file with one name."""
 
     @property
     def is_directory(self) -> bool:
-        """True for a directory itself, never for a link to one."""
+        """False for a link to a directory."""
         return stat.S_ISDIR(self.mode)
 
     @property
@@ -50,23 +51,24 @@ class Entry:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HostTree:
-    """The entries of one host's directory, parents before children, and where their bytes lie here."""
+    """The entries of one host's directory, parents before children, and the local folder with their content."""
 
     host: str
     root: bytes
     entries: tuple[Entry, ...]
     skipped: tuple[str, ...] = ()
-    reach: Reach | None = field(default=None, repr=False, compare=False)
+    """A sentence for each entry that cannot be kept."""
+    opener: SafeOpener | None = field(default=None, repr=False, compare=False)
 
     def open(self, entry: Entry) -> int:
-        """Open the bytes of a file, without following a link that has come since."""
-        reach = self.reach if self.reach is not None else Reach(self.root)
-        return reach.file(entry.data or entry.path)
+        """Open a file for reading. No link is followed, even if it was made after the walk."""
+        opener = self.opener if self.opener is not None else SafeOpener(self.root)
+        return opener.file(entry.data or entry.path)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Clash:
-    """Two hosts wrote the same path; the later host won."""
+    """Two hosts wrote the same path; the file of the later host was kept."""
 
     path: str
     loser: str
@@ -76,29 +78,41 @@ class Clash:
         return f"{self.path}: both {self.loser} and {self.winner} wrote it; {self.winner}'s was kept"
 
 
-def walk(host: str, directory: str) -> HostTree:
-    """Look at every entry below `directory`, following no link, nor one that stands in its own place.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WriteReport:
+    """An archive or folder that was written."""
 
-    A directory that is not there, or no directory, has no entries: the container may delete and replace what lies in
-    a folder of its own. PermissionError when something there cannot be read by this user: the bytes must then come
-    through the engine.
+    path: str
+    members: int
+    bytes_in: int
+    """Bytes before compression."""
+    bytes_out: int
+    """Size of the archive, or of all files."""
+    notes: tuple[str, ...]
+    clashes: tuple[Clash, ...]
+
+
+def walk(host: str, directory: str) -> HostTree:
+    """List everything below `directory`. No link is followed, nor a link in place of `directory`.
+
+    There are no entries if `directory` is missing or is not a directory, because the container may delete or replace
+    it. `PermissionError` if this user cannot read something: then the files must be copied through the engine.
     """
     root = os.fsencode(os.path.abspath(directory))
-    reach = Reach(root)
+    opener = SafeOpener(root)
     try:
-        reach.directory(b"")
+        opener.directory(b"")
     except OSError as error:
-        if error.errno not in _NO_DIRECTORY:
+        if error.errno not in _NOT_A_DIRECTORY:
             raise
-        return _no_directory(host, root)
+        return _without_directory(host, root)
     entries: list[Entry] = []
     skipped: list[str] = []
     pending = [b""]
     while pending:
         parent = pending.pop()
         try:
-            folder = reach.directory(parent)
-            found = _list(host, folder, parent, skipped)
+            found = _list(host, opener.directory(parent), parent, skipped)
         except OSError as error:
             if isinstance(error, PermissionError) or not parent:
                 raise
@@ -106,7 +120,7 @@ def walk(host: str, directory: str) -> HostTree:
             continue
         entries += found
         pending += [entry.path for entry in found if entry.is_directory]
-    return HostTree(host=host, root=root, entries=in_order(entries), skipped=tuple(sorted(skipped)), reach=reach)
+    return HostTree(host=host, root=root, entries=in_order(entries), skipped=tuple(sorted(skipped)), opener=opener)
 
 
 def _list(host: str, folder: int, parent: bytes, skipped: list[str]) -> list[Entry]:
@@ -114,33 +128,32 @@ def _list(host: str, folder: int, parent: bytes, skipped: list[str]) -> list[Ent
     privileged = os.geteuid() == 0
     with os.scandir(folder) as scan:
         for found in scan:
-            name = os.fsencode(found.name)  # by descriptor, names come as text
+            name = os.fsencode(found.name)  # scandir of a descriptor returns names as text
             path = parent + b"/" + name if parent else name
             status = found.stat(follow_symlinks=False)
             kind = stat.S_IFMT(status.st_mode)
             if kind in _SKIPPED_KINDS:
-                skipped.append(left_out(host, path, _SKIPPED_KINDS[kind]))
+                skipped.append(skipped_note(host, path, _SKIPPED_KINDS[kind]))
                 continue
-            if kind == stat.S_IFREG and not privileged and not os.access(name, os.R_OK, dir_fd=folder):
+            is_file = kind == stat.S_IFREG
+            if is_file and not privileged and not os.access(name, os.R_OK, dir_fd=folder):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.fsdecode(path))
             entries.append(
                 Entry(
                     path=path,
                     mode=status.st_mode,
                     mtime=status.st_mtime_ns // 1_000_000_000,
-                    size=status.st_size if kind == stat.S_IFREG else 0,
+                    size=status.st_size if is_file else 0,
                     target=os.readlink(name, dir_fd=folder) if kind == stat.S_IFLNK else b"",
-                    inode=b"%d:%d" % (status.st_dev, status.st_ino)
-                    if kind == stat.S_IFREG and status.st_nlink > 1
-                    else b"",
+                    inode=b"%d:%d" % (status.st_dev, status.st_ino) if is_file and status.st_nlink > 1 else b"",
                 )
             )
     return entries
 
 
-def _no_directory(host: str, root: bytes) -> HostTree:
-    """Nothing was written; what stands in the place of the directory is told, and not looked into."""
-    os.stat(os.path.dirname(root))  # our own folder: without it nothing can be said
+def _without_directory(host: str, root: bytes) -> HostTree:
+    """A tree without entries, with a note if something else is in place of the directory."""
+    os.stat(os.path.dirname(root))  # the host's folder belongs to smlocal: an error if it is missing
     skipped: tuple[str, ...] = ()
     with suppress(FileNotFoundError):
         mode = os.lstat(root).st_mode
@@ -150,56 +163,51 @@ def _no_directory(host: str, root: bytes) -> HostTree:
     return HostTree(host=host, root=root, entries=(), skipped=skipped)
 
 
-def left_out(host: str, path: bytes, kind: str) -> str:
-    """The note for something that no archive carries."""
+def skipped_note(host: str, path: bytes, kind: str) -> str:
+    """The note for something that is not kept."""
     return f"{host}: {os.fsdecode(path)} is {kind} and was skipped"
 
 
-def in_order(entries: Sequence[Entry]) -> tuple[Entry, ...]:
-    """Sort so that a directory is followed by all that is in it, which tar needs to restore its mode and time."""
-    return tuple(sorted(entries, key=lambda entry: entry.path.replace(b"/", b"\0")))
+def in_order(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+    """Sort so that everything in a directory follows it: tar needs this to restore its mode and time."""
+    return tuple(sorted(entries, key=lambda entry: _sort_key(entry.path)))
+
+
+def _sort_key(path: bytes) -> bytes:
+    return path.replace(b"/", b"\0")
 
 
 def merge(trees: Sequence[HostTree]) -> tuple[list[tuple[HostTree, Entry]], list[Clash]]:
-    """One tree of all hosts, in host order, the later winning."""
+    """One tree of all hosts, given in host order; for the same path the later host wins."""
     if len(trees) == 1:
         return [(trees[0], entry) for entry in trees[0].entries], []
     merged: dict[bytes, tuple[HostTree, Entry]] = {}
     clashes: list[Clash] = []
     for tree in trees:
-        replaced: list[bytes] = []
+        replaced_folders: list[bytes] = []
         for entry in tree.entries:
             earlier = merged.get(entry.path)
             if earlier is not None and not (entry.is_directory and earlier[1].is_directory):
                 clashes.append(Clash(path=os.fsdecode(entry.path), loser=earlier[0].host, winner=tree.host))
                 if earlier[1].is_directory:
-                    replaced.append(entry.path + b"/")
+                    replaced_folders.append(entry.path + b"/")
             merged[entry.path] = (tree, entry)
-        for below in replaced:
-            # Only the losers: an entry of the winner below its own file cannot be.
-            for path in [path for path in merged if path.startswith(below)]:
+        for folder in replaced_folders:  # this host has no entries below its own file
+            for path in [path for path in merged if path.startswith(folder)]:
                 del merged[path]
-    return sorted(merged.values(), key=lambda pair: pair[1].path.replace(b"/", b"\0")), clashes
+    return sorted(merged.values(), key=lambda member: _sort_key(member[1].path)), clashes
 
 
-def bytes_once(members: Sequence[tuple[HostTree, Entry]]) -> int:
-    """The size of all files together, of one with several names (hard links) once."""
-    linked = {(tree.host, entry.inode): entry.size for tree, entry in members if entry.inode}
-    return sum(entry.size for _, entry in members if not entry.inode) + sum(linked.values())
-
-
-class FirstNames:
-    """Under which name each file with several names (hard links) was written, so that the others can be links to it."""
-
-    def __init__(self) -> None:
-        """Nothing has been written."""
-        self._names: dict[tuple[str, bytes], bytes] = {}
-
-    def add(self, tree: HostTree, entry: Entry) -> None:
-        """A file has been written with all its bytes."""
-        if entry.inode:
-            self._names[tree.host, entry.inode] = entry.path
-
-    def first(self, tree: HostTree, entry: Entry) -> bytes | None:
-        """The path at which the file stands already; None where it has to be written."""
-        return self._names.get((tree.host, entry.inode)) if entry.inode else None
+def open_if_present(tree: HostTree, entry: Entry, notes: list[str]) -> int | None:
+    """Open a file for reading; None, with a note, if it is not a file any more."""
+    try:
+        source = tree.open(entry)
+    except OSError as error:
+        if error.errno not in _NOT_A_FILE:
+            raise
+    else:
+        if stat.S_ISREG(os.fstat(source).st_mode):
+            return source
+        os.close(source)
+    notes.append(f"{tree.host}: {os.fsdecode(entry.path)} was deleted before it could be saved")
+    return None

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from smlocal.artifacts.collect import Artifacts
+from smlocal.artifacts.job_artifacts import Artifacts
 from smlocal.channels.interface import Means
 from smlocal.contract.listing import Listing
 from smlocal.job.decide.attempt_outcome import AttemptOutcome
@@ -13,7 +13,7 @@ from smlocal.planning.model import JobPlan
 from smlocal.readable import readable_bytes
 
 if TYPE_CHECKING:
-    from smlocal.artifacts.s3_publish import Published
+    from smlocal.artifacts.s3_publish import PublishResult
 
 _HOW = {
     Means.OVERLAY: "copy-on-write of",
@@ -72,11 +72,11 @@ def ended(outcome: AttemptOutcome) -> str:
     return "; ".join(parts)
 
 
-def uploaded(artifacts: Artifacts | None, published: "Published | None" = None) -> str:
+def uploaded(artifacts: Artifacts | None, published: "PublishResult | None" = None) -> str:
     """The archives with their sizes, and whether they are in S3."""
     if artifacts is None:
         return "no artifacts could be written"
-    if published is not None and (published.failure is not None or published.broken_off):
+    if published is not None and (published.failure is not None or published.cancelled):
         return f"{uploaded(artifacts)}; {published.failure or 'the upload was interrupted'}"
     if published is not None and published.objects:
         return f"{uploaded(artifacts)}, uploaded to {os.path.dirname(published.objects[0].uri)}/"

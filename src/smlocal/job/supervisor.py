@@ -306,7 +306,7 @@ class Supervisor:
     def _check_published(self) -> None:
         """An upload to S3 that failed makes the job fail. The files are kept for another try."""
         published, attempt = self.results.published, self.attempt
-        if published is None or not (published.failure or published.broken_off):
+        if published is None or not (published.failure or published.cancelled):
             return
         sentence = published.failure or "Artifact upload failed:it was interrupted"
         again = f"to try again: smlocal publish {self.plan.name}"

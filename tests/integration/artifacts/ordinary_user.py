@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from smlocal.artifacts import gzip_stream
-from smlocal.artifacts.collect import collect
-from smlocal.artifacts.fetch import host_tree
-from smlocal.artifacts.handback import hand_back, take_over
+from smlocal.artifacts.engine_copy import read_or_copy
+from smlocal.artifacts.job_artifacts import write_artifacts
+from smlocal.artifacts.ownership import give_to_root, give_to_user
 from smlocal.artifacts.tree import walk
 from smlocal.engine.docker import connect
 from smlocal.engine.endpoint import find_endpoint
@@ -55,7 +55,7 @@ def main(place: str, image: str, job: str, script: str) -> None:
     )
     entries: list[tuple[str, int, bytes | None]] = [(there, 0o755, None) for _, there in binds]
     entries += [("/opt/ml/output/data", 0o755, None), ("/opt/ml/input/config", 0o755, None)]
-    take_over(engine, container, "/", [*entries, ("/opt/ml/input/config/a.json", 0o644, b'{"a":1}')])
+    give_to_root(engine, container, "/", [*entries, ("/opt/ml/input/config/a.json", 0o644, b'{"a":1}')])
     output = engine.attach(container)
     engine.start(container)
     written = b"".join(written.lines for written in output).decode()
@@ -68,10 +68,10 @@ def main(place: str, image: str, job: str, script: str) -> None:
     else:
         readable = True
     trees = [
-        host_tree("algo-1", f"{host}/{name}", engine=engine, container=container, path=f"/opt/ml/{name}", spool=spool)
-        for name, spool in (("model", f"{place}/spool-model"), ("output/data", f"{place}/spool-output"))
+        read_or_copy("algo-1", f"{host}/{name}", engine=engine, container=container, path=f"/opt/ml/{name}", copy_to=to)
+        for name, to in (("model", f"{place}/spool-model"), ("output/data", f"{place}/spool-output"))
     ]
-    done = collect(trees[:1], trees[1:], destination=f"{place}/out")
+    done = write_artifacts(trees[:1], trees[1:], destination=f"{place}/out")
 
     refused = ""
     try:
@@ -86,10 +86,10 @@ def main(place: str, image: str, job: str, script: str) -> None:
         put(container, path, data)
 
     engine.put_archive = counting_put  # type: ignore[method-assign]  # only counts, and sends it on
-    hand_back(engine, container, [*binds, (f"{host}/nowhere", "/opt/ml/nowhere")])
+    give_to_user(engine, container, [*binds, (f"{host}/nowhere", "/opt/ml/nowhere")])
     owners = {os.stat(folder).st_uid for folder, _, _ in os.walk(host)}
     modes = {oct(stat.S_IMODE(os.stat(folder).st_mode) & 0o700) for folder, _, _ in os.walk(host)}
-    hand_back(engine, container, binds)
+    give_to_user(engine, container, binds)
     engine.remove(Resource(kind=ResourceKind.CONTAINER, id=container))
     remove_tree(host)
     answer = {

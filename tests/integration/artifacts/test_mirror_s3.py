@@ -15,13 +15,12 @@ from hypothesis import given, settings
 from tests.integration.artifacts.test_publish_s3 import half_sent
 from tests.integration.s3.troubled_proxy import TroubledProxy, refused
 from tests.integration.s3_servers import S3Server, S3Servers, environment, opened
-from tests.unit.artifacts.mirror_rig import Rig, files_in
-from tests.unit.artifacts.test_mirror_any_order import OPERATIONS, carry_out
+from tests.unit.artifacts.mirror.mirror_rig import Rig, files_in
+from tests.unit.artifacts.mirror.test_any_order import OPERATIONS, carry_out
 
-from smlocal.artifacts.destination import ChangedError
-from smlocal.artifacts.mirror import agenda
-from smlocal.artifacts.mirror import host as host_module
-from smlocal.artifacts.mirror.s3_place import S3Target
+from smlocal.artifacts.mirror import host_mirror, schedule
+from smlocal.artifacts.mirror.s3_target import S3Target
+from smlocal.artifacts.mirror.target import FileChangedError
 from smlocal.errors import ArtifactError
 from smlocal.sources.s3.upload import NoJournal
 from smlocal.sources.s3.writer import Target
@@ -40,15 +39,15 @@ class S3Rig(Rig):
         self.server = server
         self.bucket = server.make_bucket()
         self.url = url
-        self.side_by_side = 1
+        self.at_once = 1
 
     def place(self, retry_seconds: float = 1) -> S3Target:
         return S3Target(
             prefix=Target(bucket=self.bucket, key=PREFIX),
             open_store=lambda: opened(environment(self.url), retry_seconds=retry_seconds),
             journal=NoJournal(),
-            given_up=lambda: False,
-            side_by_side=self.side_by_side,
+            cancelled=lambda: False,
+            at_once=self.at_once,
         )
 
     def mirrored(self) -> dict[str, bytes]:
@@ -64,8 +63,8 @@ class S3Rig(Rig):
 
 @pytest.fixture
 def rig(s3: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Rig]:
-    monkeypatch.setattr(agenda, "AGAIN_SECONDS", 0.1)
-    monkeypatch.setattr(host_module, "_TRY_AGAIN_SECONDS", 0.2)
+    monkeypatch.setattr(schedule, "REPEAT_SECONDS", 0.1)
+    monkeypatch.setattr(host_mirror, "_RETRY_SECONDS", 0.2)
     with closing(S3Rig(tmp_path / "rig", s3, s3.url)) as made:
         yield made
 
@@ -121,7 +120,7 @@ def test_what_s3_refuses(s3: Any, rig: S3Rig, wait_until: Wait) -> None:
         assert error.value.details == (f"s3://{rig.bucket}/{PREFIX}a",)
 
 
-def test_small_files_are_saved_side_by_side(s3: Any, rig: S3Rig) -> None:
+def test_small_files_are_saved_at_once(s3: Any, rig: S3Rig) -> None:
     folder = rig.start()
     rig.stop()
     for number in range(30):
@@ -134,7 +133,7 @@ def test_small_files_are_saved_side_by_side(s3: Any, rig: S3Rig) -> None:
         return False
 
     with TroubledProxy(s3.port) as proxy:
-        rig.url, rig.side_by_side = proxy.url, 4
+        rig.url, rig.at_once = proxy.url, 4
         proxy.next(meet, meet, *[refused(403, "AccessDenied")] * 5, method="PUT")
         with pytest.raises(ArtifactError, match="AccessDenied"):
             rig.finish()
@@ -147,7 +146,7 @@ def test_small_files_are_saved_side_by_side(s3: Any, rig: S3Rig) -> None:
 def test_who_waits_hears_of_it_and_may_break_it_off(s3: S3Server, rig: S3Rig) -> None:
     (rig.root / "large").write_bytes(b"x" * 17_000_000)
     said: list[str] = []
-    target = replace(rig.place(retry_seconds=60), working=said.append, given_up=lambda: len(said) > 1)
+    target = replace(rig.place(retry_seconds=60), working=said.append, cancelled=lambda: len(said) > 1)
     s3.kill()
     try:
         with (
@@ -176,7 +175,7 @@ def test_what_has_changed_meanwhile_is_not_shown(rig: S3Rig, size: int) -> None:
     path.write_bytes(b"x" * size)
     answers = iter([False, True])
     with path.open("rb") as file, rig.place().open() as place:
-        with pytest.raises(ChangedError):
+        with pytest.raises(FileChangedError):
             place.write(b"a", file.fileno(), mtime=0, unchanged=lambda: next(answers))
         assert rig.mirrored() == {}
         assert half_sent(rig.server, rig.bucket) == []

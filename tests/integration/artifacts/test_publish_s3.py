@@ -16,8 +16,8 @@ from tests.integration.reasons import assert_reason
 from tests.integration.s3.troubled_proxy import TroubledProxy, refused, slow_down
 from tests.integration.s3_servers import REGION, S3Server, environment, opened
 
-from smlocal.artifacts.collect import Artifacts, collect
-from smlocal.artifacts.s3_publish import Published, Publisher
+from smlocal.artifacts.job_artifacts import Artifacts, write_artifacts
+from smlocal.artifacts.s3_publish import Publisher, PublishResult
 from smlocal.artifacts.tree import walk
 from smlocal.contract.outcome.statuses import COMPLETED, TrainingJobStatus
 from smlocal.errors import ArtifactError
@@ -68,13 +68,13 @@ def data(tmp_path: Path) -> Path:
     return folder
 
 
-def pack(model: Path, data: Path, out: Path, publisher: Publisher, **options: Any) -> tuple[Artifacts, Published]:
+def pack(model: Path, data: Path, out: Path, publisher: Publisher, **options: Any) -> tuple[Artifacts, PublishResult]:
     with publisher:
-        done = collect(
+        done = write_artifacts(
             [walk("algo-1", str(model))],
             [walk("algo-1", str(data))],
             destination=str(out),
-            publication=publisher,
+            publisher=publisher,
             **options,
         )
         return done, publisher.finish(options.get("working", lambda _: None))
@@ -110,7 +110,7 @@ def test_the_objects_are_the_archives_on_disk(
     }
     assert half_sent(s3, bucket) == []
     # And they are those that are made without anybody looking on.
-    collect([walk("algo-1", str(model))], [walk("algo-1", str(data))], destination=str(tmp_path / "again"))
+    write_artifacts([walk("algo-1", str(model))], [walk("algo-1", str(data))], destination=str(tmp_path / "again"))
     assert {name: (tmp_path / "again" / name).read_bytes() for name in here} == here
     assert done.notes == ()
 
@@ -151,7 +151,7 @@ def test_nothing_written_asks_s3_nothing(
     for name in ("model", "data"):
         (tmp_path / name).mkdir()
     _, published = pack(tmp_path / "model", tmp_path / "data", tmp_path / "out", publisher_to(store, bucket))
-    assert published == Published()
+    assert published == PublishResult()
     assert proxy.requests == []
     assert held(s3, bucket) == {}
 
@@ -173,7 +173,7 @@ def test_a_refusal_leaves_the_artifacts_on_disk(
     done, published = pack(model, data, tmp_path / "out", publisher_to(store, bucket), compression=compression)
     assert published.failure == DENIED
     assert_reason("publish-denied", f"ClientError: {published.failure}")
-    assert not published.broken_off
+    assert not published.cancelled
     assert done.model is not None
     assert Path(done.model).exists()
     assert (tmp_path / "out" / "output.tar.gz").exists()
@@ -218,7 +218,7 @@ def test_whoever_does_not_want_to_wait_gets_the_archive_all_the_same(
         return any(head.startswith("PUT") for head in proxy.requests)
 
     done, published = pack(model, data, tmp_path / "out", publisher_to(store, bucket, cancelled=enough))
-    assert (published.broken_off, published.failure) == (True, None)
+    assert (published.cancelled, published.failure) == (True, None)
     assert done.model is not None
     assert Path(done.model).exists()
     assert half_sent(s3, bucket) == []
@@ -242,7 +242,8 @@ def finished(smlocal_home: Path, tmp_path: Path, model: Path, data: Path) -> Cal
         local: dict[str, Any] = {"Artifacts": {"Model": None, "Output": None, "Notes": ["kept"]}}
         if packed:
             trees = [[walk("algo-1", str(folder))] for folder in (model, data)]
-            done = collect(*trees, destination=str(out), compression="NONE" if compression == "NONE" else "GZIP")
+            kind: Any = compression
+            done = write_artifacts(*trees, destination=str(out), compression=kind)
             local["Artifacts"] |= {"Model": done.model, "Output": done.output}
         end = "model/" if compression == "NONE" else "model.tar.gz"
         plan = {

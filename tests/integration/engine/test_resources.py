@@ -10,7 +10,7 @@ from typing import TypedDict
 
 import pytest
 
-from smlocal.artifacts.fetch import fetch
+from smlocal.artifacts.engine_copy import unpack_copy
 from smlocal.artifacts.tree import walk
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Mount, Resource, ResourceKind
@@ -208,7 +208,7 @@ def test_an_archive_of_a_mounted_folder_is_its_tree(engine: DockerEngine, spec: 
     os.link(model / "deep" / "file", model / "same")
     (model / "link").symlink_to("deep/file")
     container = engine.create(spec(mounts=(Mount(source=str(model), target="/opt/ml/model"),)))
-    fetched = fetch("algo-1", engine.get_archive(container, "/opt/ml/model"), str(tmp_path / "spool"))
+    fetched = unpack_copy("algo-1", engine.get_archive(container, "/opt/ml/model"), str(tmp_path / "spool"))
     assert fetched.skipped == ()
     assert [(entry.path, entry.mode, entry.size, entry.target) for entry in fetched.entries] == [
         (entry.path, entry.mode, entry.size, entry.target) for entry in walk("algo-1", str(model)).entries

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from smlocal.artifacts.checkpoints import SaveReport
+from smlocal.artifacts.mirror.save import SaveReport
 from smlocal.engine.docker import DockerEngine, connect
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Mount
 from smlocal.job.finish.cleanup import clear_disk

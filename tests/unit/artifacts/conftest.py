@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 from hypothesis import strategies as st
-from tests.unit.artifacts.mirror_rig import Rig, Rigs, Wait
+from tests.unit.artifacts.mirror.mirror_rig import Rig, Rigs, Wait
 
-from smlocal.artifacts.mirror import agenda
+from smlocal.artifacts.mirror import schedule
 
 NAMES = st.binary(min_size=1, max_size=12).filter(lambda n: b"/" not in n and b"\0" not in n and n not in {b".", b".."})
 NAMES |= st.text("aé-. *\n", min_size=90, max_size=110).map(str.encode).filter(lambda n: n.strip(b".") != b"")
@@ -145,7 +145,7 @@ def wait_until() -> Wait:
 @pytest.fixture
 def rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rigs]:
     """Makes mirrors that copy the same file again sooner than in earnest."""
-    monkeypatch.setattr(agenda, "AGAIN_SECONDS", 0.1)
+    monkeypatch.setattr(schedule, "REPEAT_SECONDS", 0.1)
     made: list[Rig] = []
 
     def make(hosts: int = 1, *, grows: bool = False) -> Rig:

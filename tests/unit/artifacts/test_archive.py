@@ -18,8 +18,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from isal import igzip
 
-from smlocal.artifacts.archive import ArchiveReport, write_archive
-from smlocal.artifacts.tree import walk
+from smlocal.artifacts.archive import write_archive
+from smlocal.artifacts.tree import WriteReport, walk
 from smlocal.errors import ArtifactError
 
 Plant = Callable[..., Path]
@@ -29,7 +29,7 @@ QUIET = ("--warning=no-timestamp", "--warning=no-unknown-keyword")
 FEW = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def pack(root: Path, archive: Path, **options: Any) -> ArchiveReport:
+def pack(root: Path, archive: Path, **options: Any) -> WriteReport:
     report = write_archive([walk("algo-1", str(root))], str(archive), **options)
     assert report is not None
     return report
@@ -337,7 +337,7 @@ def test_a_file_larger_than_the_old_field_for_sizes_can_say(tmp_path: Path) -> N
     ]
 
 
-class Follower:
+class Reader:
     """Reads an archive while it is written, as whoever uploads it does."""
 
     def __init__(self) -> None:
@@ -346,23 +346,23 @@ class Follower:
         self.most = 0
         self.file: BinaryIO | None = None
 
-    def begin(self, name: str, path: str, most: int) -> None:
-        self.told.append(f"begin {name}")
+    def archive_started(self, name: str, path: str, most: int) -> None:
+        self.told.append(f"started {name}")
         self.file = open(path, "rb")  # noqa: SIM115  it stays open for as long as the archive grows
         self.most = most
 
-    def grown(self, size: int) -> None:
+    def archive_grew(self, size: int) -> None:
         assert self.file is not None
         piece = self.file.read(size - len(self.read))
         self.read += piece
         assert len(self.read) == size
 
-    def whole(self) -> None:
-        self.told.append("whole")
+    def archive_finished(self) -> None:
+        self.told.append("finished")
         self._close()
 
-    def gave_up(self) -> None:
-        self.told.append("gave up")
+    def archive_failed(self) -> None:
+        self.told.append("failed")
         self._close()
 
     def _close(self) -> None:
@@ -374,12 +374,12 @@ def test_a_follower_can_read_every_byte_that_it_is_told_of(tmp_path: Path) -> No
     (tmp_path / "tree").mkdir()
     for name, content in {"weights": half_random(9_000_000), "zeros": bytes(5_000_000), "small": b"x"}.items():
         (tmp_path / "tree" / name).write_bytes(content)
-    follower = Follower()
-    pack(tmp_path / "tree", tmp_path / "followed.tar.gz", follower=follower)
+    reader = Reader()
+    pack(tmp_path / "tree", tmp_path / "followed.tar.gz", reader=reader)
     pack(tmp_path / "tree", tmp_path / "alone.tar.gz")
-    assert follower.told == ["begin followed.tar.gz", "whole"]
-    assert follower.read == (tmp_path / "followed.tar.gz").read_bytes() == (tmp_path / "alone.tar.gz").read_bytes()
-    assert len(follower.read) <= follower.most
+    assert reader.told == ["started followed.tar.gz", "finished"]
+    assert reader.read == (tmp_path / "followed.tar.gz").read_bytes() == (tmp_path / "alone.tar.gz").read_bytes()
+    assert len(reader.read) <= reader.most
 
 
 def test_what_cannot_be_compressed_stays_below_what_a_follower_is_told(tmp_path: Path) -> None:
@@ -387,23 +387,23 @@ def test_what_cannot_be_compressed_stays_below_what_a_follower_is_told(tmp_path:
     (tmp_path / "tree" / "noise").write_bytes(random.Random(1).randbytes(8_000_000))
     for number in range(500):
         (tmp_path / "tree" / f"{number}").write_bytes(random.Random(number).randbytes(700))
-    follower = Follower()
-    report = pack(tmp_path / "tree", tmp_path / "a.tar.gz", follower=follower)
-    assert report.bytes_out <= follower.most
+    reader = Reader()
+    report = pack(tmp_path / "tree", tmp_path / "a.tar.gz", reader=reader)
+    assert report.bytes_out <= reader.most
 
 
 def test_a_follower_is_told_that_there_will_be_no_archive(tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / "f").write_bytes(half_random(6_000_000))
-    follower = Follower()
+    reader = Reader()
 
     def interrupt(done: int, _total: int) -> None:
         if done > 2_000_000:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        pack(tmp_path / "tree", tmp_path / "a.tar.gz", follower=follower, progress=interrupt)
-    assert follower.told == ["begin a.tar.gz", "gave up"]
+        pack(tmp_path / "tree", tmp_path / "a.tar.gz", reader=reader, progress=interrupt)
+    assert reader.told == ["started a.tar.gz", "failed"]
 
 
 def test_many_small_files(tmp_path: Path) -> None:

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.artifacts.safe_open import Reach
-from smlocal.artifacts.tree import merge, walk
-from smlocal.artifacts.write_errors import open_file
+from smlocal.artifacts.safe_open import SafeOpener
+from smlocal.artifacts.tree import merge, open_if_present, walk
 from smlocal.removal import remove_tree
 
 Plant = Callable[..., Path]
@@ -90,7 +89,7 @@ def test_a_folder_that_becomes_a_link_after_the_walk_is_not_followed(tmp_path: P
     (tmp_path / swapped).rename(tmp_path / "aside")
     (tmp_path / swapped).symlink_to(tmp_path / swapped.replace("data", "host", 1))
     notes: list[str] = []
-    found = open_file(replace(tree, reach=Reach(tree.root)), file, notes)
+    found = open_if_present(replace(tree, opener=SafeOpener(tree.root)), file, notes)
     assert found is None
     assert notes == ["algo-1: a/b/file was deleted before it could be saved"]
 
@@ -108,7 +107,7 @@ def test_a_tree_deeper_than_files_may_be_open(tmp_path: Path) -> None:
     os.close(folder)
     tree = walk("algo-1", str(data))
     assert len(tree.entries) == 1501
-    descriptor = open_file(tree, tree.entries[-1], [])
+    descriptor = open_if_present(tree, tree.entries[-1], [])
     assert descriptor is not None
     os.close(descriptor)
     remove_tree(str(data))

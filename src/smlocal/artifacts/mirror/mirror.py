@@ -1,4 +1,4 @@
-"""The hosts' folders mirrored while their containers run: a thread that sleeps until something changes."""
+"""Mirror the folders of the hosts while their containers run: one thread, which sleeps until something changes."""
 
 import math
 import os
@@ -9,16 +9,16 @@ from contextlib import ExitStack
 from dataclasses import field
 from threading import Event, Thread
 
-from smlocal.artifacts import inotify
-from smlocal.artifacts.mirror.host import HostMirror
-from smlocal.artifacts.mirror.journal import Journal
-from smlocal.artifacts.mirror.place import Place, Target
+from smlocal.artifacts.mirror import inotify
+from smlocal.artifacts.mirror.host_mirror import HostMirror
+from smlocal.artifacts.mirror.state import MirrorState
+from smlocal.artifacts.mirror.target import OpenTarget, Target
 from smlocal.artifacts.mirror.watches import Watches
 from smlocal.contract.checkpoints import Restored
 from smlocal.quick_dataclass import dataclass
 
 _GATHER_SECONDS = 0.05
-"""After the first word of a change, for more of it: the kernel puts what is alike together."""
+"""From the first event to reading it, so that more events come together and the kernel merges equal ones."""
 _MOST_NOTES = 20
 _MASK = (
     inotify.CLOSE_WRITE
@@ -33,47 +33,47 @@ _MASK = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MirroredHost:
-    """One host's folder here, and what it was given in it."""
+    """One host's local folder, and the files that were restored to it."""
 
     host: str
     directory: str
-    given: Restored
+    restored: Restored
 
 
 @dataclass(kw_only=True, slots=True)
 class Mirror:
-    """All hosts' folders and the one target that they share."""
+    """The folders of all hosts and the target that they share."""
 
     name: str
     hosts: Sequence[MirroredHost]
     target: Target
-    journal_path: str
+    state_path: str
     grows: bool = False
-    """Mirror files that stay open, too."""
+    """True for logs: the current content of files that stay open is mirrored too."""
     notes: list[str] = field(default_factory=list)
-    """What was not as it should be, each once."""
-    _over: Event = field(default_factory=Event)
-    _bell: int = -1
+    """Problems, each one once."""
+    _stopping: Event = field(default_factory=Event)
+    _wakeup: int = -1
     _thread: Thread | None = None
 
-    def begin(self) -> None:
-        """Mirror from now on; what is different already is mirrored first."""
-        self._bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+    def start(self) -> None:
+        """Start the thread. It first mirrors what differs already."""
+        self._wakeup = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
         self._thread = Thread(target=self._run, name=f"{self.name}-mirror", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
-        """Come to an end: with the file that is being copied, but with no other; what is left is the save's."""
+        """Stop after the current file. The save at the end of the job does the rest."""
         if self._thread is None:
             return
-        self._over.set()
-        os.eventfd_write(self._bell, 1)
+        self._stopping.set()
+        os.eventfd_write(self._wakeup, 1)
         self._thread.join()
         self._thread = None
-        os.close(self._bell)
+        os.close(self._wakeup)
 
     def note(self, text: str) -> None:
-        """Take down what was not as it should be."""
+        """Record a problem."""
         if text not in self.notes and len(self.notes) < _MOST_NOTES:
             self.notes.append(text)
 
@@ -81,64 +81,63 @@ class Mirror:
         try:
             with ExitStack() as stack:
                 self._mirror(stack)
-        except Exception as error:  # noqa: BLE001  a defect here must not end the job: the save at the end does it all
+        except Exception as error:  # noqa: BLE001  must not end the job: the save at the end does everything
             self.note(f"files were not mirrored to the end of the job: {type(error).__name__}: {error}")
 
     def _mirror(self, stack: ExitStack) -> None:
         watches = Watches(_MASK | (inotify.MODIFY if self.grows else 0))
         stack.callback(watches.close)
-        journal = Journal.read(self.journal_path)
-        stack.callback(journal.close)
-        mirrors = {each.host: self._host(each, journal, watches, stack) for each in self.hosts}
+        state = MirrorState.read(self.state_path)
+        stack.callback(state.close)
+        mirrors: dict[str, HostMirror] = {}
+        for each in self.hosts:
+            mirrors[each.host] = HostMirror(
+                host=each.host,
+                root=os.fsencode(each.directory),
+                restored=each.restored,
+                state=state,
+                watches=watches,
+                note=self.note,
+                grows=self.grows,
+            )
+            stack.callback(mirrors[each.host].close)
         poll = select.poll()
-        poll.register(self._bell, select.POLLIN)
+        poll.register(self._wakeup, select.POLLIN)
         if watches.descriptor is not None:
             poll.register(watches.descriptor, select.POLLIN)
         for mirror in mirrors.values():
-            mirror.compare()
-        while not self._over.is_set():
-            wake_at = min((mirror.wake_at for mirror in mirrors.values()), default=math.inf)
-            pause = None if wake_at == math.inf else max(0.0, wake_at - time.monotonic()) * 1000
-            if any(descriptor == watches.descriptor for descriptor, _ in poll.poll(pause)):
-                self._over.wait(_GATHER_SECONDS)
-                _tell(watches, mirrors)
-            self._work(mirrors)
+            mirror.scan()
+        while not self._stopping.is_set():
+            next_due = min((mirror.next_due for mirror in mirrors.values()), default=math.inf)
+            timeout = None if next_due == math.inf else max(0.0, next_due - time.monotonic()) * 1000
+            if any(descriptor == watches.descriptor for descriptor, _ in poll.poll(timeout)):
+                self._stopping.wait(_GATHER_SECONDS)
+                _handle_events(watches, mirrors)
+            self._mirror_due(mirrors)
 
-    def _host(self, each: MirroredHost, journal: Journal, watches: Watches, stack: ExitStack) -> HostMirror:
-        mirror = HostMirror(
-            host=each.host,
-            root=os.fsencode(each.directory),
-            given=each.given,
-            journal=journal,
-            watches=watches,
-            note=self.note,
-            grows=self.grows,
-        )
-        stack.callback(mirror.close)
-        return mirror
+    def _mirror_due(self, mirrors: dict[str, HostMirror]) -> None:
+        with ExitStack() as stack:
+            opened: list[OpenTarget] = []
 
-    def _work(self, mirrors: dict[str, HostMirror]) -> None:
-        with ExitStack() as opened:
-            places: list[Place] = []
-
-            def place() -> Place:
-                if not places:
-                    places.append(opened.enter_context(self.target.open()))
-                return places[0]
+            def target() -> OpenTarget:
+                """Open the target when the first file needs it."""
+                if not opened:
+                    opened.append(stack.enter_context(self.target.open()))
+                return opened[0]
 
             for mirror in mirrors.values():
-                if mirror.wake_at <= time.monotonic():
-                    mirror.work(place, self._over.is_set)
+                if mirror.next_due <= time.monotonic():
+                    mirror.mirror_due(target, self._stopping.is_set)
 
 
-def _tell(watches: Watches, mirrors: dict[str, HostMirror]) -> None:
-    """Hand on what has happened; after too much of it everything is compared."""
+def _handle_events(watches: Watches, mirrors: dict[str, HostMirror]) -> None:
+    """Pass the events on. If some were lost, scan all folders."""
     lost = False
     for host, folder, event in watches.read():
         if host is None:
             lost = True
         elif not lost:
-            mirrors[host].hear(folder, event)
+            mirrors[host].handle(folder, event)
     if lost:
         for mirror in mirrors.values():
-            mirror.compare()
+            mirror.scan()

@@ -12,7 +12,7 @@ import click
 from smlocal.cli.terminal.printable import printable
 
 if TYPE_CHECKING:
-    from smlocal.job.finish.publish import Published
+    from smlocal.job.finish.publish import PublishResult
 
 _SIGNALLED = 128
 
@@ -33,14 +33,14 @@ def command(*, name: str, as_json: bool) -> int:
             published = TrainingJob(name).publish(progress=line.show, cancelled=lambda: bool(signals))
         finally:
             line.end()
-    if published.broken_off:
+    if published.cancelled:
         click.echo(f"interrupted; to try again: smlocal publish {name}", err=True)
         return _SIGNALLED + signals[0]
     _show(name, published, as_json=as_json)
     return 0
 
 
-def _show(name: str, published: "Published", *, as_json: bool) -> None:
+def _show(name: str, published: "PublishResult", *, as_json: bool) -> None:
     if as_json:
         import json
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from smlocal.artifacts.drafts import remove_drafts
+from smlocal.artifacts.atomic_write import remove_partial
 from smlocal.contract.outcome import failure_reason
 from smlocal.contract.outcome.statuses import Ending, SecondaryStatus, StatusMessage, TrainingJobStatus
 from smlocal.engine.interface import Engine
@@ -52,7 +52,7 @@ def adopt(
             requests.accept_wakeups(store.directory(name))
             on_supervising()
             plan = recall(store.document(name, RECALL))
-            remove_drafts(f"{plan.output.directory}/output", plan.run_id)
+            remove_partial(f"{plan.output.directory}/output", plan.run_id)
             try:
                 engine = connect_to(plan.engine.address)
                 engine.facts()

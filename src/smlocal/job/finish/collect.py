@@ -5,11 +5,11 @@ from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, cast
 
-from smlocal.artifacts.collect import Artifacts, collect
-from smlocal.artifacts.fetch import host_tree
-from smlocal.artifacts.handback import hand_back
+from smlocal.artifacts.engine_copy import read_or_copy
+from smlocal.artifacts.job_artifacts import Artifacts, write_artifacts
+from smlocal.artifacts.kept_folders import write_index
+from smlocal.artifacts.ownership import give_to_user
 from smlocal.artifacts.tree import HostTree
-from smlocal.artifacts.unpacked import write_index
 from smlocal.contract import paths
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError, MachineNotReadyError
@@ -20,7 +20,7 @@ from smlocal.planning.document import host_directory
 from smlocal.planning.model import JobPlan
 
 if TYPE_CHECKING:
-    from smlocal.artifacts.s3_publish import Published
+    from smlocal.artifacts.s3_publish import PublishResult
 
 
 def collect_artifacts(
@@ -31,7 +31,7 @@ def collect_artifacts(
     working: Callable[[str], None],
     cancelled: Callable[[], bool],
     replaces: Collection[str] = (),
-) -> "tuple[Artifacts, Published | None]":
+) -> "tuple[Artifacts, PublishResult | None]":
     """Write the archives, and upload them while they are written if the plan says so.
 
     Once `cancelled` returns True, the upload is stopped. `replaces` are artifacts of an earlier job, which may be
@@ -42,14 +42,14 @@ def collect_artifacts(
     output = [_tree(plan, run, engine, paths.OUTPUT_DATA) for run in hosts]
     with publishing(plan, cancelled=cancelled) as publisher:
         try:
-            artifacts = collect(
+            artifacts = write_artifacts(
                 model,
                 output,
                 destination=f"{plan.output.directory}/output",
                 compression=cast("Literal['GZIP', 'NONE']", plan.output.compression),
                 merge_output=plan.output.merge_output,
                 working=working,
-                publication=publisher,
+                publisher=publisher,
                 replaces=replaces,
                 owner=plan.run_id,
             )
@@ -67,8 +67,8 @@ def restore_ownership(runs: Iterable[HostRun], engine: Engine) -> list[str]:
             continue
         try:
             rootless = run.plan.engine.rootless
-            hand_back(engine, run.container.id, run.binds, rootless=rootless)
-            hand_back(engine, run.container.id, run.file_systems, only_roots=True, rootless=rootless)
+            give_to_user(engine, run.container.id, run.binds, rootless=rootless)
+            give_to_user(engine, run.container.id, run.file_systems, only_roots=True, rootless=rootless)
         except (EngineError, MachineNotReadyError, OSError) as error:
             failures.append(f"some folders of {run.name} still belong to root: {error}")
     return failures
@@ -85,12 +85,12 @@ def _write_indexes(plan: JobPlan, trees: Iterable[HostTree]) -> None:
 
 def _tree(plan: JobPlan, run: HostRun, engine: Engine, path: str) -> HostTree:
     below = path.removeprefix(paths.ROOT)
-    return host_tree(
+    return read_or_copy(
         run.name,
         host_directory(plan, run.host) + below,
         engine=engine,
         container=run.container.id,
         path=path,
-        spool=spool(plan, run.name, path),
-        here=plan.engine.local,
+        copy_to=spool(plan, run.name, path),
+        local=plan.engine.local,
     )

@@ -15,8 +15,8 @@ from smlocal.store.jobs import Store
 from smlocal.store.lease import Lease
 
 if TYPE_CHECKING:
-    from smlocal.artifacts.s3_publish import Published as Published  # noqa: PLC0414  for the command
     from smlocal.artifacts.s3_publish import Publisher
+    from smlocal.artifacts.s3_publish import PublishResult as PublishResult  # noqa: PLC0414  for the command
     from smlocal.sources.s3.client import S3Client
     from smlocal.sources.s3.writer import Target
 
@@ -62,11 +62,11 @@ def check_publishing(region: str) -> None:
     open_store(region)
 
 
-def published_document(published: "Published") -> dict[str, Any]:
+def published_document(published: "PublishResult") -> dict[str, Any]:
     """The members of `Local.Artifacts` on an upload."""
     return {
         "Published": [{"S3Uri": each.uri, "Bytes": each.bytes} for each in published.objects],
-        "PublishFailure": published.failure or ("it was interrupted" if published.broken_off else None),
+        "PublishFailure": published.failure or ("it was interrupted" if published.cancelled else None),
     }
 
 
@@ -81,7 +81,7 @@ def publish_again(
     *,
     working: Callable[[str], None] = lambda _: None,
     cancelled: Callable[[], bool] = lambda: False,
-) -> "Published":
+) -> "PublishResult":
     """Upload the artifacts of a finished job and store the result. The status of the job does not change.
 
     Raises an error if there is nothing to upload, or S3 refuses something or is unreachable.
@@ -95,23 +95,23 @@ def publish_again(
             f"The artifacts of '{name}' are being published by another process.", remedy=["Wait for it."]
         )
 
-    def send(uri: str, paths: Iterable[str]) -> "Published":
+    def send(uri: str, paths: Iterable[str]) -> "PublishResult":
         """Archives and folders; of a folder with a `/` at its end its contents only."""
         with _publisher(job.region, target_of(uri, job.kms_key), directory, cancelled) as publisher:
             for path in paths:
                 if os.path.isdir(path):
-                    publisher.folder(path)
+                    publisher.add_folder(path)
                 else:
-                    publisher.file(path)
+                    publisher.add_file(path)
             return publisher.finish(working)
 
     with lease:
         published = send(job.uri, job.paths)
         unsent = list(job.unsent)
-        while unsent and published.whole:
+        while unsent and published.complete:
             uri, folder = unsent[0]
             published += send(uri, [f"{folder}/"])
-            unsent = unsent[1:] if published.whole else unsent
+            unsent = unsent[1:] if published.complete else unsent
         artifacts = {**job.local["Artifacts"], **published_document(published), UNSENT: unsent_document(unsent)}
         store.put_document(name, LOCAL, {**job.local, "Artifacts": artifacts})
     if published.failure is not None:
@@ -179,7 +179,7 @@ def _find_artifacts(store: Store, name: str) -> _LocalArtifacts:
     return found
 
 
-def _upload_error(name: str, job: _LocalArtifacts, published: "Published") -> SmlocalError:
+def _upload_error(name: str, job: _LocalArtifacts, published: "PublishResult") -> SmlocalError:
     """`MachineNotReadyError` for wrong credentials or an unreachable S3, else `ArtifactError`."""
     error = published.error
     if error is not None:

@@ -4,7 +4,7 @@ import os.path
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
-from smlocal.artifacts.collect import Artifacts
+from smlocal.artifacts.job_artifacts import Artifacts
 from smlocal.contract.outcome.statuses import Ending
 from smlocal.job.attempt import Attempt
 from smlocal.job.decide.restarts import RestartPolicy
@@ -18,7 +18,7 @@ from smlocal.planning.model import JobPlan
 from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from smlocal.artifacts.s3_publish import Published
+    from smlocal.artifacts.s3_publish import PublishResult
 
 
 @dataclass(kw_only=True, slots=True)
@@ -28,7 +28,7 @@ class Results:
     artifacts: Artifacts | None = None
     unpacked: bool = False
     """True if what the containers wrote could not be packed, and is kept."""
-    published: "Published | None" = None
+    published: "PublishResult | None" = None
     unsent: tuple[tuple[str, str], ...] = ()
     """Mirrored folders that could not be sent to S3: prefix and local folder."""
     metrics: MetricsReport = field(default_factory=MetricsReport)

@@ -4,10 +4,10 @@ import os
 from collections.abc import Callable
 from typing import Any, Literal, cast
 
-from smlocal.artifacts.collect import Artifacts, collect
-from smlocal.artifacts.drafts import remove_drafts
+from smlocal.artifacts.atomic_write import remove_partial
+from smlocal.artifacts.job_artifacts import Artifacts, write_artifacts
+from smlocal.artifacts.kept_folders import INDEX, keep_folder, read_kept_folder
 from smlocal.artifacts.tree import HostTree
-from smlocal.artifacts.unpacked import INDEX, kept_tree, move
 from smlocal.contract import paths
 from smlocal.contract.outcome.statuses import TrainingJobStatus
 from smlocal.errors import ArtifactError, JobNotFinishedError, NothingToPackError
@@ -43,7 +43,7 @@ def keep_unpacked(plan: JobPlan) -> list[str]:
             copied = spool(plan, host.host.name, path)
             source = copied if os.path.exists(copied + INDEX) else host_directory(plan, host) + _below(path)
             try:
-                move(source, _kept(plan, host, path))
+                keep_folder(source, _kept(plan, host, path))
             except (ArtifactError, OSError) as error:
                 failures.append(f"what {host.host.name} wrote to {path} could not be kept: {error}")
     return failures
@@ -95,9 +95,9 @@ def pack_again(
 
 def _pack(store: Store, plan: JobPlan, directory: str, working: Callable[[str], None] | None) -> Artifacts:
     replaced = replaced_artifacts(store, plan.name)
-    remove_drafts(directory, plan.run_id)  # of an earlier `smlocal pack` that was killed
+    remove_partial(directory, plan.run_id)  # of an earlier `smlocal pack` that was killed
     try:
-        return collect(
+        return write_artifacts(
             _kept_trees(plan, paths.MODEL),
             _kept_trees(plan, paths.OUTPUT_DATA),
             destination=directory,
@@ -116,7 +116,7 @@ def _pack(store: Store, plan: JobPlan, directory: str, working: Callable[[str], 
 
 
 def _kept_trees(plan: JobPlan, path: str) -> list[HostTree]:
-    return [kept_tree(host.host.name, _kept(plan, host, path)) for host in plan.hosts]
+    return [read_kept_folder(host.host.name, _kept(plan, host, path)) for host in plan.hosts]
 
 
 def _kept(plan: JobPlan, host: HostPlan, path: str) -> str:

@@ -41,7 +41,7 @@ def start_hosts(runs: Sequence[HostRun]) -> tuple[list[HostRun], Exception | Non
     for thread in threads:
         thread.start()
     # A start takes 0.17 s. Meanwhile, import what is needed when the containers have ended.
-    for module in ("artifacts.archive", "artifacts.fetch", "job.host.failure_file"):
+    for module in ("artifacts.archive", "artifacts.engine_copy", "job.host.failure_file"):
         import_module(f"smlocal.{module}")
     for thread in threads:
         thread.join()

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from smlocal.artifacts.handback import take_over
+from smlocal.artifacts.ownership import give_to_root
 from smlocal.channels.interface import Copying, StagedChannel, unbroken
 from smlocal.channels.overlay import is_overlay_refusal
 from smlocal.contract import paths
@@ -196,7 +196,7 @@ class HostRun:
         ours = self._not_for_root()
         entries: list[tuple[str, int, bytes | None]] = [(p, 0o755, None) for p in self._folders() if p not in ours]
         entries += [(path, 0o644, content) for path, content in self.host.files.items()]
-        take_over(self.engine, self.container.id, "/", entries)
+        give_to_root(self.engine, self.container.id, "/", entries)
 
     def _not_for_root(self) -> set[str]:
         """The folder where FIFOs will be made, read-only mounts, and the user's own file systems."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from smlocal.artifacts.fetch import host_tree
+from smlocal.artifacts.engine_copy import read_or_copy
 from smlocal.artifacts.tree import HostTree
 from smlocal.channels.interface import Copying, unbroken
 from smlocal.contract import paths
@@ -20,7 +20,7 @@ from smlocal.quick_dataclass import dataclass
 from smlocal.removal import remove_tree
 
 if TYPE_CHECKING:
-    from smlocal.artifacts.checkpoints import SaveReport
+    from smlocal.artifacts.mirror.save import SaveReport
     from smlocal.job.host.delivery import Delivery
     from smlocal.job.mirrored.folders import MirroredFolder
 
@@ -171,23 +171,23 @@ def save_mirrored(
 
 def save_folder(folder: "MirroredFolder", trees: Sequence[HostTree], hosts: _Hosts) -> "SaveReport":
     """Save a mirrored folder; `trees` has its contents, in the order of the hosts."""
-    from smlocal.artifacts.checkpoints import save
+    from smlocal.artifacts.mirror.save import save
 
-    journal = folder.journal()
+    state = folder.state()
     report = save(
         trees,
         folder.target,
-        restored=[journal.up_to_date(host.host.name, folder.restored(host)) for host, _ in hosts],
-        owners=journal.owners,
-        here=folder.plan.engine.local,
+        restored=[state.up_to_date(host.host.name, folder.restored(host)) for host, _ in hosts],
+        owners=state.owners,
+        local=folder.plan.engine.local,
     )
-    clashes = {clash.path: clash for clash in (*journal.clashes.values(), *report.clashes)}
+    clashes = {clash.path: clash for clash in (*state.clashes.values(), *report.clashes)}
     return replace(report, clashes=tuple(clashes.values()))
 
 
 def _save_locally(folder: "MirroredFolder", trees: Sequence[HostTree], hosts: _Hosts) -> bool:
     """Save to the local folder what could not be sent to S3; False if there is nothing, or that fails too."""
-    from smlocal.artifacts.mirror.place import FolderTarget
+    from smlocal.artifacts.mirror.folder_target import FolderTarget
 
     target = FolderTarget(path=folder.fallback, run_id=folder.plan.run_id)
     try:
@@ -236,14 +236,14 @@ def folder_tree(folder: "MirroredFolder", host: HostPlan, container: str, engine
     directory = folder.directory(host)
     if not _is_folder(directory, host_directory(folder.plan, host)):
         return HostTree(host=host.host.name, root=os.fsencode(directory), entries=())
-    return host_tree(
+    return read_or_copy(
         host.host.name,
         directory,
         engine=engine,
         container=container,
         path=folder.local_path,
-        spool=f"{folder.plan.job_directory}/staged/{host.host.name}-{folder.name}",
-        here=folder.plan.engine.local,
+        copy_to=f"{folder.plan.job_directory}/staged/{host.host.name}-{folder.name}",
+        local=folder.plan.engine.local,
     )
 
 

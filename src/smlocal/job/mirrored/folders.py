@@ -4,7 +4,8 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from smlocal.artifacts.mirror.place import FolderTarget, Target
+from smlocal.artifacts.mirror.folder_target import FolderTarget
+from smlocal.artifacts.mirror.target import Target
 from smlocal.contract.checkpoints import Restored, Stamp
 from smlocal.planning.collectors import CollectorPlan
 from smlocal.planning.document import checkpoint_directory, collector_directory, host_directory
@@ -12,7 +13,7 @@ from smlocal.planning.model import HostPlan, JobPlan
 from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from smlocal.artifacts.mirror.journal import Journal
+    from smlocal.artifacts.mirror.state import MirrorState
     from smlocal.sources.s3.client import S3Client
 
 
@@ -58,15 +59,15 @@ class MirroredFolder:
         return checkpoint_directory(self.plan, host)
 
     @property
-    def journal_path(self) -> str:
+    def state_path(self) -> str:
         """In the job's folder, so that a later supervisor finds it."""
         return f"{self.plan.job_directory}/hosts/{self.name}.journal"
 
-    def journal(self) -> "Journal":
+    def state(self) -> "MirrorState":
         """What has been mirrored so far."""
-        from smlocal.artifacts.mirror.journal import Journal
+        from smlocal.artifacts.mirror.state import MirrorState
 
-        return Journal.read(self.journal_path)
+        return MirrorState.read(self.state_path)
 
     def restored(self, host: HostPlan) -> Restored:
         """What was restored to it. If that is not known: nothing, and everything counts as written by the host."""
@@ -116,7 +117,7 @@ def mirrored_folders(plan: JobPlan, s3: S3Access | None = None) -> tuple[Mirrore
 def _target(plan: JobPlan, name: str, s3_prefix: str | None, directory: str, s3: S3Access) -> Target:
     if s3_prefix is None:
         return FolderTarget(path=directory, run_id=plan.run_id)
-    from smlocal.artifacts.mirror.s3_place import S3Target  # few jobs use S3
+    from smlocal.artifacts.mirror.s3_target import S3Target  # few jobs use S3
     from smlocal.job.finish.open_uploads import OpenUploads, journal_name
     from smlocal.job.finish.publish import kms_key, target_of
 
@@ -133,9 +134,9 @@ def _target(plan: JobPlan, name: str, s3_prefix: str | None, directory: str, s3:
         prefix=target_of(s3_prefix, kms_key(plan.request)),
         open_store=open_client,
         journal=journal,
-        given_up=s3.cancelled,
+        cancelled=s3.cancelled,
         working=s3.working,
-        side_by_side=s3.at_once,
+        at_once=s3.at_once,
     )
 
 

@@ -26,18 +26,18 @@ def mirroring(plan: JobPlan, *, cancelled: Callable[[], bool], notes: list[str])
         Mirror(
             name=folder.name,
             hosts=[
-                MirroredHost(host=host.host.name, directory=folder.directory(host), given=folder.restored(host))
+                MirroredHost(host=host.host.name, directory=folder.directory(host), restored=folder.restored(host))
                 for host in plan.hosts
             ],
             target=folder.target,
-            journal_path=folder.journal_path,
+            state_path=folder.state_path,
             grows=folder.grows,
         )
         for folder in mirrored_folders(plan, S3Access(retry_seconds=_RETRY_SECONDS, cancelled=cancelled))
     ]
     try:
         for mirror in mirrors:
-            mirror.begin()
+            mirror.start()
         yield
     finally:
         for mirror in mirrors:

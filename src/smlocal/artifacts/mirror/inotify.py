@@ -1,4 +1,4 @@
-"""Word from the kernel of what happens in folders: the few verbs of inotify that are used."""
+"""Events from the kernel about changes in folders: the part of inotify that the mirror uses."""
 
 import ctypes
 import errno
@@ -27,33 +27,33 @@ _READ = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened in a watched folder, or to it."""
+    """A change in a watched folder, or of the folder itself."""
 
     watch: int
     mask: int
     name: bytes
-    """In the folder; empty when it is about the folder itself."""
+    """The name in the folder; empty for an event about the folder itself."""
 
 
 class Inotify:
-    """A queue of events. `OSError` with ENOSPC when the user may watch no more folders, with EMFILE no more queues."""
+    """A queue of events. `OSError` if the user may not watch more folders (ENOSPC) or have more queues (EMFILE)."""
 
     def __init__(self) -> None:
-        """An empty one, that nothing is watched for."""
+        """Nothing is watched yet."""
         self.descriptor = _checked(_libc().inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
 
     def add(self, folder: int, mask: int) -> int:
-        """Watch an open folder; the same folder, by whatever name, has the same number."""
-        # By its descriptor: the name may be another's by now.
+        """Watch an open folder; returns its number, which is the same for every path of the folder."""
+        # By its descriptor, because another folder may have its name by now.
         path = b"/proc/self/fd/%d" % folder
         return _checked(_libc().inotify_add_watch(self.descriptor, path, mask | _ONLY_FOLDERS))
 
     def remove(self, watch: int) -> None:
-        """Watch a folder no longer; one that is gone is watched no longer anyway."""
+        """Stop watching a folder."""
         _libc().inotify_rm_watch(self.descriptor, watch)
 
     def read(self) -> Iterator[Event]:
-        """Everything that has happened and was not told yet; does not wait."""
+        """All new events; does not wait."""
         while True:
             try:
                 data = os.read(self.descriptor, _READ)
@@ -67,7 +67,7 @@ class Inotify:
                 start += size
 
     def close(self) -> None:
-        """Watch nothing any more."""
+        """Close the queue."""
         if self.descriptor >= 0:
             os.close(self.descriptor)
             self.descriptor = -1

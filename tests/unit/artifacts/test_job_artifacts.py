@@ -1,7 +1,7 @@
 import tarfile
 from pathlib import Path
 
-from smlocal.artifacts.collect import collect
+from smlocal.artifacts.job_artifacts import write_artifacts
 from smlocal.artifacts.tree import HostTree, walk
 
 
@@ -21,7 +21,7 @@ def names(archive: Path) -> list[str]:
 
 def test_the_model_is_every_hosts_and_the_output_only_the_firsts(tmp_path: Path) -> None:
     out = tmp_path / "out" / "job" / "output"
-    done = collect(
+    done = write_artifacts(
         trees(tmp_path / "model", {"algo-1/a": "1", "algo-2/b": "2", "algo-2/a": "2"}),
         trees(tmp_path / "data", {"algo-1/x": "1", "algo-2/y": "2"}),
         destination=str(out),
@@ -38,7 +38,7 @@ def test_the_model_is_every_hosts_and_the_output_only_the_firsts(tmp_path: Path)
 
 
 def test_the_output_of_all_on_demand(tmp_path: Path) -> None:
-    done = collect(
+    done = write_artifacts(
         [],
         trees(tmp_path / "data", {"algo-1/x": "1", "algo-2/y": "2"}),
         destination=str(tmp_path / "out"),
@@ -50,7 +50,7 @@ def test_the_output_of_all_on_demand(tmp_path: Path) -> None:
 
 
 def test_without_compression_only_the_model_is_a_folder(tmp_path: Path) -> None:
-    done = collect(
+    done = write_artifacts(
         trees(tmp_path / "model", {"algo-1/deep/a": "1"}),
         trees(tmp_path / "data", {"algo-1/x": "1"}),
         destination=str(tmp_path / "out"),
@@ -64,6 +64,6 @@ def test_without_compression_only_the_model_is_a_folder(tmp_path: Path) -> None:
 def test_nothing_written_gives_nothing(tmp_path: Path) -> None:
     (tmp_path / "algo-1").mkdir()
     empty = [walk("algo-1", str(tmp_path / "algo-1"))]
-    done = collect(empty, empty, destination=str(tmp_path / "out"))
+    done = write_artifacts(empty, empty, destination=str(tmp_path / "out"))
     assert (done.model, done.model_bytes, done.output, done.output_bytes, done.notes) == (None, 0, None, 0, ())
     assert not (tmp_path / "out").exists()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.artifacts.handback import hand_back, ownership_archive
+from smlocal.artifacts.ownership import give_to_user, ownership_archive
 
 
 def test_everything_in_it_is_roots() -> None:
@@ -46,5 +46,5 @@ class Recording:
 def test_for_a_rootless_engine_this_user_is_root(tmp_path: Path, rootless: bool, owner: tuple[int, int]) -> None:
     engine = Recording()
     folders = [(str(tmp_path), "/opt/ml/model")]
-    hand_back(engine, "c", folders, uid=4321, gid=4322, rootless=rootless)  # type: ignore[arg-type]  # see above
+    give_to_user(engine, "c", folders, uid=4321, gid=4322, rootless=rootless)  # type: ignore[arg-type]  # see above
     assert engine.owners == [owner]

@@ -3,16 +3,16 @@
 import shutil
 
 import pytest
-from tests.unit.artifacts.mirror_rig import Rigs, Wait, files_in, mirrors
+from tests.unit.artifacts.mirror.mirror_rig import Rigs, Wait, files_in, mirrors
 
-from smlocal.artifacts.mirror import host as host_module
-from smlocal.artifacts.mirror.place import FolderTarget
+from smlocal.artifacts.mirror import host_mirror
+from smlocal.artifacts.mirror.folder_target import FolderTarget
 
 
 def test_a_target_that_cannot_be_written_is_tried_again(
     rig: Rigs, wait_until: Wait, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(host_module, "_TRY_AGAIN_SECONDS", 0.2)
+    monkeypatch.setattr(host_mirror, "_RETRY_SECONDS", 0.2)
     made = rig()
     made.target.write_text("a file")
     made.target.rename(made.root / "aside")

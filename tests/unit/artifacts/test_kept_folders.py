@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from smlocal.artifacts.archive import write_archive
-from smlocal.artifacts.fetch import fetch
+from smlocal.artifacts.engine_copy import unpack_copy
+from smlocal.artifacts.kept_folders import keep_folder, read_kept_folder, write_index
 from smlocal.artifacts.tree import HostTree
-from smlocal.artifacts.unpacked import kept_tree, move, write_index
 from smlocal.errors import ArtifactError
 
 
@@ -35,12 +35,12 @@ def test_what_came_through_the_engine(
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w", encoding="utf-8", errors="surrogateescape") as archive:
         archive.add(tree, arcname="model")
-    fetched = fetch("algo-1", iter([stream.getvalue()]), str(place / "spool"))
+    fetched = unpack_copy("algo-1", iter([stream.getvalue()]), str(place / "spool"))
     expected = packed(fetched, place / "expected")
     write_index(fetched)
     for _ in range(2):  # whoever comes after a crash does it again
-        move(str(place / "spool"), str(place / "kept" / "model"))
-    assert packed(kept_tree("algo-1", str(place / "kept" / "model")), place / "later") == expected
+        keep_folder(str(place / "spool"), str(place / "kept" / "model"))
+    assert packed(read_kept_folder("algo-1", str(place / "kept" / "model")), place / "later") == expected
     assert not (place / "spool").exists()
     assert not (place / "spool.json").exists()
 
@@ -50,19 +50,19 @@ def test_a_crash_between_the_bytes_and_their_index(tmp_path: Path) -> None:
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w") as archive:
         archive.add(tmp_path, arcname="model")
-    write_index(fetch("algo-1", iter([stream.getvalue()]), str(tmp_path / "spool")))
+    write_index(unpack_copy("algo-1", iter([stream.getvalue()]), str(tmp_path / "spool")))
     (tmp_path / "kept").mkdir()
     (tmp_path / "spool").rename(tmp_path / "kept" / "model")
-    move(str(tmp_path / "spool"), str(tmp_path / "kept" / "model"))
-    assert [entry.path for entry in kept_tree("algo-1", str(tmp_path / "kept" / "model")).entries] == [b"model"]
+    keep_folder(str(tmp_path / "spool"), str(tmp_path / "kept" / "model"))
+    assert [entry.path for entry in read_kept_folder("algo-1", str(tmp_path / "kept" / "model")).entries] == [b"model"]
 
 
 def test_nothing_is_kept_of_an_empty_folder(tmp_path: Path) -> None:
     (tmp_path / "model").mkdir()
     for source in ("model", "never-made"):
-        move(str(tmp_path / source), str(tmp_path / "kept" / "model"))
+        keep_folder(str(tmp_path / source), str(tmp_path / "kept" / "model"))
     assert not (tmp_path / "kept").exists()
-    assert kept_tree("algo-1", str(tmp_path / "kept" / "model")).entries == ()
+    assert read_kept_folder("algo-1", str(tmp_path / "kept" / "model")).entries == ()
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_from_a_disk_of_its_own_it_is_copied(disk: Path, tmp_path: Path) -> None
     (disk / "model").mkdir()
     (disk / "model" / "m").write_text("weights")
     for _ in range(2):
-        move(str(disk / "model"), str(tmp_path / "kept" / "model"))
+        keep_folder(str(disk / "model"), str(tmp_path / "kept" / "model"))
     assert (tmp_path / "kept" / "model" / "m").read_text() == "weights"
 
 
@@ -90,6 +90,6 @@ def test_what_cannot_be_kept_is_told(disk: Path, tmp_path: Path) -> None:
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "m").write_bytes(os.urandom(2 << 20))
     with pytest.raises(ArtifactError, match="Insufficient disk space"):
-        move(str(tmp_path / "model"), str(disk / "kept" / "model"))
+        keep_folder(str(tmp_path / "model"), str(disk / "kept" / "model"))
     assert (tmp_path / "model" / "m").exists()
     assert not (disk / "kept" / "model").exists()

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from smlocal.artifacts.archive import write_archive
-from smlocal.artifacts.fetch import fetch
+from smlocal.artifacts.engine_copy import unpack_copy
 from smlocal.artifacts.tree import walk
 from smlocal.errors import ArtifactError
 
@@ -42,7 +42,7 @@ def test_an_archive_of_what_was_fetched_is_the_archive_of_the_tree(
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w", encoding="utf-8", errors="surrogateescape") as archive:
         archive.add(tree, arcname="model")
-    fetched = fetch("algo-1", iter([packed.getvalue()]), str(place / "spool"))
+    fetched = unpack_copy("algo-1", iter([packed.getvalue()]), str(place / "spool"))
     write_archive([walk("algo-1", str(tree))], str(place / "read.tar.gz"))
     write_archive([fetched], str(place / "fetched.tar.gz"))
     assert (place / "read.tar.gz").read_bytes() == (place / "fetched.tar.gz").read_bytes()
@@ -51,7 +51,7 @@ def test_an_archive_of_what_was_fetched_is_the_archive_of_the_tree(
 def test_what_another_process_has_left_half_done_is_done_again(tmp_path: Path) -> None:
     spool = tmp_path / "spool"
     for content in (b"half", b"x"):
-        tree = fetch("algo-1", stream((member("model/a", size=len(content)), content)), str(spool))
+        tree = unpack_copy("algo-1", stream((member("model/a", size=len(content)), content)), str(spool))
     assert [entry.size for entry in tree.entries] == [1]
     assert (spool / "0").read_bytes() == b"x"
 
@@ -59,7 +59,7 @@ def test_what_another_process_has_left_half_done_is_done_again(tmp_path: Path) -
 def test_no_name_leads_out_of_the_spool(tmp_path: Path) -> None:
     spool = tmp_path / "spool"
     names = ["model/../../evil", "/etc/evil", "model//x", "model/./x", "../model/x", "model/ok"]
-    tree = fetch("algo-1", stream(*((member(name, size=1), b"x") for name in names)), str(spool))
+    tree = unpack_copy("algo-1", stream(*((member(name, size=1), b"x") for name in names)), str(spool))
     assert [entry.path for entry in tree.entries] == [b"ok"]
     assert len(tree.skipped) == 5
     assert all("unsafe path" in note for note in tree.skipped)
@@ -69,7 +69,7 @@ def test_no_name_leads_out_of_the_spool(tmp_path: Path) -> None:
 
 
 def test_podman_gives_the_top_directory_no_name(tmp_path: Path) -> None:
-    tree = fetch(
+    tree = unpack_copy(
         "algo-1",
         stream(
             (member("/", tarfile.DIRTYPE), b""),
@@ -86,7 +86,7 @@ def test_podman_gives_the_top_directory_no_name(tmp_path: Path) -> None:
 
 
 def test_links_are_facts_and_hard_links_are_files(tmp_path: Path) -> None:
-    tree = fetch(
+    tree = unpack_copy(
         "algo-1",
         stream(
             (member("model", tarfile.DIRTYPE), b""),
@@ -112,17 +112,17 @@ def test_links_are_facts_and_hard_links_are_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize("data", [b"", b"this is no tar" * 100, b"\0" * 100])
 def test_a_broken_stream(tmp_path: Path, data: bytes) -> None:
     with pytest.raises(ArtifactError, match=r"^Artifact upload failed:"):
-        fetch("algo-1", iter([data]), str(tmp_path))
+        unpack_copy("algo-1", iter([data]), str(tmp_path))
 
 
 def test_a_stream_that_ends_within_a_file(tmp_path: Path) -> None:
     whole = b"".join(stream((member("model/one", size=100_000), bytes(100_000))))
     with pytest.raises(ArtifactError, match=r"^Artifact upload failed:"):
-        fetch("algo-1", iter([whole[:50_000]]), str(tmp_path))
+        unpack_copy("algo-1", iter([whole[:50_000]]), str(tmp_path))
 
 
 def test_a_full_disk(tmp_path: Path, small_disk: Path) -> None:
     del tmp_path
     pieces = stream((member("model/one", size=6_000_000), os.urandom(6_000_000)))
     with pytest.raises(ArtifactError, match="Insufficient disk space"):
-        fetch("algo-1", pieces, str(small_disk / "spool"))
+        unpack_copy("algo-1", pieces, str(small_disk / "spool"))

@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.unit.artifacts.mirror_rig import Rigs, Wait, files_in, mirrors
+from tests.unit.artifacts.mirror.mirror_rig import Rigs, Wait, files_in, mirrors
 
-from smlocal.artifacts import inotify
-from smlocal.artifacts.mirror import host as host_module
+from smlocal.artifacts.mirror import host_mirror, inotify
 from smlocal.artifacts.mirror import watches as watches_module
 
 
@@ -118,7 +117,7 @@ class NoMoreQueues(inotify.Inotify):
 def test_without_watches_it_looks_now_and_then(
     rig: Rigs, wait_until: Wait, monkeypatch: pytest.MonkeyPatch, exhausted: type[inotify.Inotify]
 ) -> None:
-    monkeypatch.setattr(host_module, "SCAN_SECONDS", 0.2)
+    monkeypatch.setattr(host_mirror, "SCAN_SECONDS", 0.2)
 
     monkeypatch.setattr(watches_module, "Inotify", exhausted)
     made = rig()

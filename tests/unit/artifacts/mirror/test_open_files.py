@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.unit.artifacts.mirror_rig import Rigs, Wait, files_in, mirrors
+from tests.unit.artifacts.mirror.mirror_rig import Rigs, Wait, files_in, mirrors
 
-from smlocal.artifacts.mirror import writers
+from smlocal.artifacts.mirror import file_leases
 
 REWRITES = """
 import os, sys
@@ -88,10 +88,10 @@ def test_whether_somebody_writes(tmp_path: Path) -> None:
     path.write_text("1")
     reader = os.open(path, os.O_RDONLY)
     try:
-        assert writers.has_writer(reader) is False
+        assert file_leases.has_writer(reader) is False
         with path.open("a"):
-            assert writers.has_writer(reader) is True
-        assert writers.has_writer(reader) is False
+            assert file_leases.has_writer(reader) is True
+        assert file_leases.has_writer(reader) is False
     finally:
         os.close(reader)
 
@@ -103,7 +103,7 @@ def test_who_begins_to_write_is_not_held_up_and_ends_nobody(tmp_path: Path, wait
     with rewritten(path, tmp_path / "going"), path.open("rb") as reader:
 
         def asked_often() -> bool:
-            answers.extend(writers.has_writer(reader.fileno()) for _ in range(2_000))
+            answers.extend(file_leases.has_writer(reader.fileno()) for _ in range(2_000))
             return {True, False} <= set(answers) and len(answers) >= 10_000
 
         wait_until(asked_often)

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from smlocal.artifacts.checkpoints import SaveReport, save
-from smlocal.artifacts.mirror.journal import Journal
+from smlocal.artifacts.mirror.folder_target import FolderTarget
 from smlocal.artifacts.mirror.mirror import Mirror, MirroredHost
-from smlocal.artifacts.mirror.place import FolderTarget, Target
+from smlocal.artifacts.mirror.save import SaveReport, save
+from smlocal.artifacts.mirror.state import MirrorState
+from smlocal.artifacts.mirror.target import Target
 from smlocal.artifacts.tree import walk
 from smlocal.channels.checkpoints import restore
 from smlocal.contract.checkpoints import UPLOADING, Restored
@@ -34,8 +35,8 @@ class Rig:
         self.notes: list[str] = []
 
     @property
-    def journal(self) -> str:
-        return str(self.root / "staged" / "journal")
+    def state_path(self) -> str:
+        return str(self.root / "staged" / "state")
 
     def host(self, number: int = 1) -> Path:
         return self.root / "hosts" / f"algo-{number}"
@@ -57,14 +58,14 @@ class Rig:
         self.mirror = Mirror(
             name="checkpoints",
             hosts=[
-                MirroredHost(host=name, directory=self.given[name].directory, given=self.given[name])
+                MirroredHost(host=name, directory=self.given[name].directory, restored=self.given[name])
                 for name in self.names
             ],
             target=self.place(),
-            journal_path=self.journal,
+            state_path=self.state_path,
             grows=self.grows,
         )
-        self.mirror.begin()
+        self.mirror.start()
 
     def stop(self) -> None:
         """Mirror no more; what was noted is kept."""
@@ -76,12 +77,12 @@ class Rig:
     def finish(self) -> SaveReport:
         """End the mirror, and save what is left."""
         self.stop()
-        journal = Journal.read(self.journal)
+        state = MirrorState.read(self.state_path)
         return save(
             [walk(name, self.given[name].directory) for name in self.names],
             self.place(),
-            restored=[journal.up_to_date(name, self.given[name]) for name in self.names],
-            owners=journal.owners,
+            restored=[state.up_to_date(name, self.given[name]) for name in self.names],
+            owners=state.owners,
         )
 
     def mirrored(self) -> dict[str, bytes]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from smlocal.artifacts.publish import publish
+from smlocal.artifacts.model_folder import write_model_folder
 from smlocal.artifacts.tree import walk
 from smlocal.errors import ArtifactError
 
@@ -27,7 +27,7 @@ def test_the_copy_is_the_tree_and_its_owner_can_read_it(
 ) -> None:
     place = tmp_path / uuid4().hex
     tree = plant(place / "tree", data.draw(any_plan.filter(bool)))
-    report = publish([walk("algo-1", str(tree))], str(place / "out" / "model"))
+    report = write_model_folder([walk("algo-1", str(tree))], str(place / "out" / "model"))
     assert report is not None
     expected = look(tree)
     copied = look(place / "out" / "model")
@@ -47,7 +47,7 @@ def test_hard_links_stay_links(tmp_path: Path) -> None:
     (tmp_path / "tree" / "d").mkdir(parents=True)
     (tmp_path / "tree" / "d" / "one").write_text("data")
     (tmp_path / "tree" / "two").hardlink_to(tmp_path / "tree" / "d" / "one")
-    report = publish([walk("algo-1", str(tmp_path / "tree"))], str(tmp_path / "model"))
+    report = write_model_folder([walk("algo-1", str(tmp_path / "tree"))], str(tmp_path / "model"))
     assert report is not None
     assert report.members == 3
     assert (tmp_path / "model" / "two").read_text() == "data"
@@ -59,15 +59,15 @@ def test_the_model_of_a_job_that_is_replaced_goes(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / f"of {name}").write_text("")
     sources = [walk("algo-1", str(tmp_path / "tree"))]
-    with pytest.raises(ArtifactError, match="is there already"):
-        publish(sources, str(tmp_path / "model"))
-    publish(sources, str(tmp_path / "model"), replace=True)
+    with pytest.raises(ArtifactError, match="already exists"):
+        write_model_folder(sources, str(tmp_path / "model"))
+    write_model_folder(sources, str(tmp_path / "model"), replace=True)
     assert [path.name for path in (tmp_path / "model").iterdir()] == ["of tree"]
 
 
 def test_nothing_gives_no_folder(tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
-    assert publish([walk("algo-1", str(tmp_path / "tree"))], str(tmp_path / "out" / "model")) is None
+    assert write_model_folder([walk("algo-1", str(tmp_path / "tree"))], str(tmp_path / "out" / "model")) is None
     assert not (tmp_path / "out").exists()
 
 
@@ -78,8 +78,8 @@ def test_a_folder_with_anything_else_in_it_stays(tmp_path: Path, there: str) -> 
     path = tmp_path / "out" / "model" / there
     path.parent.mkdir(parents=True)
     path.write_text("of somebody else")
-    with pytest.raises(ArtifactError, match=r"/out/model is there already$") as caught:
-        publish([walk("algo-1", str(tmp_path / "tree"))], str(tmp_path / "out" / "model"))
+    with pytest.raises(ArtifactError, match=r"/out/model already exists$") as caught:
+        write_model_folder([walk("algo-1", str(tmp_path / "tree"))], str(tmp_path / "out" / "model"))
     assert there.partition("/")[0] in caught.value.details[0]
     assert path.read_text() == "of somebody else"
 
@@ -88,8 +88,8 @@ def test_a_file_in_place_of_the_folder_stays(tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / "new").write_text("new")
     (tmp_path / "model").write_text("of somebody else")
-    with pytest.raises(ArtifactError, match=r"/model is there already$"):
-        publish([walk("algo-1", str(tmp_path / "tree"))], str(tmp_path / "model"))
+    with pytest.raises(ArtifactError, match=r"/model already exists$"):
+        write_model_folder([walk("algo-1", str(tmp_path / "tree"))], str(tmp_path / "model"))
     assert (tmp_path / "model").read_text() == "of somebody else"
 
 
@@ -105,7 +105,7 @@ def test_holes_stay_holes(tmp_path: Path) -> None:
                 file.seek(place)
                 file.write(data)
             file.truncate(64 << 20)
-    publish([walk("algo-1", str(tmp_path / "tree"))], str(tmp_path / "model"))
+    write_model_folder([walk("algo-1", str(tmp_path / "tree"))], str(tmp_path / "model"))
     for name in ("middle", "end", "all"):
         copy = tmp_path / "model" / name
         assert copy.read_bytes() == (tmp_path / "tree" / name).read_bytes()
@@ -116,9 +116,9 @@ def test_what_an_earlier_try_left_is_replaced_whole(tmp_path: Path) -> None:
     out = tmp_path / "out"
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / "new").write_text("x")
-    assert publish([walk("algo-1", str(tmp_path / "tree"))], str(out / "model")) is not None
+    assert write_model_folder([walk("algo-1", str(tmp_path / "tree"))], str(out / "model")) is not None
     seen: list[tuple[int, int]] = []
-    report = publish(
+    report = write_model_folder(
         [walk("algo-1", str(tmp_path / "tree"))],
         str(out / "model"),
         progress=lambda done, total: seen.append((done, total)),
@@ -135,7 +135,7 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path, small_disk: Path) -> None:
     (tmp_path / "tree" / "a" / "f").write_bytes(os.urandom(6_000_000))
     (small_disk / "model").mkdir()
     with pytest.raises(ArtifactError, match=r"^Artifact upload failed:Insufficient disk space$"):
-        publish([walk("algo-1", str(tmp_path / "tree"))], str(small_disk / "model"))
+        write_model_folder([walk("algo-1", str(tmp_path / "tree"))], str(small_disk / "model"))
     assert [path.name for path in small_disk.iterdir()] == ["model"]
 
 
@@ -144,6 +144,6 @@ def test_a_copy_that_the_kernel_does_not_make_itself(tmp_path: Path) -> None:
     tree = walk("algo-1", "/proc/sys/fs/epoll") if Path("/proc/sys/fs/epoll").exists() else None
     if tree is None or not tree.entries:
         pytest.skip("no such files here")
-    publish([tree], str(tmp_path / "model"))
+    write_model_folder([tree], str(tmp_path / "model"))
     name = os.fsdecode(tree.entries[0].path)
     assert (tmp_path / "model" / name).read_bytes() == (Path("/proc/sys/fs/epoll") / name).read_bytes()

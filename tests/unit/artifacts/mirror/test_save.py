@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from smlocal.artifacts import destination as destination_module
-from smlocal.artifacts.checkpoints import SaveReport, save
-from smlocal.artifacts.mirror.place import FolderTarget
+from smlocal.artifacts.mirror import folder_target as folder_target_module
+from smlocal.artifacts.mirror.folder_target import FolderTarget
+from smlocal.artifacts.mirror.save import SaveReport, save
 from smlocal.artifacts.tree import HostTree, walk
 from smlocal.channels.checkpoints import restore
 from smlocal.contract.checkpoints import Restored
@@ -300,7 +300,7 @@ def test_a_full_disk_is_told_and_leaves_nothing_half_written(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patched:
-        patched.setattr(destination_module, "copy_bytes", full)
+        patched.setattr(folder_target_module, "copy_bytes", full)
         with pytest.raises(ArtifactError) as caught:
             made.save()
     assert caught.value.sentence == "Artifact upload failed:Insufficient disk space"

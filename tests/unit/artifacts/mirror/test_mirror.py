@@ -5,10 +5,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.unit.artifacts.mirror_rig import Rigs, Wait, files_in, mirrors
+from tests.unit.artifacts.mirror.mirror_rig import Rigs, Wait, files_in, mirrors
 
-from smlocal.artifacts.mirror import host as host_module
-from smlocal.artifacts.mirror.journal import Journal
+from smlocal.artifacts.mirror import host_mirror
+from smlocal.artifacts.mirror.state import MirrorState
 from smlocal.contract.checkpoints import Restored, Stamp
 
 
@@ -112,7 +112,7 @@ def test_a_folder_that_becomes_a_link_is_not_followed(rig: Rigs, wait_until: Wai
 
 
 def test_a_whole_folder_that_goes_and_comes_again(rig: Rigs, wait_until: Wait, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host_module, "SCAN_SECONDS", 0.2)
+    monkeypatch.setattr(host_mirror, "SCAN_SECONDS", 0.2)
     made = rig()
     folder = made.start()
     (folder / "a").write_text("1")
@@ -149,7 +149,7 @@ def test_the_last_host_to_write_wins_and_it_is_told(rig: Rigs, wait_until: Wait)
     wait_until(mirrors(made, same="second"))
     (first / "same").write_text("first")
     wait_until(mirrors(made, same="first"))
-    assert [str(clash) for clash in Journal.read(made.journal).clashes.values()] == [
+    assert [str(clash) for clash in MirrorState.read(made.state_path).clashes.values()] == [
         "same: both algo-2 and algo-1 wrote it; algo-1's was kept"
     ]
     # The word of one whose file is not there any more counts for nothing.
@@ -192,19 +192,19 @@ def test_what_was_mirrored_and_deleted_while_nobody_looked(rig: Rigs, wait_until
     assert files_in(made.target) == {}
 
 
-def test_a_journal_whose_writer_was_killed(tmp_path: Path) -> None:
-    path = str(tmp_path / "journal")
+def test_a_state_whose_writer_was_killed(tmp_path: Path) -> None:
+    path = str(tmp_path / "state")
     stamp = Stamp(size=1, mtime_ns=2, inode=3)
-    journal = Journal.read(path)
-    journal.arriving("algo-1", "arriving")
-    journal.arrived("algo-1", "odd \udcff\nname", stamp)
-    journal.close()
-    with (tmp_path / "journal").open("a") as file:
+    state = MirrorState.read(path)
+    state.writing("algo-1", "being written")
+    state.written("algo-1", "odd \udcff\nname", stamp)
+    state.close()
+    with (tmp_path / "state").open("a") as file:
         file.write('["algo-1", "ha')
-    journal = Journal.read(path)
-    journal.arrived("algo-1", "later", stamp)
-    journal.close()
-    found = Journal.read(path).up_to_date("algo-1", Restored(directory="/x"))
-    assert set(found.files) == {"arriving", "odd \udcff\nname", "later"}
-    assert found.files["arriving"].size < 0
+    state = MirrorState.read(path)
+    state.written("algo-1", "later", stamp)
+    state.close()
+    found = MirrorState.read(path).up_to_date("algo-1", Restored(directory="/x"))
+    assert set(found.files) == {"being written", "odd \udcff\nname", "later"}
+    assert found.files["being written"].size < 0
     assert found.files["later"] == stamp

@@ -1,0 +1,23 @@
+"""Errors of the file system, worded as the service words a failed upload."""
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from smlocal.errors import ArtifactError
+
+
+@contextmanager
+def artifact_errors(path: str = "") -> Iterator[None]:
+    """Raise an `OSError` as an `ArtifactError`. `path` is shown if the error has no file name."""
+    try:
+        yield
+    except OSError as error:
+        disk_full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+        reason = "Insufficient disk space" if disk_full else error.strerror or str(error)
+        raise ArtifactError(
+            f"Artifact upload failed:{reason}",
+            details=[os.fsdecode(shown)] if (shown := error.filename or path) else (),
+            remedy=["Free some space there or choose another output folder."] if disk_full else (),
+        ) from error

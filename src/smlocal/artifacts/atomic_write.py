@@ -1,0 +1,69 @@
+"""Write an archive or a folder under a hidden name, and rename it when it is complete."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from smlocal.artifacts.artifact_errors import artifact_errors
+from smlocal.removal import remove_tree
+
+_PARTIAL, _REPLACED = ".partial", ".old"
+
+
+def partial_path(destination: str, owner: str) -> str:
+    """A new hidden path next to `destination`. `owner` tells it from those of other jobs after a crash."""
+    folder, name = os.path.split(os.path.abspath(destination))
+    return os.path.join(folder, f".{name}-{owner}-{os.urandom(4).hex()}{_PARTIAL}")
+
+
+@contextmanager
+def atomic_write(destination: str, *, owner: str) -> Iterator[str]:
+    """The path to write to. It is renamed to `destination` at the end, and removed after an error.
+
+    `ArtifactError` for an error of the file system.
+    """
+    partial = partial_path(destination, owner)
+    folder = os.path.dirname(partial)
+    with artifact_errors(folder):
+        os.makedirs(folder, exist_ok=True)
+        try:
+            yield partial
+            _replace(partial, destination)
+        except BaseException:
+            with suppress(OSError):
+                remove_tree(partial)
+            raise
+        _sync_folder(folder)
+
+
+def _replace(partial: str, destination: str) -> None:
+    if not os.path.isdir(partial):
+        os.rename(partial, destination)
+        return
+    replaced = partial.removesuffix(_PARTIAL) + _REPLACED  # a folder cannot be renamed over another one
+    with suppress(FileNotFoundError):
+        os.rename(destination, replaced)
+    os.rename(partial, destination)
+    remove_tree(replaced)
+
+
+def _sync_folder(folder: str) -> None:
+    """Make a rename in `folder` survive a power cut, if the file system can."""
+    with suppress(OSError):
+        directory = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
+
+
+def remove_partial(folder: str, owner: str) -> None:
+    """Remove what a killed process left. No other process may be writing for this owner."""
+    try:
+        names = os.listdir(folder)
+    except OSError:  # nothing was written
+        return
+    for name in names:
+        if name.startswith(".") and f"-{owner}-" in name and name.endswith((_PARTIAL, _REPLACED)):
+            with suppress(OSError):
+                remove_tree(os.path.join(folder, name))

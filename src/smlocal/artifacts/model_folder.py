@@ -1,0 +1,125 @@
+"""Write a model with `CompressionType: NONE`: its files as they are, in `output/model/`, visible only if complete."""
+
+import os
+import stat
+from collections.abc import Callable, Sequence
+
+from smlocal.artifacts.archive import Progress
+from smlocal.artifacts.artifact_errors import artifact_errors
+from smlocal.artifacts.atomic_write import atomic_write
+from smlocal.artifacts.file_copy import copy_bytes
+from smlocal.artifacts.tree import Entry, HostTree, WriteReport, merge, open_if_present, walk
+from smlocal.errors import ArtifactError
+
+_OWNER_FILE, _OWNER_DIRECTORY = 0o600, 0o700
+
+
+def write_model_folder(
+    sources: Sequence[HostTree],
+    destination: str,
+    *,
+    progress: Progress | None = None,
+    replace: bool = False,
+    owner: str = "",
+) -> WriteReport | None:
+    """Copy the files of the hosts to the folder `destination`; None, and no folder, if there are none.
+
+    An existing folder is replaced if an earlier attempt of this job wrote it, or if `replace` is True. Otherwise, or if
+    the folder cannot be written, `ArtifactError` is raised. Links stay links. Modes are kept, but the owner may always
+    read and delete, and nothing is setuid. `owner` marks the unfinished folder (`atomic_write`).
+    """
+    members, clashes = merge(sources)
+    notes = [note for source in sources for note in source.skipped]
+    if not members:
+        return None
+    if not replace:
+        with artifact_errors(destination):
+            _check_replaceable(destination, members)
+    with atomic_write(destination, owner=owner) as partial:
+        os.mkdir(partial)
+        bytes_copied, count = _copy_all(members, os.fsencode(partial), notes, progress)
+    return WriteReport(
+        path=destination,
+        members=count,
+        bytes_in=bytes_copied,
+        bytes_out=bytes_copied,
+        notes=tuple(notes),
+        clashes=tuple(clashes),
+    )
+
+
+def _check_replaceable(destination: str, members: Sequence[tuple[HostTree, Entry]]) -> None:
+    """`ArtifactError` if the folder has anything that this job does not write again."""
+    if not os.path.lexists(destination):
+        return
+    written_again = {_identity(entry) for _, entry in members}
+    present = walk("", destination)
+    foreign = next((entry for entry in present.entries if _identity(entry) not in written_again), None)
+    if foreign is None and not present.skipped:
+        return
+    shown = present.skipped[0] if foreign is None else f"{destination}/{os.fsdecode(foreign.path)}"
+    raise ArtifactError(
+        f"Artifact upload failed:{destination} already exists",
+        details=[f"{shown} does not belong to this job"],
+        remedy=["Move it, choose another output folder, or rename the job."],
+    )
+
+
+def _identity(entry: Entry) -> tuple[bytes, int, int, int, bytes]:
+    kind = stat.S_IFMT(entry.mode)
+    return entry.path, kind, entry.size, 0 if entry.is_directory else entry.mtime, entry.target
+
+
+def _copy_all(
+    members: Sequence[tuple[HostTree, Entry]], root: bytes, notes: list[str], progress: Progress | None
+) -> tuple[int, int]:
+    total = sum(entry.size for _, entry in members)
+    done = count = 0
+
+    def report(more: int) -> None:
+        nonlocal done
+        done += more
+        if progress is not None:
+            progress(min(done, total), total)
+
+    directories: list[tuple[bytes, Entry]] = []
+    first_names: dict[tuple[str, bytes], bytes] = {}
+    for tree, entry in members:
+        target = root + b"/" + entry.path
+        first = first_names.get((tree.host, entry.inode))
+        if entry.is_directory:
+            os.mkdir(target)
+            directories.append((target, entry))
+        elif first is not None:
+            os.link(root + b"/" + first, target)
+            report(entry.size)
+        elif not entry.is_file:
+            os.symlink(entry.target, target)
+            os.utime(target, (entry.mtime, entry.mtime), follow_symlinks=False)
+        elif not _copy_file(tree, entry, target, notes, report):
+            continue
+        elif entry.inode:
+            first_names[tree.host, entry.inode] = entry.path
+        count += 1
+    report(0)
+    for target, entry in reversed(directories):  # at the end, because writing into a directory changes its time
+        os.chmod(target, entry.mode & 0o777 | _OWNER_DIRECTORY)
+        os.utime(target, (entry.mtime, entry.mtime))
+    return done, count
+
+
+def _copy_file(tree: HostTree, entry: Entry, target: bytes, notes: list[str], report: Callable[[int], None]) -> bool:
+    source = open_if_present(tree, entry, notes)
+    if source is None:
+        return False
+    try:
+        copy = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            copy_bytes(source, copy, report)
+            os.fchmod(copy, entry.mode & 0o777 | _OWNER_FILE)
+            os.utime(copy, (entry.mtime, entry.mtime))
+        finally:
+            os.close(copy)
+    finally:
+        os.close(source)
+    return True
