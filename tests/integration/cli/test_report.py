@@ -82,10 +82,11 @@ def test_a_run_that_makes_no_job_writes_nothing(smlocal_run: Run, image: Callabl
     assert not path.exists()
 
 
+@pytest.mark.parametrize("option", ["--report", "--junit"])
 def test_a_file_that_takes_nothing_is_an_error_after_the_summary(
-    smlocal_run: Run, image: Callable[[str], str], tmp_path: Path
+    option: str, smlocal_run: Run, image: Callable[[str], str], tmp_path: Path
 ) -> None:
-    job = ("--image", image("sh"), "--name", "told", "-e", "SCRIPT=true", "--report", "/dev/full", "--json")
+    job = ("--image", image("sh"), "--name", "told", "-e", "SCRIPT=true", option, "/dev/full", "--json")
     done = smlocal_run("run", *job, cwd=tmp_path)
     assert done.returncode == 2
     assert json.loads(done.stdout)["TrainingJobStatus"] == "Completed"

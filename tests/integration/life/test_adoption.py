@@ -58,6 +58,23 @@ def test_an_engine_that_stays_busy_costs_no_training(
     assert_nothing_left("healthy")
 
 
+def test_what_an_engine_does_not_let_go_is_not_removed(
+    relayed: Any, relay: Any, docker: Any, assert_nothing_left: Clean
+) -> None:
+    relayed.detach("held-fast", ENDS)
+    relayed.until_logged("held-fast", "ready")
+    relayed.crash("held-fast")
+    relay.refuse(CONTAINERS)
+    done = relayed("rm", "--stop", "held-*")
+    assert done.returncode == 3, done.stderr
+    assert "[job-not-adopted]" in done.stderr
+    assert running(docker, "held-fast")
+    relay.refuse("")
+    done = relayed("rm", "--stop", "held-*")
+    assert (done.returncode, done.stderr) == (0, "removed held-fast\n")
+    assert_nothing_left("held-fast")
+
+
 def test_another_engine_is_not_asked_about_the_job(relayed: Any, assert_nothing_left: Clean) -> None:
     relayed.detach("elsewhere", ENDS)
     relayed.until_logged("elsewhere", "ready")

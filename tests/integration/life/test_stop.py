@@ -113,6 +113,18 @@ def test_no_grace_for_a_deaf_container(life: Any, assert_nothing_left: Clean) ->
     assert_nothing_left("unheeding")
 
 
+def test_rm_kills_and_removes_what_runs(life: Any, assert_nothing_left: Clean) -> None:
+    for name in ("to-remove-1", "to-remove-2"):
+        life.detach(name, DEAF)
+        life.until_logged(name, "ready")
+    refused(life("rm", "to-remove-*"), "is not finished")
+    done = life("rm", "--stop", "to-remove-*")
+    assert (done.returncode, sorted(done.stderr.splitlines())) == (0, ["removed to-remove-1", "removed to-remove-2"])
+    assert life.store.list() == []
+    for name in ("to-remove-1", "to-remove-2"):
+        assert_nothing_left(name)
+
+
 def test_the_grace_of_the_job_file(life: Any) -> None:
     life.detach("own-grace", DEAF, Local={"StopGraceSeconds": 1})
     life.until_logged("own-grace", "ready")

@@ -1,11 +1,17 @@
 """SARIF against its published schema, and against what GitHub asks for beyond it."""
 
 import json
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_to_bytes, urlsplit
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.unit.check.reports.example import HOSTILE, everything, report, result
 
 from smlocal.check.interface import CheckReport, Finding
@@ -24,6 +30,19 @@ def results(of: CheckReport) -> list[dict[str, Any]]:
     (run,) = document(of)["runs"]
     found: list[dict[str, Any]] = run["results"]
     return found
+
+
+@cache
+def published() -> Callable[[object], object] | None:
+    """The check by the published schema; None where the package for that is not installed."""
+    if find_spec("fastjsonschema") is None:
+        return None
+    import fastjsonschema
+
+    schema = json.loads(PUBLISHED.read_text(encoding="utf-8"))
+    assert schema["id"] == SCHEMA
+    check: Callable[[object], object] = fastjsonschema.compile(schema)
+    return check
 
 
 def check_for_github(log: dict[str, Any]) -> None:
@@ -61,14 +80,36 @@ def check_for_github(log: dict[str, Any]) -> None:
 @pytest.mark.parametrize("of", [everything(), report(), report(result("fine"))], ids=["everything", "no rule", "fine"])
 def test_the_published_schema_and_github_take_it(of: CheckReport) -> None:
     fastjsonschema = pytest.importorskip("fastjsonschema")
-    schema = json.loads(PUBLISHED.read_text(encoding="utf-8"))
-    assert schema["id"] == SCHEMA
-    validate = fastjsonschema.compile(schema)
+    validate = published()
+    assert validate is not None
     log = document(of)
     validate(log)
     check_for_github(log)
     log["runs"][0]["results"].append({"ruleId": "x"})
     with pytest.raises(fastjsonschema.JsonSchemaException, match="message"):
+        validate(log)
+
+
+TEXT = st.text(st.characters(), min_size=1, max_size=30)
+
+
+@given(
+    findings=st.lists(
+        st.builds(
+            Finding,
+            message=TEXT,
+            path=st.just("") | TEXT.map("/{}".format),
+            file=st.just("") | TEXT,
+            line=st.integers(0, 9),
+        ),
+        max_size=4,
+    )
+)
+def test_whatever_is_found(findings: list[Finding]) -> None:
+    placed = [replace(each, file=each.file.strip("/.:\\") or "Dockerfile") for each in findings]
+    log = document(report(result("a", findings=placed, skipped="b")))
+    check_for_github(log)
+    if (validate := published()) is not None:
         validate(log)
 
 
