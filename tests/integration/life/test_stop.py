@@ -73,12 +73,14 @@ def test_a_finished_job(life: Any, script: str, status: str) -> None:
 
 def test_a_stopped_job(life: Any) -> None:
     life.detach("over", SAVES)
+    life.until_logged("over", "ready")  # before its trap, a shell that is PID 1 ignores SIGTERM
     assert life("stop", "over", "--wait").returncode == 4
     refused(life("stop", "over"), "The request was rejected because the training job is in status Stopped.")
 
 
 def test_a_grace_that_cannot_be(life: Any) -> None:
     life.detach("graceful", SAVES)
+    life.until_logged("graceful", "ready")
     for grace in ("-1", "-0.001", "121", "nan", "inf", "-inf", "soon"):
         refused(life("stop", "graceful", f"--grace={grace}"), "--grace")
     for grace in ("-1", "nan", "inf", "1e300"):
