@@ -1,6 +1,7 @@
 """The files of an image as a container of it would see them."""
 
 import posixpath
+import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -109,8 +110,14 @@ class ImageFiles:
                 if entry.kind == "folder":
                     todo.append(inside)
 
+    def named(self, pattern: re.Pattern[str]) -> Iterator[Found]:
+        """Every path whose last part matches, in no order."""
+        match = pattern.match
+        for folder, entries in self.folders.items():
+            for name in entries:
+                if match(name) is not None:
+                    yield Found(f"/{folder}/{name}" if folder else f"/{name}", entries[name])
+
     def everything(self) -> Iterator[Found]:
         """Every path, in no order."""
-        for folder, entries in self.folders.items():
-            for name, entry in entries.items():
-                yield Found(f"/{folder}/{name}" if folder else f"/{name}", entry)
+        return self.named(re.compile(""))

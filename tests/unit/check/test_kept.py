@@ -1,6 +1,5 @@
 """What is remembered of an image."""
 
-import json
 import os
 from pathlib import Path
 
@@ -34,9 +33,13 @@ def test_another_image_or_other_wishes_are_not_kept(tmp_path: Path) -> None:
 def test_a_damaged_file_is_as_none(tmp_path: Path) -> None:
     keep(str(tmp_path), ID, WISHES, SAVED)
     (path,) = (tmp_path / "checked-images").iterdir()
-    for content in ("", "{", "[]", '{"Kinds": []}', json.dumps({"Kinds": [], "Folders": {"a": [["b", 1, 7]]}})):
+    whole = path.read_text()
+    lines = whole.splitlines(keepends=True)
+    for content in ("", "{", "[]", "[1]\n", "".join(lines[:-1]), "".join(lines[:3]), "[[],[]]\n" + "".join(lines[1:])):
         path.write_text(content)
         assert kept(str(tmp_path), ID, WISHES) is None
+    path.write_text(whole)
+    assert kept(str(tmp_path), ID, WISHES) == SAVED
 
 
 def test_what_could_not_be_read_is_not_remembered(tmp_path: Path) -> None:

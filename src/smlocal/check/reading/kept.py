@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 from base64 import b64decode, b64encode
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -13,11 +13,13 @@ from smlocal.check.image_files import Entry, ImageFiles
 from smlocal.check.reading.saved_image import SavedImage
 from smlocal.check.subject import Step
 
-_FORMAT = 2
+_FORMAT = 3
 """Of the file, and of how images are read: raise it with either."""
 _MOST = 30
 """Images; those that were not used for the longest time go first."""
 _FOLDER = "checked-images"
+_CONTENTS, _END = "contents", "end"
+"""Lines between the parts; the last says that the file is whole."""
 
 
 def kept(home: str, image: str, wishes: Sequence[Files]) -> SavedImage | None:
@@ -25,9 +27,9 @@ def kept(home: str, image: str, wishes: Sequence[Files]) -> SavedImage | None:
     path = _path(home, image, wishes)
     try:
         with open(path, encoding="ascii") as file:
-            found = _decoded(json.load(file))
+            found = _read(map(json.loads, file))
         os.utime(path)
-    except (OSError, ValueError, LookupError, TypeError):  # absent, or damaged
+    except (OSError, ValueError, LookupError, TypeError, StopIteration):  # absent, or damaged
         return None
     return found
 
@@ -42,7 +44,7 @@ def keep(home: str, image: str, wishes: Sequence[Files], saved: SavedImage) -> N
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         try:
             with open(draft, "w", encoding="ascii") as file:
-                json.dump(_encoded(saved), file, separators=(",", ":"))
+                file.writelines(json.dumps(line, separators=(",", ":")) + "\n" for line in _lines(saved))
             os.replace(draft, path)
         except OSError:
             os.unlink(draft)
@@ -52,7 +54,7 @@ def keep(home: str, image: str, wishes: Sequence[Files], saved: SavedImage) -> N
 
 def _path(home: str, image: str, wishes: Sequence[Files]) -> str:
     what = hashlib.sha256(repr((_FORMAT, image, wishes)).encode()).hexdigest()[:32]
-    return os.path.join(home, _FOLDER, f"{what}.json")
+    return os.path.join(home, _FOLDER, f"{what}.jsonl")
 
 
 def _make_room(folder: str) -> None:
@@ -61,34 +63,50 @@ def _make_room(folder: str) -> None:
         os.unlink(path)
 
 
-def _encoded(saved: SavedImage) -> dict[str, Any]:
-    """Most files have one of a few owners and modes, so these are listed once."""
+def _lines(saved: SavedImage) -> Iterator[Any]:
+    """One after another, so that neither side holds it all twice. Most files have one of a few owners and modes."""
     kinds: dict[tuple[Any, ...], int] = {}
-    folders = {
-        folder: [
-            [name, entry.size, kinds.setdefault((entry.kind, *entry[1:4], entry.layer), len(kinds)), entry.link]
-            if entry.link
-            else [name, entry.size, kinds.setdefault((entry.kind, *entry[1:4], entry.layer), len(kinds))]
-            for name, entry in entries.items()
+    for entries in saved.files.folders.values():
+        for entry in entries.values():
+            kinds.setdefault(_kind(entry), len(kinds))
+    yield [list(kinds), [[step.text, step.layer] for step in saved.history]]
+    for folder, entries in saved.files.folders.items():
+        yield [
+            folder,
+            [
+                [name, entry.size, kinds[_kind(entry)], *([entry.link] if entry.link else [])]
+                for name, entry in entries.items()
+            ],
         ]
-        for folder, entries in saved.files.folders.items()
-    }
-    return {
-        "Folders": folders,
-        "Kinds": list(kinds),
-        "Contents": {path: b64encode(content).decode() for path, content in saved.files.contents.items()},
-        "History": [[step.text, step.layer] for step in saved.history],
-    }
+    yield _CONTENTS
+    for path, content in saved.files.contents.items():
+        yield [path, b64encode(content).decode()]
+    yield _END
 
 
-def _decoded(document: Any) -> SavedImage:
-    kinds = [tuple(kind) for kind in document["Kinds"]]
+def _kind(entry: Entry) -> tuple[Any, ...]:
+    return (entry.kind, entry.mode, entry.uid, entry.gid, entry.layer)
+
+
+def _read(lines: Iterator[Any]) -> SavedImage:
+    listed, history = next(lines)
+    kinds = [tuple(kind) for kind in listed]
     folders: dict[str, dict[str, Entry]] = {}
-    for folder, entries in document["Folders"].items():
+    for line in lines:
+        if line == _CONTENTS:
+            break
+        folder, entries = line
         here = folders.setdefault(folder, {})
         for name, size, number, *link in entries:
             kind, mode, uid, gid, layer = kinds[number]
             here[name] = Entry(kind, mode, uid, gid, size, layer, link[0] if link else "")
-    contents = {path: b64decode(content) for path, content in document["Contents"].items()}
-    history = tuple(Step(text=text, layer=layer) for text, layer in document["History"])
-    return SavedImage(files=ImageFiles(folders=folders, contents=contents), history=history)
+    contents: dict[str, bytes] = {}
+    for line in lines:
+        if line == _END:
+            break
+        path, content = line
+        contents[path] = b64decode(content)
+    else:
+        raise ValueError
+    steps = tuple(Step(text=text, layer=layer) for text, layer in history)
+    return SavedImage(files=ImageFiles(folders=folders, contents=contents), history=steps)

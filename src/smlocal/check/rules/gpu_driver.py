@@ -23,10 +23,9 @@ _OTHER = re.compile(r"/(?:stubs|compat)/")
 
 def _check(subject: Subject) -> Iterator[Finding]:
     by_folder: dict[str, list[Found]] = {}
-    for found in subject.files.everything():
-        folder, name = posixpath.split(found.path)
-        if found.entry.kind == "file" and _DRIVER.match(name) and not _OTHER.search(found.path):
-            by_folder.setdefault(folder, []).append(found)
+    for found in subject.files.named(_DRIVER):
+        if found.entry.kind == "file" and not _OTHER.search(found.path):
+            by_folder.setdefault(posixpath.dirname(found.path), []).append(found)
     for folder, files in sorted(by_folder.items()):
         first = min(files)
         more = f" and {len(files) - 1} more in {folder}" if len(files) > 1 else ""

@@ -7,14 +7,14 @@ from smlocal.check.files import NAMES
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
 from smlocal.check.subject import Subject
 
-_CUDA = re.compile(r"(?:^|/)(?:libcudart\.so[.\d]*|libtorch_cuda\.so|libcublas\.so[.\d]*|nvcc)$")
+_CUDA = re.compile(r"(?:libcudart\.so[.\d]*|libtorch_cuda\.so|libcublas\.so[.\d]*|nvcc)$")
 _DEVICES, _ABILITIES = "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES"
 _NONE = {"", "void", "none"}
 _ENOUGH = {"compute", "all"}
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    cuda = min((found for found in subject.files.everything() if _CUDA.search(found.path)), default=None)
+    cuda = min(subject.files.named(_CUDA), default=None)
     if cuda is None:
         return
     environment = {**subject.facts.environment, **subject.requested_environment}

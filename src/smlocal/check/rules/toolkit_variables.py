@@ -9,7 +9,16 @@ from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
 from smlocal.check.subject import Profile, Subject
 from smlocal.check.written_text import lines, written_text
 
-_NAME = r"(SM_[A-Z][A-Z0-9_]*)"
+_TOOLKITS = (
+    r"CHANNEL_[A-Z0-9_]+|HP_[A-Z0-9_]+|CHANNELS|HOSTS|CURRENT_HOST|CURRENT_INSTANCE_TYPE|CURRENT_INSTANCE_GROUP"
+    r"|CURRENT_INSTANCE_GROUP_HOSTS|INSTANCE_GROUPS|INSTANCE_GROUPS_DICT|DISTRIBUTION_INSTANCE_GROUPS|IS_HETERO"
+    r"|TOPOLOGY|NETWORK_INTERFACE_NAME|HPS|USER_ARGS|USER_ENTRY_POINT|FRAMEWORK_PARAMS|FRAMEWORK_MODULE"
+    r"|TRAINING_ENV|MODULE_NAME|MODULE_DIR|LOG_LEVEL|RESOURCE_CONFIG|INPUT_DATA_CONFIG|INPUT_DIR"
+    r"|INPUT_CONFIG_DIR|OUTPUT_DATA_DIR|OUTPUT_DIR|OUTPUT_INTERMEDIATE_DIR|MODEL_DIR|NUM_CPUS|NUM_GPUS"
+    r"|NUM_NEURONS"
+)
+"""Without `SM_`. Programs have variables of their own that begin so."""
+_NAME = rf"(SM_(?:{_TOOLKITS})\b)"
 _EXPECTED = re.compile(
     rf"""environ\[\s*["']{_NAME}["']\s*\](?!\s*=[^=])"""  # read, not set
     rf"""|(?:environ\.get|getenv)\(\s*["']{_NAME}["']\s*\)"""  # without a default
