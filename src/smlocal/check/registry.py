@@ -49,6 +49,12 @@ RULES = (
     "stop_loses_model",
     "two_hosts_fail",
     "restart_fails",
+    "pipe_mode_fails",
+    "fast_file_mode_fails",
+    "late_names_fail",
+    "late_fifo_fails",
+    "writes_elsewhere",
+    "memory_near_limit",
     "ignore_unused",
     "ignore_expired",
 )

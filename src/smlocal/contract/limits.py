@@ -43,6 +43,8 @@ class Limits:
     """Bytes of /dev/shm."""
     ulimits: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """Soft and hard limits by name."""
+    processes: int | None = None
+    """Processes and threads."""
     disk: int | None = None
     """Bytes of checkpoints, model and output together."""
 

@@ -69,6 +69,8 @@ def _limits(limits: Limits) -> dict[str, Any]:
         document |= {"Memory": limits.memory, "MemorySwap": limits.memory}  # together: no swap
     if limits.cpus is not None:
         document["NanoCpus"] = round(limits.cpus * 1e9)
+    if limits.processes is not None:
+        document["PidsLimit"] = limits.processes
     if limits.shared_memory is not None:
         document["ShmSize"] = limits.shared_memory
     if limits.ulimits:
@@ -137,5 +139,7 @@ def cannot_limit(info: Mapping[str, Any]) -> tuple[str, ...]:
     """The limits that do not work. With cgroup v1 they need root, even if rootless Podman reports otherwise."""
     without = is_rootless(info) and info.get("CgroupVersion") == "1"
     return tuple(
-        name for name, key in (("memory", "MemoryLimit"), ("CPUs", "CpuCfsQuota")) if without or not info.get(key)
+        name
+        for name, key in (("memory", "MemoryLimit"), ("CPUs", "CpuCfsQuota"), ("processes", "PidsLimit"))
+        if without or not info.get(key)
     )

@@ -267,6 +267,10 @@ class Supervisor:
                 replaces=[path for paths in replaced.values() for path in paths],
             )
             results.unpacked = False
+            if self.plan.list_changes:
+                from smlocal.job.finish.changes import changed_files  # few jobs want it
+
+                results.changes = changed_files(attempt.runs.values(), self.context.engine)
             if not_saved is not None:
                 self._upload_failed(not_saved, not_saved.remedy)
         except ArtifactError as error:

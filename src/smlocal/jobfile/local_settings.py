@@ -107,6 +107,9 @@ class LocalSettings(Structure):
     Ulimits: Annotated[limits.Ulimits, Checked(trouble=limits.ulimits_trouble, schema=limits.ULIMITS_SCHEMA)] | None = (
         setting(default=None, description="Ulimits such as {nofile: 65536}. Default: the engine's.")
     )
+    Processes: Annotated[int, Whole(minimum=1, maximum=4_194_304)] | None = setting(
+        default=None, description="Maximum number of processes and threads of each container. Default: the engine's."
+    )
     Gpus: Annotated[GpuChoice, Checked(trouble=gpus_trouble, schema=GPUS_SCHEMA)] = setting(
         default="auto",
         description="GPUs: as the instance type has, all of this machine, none, a number per host, or ids.",
@@ -115,5 +118,8 @@ class LocalSettings(Structure):
     Pull: Literal["missing", "always", "never"] = setting(default="missing", description="When to pull the image.")
     Faults: Annotated[list[Fault], Items(minimum=0, maximum=20)] = setting(
         default_factory=list, description="Faults of the service to simulate."
+    )
+    ListChanges: bool = setting(
+        default=False, description="List the files that containers write outside /opt/ml and /tmp."
     )
     Check: CheckSettings = setting(default_factory=CheckSettings, description="Settings of smlocal check.")

@@ -177,6 +177,7 @@ def limits_document(limits: Limits) -> dict[str, Any]:
         "Cpus": limits.cpus,
         "ShmSize": limits.shared_memory,
         "Ulimits": {name: list(pair) for name, pair in limits.ulimits.items()} or None,
+        "Processes": limits.processes,
         "Disk": limits.disk,
     }
     return {name: value for name, value in document.items() if value is not None}

@@ -62,12 +62,15 @@ def _together(plan: JobPlan, job: JobFile) -> str | None:
 
 
 def _own_limits(plan: JobPlan, job: JobFile) -> str | None:
-    given = [name for name in ("Memory", "Cpus", "ShmSize", "Ulimits") if getattr(job.local, name) is not None]
+    given = [
+        name for name in ("Memory", "Cpus", "ShmSize", "Ulimits", "Processes") if getattr(job.local, name) is not None
+    ]
     return f"limits that the service does not have: {', '.join(f'Local.{name}' for name in given)}" if given else None
 
 
 def _unsupported(plan: JobPlan, job: JobFile) -> str | None:
-    wanted = {"memory": plan.hosts[0].limits.memory, "CPUs": plan.hosts[0].limits.cpus}
+    limits = plan.hosts[0].limits
+    wanted = {"memory": limits.memory, "CPUs": limits.cpus, "processes": limits.processes}
     unheard = [name for name in plan.machine.unlimited if wanted.get(name) is not None]
     return f"the engine cannot limit {' and '.join(unheard)}: the limits have no effect" if unheard else None
 

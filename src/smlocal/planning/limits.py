@@ -15,7 +15,7 @@ GIB = 1 << 30
 def wants_limits(local: LocalSettings) -> bool:
     """True if the job sets any limit."""
     return local.EnforceInstanceLimits or any(
-        value is not None for value in (local.Memory, local.Cpus, local.ShmSize, local.Ulimits)
+        value is not None for value in (local.Memory, local.Cpus, local.ShmSize, local.Ulimits, local.Processes)
     )
 
 
@@ -30,6 +30,7 @@ def limits_of(
         cpus=local.Cpus if cpus is None else min(cpus, local.Cpus or cpus),
         shared_memory=shared,
         ulimits={name: read_ulimit(limit) or (0, 0) for name, limit in (local.Ulimits or {}).items()},
+        processes=local.Processes,
         disk=_disk(resources, local, facts, channels),
     )
 

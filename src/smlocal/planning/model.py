@@ -197,6 +197,8 @@ class JobPlan:
     retries: int = 0
     """The number of further attempts after internal errors."""
     faults: tuple[FaultPlan, ...] = ()
+    list_changes: bool = False
+    """List what containers write outside /opt/ml and /tmp."""
     names_after: int = 0
     """Seconds after the start for which hosts cannot resolve the names of their peers, from `Local.Faults`."""
     fifos_after: int = 0

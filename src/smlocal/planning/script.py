@@ -237,6 +237,8 @@ def _limits(host: HostPlan) -> Iterator[str]:
         yield f"--cpus {limits.cpus:g}"
     if limits.shared_memory is not None:
         yield f"--shm-size {limits.shared_memory}"
+    if limits.processes is not None:
+        yield f"--pids-limit {limits.processes}"
     yield from (f"--ulimit {limit}={soft}:{hard}" for limit, (soft, hard) in limits.ulimits.items())
     if devices is not None and not devices.cdi:
         # The inner quotes are for docker, which reads the value as CSV.

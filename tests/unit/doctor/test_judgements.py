@@ -95,7 +95,11 @@ ELSEWHERE = LeftOnEngine(run_id="cc", name="job-cc", engine="tcp://far:2375")
         (overlay.judge(REFUSED, home="/h", local=True), "unknown", "cannot start a container"),
         (cgroup.judge(DETAILS), "ok", "cgroup v2: memory and CPUs can be limited"),
         (cgroup.judge(replace(DETAILS, unlimited=("CPUs",))), "warning", "cgroup v2: CPUs cannot be limited"),
-        (cgroup.judge(replace(DETAILS, unlimited=("memory", "CPUs"))), "warning", "memory and CPUs cannot"),
+        (
+            cgroup.judge(replace(DETAILS, unlimited=("memory", "CPUs"))),
+            "warning",
+            "memory and CPUs cannot",
+        ),
         (gpu.judge(replace(TRIED, gpu_error=None), driver=True, details=DETAILS), "ok", "a container gets a GPU"),
         (gpu.judge(TRIED, driver=False, details=DETAILS), "warning", "could not select device driver"),
         (gpu.judge(TRIED, driver=True, details=DETAILS), "warning", "the driver is installed, but"),
@@ -233,13 +237,24 @@ def test_remedies_are_those_of_the_engine(product: str, rootless: bool, log: str
     assert settings in storage.judge(details).remedy[-1]
 
 
+LIMITS = {"MemoryLimit": True, "CpuCfsQuota": True, "PidsLimit": True}
+
+
 @pytest.mark.parametrize(
     ("info", "rootless", "unlimited"),
     [
-        ({"SecurityOptions": ["name=rootless"], "CgroupVersion": "2", "MemoryLimit": True}, True, ("CPUs",)),
-        ({"Rootless": True, "CgroupVersion": "2", "MemoryLimit": True, "CpuCfsQuota": True}, True, ()),
-        ({"Rootless": True, "CgroupVersion": "1", "MemoryLimit": True, "CpuCfsQuota": True}, True, ("memory", "CPUs")),
-        ({"CgroupVersion": "1", "MemoryLimit": True, "CpuCfsQuota": True}, False, ()),
+        ({"SecurityOptions": ["name=rootless"], "CgroupVersion": "2", **LIMITS, "CpuCfsQuota": False}, True, ("CPUs",)),
+        (
+            {"Rootless": True, "CgroupVersion": "2", "MemoryLimit": True, "CpuCfsQuota": True, "PidsLimit": True},
+            True,
+            (),
+        ),
+        (
+            {"Rootless": True, "CgroupVersion": "1", "MemoryLimit": True, "CpuCfsQuota": True, "PidsLimit": True},
+            True,
+            ("memory", "CPUs", "processes"),
+        ),
+        ({"CgroupVersion": "1", "MemoryLimit": True, "CpuCfsQuota": True, "PidsLimit": True}, False, ()),
     ],
 )
 def test_what_an_engine_without_root_cannot_limit(

@@ -80,10 +80,12 @@ def test_defaults_of_local() -> None:
         "Cpus": None,
         "ShmSize": None,
         "Ulimits": None,
+        "Processes": None,
         "Gpus": "auto",
         "AllowCpu": False,
         "Pull": "missing",
         "Faults": [],
+        "ListChanges": False,
         "Check": CheckSettings(),
     }
     assert read(TEXT + "Local:").local == local

@@ -42,7 +42,11 @@ class Scenario:
     meanwhile: Meanwhile = Meanwhile.NOTHING
 
 
-PLAIN = Scenario(id="plain")
+def _list_changes(request: Request, _folders: Folders) -> None:
+    request["Local"]["ListChanges"] = True
+
+
+PLAIN = Scenario(id="plain", change=_list_changes)
 """The job as it is described, on little data. All other jobs are compared with it."""
 
 
@@ -154,6 +158,11 @@ class Jobs(Protocol):
     @property
     def channels(self) -> tuple[str, ...]:
         """The channels of the plain job."""
+        ...
+
+    @property
+    def memory(self) -> int:
+        """Bytes that each host may use: of its instance type, or of `Local.Memory`; 0 where nobody knows."""
         ...
 
     def result(self, scenario: Scenario) -> JobResult:

@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING, Any
 from smlocal.api.run import plan
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.jobs.interface import Request
+from smlocal.contract.instance_types import instance_type, is_this_machine
+from smlocal.contract.limits import read_size
 from smlocal.jobfile.job_file import JobFile
 from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from smlocal.contract.listing import Listing
+    from smlocal.planning.model import JobPlan
 
 CHECKPOINTS = "checkpoints"
 """Below the output folder."""
 _MOST_HOSTS = 2
+_MOST_PROCESSES = 4096
 _MOST_FILES = 200
 _MOST_BYTES = 32 << 20
 _ROWS = 20
@@ -33,6 +37,8 @@ class Plain:
     guessed: bool
     first_files: dict[str, str]
     """The name of the first file of each channel."""
+    memory: int
+    """Bytes that each host may use on the service; 0 for an instance type that the service does not have."""
 
 
 def plain_job(image: str, job: JobFile | None, folder: str, timeout: int) -> Plain:
@@ -58,8 +64,12 @@ def plain_job(image: str, job: JobFile | None, folder: str, timeout: int) -> Pla
     resources = request["ResourceConfig"]
     if "InstanceCount" in resources:
         resources["InstanceCount"] = min(resources["InstanceCount"], _MOST_HOSTS)
-    first = {"training": "data.csv"} if job is None else _take_samples(request, folder)
-    return Plain(request=request, guessed=job is None, first_files=first)
+    _need_local_data(request)
+    looked = plan(request, name="check")
+    memory = _limit(request, looked)
+    return Plain(
+        request=request, guessed=job is None, first_files=_take_samples(request, looked, folder), memory=memory
+    )
 
 
 def channel(request: Request, name: str) -> dict[str, Any]:
@@ -112,8 +122,19 @@ def _absolute(path: str, folder: str) -> str:
     return whole if path.endswith("/") else os.path.normpath(whole)
 
 
-def _take_samples(request: Request, folder: str) -> dict[str, str]:
-    """Let channels with much data have some of their files only; returns the name of the first file of each."""
+def _limit(request: Request, looked: "JobPlan") -> int:
+    """Let no job of a check take all of this machine; returns the memory that each host may use on the service."""
+    local, machine = request["Local"], looked.machine.memory_mib << 20
+    local.setdefault("Processes", _MOST_PROCESSES)
+    own = read_size(local.get("Memory") or "")
+    types = [host.host.instance_type for host in looked.hosts if not is_this_machine(host.host.instance_type)]
+    known = [instance_type(name).memory_mib << 20 for name in types] + ([own] if own else [])
+    memory = min(known, default=0)
+    local["Memory"] = min(memory or machine, machine * 3 // 4)
+    return memory
+
+
+def _need_local_data(request: Request) -> None:
     for name, source in _sources(request):
         if source.get("FileSystemAccessMode") == "rw":
             raise CannotLookError(f"the channel {name} is a file system that a job may write to")
@@ -122,7 +143,10 @@ def _take_samples(request: Request, folder: str) -> dict[str, str]:
             raise CannotLookError(
                 f"the data of the channel {name} is in S3; give a local folder for {uri} in Local.Sources"
             )
-    looked = plan(request, name="check")
+
+
+def _take_samples(request: Request, looked: "JobPlan", folder: str) -> dict[str, str]:
+    """Let channels with much data have some of their files only; returns the name of the first file of each."""
     listings = {tree.name: tree.listing for tree in looked.trees} | {pipe.name: pipe.listing for pipe in looked.pipes}
     for name, listing in listings.items():
         source = s3_source(request, name)

@@ -99,6 +99,11 @@ class RunningJobs:
         """Those of the request."""
         return tuple(each["ChannelName"] for each in self.request.get("InputDataConfig") or ())
 
+    @property
+    def memory(self) -> int:
+        """As the plain job has it."""
+        return self.plain.memory
+
     def start(self, scenarios: Iterable[Scenario]) -> None:
         """Run the plain job to its end; if it completes, begin the others."""
         self._said("running the job as it is")

@@ -34,6 +34,8 @@ class Results:
     metrics: MetricsReport = field(default_factory=MetricsReport)
     notes: list[str] = field(default_factory=list)
     """Notes on artifacts and checkpoints."""
+    changes: dict[str, list[str]] = field(default_factory=dict)
+    """Files that containers wrote outside /opt/ml and /tmp, by host, if they were to be listed."""
     leftovers: list[str] = field(default_factory=list)
 
 
@@ -71,6 +73,7 @@ def local_block(
         },
         "Usage": _usage(plan, attempt),
         **({} if credentials is None else {"Credentials": {"Mode": credentials.plan.mode, "Notes": credentials.notes}}),
+        **({"Changes": results.changes} if plan.list_changes else {}),
         "Seconds": dict(attempt.context.phases.seconds),
         "Notes": note_documents(plan),
         "Image": plan.image_facts and plan.image_facts.id,

@@ -1,0 +1,38 @@
+"""The files that containers wrote outside of the folders that the service keeps or provides."""
+
+import os.path
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+
+from smlocal.contract import paths
+from smlocal.engine.interface import Engine
+from smlocal.errors import EngineError
+from smlocal.job.host.host_run import HostRun
+
+_PROVIDED = (f"{paths.ROOT}/", "/tmp/", "/dev/", "/proc/", "/sys/")  # noqa: S108 - a folder of the container
+_OF_THE_ENGINE = frozenset({"/etc/hosts", "/etc/hostname", "/etc/resolv.conf", "/etc/mtab", "/run/.containerenv"})
+_MOST = 1000
+
+
+def changed_files(runs: Iterable[HostRun], engine: Engine) -> dict[str, list[str]]:
+    """Of each host whose container the engine can tell about; at most a thousand for each."""
+    found = {}
+    for run in runs:
+        with suppress(EngineError):
+            found[run.name] = outside(engine.changes(run.container.id))[:_MOST]
+    return found
+
+
+def outside(changed: Sequence[str]) -> list[str]:
+    """The files among the changed paths, and folders without changed files, that are the image's own matter."""
+    parents = {parent for path in changed for parent in _parents(path)}
+    return sorted(
+        path
+        for path in changed
+        if path not in parents and path not in _OF_THE_ENGINE and not f"{path}/".startswith(_PROVIDED)
+    )
+
+
+def _parents(path: str) -> Iterable[str]:
+    while path != (path := os.path.dirname(path)):
+        yield path
