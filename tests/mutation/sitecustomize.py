@@ -90,7 +90,8 @@ def take_out_of_effect() -> None:
 
     read, apply = job_file.read_job, overrides.apply_overrides
 
-    def read_without(document: Any, *, strict: bool) -> Any:
+    def read_without(document: Any, *, strict: bool, local_allowed: bool = True) -> Any:
+        del local_allowed
         # What is refused as it stands is not made better here.
         whole = read(document, strict=strict)
         if not any(holders(document.data, MEMBER)):

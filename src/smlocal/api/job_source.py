@@ -33,7 +33,13 @@ def read_source(source: JobSource | None, given: Overrides, *, strict: bool) -> 
 
 
 def read_document(
-    document: "Document", given: Overrides, *, path: str | None, fill_in: bool, strict: bool
+    document: "Document",
+    given: Overrides,
+    *,
+    path: str | None,
+    fill_in: bool,
+    strict: bool,
+    local_allowed: bool = True,
 ) -> tuple["JobFile", str]:
     """The validated job and its name. `path`: the file of the document, if it may give the job its name."""
     from smlocal.api.overrides import apply_overrides, fill
@@ -43,7 +49,7 @@ def read_document(
     if fill_in:
         fill(document)
     name = document.data.get("TrainingJobName")
-    job = read_job(document, strict=strict)
+    job = read_job(document, strict=strict, local_allowed=local_allowed)
     _check_image(document, job)
     return job, name or _default_name(path, job)
 
@@ -58,6 +64,13 @@ def read_text(content: bytes, *, name: str, directory: str) -> "Document":
 def read_file(path: str) -> "Document":
     """A job file."""
     return read_text(_content(path), name=path, directory=os.path.dirname(os.path.abspath(path)))
+
+
+def read_standard_input() -> "Document":
+    """A job file on standard input."""
+    import sys
+
+    return read_text(sys.stdin.buffer.read(MAX_BYTES + 1), name="stdin", directory=os.getcwd())
 
 
 def command_line_document() -> "Document":

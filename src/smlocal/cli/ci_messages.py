@@ -1,7 +1,6 @@
 """What a CI service is told about a command: annotations in its log, and a part of the summary on its page."""
 
 import os
-import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
 
 NAMES = ("github", "gitlab", "azure", "plain")
 _FOUND_BY = ("GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD")
-_LINE = re.compile(r":(\d+)(?=\s|$)")
 
 ci_option = click.option(
     "--ci",
@@ -135,14 +133,9 @@ def annotate_job(service: "CiService", answer: "Mapping[str, Any]", file: str | 
 def _error_annotations(error: "SmlocalError", file: str | None) -> "Iterator[Annotation]":
     """One for each line of the file that the error names; one for the file, or for nothing, where it names none."""
     from smlocal.ci.services import Annotation, Level
-    from smlocal.contract.secrets.urls import without_passwords
+    from smlocal.cli.file_problems import file_problems
 
     where = file_of_repository(file)
     title = f"smlocal: {error.id}"
-    lines = [_LINE.match(detail, len(file)) for detail in error.details if file and detail.startswith(file)]
-    for found in filter(None, lines):
-        text = without_passwords(found.string[found.end() :].strip())
-        yield Annotation(level=Level.ERROR, title=title, message=text, file=where, line=int(found[1]))
-    if not any(lines):
-        text = without_passwords("\n".join((error.sentence, *error.details, *error.remedy)))
-        yield Annotation(level=Level.ERROR, title=title, message=text, file=where)
+    for problem in file_problems(error, file):
+        yield Annotation(level=Level.ERROR, title=title, message=problem.text, file=where, line=problem.line)

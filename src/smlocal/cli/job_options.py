@@ -1,6 +1,5 @@
 """The job on the command line: a file, flags, or a file with flags that override it."""
 
-import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -76,7 +75,7 @@ def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def read_job_options(given: dict[str, Any]) -> tuple["JobFile", str]:
     """The validated job and its name."""
-    from smlocal.api.job_source import MAX_BYTES, command_line_document, read_document, read_file, read_text
+    from smlocal.api.job_source import command_line_document, read_document, read_file, read_standard_input
 
     path = given["job"]
     overrides = _overrides(given)
@@ -85,9 +84,7 @@ def read_job_options(given: dict[str, Any]) -> tuple["JobFile", str]:
             raise click.UsageError("Give a job file, or describe the job with --image and other flags.")
         document = command_line_document()
     elif path == "-":
-        import sys
-
-        document = read_text(sys.stdin.buffer.read(MAX_BYTES + 1), name="stdin", directory=os.getcwd())
+        document = read_standard_input()
     else:
         document = read_file(path)
     return read_document(document, overrides, path=path, fill_in=path is None, strict=given["strict"])

@@ -14,6 +14,7 @@ _COMMANDS = (
     *(
         "run",
         "plan",
+        "validate",
         "check",
         "jobs",
         "describe",

@@ -31,13 +31,15 @@ class JobFile:
     document: Document = field(repr=False)
 
 
-def read_job(document: Document, *, strict: bool) -> JobFile:
+def read_job(document: Document, *, strict: bool, local_allowed: bool = True) -> JobFile:
     """Validate a document; `strict` asks for what the service asks for. All that is wrong is told in one error."""
     asked = {name: value for name, value in document.data.items() if name != LOCAL}
     request, violations = validate(CreateTrainingJobRequest, asked, strict=strict, written=document.written)
     raw = _given(asked)
     local, in_local = _local(document, raw)
     violations += in_local
+    if not local_allowed and LOCAL in document.data:
+        violations.append(Violation(path=(LOCAL,), text=f"{LOCAL} is for this machine: the service has no such member"))
     violations += broken_rules(raw, strict=strict)
     not_done = lookup.refused(raw)
     if violations or request is None or local is None:

@@ -3,6 +3,7 @@
 import sys
 import traceback
 from contextlib import suppress
+from typing import Any
 
 from smlocal.cli.terminal.colour import RED, paint
 from smlocal.cli.terminal.columns import width_of, wrapped
@@ -12,6 +13,17 @@ from smlocal.contract.secrets.urls import without_passwords
 from smlocal.errors import SmlocalError, StandardOutputError
 
 _WIDTH = 80
+
+
+def error_document(error: SmlocalError) -> dict[str, Any]:
+    """An error for programs."""
+    return {
+        "Id": error.id,
+        "Sentence": without_passwords(error.sentence),
+        "Details": [without_passwords(line) for line in error.details],
+        "Remedy": [without_passwords(line) for line in error.remedy],
+        "ExitCode": error.exit_code,
+    }
 
 
 def show_error(error: SmlocalError, *, debug: bool, as_json: bool) -> None:
@@ -43,14 +55,7 @@ def show_error(error: SmlocalError, *, debug: bool, as_json: bool) -> None:
         if as_json:
             import json
 
-            document = {
-                "Id": error.id,
-                "Sentence": sentence,
-                "Details": details,
-                "Remedy": remedy,
-                "ExitCode": error.exit_code,
-            }
-            print(json.dumps({"Error": document}, indent=2))  # noqa: T201 - likewise
+            print(json.dumps({"Error": error_document(error)}, indent=2))  # noqa: T201 - likewise
         sys.stdout.flush()
     except (ReaderGoneError, StandardOutputError):  # standard error has said it
         give_up_output()

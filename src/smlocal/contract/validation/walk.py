@@ -3,7 +3,7 @@
 Usual validators stop at the first broken constraint of a member; the service reports all of them.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Literal, get_args, get_origin
 
@@ -29,6 +29,8 @@ from smlocal.contract.validation.wording import (
 from smlocal.quick_dataclass import dataclass
 
 _KEY = "the key"
+_MOST_SUGGESTIONS = 100
+"""For the unknown keys of one map: each takes a tenth of a millisecond."""
 Written = Callable[[Path], str | None]
 """Returns a value as written in the file, for example `010` instead of 10."""
 
@@ -74,9 +76,7 @@ def _structure(model: type[Structure], data: Any, place: _Place) -> Iterator[Vio
         yield _wrong_type(model, data, place)
         return
     known = members(model)
-    for name in data:
-        if name not in known:
-            yield _unknown(name, model, list(known), place)
+    yield from _unknown([name for name in data if name not in known], model, list(known), place)
     for name, member in known.items():
         if data.get(name) is not None:
             yield from _value(member.present, data[name], place.member(name))
@@ -159,50 +159,40 @@ def _sized(constraint: Items | None, value: Any, place: _Place) -> Iterator[Viol
 
 
 def _list(annotation: Any, values: list[Any], place: _Place) -> Iterator[Violation]:
-    kind, constraint = split(annotation)
+    kind, _ = split(annotation)
     if isinstance(kind, type) and issubclass(kind, Structure):
         for index, value in enumerate(values):
             yield from _structure(kind, value, place.item(index))
         return
-    whole = _Whole(values=values, place=place, demands=_demands("Member", kind, constraint))
-    for index, value in enumerate(values):
-        yield from whole.check(kind, constraint, value, place.item(index), f"member {index + 1} is")
+    elements = ((value, place.item(index), f"member {index + 1} is") for index, value in enumerate(values))
+    yield from _elements("Member", annotation, elements, values, place)
 
 
 def _map(annotation: Any, values: dict[str, Any], place: _Place) -> Iterator[Violation]:
-    for what, part in zip(("Map keys", "Map value"), get_args(annotation), strict=True):
-        kind, constraint = split(part)
-        whole = _Whole(values=values, place=place, demands=_demands(what, kind, constraint))
-        for key, value in values.items():
-            checked = key if what == "Map keys" else value
-            which = _KEY if what == "Map keys" else f"{key} is"
-            yield from whole.check(kind, constraint, checked, place.key(key), which)
+    keys, items = get_args(annotation)
+    yield from _elements("Map keys", keys, ((key, place.key(key), _KEY) for key in values), values, place)
+    elements = ((value, place.key(key), f"{key} is") for key, value in values.items())
+    yield from _elements("Map value", items, elements, values, place)
 
 
-def _demands(what: str, kind: Any, constraint: Any) -> str:
-    return f"{what} must satisfy constraint: [{', '.join(constraints(kind, constraint))}]"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Whole:
-    """A list or map of simple values. The service reports it as a whole; the terminal also shows the element."""
-
-    values: Any
-    place: _Place
-    demands: str
-
-    def check(self, kind: Any, constraint: Any, value: Any, place: _Place, which: str) -> Iterator[Violation]:
+def _elements(
+    what: str, annotation: Any, elements: Iterable[tuple[Any, _Place, str]], values: Any, place: _Place
+) -> Iterator[Violation]:
+    """Of a list or map of simple values. The service reports it as a whole; the terminal also shows the element."""
+    kind, constraint = split(annotation)
+    demands = f"{what} must satisfy constraint: [{', '.join(constraints(kind, constraint))}]"
+    whole: tuple[Any, str, str] | None = None  # made once: its text is as long as all elements together
+    for value, inner, which in elements:
         if not _fits(kind, value):
-            yield _wrong_type(kind, value, place)
-        elif any(True for _ in _broken(kind, constraint, value, strict=place.strict)):
-            values = _masked(self.values)
-            shown = value if which == _KEY else values[place.path[-1]]
-            text = short_sentence(values, self.place.service, self.demands)
-            yield Violation(
-                path=place.path,
-                text=f"{text} - {which} {_quoted(shown)}",
-                service=sentence(self.values, self.place.service, self.demands),
-            )
+            yield _wrong_type(kind, value, inner)
+        elif any(True for _ in _broken(kind, constraint, value, strict=inner.strict)):
+            if whole is None:
+                hidden = _masked(values)
+                texts = (short_sentence(hidden, place.service, demands), sentence(values, place.service, demands))
+                whole = (hidden, *texts)
+            hidden, text, service = whole
+            shown = value if which == _KEY else hidden[inner.path[-1]]
+            yield Violation(path=inner.path, text=f"{text} - {which} {_quoted(shown)}", service=service)
 
 
 def _masked(value: Any, name: str = "") -> Any:
@@ -219,20 +209,24 @@ def _quoted(value: Any) -> str:
     return f"'{text[:40]}…'{size}" if size else f"'{text}'"
 
 
-def _unknown(name: str, model: type[Structure], known: list[str], place: _Place) -> Violation:
+def _unknown(names: list[str], model: type[Structure], known: list[str], place: _Place) -> Iterator[Violation]:
     if not place.path:
         known = [*known, "Local"]
-    shown = java(spoken((*place.path, name)))
-    text = f"unknown key {shown}"
+    listed = False
+    for index, name in enumerate(names):
+        hint = _hint(name, model, known, place) if index < _MOST_SUGGESTIONS else ""
+        if not hint and not listed:
+            listed, hint = True, f" (known here: {', '.join(known)})"
+        path = (*place.path, name)
+        yield Violation(path=path, text=f"unknown key {java(spoken(path))}{hint}")
+
+
+def _hint(name: str, model: type[Structure], known: list[str], place: _Place) -> str:
     meant = closest(name, known)
     home = _home(name, model) if not place.path else None
     if home is not None and (meant is None or meant.casefold() != name.casefold()):
-        text += f": it belongs in {home}"
-    elif meant is not None:
-        text += f": did you mean {meant}?"
-    else:
-        text += f" (known here: {', '.join(known)})"
-    return Violation(path=(*place.path, name), text=text)
+        return f": it belongs in {home}"
+    return f": did you mean {meant}?" if meant is not None else ""
 
 
 def _home(name: str, model: type[Structure]) -> str | None:

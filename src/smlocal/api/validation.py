@@ -1,0 +1,30 @@
+"""What can be said about a job file without an engine and without the network."""
+
+from smlocal.errors import SmlocalError
+from smlocal.quick_dataclass import dataclass
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Validated:
+    """One job file."""
+
+    file: str
+    error: SmlocalError | None
+    """None for a job that `smlocal run` accepts."""
+    warnings: tuple[str, ...] = ()
+    """Local paths that do not exist: whoever checks a file need not have its data."""
+
+
+def validate_file(path: str, *, strict: bool) -> Validated:
+    """Validate one job file; `-` is standard input. `strict`: as it is, the service would accept it."""
+    from smlocal.api.job_source import read_document, read_file, read_standard_input
+    from smlocal.api.overrides import Overrides
+    from smlocal.job.prepare.absent_paths import absent_paths
+
+    file = "stdin" if path == "-" else path
+    try:
+        document = read_standard_input() if path == "-" else read_file(path)
+        job, _ = read_document(document, Overrides(), path=None, fill_in=False, strict=strict, local_allowed=not strict)
+    except SmlocalError as error:
+        return Validated(file=file, error=error)
+    return Validated(file=file, error=None, warnings=tuple(absent_paths(job)))

@@ -1,0 +1,128 @@
+"""`smlocal validate`: what is wrong with job files, without an engine."""
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from smlocal.cli.ci_messages import annotated_errors, chosen_service, ci_option, file_of_repository
+from smlocal.cli.terminal.printable import printable
+
+if TYPE_CHECKING:
+    from smlocal.api.validation import Validated
+    from smlocal.ci.cases import Case
+    from smlocal.ci.services import CiService
+
+
+@click.command("validate")
+@click.argument("jobs", nargs=-1, required=True, metavar="JOB...")
+@click.option("--strict", is_flag=True, help="Accept only what the service accepts: no local paths and no Local block.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("--junit", metavar="FILE", help="Write JUnit XML to FILE, with a case for each job file.")
+@ci_option
+@click.pass_context
+def command(
+    ctx: click.Context, *, jobs: tuple[str, ...], strict: bool, as_json: bool, junit: str | None, ci: str | None
+) -> int:
+    """Say what is wrong with job files.
+
+    Needs neither an engine nor the network, and reads no data. JOB is a job file in YAML or JSON; "-" is standard
+    input.
+
+    Exits with 0 if smlocal run would accept every file, and with 2 otherwise.
+    """
+    service = chosen_service(ci)
+    if junit is not None:
+        from smlocal.report.report_file import check_report_path
+
+        check_report_path(junit)
+    began = time.time()
+    found = []
+    for path in dict.fromkeys(jobs):
+        validated, seconds = _timed(path, strict=strict)
+        found.append((validated, seconds))
+        _show(validated, service, debug=ctx.obj["debug"])
+    invalid = sum(validated.error is not None for validated, _ in found)
+    if as_json:
+        import json
+
+        files = [_document(validated) for validated, _ in found]
+        click.echo(json.dumps({"Validation": {"Valid": not invalid, "Strict": strict, "Files": files}}, indent=2))
+    if junit is not None:
+        _write_junit(junit, [_case(validated, seconds) for validated, seconds in found], began)
+    click.echo(_conclusion(len(found), invalid), err=True)
+    return max((validated.error.exit_code for validated, _ in found if validated.error is not None), default=0)
+
+
+def _timed(path: str, *, strict: bool) -> "tuple[Validated, float]":
+    from smlocal.api.validation import validate_file
+
+    began = time.monotonic()
+    return validate_file(path, strict=strict), time.monotonic() - began
+
+
+def _show(validated: "Validated", service: "CiService | None", *, debug: bool) -> None:
+    for warning in validated.warnings:
+        click.echo(f"warning: {printable(warning)}", err=True)
+    if validated.error is None:
+        return
+    from smlocal.cli.terminal.errors import show_error
+    from smlocal.errors import SmlocalError
+
+    try:
+        with annotated_errors(service, validated.file):
+            raise validated.error
+    except SmlocalError as error:
+        show_error(error, debug=debug, as_json=False)
+
+
+def _conclusion(files: int, invalid: int) -> str:
+    valid = files - invalid
+    if files == 1:
+        return "valid" if valid else "not valid"
+    return f"{files:,} files: {f'{invalid:,} not valid' if invalid else 'all valid'}"
+
+
+def _document(validated: "Validated") -> dict[str, Any]:
+    document: dict[str, Any] = {"File": validated.file, "Valid": validated.error is None}
+    if validated.error is not None:
+        from smlocal.cli.file_problems import file_problems
+        from smlocal.cli.terminal.errors import error_document
+
+        problems = file_problems(validated.error, validated.file)
+        document["Problems"] = [
+            {**({"Line": problem.line} if problem.line else {}), "Message": problem.text} for problem in problems
+        ]
+        document["Error"] = error_document(validated.error)
+    if validated.warnings:
+        document["Warnings"] = validated.warnings
+    return document
+
+
+def _case(validated: "Validated", seconds: float) -> "Case":
+    from smlocal.ci.cases import Case, Verdict
+    from smlocal.cli.file_problems import file_problems
+    from smlocal.contract.secrets.urls import without_passwords
+
+    error = validated.error
+    problems = [] if error is None else file_problems(error, validated.file)
+    return Case(
+        name=validated.file,
+        group="smlocal.validate",
+        seconds=seconds,
+        verdict=Verdict.PASSED if error is None else Verdict.FAILED,
+        kind="" if error is None else error.id,
+        message="" if error is None else without_passwords(error.sentence),
+        text="" if error is None else without_passwords("\n".join((error.sentence, *error.details, *error.remedy))),
+        output="\n".join(f"warning: {warning}" for warning in validated.warnings),
+        file=file_of_repository(validated.file),
+        line=problems[0].line if problems else 0,
+    )
+
+
+def _write_junit(path: str, cases: "list[Case]", began: float) -> None:
+    from smlocal.ci.cases import Suite
+    from smlocal.ci.junit import junit
+    from smlocal.report.report_file import write_report
+
+    write_report(path, junit([Suite(name="job files", cases=tuple(cases), began=began)]))
