@@ -23,11 +23,21 @@ class Instruction:
     """Where it begins, from 1."""
 
 
-def last_stage(text: str) -> tuple[Instruction, ...]:
-    """The instructions after the last FROM, and this one."""
-    found = list(instructions(text))
-    start = max((index for index, each in enumerate(found) if each.word == "FROM"), default=0)
-    return tuple(found[start:])
+def stages(text: str) -> tuple[tuple[Instruction, ...], ...]:
+    """For each stage its instructions, after those of the stage of the same file that it begins from."""
+    found: list[tuple[Instruction, ...]] = []
+    names: dict[str, int] = {}
+    for each in instructions(text):
+        if each.word != "FROM":
+            if found:
+                found[-1] += (each,)
+            continue
+        words = [word for word in each.text.lower().split() if not word.startswith("--")]
+        base = names.get(words[0]) if words else None
+        found.append((*(found[base] if base is not None else ()), each))
+        if len(words) > 2 and words[1] == "as":  # noqa: PLR2004 - image, as, name
+            names[words[2]] = len(found) - 1
+    return tuple(found)
 
 
 def instructions(text: str) -> Iterator[Instruction]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from smlocal.check.dockerfile import Instruction, last_stage
+from smlocal.check.dockerfile import Instruction, stages
 from smlocal.check.interface import Finding
 from smlocal.check.subject import Step, Subject
 from smlocal.errors import DockerfileMissingError
@@ -20,19 +20,19 @@ Place = Callable[[Finding], Finding]
 
 def placer(dockerfile: str) -> Callable[[Subject], Place]:
     """Read the Dockerfile, if there is one, before anything long is begun."""
-    stage = _read(dockerfile) if dockerfile else ()
+    known = _read(dockerfile) if dockerfile else ()
 
     def of(subject: Subject) -> Place:
-        made = aligned(stage, subject.history)
+        stage, made = _built(known, subject.history)
         return lambda finding: _placed(finding, dockerfile, stage, made, subject)
 
     return of
 
 
-def _read(path: str) -> tuple[Instruction, ...]:
+def _read(path: str) -> tuple[tuple[Instruction, ...], ...]:
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
-            return last_stage(file.read(_LARGEST))
+            return stages(file.read(_LARGEST))
     except OSError as error:
         raise DockerfileMissingError(
             f"cannot read the Dockerfile {path}: {error.strerror or error}",
@@ -40,20 +40,39 @@ def _read(path: str) -> tuple[Instruction, ...]:
         ) from error
 
 
-def aligned(stage: Sequence[Instruction], history: Sequence[Step]) -> dict[int, Instruction]:
-    """Which instruction made which layer.
+def _built(
+    known: Sequence[Sequence[Instruction]], history: Sequence[Step]
+) -> tuple[Sequence[Instruction], dict[int, Instruction]]:
+    """The stage that the image is, with the instructions that made its layers: the last unless only another agrees."""
+    for stage in reversed(known):
+        made, whole = aligned(stage, history)
+        if whole:
+            return stage, made
+    return (known[-1], aligned(known[-1], history)[0]) if known else ((), {})
+
+
+def aligned(stage: Sequence[Instruction], history: Sequence[Step]) -> tuple[dict[int, Instruction], bool]:
+    """Which instruction made which layer, and whether all of the stage agree with the image.
 
     The history of an image ends with the instructions of its last stage. They are compared from the end, word by word,
-    as long as they agree: with another Dockerfile than the image's, hardly any does.
+    as long as they agree: with another Dockerfile than the image's, hardly any does. If all do, the layers before them
+    are those of FROM.
     """
     made: dict[int, Instruction] = {}
     ours = [each for each in stage if each.word not in _MADE_NOTHING]
-    for instruction, step in zip(reversed(ours), _without_labels(history, ours), strict=False):
+    steps = _without_labels(history, ours)
+    for instruction, step in zip(reversed(ours), steps, strict=False):
         if instruction.word != word_of(step.text):
-            break
+            return made, False
         if step.layer is not None:
             made[step.layer] = instruction
-    return made
+    if len(steps) < len(ours):
+        return made, False
+    base = next((each for each in stage if each.word == "FROM"), None)
+    for step in steps[len(ours) :]:
+        if step.layer is not None and base is not None:
+            made[step.layer] = base
+    return made, True
 
 
 def _without_labels(history: Sequence[Step], ours: Sequence[Instruction]) -> Sequence[Step]:

@@ -17,6 +17,7 @@ RULES = (
     "train_format",
     "image_architecture",
     "entrypoint_shell_form",
+    "entrypoint_script",
     "entrypoint_init",
     "entrypoint_without_exec",
     "stop_signal",

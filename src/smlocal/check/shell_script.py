@@ -1,6 +1,7 @@
 """What a shell script does with the signals that its process gets, as far as its text tells."""
 
 import re
+from collections.abc import Sequence
 
 
 def _set(words: str) -> frozenset[str]:
@@ -10,6 +11,7 @@ def _set(words: str) -> frozenset[str]:
 _COMMENT = re.compile(r"(?:^|\s)#.*$")
 _EXEC = re.compile(r"(?:^|[;&|(]|\bthen\b|\bdo\b|\belse\b)\s*exec\s+(?![<>&0-9]*[<>])\S")
 _ARGUMENTS = re.compile(r"""^\s*exec\s+"?\$\{?@\}?"?\s*$""", re.MULTILINE)
+_CHANGED = re.compile(r"(?:^|[;&|(]|\bthen\b|\bdo\b|\belse\b)\s*(?:shift\b|set\s+(?:-\w+\s+)*--)", re.MULTILINE)
 _TRAP = re.compile(r"\btrap\b[^\n]*\b(?:SIG)?(?:TERM|15)\b")
 _SEPARATOR = re.compile(r"&&|\|\||[;|&]")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
@@ -23,9 +25,15 @@ _HARMLESS = _set(
 """What a shell does itself, or what is over at once."""
 
 
-def hands_over(text: str) -> bool:
-    """Whether a script ends with an `exec` of its own arguments, as wrappers around any program do."""
-    return _ARGUMENTS.search(text) is not None
+def hands_over(text: str, arguments: Sequence[str]) -> bool:
+    """Whether a script runs its own arguments with `exec`, as wrappers around any program do.
+
+    Not one that changes its arguments, or that has the first of them in its text: it may do something else with it.
+    """
+    code = "\n".join(_COMMENT.sub("", line) for line in text.splitlines())
+    if _ARGUMENTS.search(code) is None or _CHANGED.search(code) is not None:
+        return False
+    return not arguments or re.search(rf"(?<![\w/.-]){re.escape(arguments[0])}(?![\w/.-])", code) is None
 
 
 def child_without_exec(text: str) -> str | None:

@@ -4,6 +4,7 @@ import posixpath
 from collections.abc import Iterator
 
 from smlocal.check.image_files import Found
+from smlocal.check.interpreter import script_argument
 from smlocal.check.program_files import Script, read_program
 from smlocal.check.shell_script import hands_over
 from smlocal.check.subject import Subject
@@ -22,6 +23,8 @@ class Program:
     """`train`, `/entrypoint.sh`"""
     starter: str
     """What starts it: empty for the engine, else an init program, or a script with `exec "$@"`."""
+    arguments: tuple[str, ...]
+    """That it is given."""
     found: Found | None
     """What would be started, whether it may be or not; None where there is nothing of that name."""
     may_run: bool
@@ -47,6 +50,7 @@ def programs(subject: Subject) -> Iterator[Program]:
         yield Program(
             word=words[0],
             starter=starter,
+            arguments=words[1:],
             found=found,
             may_run=found is not None and found.entry.kind == "file" and user.may_execute(found.entry),
         )
@@ -56,8 +60,7 @@ def programs(subject: Subject) -> Iterator[Program]:
 def find_program(subject: Subject, word: str, user: User) -> Found | None:
     """What the engine would execute; of a name, the first on the image's own PATH that may be, else any that is."""
     if "/" in word:
-        folder = subject.facts.working_directory or "/"
-        return subject.files.find(posixpath.join("/", folder, word))
+        return subject.files.find(posixpath.join("/", subject.facts.working_directory or "/", word))
     other = None
     for folder in subject.search_path:
         found = subject.files.find(posixpath.join("/", folder, word))
@@ -83,11 +86,27 @@ def script_of(subject: Subject, program: Program) -> tuple[str, str] | None:
     text = _shell_text(subject, program.found.path)
     if text is not None:
         return program.found.path, text
-    if program.starter or not is_shell(program.word):
-        return None
-    words = [word for word in words_of(subject)[1:] if not word.startswith(("-", "+"))]
-    found = find_program(subject, words[0], User(uid=0, groups=frozenset())) if words else None
+    word = script_word(program) if is_shell(program.word) else None
+    found = find_script(subject, program, word) if word else None
     return None if found is None else (found.path, (subject.files.content(found.path) or b"").decode(errors="replace"))
+
+
+def script_word(program: Program) -> str | None:
+    """What an interpreter is given as its script, as it is written; None for other programs and other ways."""
+    return script_argument(posixpath.basename(program.word), program.arguments)
+
+
+def find_script(subject: Subject, program: Program, word: str) -> Found | None:
+    """Where the interpreter looks for it: a shell looks for a bare name on the PATH, too."""
+    found = subject.files.find(absolute(subject, word))
+    if found is None and "/" not in word and is_shell(program.word):
+        return find_program(subject, word, User(uid=0, groups=frozenset()))
+    return found
+
+
+def absolute(subject: Subject, word: str) -> str:
+    """A path as the first process sees it."""
+    return posixpath.normpath(posixpath.join("/", subject.facts.working_directory or "/", word))
 
 
 def _next(subject: Subject, words: tuple[str, ...], found: Found | None) -> tuple[str, ...]:
@@ -95,7 +114,7 @@ def _next(subject: Subject, words: tuple[str, ...], found: Found | None) -> tupl
     if init_program(words) is not None:
         return _after_init(words)
     text = None if found is None else _shell_text(subject, found.path)
-    return words[1:] if text is not None and hands_over(text) else ()
+    return words[1:] if text is not None and hands_over(text, words[1:]) else ()
 
 
 def _shell_text(subject: Subject, path: str) -> str | None:

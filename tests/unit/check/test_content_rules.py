@@ -113,6 +113,10 @@ def test_a_toolkit_of_another_python() -> None:
     assert messages("toolkit-unusable", subject(layer(train, installed, also, python, link))) == []
     any_python = file(f"{PYTHON}/sagemaker_training/__init__.py")
     assert messages("toolkit-unusable", subject(layer(train, any_python, python, link))) == []
+    folder, code = file("opt/ml/code/train.py"), file("opt/ml/code")
+    assert messages("toolkit-unusable", subject(layer(train, any_python, python, link, folder))) == []
+    (said,) = messages("toolkit-unusable", subject(layer(train, any_python, python, link, code)))
+    assert said == "/opt/ml/code is a file, and sagemaker_training looks for scripts in a folder of that name"
 
 
 def test_variables_that_the_service_sets() -> None:

@@ -1,9 +1,11 @@
 """Lines of a Dockerfile, and which of them made what was found."""
 
+from pathlib import Path
+
 import pytest
 from tests.unit.check.images import file, layer, subject
 
-from smlocal.check.dockerfile import instructions, last_stage
+from smlocal.check.dockerfile import instructions, stages
 from smlocal.check.interface import Finding
 from smlocal.check.places import aligned, placer, word_of
 from smlocal.check.subject import Step
@@ -39,7 +41,7 @@ def test_instructions_and_their_lines() -> None:
         *(("ARG", 2), ("FROM", 3), ("RUN", 4), ("ENTRYPOINT", 5), ("FROM", 7), ("ENV", 8), ("RUN", 11)),
         *(("COPY", 15), ("RUN", 16), ("VOLUME", 18), ("USER", 19), ("ENTRYPOINT", 20)),
     ]
-    assert last_stage(DOCKERFILE)[0].line == 7
+    assert stages(DOCKERFILE)[-1][0].line == 7
 
 
 def test_another_escape_and_odd_ends() -> None:
@@ -104,7 +106,7 @@ def test_findings_are_placed_by_instruction_and_by_layer(tmp_path: object) -> No
         Finding(message="m", layer=3),
         Finding(message="m"),
     ]
-    assert lines(STEPS, *found, tmp_path=str(tmp_path)) == [20, 8, 18, 0, 0, 11, 15, 16, 0]
+    assert lines(STEPS, *found, tmp_path=str(tmp_path)) == [20, 8, 18, 0, 7, 11, 15, 16, 0]
 
 
 def test_a_label_that_the_command_line_added_does_not_count(tmp_path: object) -> None:
@@ -113,9 +115,38 @@ def test_a_label_that_the_command_line_added_does_not_count(tmp_path: object) ->
 
 
 def test_the_dockerfile_of_another_image_places_no_layer() -> None:
-    stage = last_stage("FROM x\nCOPY a b\nRUN c\n")
-    assert aligned(stage, [Step(text="COPY a b", layer=0), Step(text="CMD c")]) == {}
-    assert [each.line for each in aligned(stage, [Step(text="RUN c", layer=4)]).values()] == [3]
+    (stage,) = stages("FROM x\nCOPY a b\nRUN c\n")
+    assert aligned(stage, [Step(text="COPY a b", layer=0), Step(text="CMD c")]) == ({}, False)
+    made, whole = aligned(stage, [Step(text="RUN c", layer=4)])
+    assert ([each.line for each in made.values()], whole) == ([3], False)
+
+
+TARGETS = """\
+ARG BASE=debian
+FROM --platform=linux/amd64 ${BASE} AS Common
+COPY train /usr/local/bin/
+FROM common AS training
+RUN one
+USER app
+FROM common AS serving
+COPY serve /usr/local/bin/
+USER www
+"""
+
+
+def test_a_stage_goes_on_from_another_of_the_same_file() -> None:
+    assert [[each.line for each in stage] for stage in stages(TARGETS)] == [[2, 3], [2, 3, 4, 5, 6], [2, 3, 7, 8, 9]]
+    assert stages("RUN nothing\n") == ()
+
+
+def test_the_stage_that_the_image_was_built_to_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "Dockerfile"
+    path.write_text(TARGETS)
+    steps = history("ADD base", "COPY train", "RUN one", "USER app")
+    image = subject(*(layer(file(f"f{n}")) for n in range(3)), history=steps)
+    place = placer(str(path))(image)
+    assert [place(Finding(message="m", layer=number)).line for number in range(3)] == [2, 3, 5]
+    assert place(Finding(message="m", instruction="USER")).line == 6
 
 
 def test_a_dockerfile_that_is_not_there() -> None:

@@ -6,6 +6,7 @@ import pytest
 from tests.unit.check.images import LINK, SCRIPT, file, layer, messages, program, read, subject
 
 from smlocal.check.cannot_look import CannotLookError
+from smlocal.check.interpreter import script_argument
 from smlocal.check.program_files import Binary, read_program
 from smlocal.check.shell_script import child_without_exec
 from smlocal.check.starting import programs
@@ -196,3 +197,89 @@ def test_what_was_not_read_is_skipped() -> None:
 
         with pytest.raises(CannotLookError):
             messages("train-missing", replace(image, read=damaged))
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "script"),
+    [
+        ("python3", ["train"], "train"),
+        ("python3.11", ["-u", "-W", "ignore", "-Xdev", "train.py", "--epochs", "3"], "train.py"),
+        ("python", ["-m", "trainer.start", "train"], None),
+        ("python", ["-um", "trainer", "train"], None),
+        ("python", ["-Wignore::mod", "-s", "--", "-odd.py"], "-odd.py"),
+        ("python", ["-c", "print(1)", "train"], None),
+        ("python", ["-"], None),
+        ("bash", ["-m", "start.sh", "train"], "start.sh"),
+        ("bash", ["-eo", "pipefail", "--rcfile", "x", "run.sh"], "run.sh"),
+        ("sh", ["+x", "run.sh"], "run.sh"),
+        ("bash", ["-lc", "train"], None),
+        ("sh", ["-s", "train"], None),
+        ("Rscript", ["--vanilla", "mars.R", "train"], "mars.R"),
+        ("Rscript", ["-e", "q()"], None),
+        ("python", [], None),
+        ("tini", ["train"], None),
+        ("pythonista", ["train"], None),
+    ],
+)
+def test_which_argument_an_interpreter_takes_for_its_script(
+    name: str, arguments: list[str], script: str | None
+) -> None:
+    assert script_argument(name, arguments) == script
+
+
+def test_an_interpreter_without_a_script_of_its_own_runs_the_argument_of_the_service() -> None:
+    interpreters = (program("usr/bin/python3", binary()), program("bin/bash", binary()), file("app/x"))
+    (said,) = messages("entrypoint-script", subject(layer(*interpreters), entrypoint=["python3"]))
+    assert said == (
+        'python3 takes the argument "train" of the service for its script, and the image has no /train: '
+        "can't open file '/train'"
+    )
+    (said,) = messages(
+        "entrypoint-script", subject(layer(*interpreters), entrypoint=["/bin/bash"], working_directory="/app")
+    )
+    assert "the image has no /app/train" in said
+    for there in (
+        subject(layer(*interpreters, file("app/train")), entrypoint=["python3"], working_directory="/app"),
+        subject(layer(*interpreters, program("usr/local/bin/train")), entrypoint=["bash"]),  # found on the PATH
+        subject(layer(*interpreters, file("app/train.py")), entrypoint=["python3", "/app/train.py"]),
+        subject(layer(*interpreters), entrypoint=["python3", "/opt/ml/input/data/code/train.py"]),
+    ):
+        assert messages("entrypoint-script", there) == []
+
+
+def test_a_script_that_is_missing_is_named_with_what_is_in_its_way() -> None:
+    python = program("usr/bin/python3", binary())
+    (said,) = messages(
+        "entrypoint-script",
+        subject(layer(python, file("opt/ml/code")), entrypoint=["python3", "/opt/ml/code/train.py"]),
+    )
+    assert "no /opt/ml/code/train.py, which python3 is to run, because /opt/ml/code is a file" in said
+    (said,) = messages(
+        "entrypoint-script",
+        subject(layer(python, program("tini", binary())), entrypoint=["/tini", "--", "python3", "run.py"]),
+    )
+    assert said.startswith("the image has no /run.py, which python3 is to run: ")
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        'if [ "$1" = train ]; then\n  exec python /opt/train.py\nfi\nexec "$@"\n',
+        'case "$1" in\n  train) exec python /opt/train.py ;;\nesac\nexec "$@"\n',
+        'shift\nexec "$@"\n',
+        'set -- python /opt/train.py "$@"\nexec "$@"\n',
+        'if true; then set -- python "$@"; fi\nexec "$@"\n',
+    ],
+)
+def test_a_wrapper_that_knows_or_changes_its_arguments_is_not_taken_at_its_word(script: str) -> None:
+    wrapper = program("entry.sh", f"#!/bin/sh\n{script}".encode())
+    assert messages("train-missing", subject(layer(SHELL, wrapper), entrypoint=["/entry.sh"])) == []
+
+
+@pytest.mark.parametrize(
+    "script", ['exec "$@"\n', 'set -e\n# train or serve\nif [ $# -eq 0 ]; then\n  exec bash\nelse\n  exec "$@"\nfi\n']
+)
+def test_a_wrapper_that_hands_over_needs_a_train(script: str) -> None:
+    wrapper = program("entry.sh", f"#!/bin/sh\n{script}".encode())
+    (said,) = messages("train-missing", subject(layer(SHELL, wrapper), entrypoint=["/entry.sh"]))
+    assert said.startswith("entry.sh cannot start train")

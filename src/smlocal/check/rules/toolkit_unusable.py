@@ -11,6 +11,7 @@ from smlocal.check.program_files import Script, read_program
 from smlocal.check.starting import find_program
 from smlocal.check.subject import Subject
 from smlocal.check.user import user_of
+from smlocal.contract import paths
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -27,6 +28,13 @@ def _check(subject: Subject) -> Iterator[Finding]:
             layer=package.layer,
         )
         return
+    code = subject.files.find(paths.CODE)
+    if code is not None and code.entry.kind == "file":
+        yield Finding(
+            message=f"{paths.CODE} is a file, and {installed[0].name} looks for scripts in a folder of that name",
+            path=paths.CODE,
+            layer=code.entry.layer,
+        )
     wrong = [message for package in installed if (message := _other_python(subject, package, train))]
     if len(wrong) == len(installed):
         yield Finding(message=wrong[0], path=train.path, layer=train.entry.layer)
@@ -53,10 +61,15 @@ RULE = Rule(
     why=(
         "The SageMaker training toolkit brings a program `train`, which reads the job and starts the user's script. It "
         "must be on the PATH of the image, and be run by the Python for which the toolkit is installed. `pip install "
-        "--target`, a virtual environment that is not on the PATH and an upgrade of Python break that."
+        "--target`, a virtual environment that is not on the PATH and an upgrade of Python break that. It also needs "
+        "the folder `/opt/ml/code`: `COPY train.py /opt/ml/code` makes a file of that name, and each job fails with "
+        "`NotADirectoryError`."
     ),
     mark=Mark.DOCUMENTED,
-    remedy="Install sagemaker-training with the pip of the Python that is first on the PATH of the image.",
+    remedy=(
+        "Install sagemaker-training with the pip of the Python that is first on the PATH of the image, and copy "
+        "scripts to /opt/ml/code/ with a slash at the end."
+    ),
     check=_check,
     files=(PROGRAMS, USERS),
     example=Example(
