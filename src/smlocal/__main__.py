@@ -4,22 +4,22 @@ import gc
 import sys
 
 _COLLECT_AFTER = (100_000, 5, 5)
-"""Objects, and how often the young ones are collected before older ones are."""
+"""Thresholds of the three generations."""
 
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
-    # A job that does nothing makes 40,000 objects: collecting meanwhile only costs time. One of days makes more.
+    # A job that does nothing makes 40,000 objects, and collecting them only costs time.
     gc.set_threshold(*_COLLECT_AFTER)
-    from smlocal.cli.terminal.standard_streams import see_to_standard_streams
+    from smlocal.cli.terminal.standard_streams import repair_standard_streams
 
-    see_to_standard_streams()
+    repair_standard_streams()
     from smlocal.cli.main import run_command_line
     from smlocal.job.control import detach
 
     detach.process_may_fork = True
     code = run_command_line()
-    # Nor is it worth visiting every object once more at the end: the process gives its memory back in one piece.
+    # Collecting at the end is not worth the time either: the system frees all memory of the process.
     gc.freeze()
     sys.exit(code)
 

@@ -16,7 +16,7 @@ _NOTHING: Any = dataclasses.MISSING
 
 
 def _quick(*, kw_only: bool, slots: bool, frozen: bool = False, eq: bool = True) -> Callable[[_Class], _Class]:
-    assert kw_only and slots  # noqa: S101, PT018 - the only ones it makes; no user can get here
+    assert kw_only and slots  # noqa: S101, PT018 - it makes no others
 
     def make(plain: _Class) -> _Class:
         made = dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=True, slots=True)(plain)

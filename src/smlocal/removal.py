@@ -1,4 +1,4 @@
-"""Delete a folder and all below it: never through a link, and also where a job left read-only folders."""
+"""Delete a folder with everything in it, also read-only folders. Links are not followed."""
 
 import os
 from contextlib import suppress
@@ -12,7 +12,7 @@ _WRITE_AND_ENTER = 0o300
 
 @dataclass(kw_only=True, slots=True)
 class _Level:
-    """A directory on the way down."""
+    """A directory that is being deleted."""
 
     name: str
     identity: tuple[int, int]
@@ -20,13 +20,13 @@ class _Level:
 
 
 def remove_tree(path: str) -> None:
-    """Delete `path` whatever it is; gone already is fine. A link is removed, never followed."""
+    """Delete `path`, if it exists, whatever it is. A link is deleted, not followed."""
     try:
         os.unlink(path)
     except FileNotFoundError:
         return
     except (IsADirectoryError, PermissionError):
-        # EISDIR on Linux, EPERM on macOS for a directory; anything else that refuses is told as it is.
+        # For a directory: EISDIR on Linux, EPERM on macOS.
         if os.path.islink(path) or not os.path.isdir(path):
             raise
         _remove_directory(path)
@@ -35,9 +35,9 @@ def remove_tree(path: str) -> None:
 def _remove_directory(path: str) -> None:
     """Delete a directory, deepest first.
 
-    A loop and not a recursion, because a training script may nest deeper than Python recurses. One open directory per
-    level would run out too, so the way back up goes through `..`; should somebody have moved the tree meanwhile, that
-    leads elsewhere and we stop.
+    A loop, because a training script may nest folders deeper than Python's recursion limit. Only one directory is open
+    at a time, because there may be more levels than a process can open files. The way back up is `..`; if the tree was
+    moved meanwhile, `..` is another directory, and deleting stops.
     """
     current, top = _enter(path, None)
     levels = [top]
@@ -49,7 +49,7 @@ def _remove_directory(path: str) -> None:
                 try:
                     below, lower = _enter(child, current)
                 except PermissionError:
-                    os.rmdir(child, dir_fd=current)  # somebody else's, but empty: the parent's owner may
+                    os.rmdir(child, dir_fd=current)  # it belongs to another user, but can be deleted if it is empty
                     continue
                 os.close(current)
                 current = below
@@ -70,7 +70,7 @@ def _remove_directory(path: str) -> None:
 
 
 def _enter(name: str, parent: int | None) -> tuple[int, _Level]:
-    """Open a directory, giving ourselves the right to where it is ours to give, and delete all files in it."""
+    """Open a directory, after a chmod if that is needed and allowed, and delete all files in it."""
     try:
         directory = os.open(name, _OPEN, dir_fd=parent)
     except PermissionError:
@@ -78,7 +78,7 @@ def _enter(name: str, parent: int | None) -> tuple[int, _Level]:
         directory = os.open(name, _OPEN, dir_fd=parent)
     try:
         if os.fstat(directory).st_mode & _WRITE_AND_ENTER != _WRITE_AND_ENTER:
-            with suppress(PermissionError):  # not ours; deleting inside will say so
+            with suppress(PermissionError):  # it belongs to another user; deleting in it fails with an error
                 os.fchmod(directory, 0o700)
         level = _Level(name=name, identity=_identity(directory))
         with os.scandir(directory) as entries:

@@ -1,16 +1,16 @@
-"""Threads whose unexpected end somebody hears of."""
+"""Threads whose exceptions are reported."""
 
 from collections.abc import Callable
 from threading import Thread
 
 
 def watched_thread(work: Callable[[], None], *, name: str, died: Callable[[str, BaseException], None]) -> Thread:
-    """A thread that is not started yet; `died` is told its name and the exception when one ends it."""
+    """A thread, not started yet. If an exception ends it, `died` is called with the thread's name and the exception."""
 
     def run() -> None:
         try:
             work()
-        except BaseException as error:  # noqa: BLE001 - whatever it is, nobody else would hear of it
+        except BaseException as error:  # noqa: BLE001 - otherwise nobody would see it
             died(name, error)
 
     return Thread(target=run, name=name, daemon=True)

@@ -43,7 +43,7 @@ def _clear_engines(store: Store, name: str, *, force: bool, on_message: Callable
         except JobLeftoversError:
             if not force:
                 raise
-            store.forget_left(left.run_id)
+            store.delete_leftovers(left.run_id)
             on_message(f"forgot what {name} may have left on the engine at {left.engine}")
         else:
             for each in stays:

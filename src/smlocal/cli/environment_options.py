@@ -1,4 +1,4 @@
-"""`-e` and `--env-file`: entries of Environment, of which no command line needs to show the values."""
+"""`-e` and `--env-file`: entries of Environment, whose values need not be on the command line."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -8,11 +8,11 @@ import click
 from smlocal.errors import EnvFileError, VariableUnsetError
 
 _LARGEST = 1 << 20
-"""Bytes of a file; 100 entries of the longest names and values are a tenth of that."""
+"""Maximum bytes of a file: ten times the size of 100 entries with the longest names and values."""
 
 
 def variables(files: Sequence[str], given: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Names and values, those of files first: what `-e` says counts."""
+    """Names and values, first those of files: `-e` overrides them."""
     for path in files:
         yield from _of_file(path)
     for text in given:
@@ -35,7 +35,7 @@ def _of_caller(name: str, where: str) -> str:
 
 
 def _of_file(path: str) -> Iterator[tuple[str, str]]:
-    """As docker reads it: no quotes and no escapes, a `#` at the start of a line begins a comment."""
+    """Read a file as docker does: no quotes, no escapes, and a line that starts with `#` is a comment."""
     for number, line in enumerate(_text(path).split("\n"), start=1):
         entry = line.removesuffix("\r").lstrip()
         if not entry or entry.startswith("#"):
@@ -66,7 +66,7 @@ def _text(path: str) -> str:
 
 
 def _content(path: str) -> bytes:
-    """A regular file, or a pipe that is open already, as `<(command)` makes it: of another nobody may write."""
+    """Read a regular file, or a pipe of the shell (`<(command)`). A named FIFO may have no writer, and would block."""
     import stat
 
     try:

@@ -1,4 +1,4 @@
-"""The command line: which commands there are, and what becomes of errors."""
+"""The command line: its commands, and how errors are shown."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ from importlib import import_module
 import click
 
 from smlocal.cli.terminal.errors import show_error
-from smlocal.cli.terminal.standard_streams import ReaderGoneError, give_up_output
+from smlocal.cli.terminal.standard_streams import ReaderGoneError, discard_output
 from smlocal.errors import SmlocalError, StandardOutputError, UsageRefusedError, WorkingDirectoryError
 
 _COMMANDS = (
@@ -34,10 +34,10 @@ _WRONG_USAGE = 2
 
 
 class Commands(click.Group):
-    """Each command lives in a module of its name, imported when it is needed."""
+    """Each command is in a module of its name, which is imported when it is needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """In the order in which people need them."""
+        """The commands, in the order in which they are usually needed."""
         del ctx
         return list(_COMMANDS)
 
@@ -52,13 +52,13 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Know what was probably meant."""
+        """Suggest commands for a misspelled one."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
             from difflib import get_close_matches
 
-            # Both where two are near: of `run` and `rm` the one removes what the other makes.
+            # Two, if two are similar: `run` and `rm` do opposite things.
             meant = " or ".join(f"'{each}'" for each in get_close_matches(args[0], _COMMANDS, n=2))
             if not meant:
                 raise
@@ -80,7 +80,7 @@ def cli(ctx: click.Context, *, debug: bool) -> None:
 
     Exit codes: 0 Completed, 1 Failed, 2 refused request, 3 this machine is not ready, 4 Stopped, 124 wait timed out,
     130 stopped by Ctrl-C, 143 stopped by SIGTERM or SIGHUP.
-    """  # noqa: D301 - \b is click's mark for text not to be wrapped
+    """  # noqa: D301 - click does not wrap text after \b
     ctx.obj = {"debug": debug}
 
 
@@ -91,7 +91,7 @@ def run_command_line(arguments: list[str] | None = None) -> int:
     try:
         return _run(arguments)
     except StandardOutputError as error:
-        give_up_output()
+        discard_output()
         show_error(error, debug=debug, as_json=False)
         return error.exit_code
     except SmlocalError as error:
@@ -125,8 +125,8 @@ def _run(arguments: list[str] | None) -> int:
         raise _refused(error, sys.argv[1:] if arguments is None else arguments) from error
     except (click.Abort, KeyboardInterrupt):
         return _INTERRUPTED
-    except ReaderGoneError:  # as `head` is after its lines: no error
-        give_up_output()
+    except ReaderGoneError:  # such as `head`: not an error
+        discard_output()
         return 0
     return code if isinstance(code, int) else 0
 
@@ -140,7 +140,7 @@ def _folder_exists() -> bool:
 
 
 def _refused(error: click.ClickException, words: list[str]) -> UsageRefusedError:
-    """A mistake on the command line, in the form of every other error."""
+    """A mistake on the command line, as an error like all others."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     command = next((word for word in words if word in _COMMANDS), "")
     where = f"smlocal {command}".strip() if context is None else context.command_path

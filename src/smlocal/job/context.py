@@ -48,7 +48,7 @@ class Context:
     def record_stop(self, cause: StopCause, grace: float) -> None:
         """Record a stop and the new status in one transaction, before anything is done about it."""
         data = {"Cause": cause, "Grace": grace, "By": self.stored_requests.token}
-        self.store.ask(self.job, at=time.time(), kind=STOP, data=data, stopping=StatusMessage.STOPPING)
+        self.store.add_request(self.job, at=time.time(), kind=STOP, data=data, stopping=StatusMessage.STOPPING)
         self.phases.enter(SecondaryStatus.STOPPING, StatusMessage.STOPPING)
 
 

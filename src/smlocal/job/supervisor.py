@@ -365,7 +365,7 @@ class Supervisor:
 
 def remember_left(store: Store, plan: JobPlan) -> None:
     """Let the next smlocal that reaches the engine remove what is left there."""
-    store.remember_left(LeftOnEngine(run_id=plan.run_id, name=plan.name, engine=plan.engine.address))
+    store.record_leftovers(LeftOnEngine(run_id=plan.run_id, name=plan.name, engine=plan.engine.address))
 
 
 def end_job(store: Store, name: str, ended: Ending, reason: str | None) -> None:

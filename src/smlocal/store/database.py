@@ -1,4 +1,4 @@
-"""The SQLite file: how it is made, opened, migrated, and what its errors mean to a user."""
+"""Make, open and migrate the SQLite file, and word its errors for the user."""
 
 import os
 import sqlite3
@@ -11,7 +11,7 @@ from smlocal.store.home import home_unusable
 FILE_NAME = "smlocal.db"
 _BUSY_SECONDS = 30.0
 
-# Step i brings a database from version i to i + 1. A published step is never edited: add another.
+# Step i migrates from version i to i + 1. Never edit a published step: add another one.
 _MIGRATIONS = (
     """
     CREATE TABLE jobs (
@@ -64,9 +64,9 @@ VERSION = len(_MIGRATIONS)
 
 
 def open_database(home: str) -> sqlite3.Connection:
-    """Open the database of a prepared home, making or migrating it where needed."""
+    """Open the database of a prepared home; it is made or migrated if necessary."""
     path = os.path.join(home, FILE_NAME)
-    with explained(home):
+    with database_errors(home):
         if not os.path.exists(path):
             _make(home, path)
         connection = _connect(path)
@@ -81,8 +81,8 @@ def open_database(home: str) -> sqlite3.Connection:
 
 
 @contextmanager
-def explained(home: str) -> Iterator[None]:
-    """Turn what SQLite and the file system say into an error that names the home."""
+def database_errors(home: str) -> Iterator[None]:
+    """Raise errors of SQLite and the file system as errors that name the home."""
     try:
         yield
     except sqlite3.IntegrityError:
@@ -100,7 +100,7 @@ def explained(home: str) -> Iterator[None]:
 
 
 def _connect(path: str) -> sqlite3.Connection:
-    # mode=rw: a database that somebody deletes this instant is an error, not a new empty one.
+    # mode=rw: if the database has just been deleted, this is an error and does not make an empty one.
     quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     connection = sqlite3.connect(
         f"file:{quoted}?mode=rw", uri=True, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
@@ -115,23 +115,23 @@ def _connect(path: str) -> sqlite3.Connection:
 
 
 def _make(home: str, path: str) -> None:
-    """Make the whole database beside its place and link it there: nobody ever sees one half made.
+    """Make the database under a temporary name and link it to its path: no process sees an incomplete one.
 
-    WAL mode is stored in the file, so later openings need not ask for it.
+    WAL mode is stored in the file, so it is only set here.
     """
-    draft = os.path.join(home, f".{FILE_NAME}-{os.getpid()}-{os.urandom(4).hex()}")
+    partial = os.path.join(home, f".{FILE_NAME}-{os.getpid()}-{os.urandom(4).hex()}")
     try:
-        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        connection = _connect(draft)
+        os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        connection = _connect(partial)
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             _migrate(connection)
         finally:
             connection.close()
-        with suppress(FileExistsError):  # another process was faster; its database is as good
-            os.link(draft, path)
+        with suppress(FileExistsError):  # another process was faster; its database is used
+            os.link(partial, path)
     finally:
-        for leftover in (draft, f"{draft}-wal", f"{draft}-shm", f"{draft}-journal"):
+        for leftover in (partial, f"{partial}-wal", f"{partial}-shm", f"{partial}-journal"):
             with suppress(FileNotFoundError):
                 os.unlink(leftover)
 

@@ -1,4 +1,4 @@
-"""Where jobs are remembered: `$SMLOCAL_HOME`, else the platform's data directory."""
+"""The folder with the job records: `$SMLOCAL_HOME`, or else the platform's data directory."""
 
 import errno
 import os
@@ -11,7 +11,7 @@ _LEAST_FREE_BYTES = 256 << 10
 
 
 def home_directory() -> str:
-    """Absolute path of the home of smlocal; nothing is made or looked at."""
+    """Absolute path of the home of smlocal. It is not made or checked."""
     chosen = os.environ.get("SMLOCAL_HOME")
     if chosen:
         return os.path.abspath(os.path.expanduser(chosen))
@@ -28,7 +28,7 @@ def home_directory() -> str:
 
 
 def prepare_home(home: str) -> str:
-    """Make the home (only its owner may look in) or check that it is ours to use; returns its real path."""
+    """Make the home, readable by its owner only, or check that it can be used; returns its real path."""
     _check_name(home)
     _check_name(os.path.realpath(home))
     try:
@@ -54,7 +54,7 @@ def prepare_home(home: str) -> str:
 
 
 def _check_name(home: str) -> None:
-    """Folders of jobs are shown to the engine, which reads JSON, and JSON is UTF-8."""
+    """Check that the path is UTF-8: the engine gets paths of job folders as JSON."""
     try:
         home.encode()
     except UnicodeEncodeError as error:
@@ -67,7 +67,7 @@ def _check_name(home: str) -> None:
 
 
 def home_unusable(home: str, cause: Exception) -> HomeUnusableError:
-    """Say why the home cannot be used, and what helps."""
+    """The error for a home that cannot be used."""
     why = cause.strerror if isinstance(cause, OSError) and cause.strerror else str(cause)
     number = cause.errno if isinstance(cause, OSError) else None
     if number in {errno.ENOSPC, errno.EDQUOT} or "disk is full" in why or ("disk I/O" in why and _full(home)):
@@ -82,7 +82,7 @@ def home_unusable(home: str, cause: Exception) -> HomeUnusableError:
 
 
 def _full(home: str) -> bool:
-    """True where SQLite cannot even make its small shared files, which it reports as an I/O error."""
+    """True if there is no room even for SQLite's small shared files, which it reports as an I/O error."""
     try:
         disk = os.statvfs(home)
     except OSError:

@@ -1,4 +1,4 @@
-"""The one writer of job state: every change is one durable transaction, whoever else reads or writes meanwhile."""
+"""The state of all jobs. Only this module writes it, and each change is one durable transaction."""
 
 import json
 import os
@@ -18,14 +18,14 @@ from smlocal.errors import (
     NameInUseError,
 )
 from smlocal.removal import remove_tree
-from smlocal.store.database import explained, open_database
+from smlocal.store.database import database_errors, open_database
 from smlocal.store.home import prepare_home
 from smlocal.store.lease import Lease
 from smlocal.store.records import Event, JobRecord, LeftOnEngine, Transition
 
 _COLUMNS = "name, status, secondary_status, created, modified, started, ended, failure_reason, supervisor_pid, run_id"
 _TRASH = "removed"
-"""Folder of the home for the folders of jobs that are being deleted."""
+"""The folder in the home for folders of jobs that are being deleted."""
 
 _FIRST = (TrainingJobStatus.IN_PROGRESS, SecondaryStatus.STARTING)
 
@@ -33,7 +33,7 @@ Records = list[JobRecord]
 
 
 class Store:
-    """All jobs of one home. Safe to share between threads; a context manager that closes its connection."""
+    """All jobs of one home. A context manager. Threads may share it."""
 
     def __init__(self, home: str, connection: sqlite3.Connection) -> None:
         """Use `Store.open`."""
@@ -43,27 +43,27 @@ class Store:
 
     @classmethod
     def open(cls, home: str) -> Self:
-        """Open the home, making it when it is new; `HomeUnusableError` when it cannot be used."""
+        """Open the home, and make it if it is new; `HomeUnusableError` if it cannot be used."""
         home = prepare_home(home)
         store = cls(home, open_database(home))
         try:
-            store._sweep()
+            store._finish_removals()
         except BaseException:
             store.close()
             raise
         return store
 
     def close(self) -> None:
-        """Give the connection back; everything was durable before."""
-        with self._lock, explained(self.home):
+        """Close the connection."""
+        with self._lock, database_errors(self.home):
             self._connection.close()
 
     @contextmanager
-    def let_go(self) -> Iterator[None]:
-        """Close the database for a while: a process that is forked meanwhile can open it for itself.
+    def closed(self) -> Iterator[None]:
+        """Close the database inside the `with` block, for a fork.
 
-        SQLite keeps its idea of which locks the process holds in memory. A child would inherit the idea without the
-        locks, and its writes could be lost.
+        SQLite keeps in memory which locks the process holds. A forked process would inherit this without the locks
+        themselves, and its writes could be lost.
         """
         with self._lock:
             self.close()
@@ -81,7 +81,7 @@ class Store:
         self.close()
 
     def directory(self, name: str) -> str:
-        """Folder of a job: logs, plan, whatever a run leaves."""
+        """The folder of a job, with its logs and copies of its documents."""
         return os.path.join(self.home, "jobs", name)
 
     def create(
@@ -96,18 +96,18 @@ class Store:
         replace: bool = False,
         begin: Callable[[str], None] = lambda _: None,
     ) -> Lease:
-        """Remember a new job, `InProgress`/`Starting`, and make its folder; of two creators exactly one wins.
+        """Record a new job, `InProgress`/`Starting`, and make its folder; `NameInUseError` if another process did.
 
-        The winner holds the lease, and `begin` has been called with the job's folder, before anybody else can see the
-        job. `replace` forgets a finished job of the name in the same transaction.
+        When other processes can see the job, this one holds its lease, and `begin` has been called with its folder.
+        `replace` removes a finished job of the same name in the same transaction.
         """
         if not name or os.path.basename(name) != name or name.startswith("."):
-            raise ValueError(name)  # validated long before; a folder is going to bear it
+            raise ValueError(name)  # validated long before; it becomes the name of a folder
         created = round(created, 3)
         aside = None
         with self._write() as connection:
             if replace and connection.execute("SELECT 1 FROM jobs WHERE name = ?", (name,)).fetchone():
-                aside = self._forget(connection, name)
+                aside = self._delete_rows(connection, name)
             try:
                 job = connection.execute(
                     "INSERT INTO jobs (name, status, secondary_status, created, modified, supervisor_pid, run_id)"
@@ -125,17 +125,17 @@ class Store:
             )
             self._make_folder(name)
             lease = Lease.take(self.directory(name))
-            if lease is None:  # the folder was made a moment ago, in this transaction
+            if lease is None:  # not possible: the folder has just been made
                 raise AssertionError(name)
             begin(self.directory(name))
         if aside is not None:
-            with suppress(OSError):  # what stays is swept later
+            with suppress(OSError):  # `_finish_removals` deletes the rest later
                 remove_tree(aside)
-            self._sweep()
+            self._finish_removals()
         return lease
 
     def take_over(self, name: str, supervisor_pid: int) -> Lease | None:
-        """Become the supervisor of an unfinished job whose supervisor is gone; None when that is not so."""
+        """Become the supervisor of an unfinished job without one; None if it has one, or has ended."""
         lease = Lease.take(self.directory(name))
         if lease is None:
             return None
@@ -147,10 +147,10 @@ class Store:
         lease.release()
         return None
 
-    def ask(self, name: str, *, at: float, kind: str, data: Any, stopping: str | None = None) -> JobRecord:
-        """Leave word for the supervisor of an unfinished job; `stopping` records a stop with that message.
+    def add_request(self, name: str, *, at: float, kind: str, data: Any, stopping: str | None = None) -> JobRecord:
+        """Record a request to the supervisor of an unfinished job; `JobFinishedError` if the job has ended.
 
-        One transaction with the look at the status: word is never left with a job that has ended.
+        With the message `stopping`, the status becomes `Stopping` in the same transaction.
         """
         with self._write() as connection:
             job, record = self._find(name)
@@ -173,10 +173,10 @@ class Store:
             return self._find(name)[1]
 
     def remove(self, name: str) -> None:
-        """Forget a finished job and delete its folder."""
+        """Remove a finished job and delete its folder."""
         with self._write() as connection:
-            aside = self._forget(connection, name)
-        # Only now, so that a folder of many gigabytes keeps no other process waiting.
+            aside = self._delete_rows(connection, name)
+        # After the transaction, so that no other process waits while a large folder is deleted.
         try:
             remove_tree(aside)
         except OSError as error:
@@ -185,10 +185,10 @@ class Store:
                 details=[f"{aside}: {error.strerror}"],
                 remedy=[f"Delete the rest with: sudo rm -rf '{aside}'"],
             ) from error
-        self._sweep()
+        self._finish_removals()
 
-    def _forget(self, connection: sqlite3.Connection, name: str) -> str:
-        """Delete the rows of a finished job; returns where its folder has been moved, to be deleted later."""
+    def _delete_rows(self, connection: sqlite3.Connection, name: str) -> str:
+        """Delete the rows of a finished job and move its folder aside; returns the new path of the folder."""
         job, record = self._find(name)
         if not record.status.terminal:
             raise JobNotFinishedError(
@@ -212,12 +212,11 @@ class Store:
         ended: bool = False,
         failure_reason: str | None = None,
     ) -> JobRecord:
-        """Move a job on and return how it now is.
+        """Change the status of a job; returns the changed record.
 
-        The same secondary status again only renews its message. `start_training` and `ended` note TrainingStartTime
-        and TrainingEndTime, the first time they are given; a terminal status notes the end by itself. Times never run
-        backwards, a recorded `Stopping` never turns into `InProgress` again nor into `Completed`, and a finished job
-        never changes.
+        The same secondary status again only replaces its message. `start_training` and `ended` set TrainingStartTime
+        and TrainingEndTime, once; a terminal status sets the end, too. Times never go backwards. A recorded `Stopping`
+        never becomes `InProgress` or `Completed`. A finished job never changes.
         """
         with self._write() as connection:
             job, record = self._find(name)
@@ -226,10 +225,10 @@ class Store:
             if record.status is TrainingJobStatus.STOPPING and not status.terminal:
                 status = TrainingJobStatus.STOPPING
                 if secondary_status is not SecondaryStatus.UPLOADING:
-                    # A supervisor that has not heard of the stop yet still thinks that the job goes on.
+                    # The supervisor does not know about the stop yet.
                     secondary_status, message = SecondaryStatus.STOPPING, StatusMessage.STOPPING
             elif record.status is TrainingJobStatus.STOPPING and status is TrainingJobStatus.COMPLETED:
-                # Whoever asked was told so, in the last moment before the end.
+                # The stop was accepted just before the end, and its caller was told that the job is being stopped.
                 stopped = STOPPED[StopCause.REQUEST]
                 status, secondary_status, message = stopped.status, stopped.secondary, stopped.message
             at = self._move(
@@ -253,7 +252,7 @@ class Store:
         message: str,
         at: float,
     ) -> float:
-        """Close the current transition and begin the next, or renew its message; returns the time that was kept."""
+        """End the current transition and add the next, or replace its message; returns the time that was recorded."""
         at = max(round(at, 3), record.modified)
         position, current = connection.execute(
             "SELECT position, status FROM transitions WHERE job = ? ORDER BY position DESC LIMIT 1", (job,)
@@ -277,13 +276,13 @@ class Store:
         return at
 
     def put_document(self, name: str, kind: str, document: Any) -> None:
-        """Keep a JSON document with a job, in place of an earlier one of that kind."""
+        """Store a JSON document of a job; it replaces an earlier one of the same kind."""
         body = _encode(document)
         with self._write() as connection:
             connection.execute("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", (self._find(name)[0], kind, body))
 
     def document(self, name: str, kind: str) -> Any:
-        """A document of a job, None when there is none of that kind."""
+        """A document of a job; None if there is none of this kind."""
         with self._read() as connection:
             row = connection.execute(
                 "SELECT body FROM documents WHERE job = ? AND kind = ?", (self._find(name)[0], kind)
@@ -291,7 +290,7 @@ class Store:
         return None if row is None else json.loads(row[0])
 
     def add_event(self, name: str, at: float, kind: str, data: Any) -> None:
-        """Append to the history of a job; a finished job may still gain events."""
+        """Append to the history of a job, which may have ended."""
         body = _encode(data)
         with self._write() as connection:
             connection.execute(
@@ -300,27 +299,27 @@ class Store:
             )
 
     def events(self, name: str) -> list[Event]:
-        """History of a job, in the order in which it was told."""
+        """The history of a job, oldest first."""
         with self._read() as connection:
             rows = connection.execute(
                 "SELECT at, kind, data FROM events WHERE job = ? ORDER BY id", (self._find(name)[0],)
             ).fetchall()
         return [Event(at=at, kind=kind, data=json.loads(data)) for at, kind, data in rows]
 
-    def remember_left(self, left: LeftOnEngine) -> None:
-        """Note that a job may have left something on an engine; this stays when the job is removed."""
+    def record_leftovers(self, left: LeftOnEngine) -> None:
+        """Record that a job may have left something on an engine. This stays when the job is removed."""
         with self._write() as connection:
             connection.execute(
                 "INSERT OR REPLACE INTO left_on_engines VALUES (?, ?, ?)", (left.run_id, left.name, left.engine)
             )
 
-    def forget_left(self, run_id: str) -> None:
-        """Nothing of this run is left any more."""
+    def delete_leftovers(self, run_id: str) -> None:
+        """Delete the record: nothing is left any more."""
         with self._write() as connection:
             connection.execute("DELETE FROM left_on_engines WHERE run_id = ?", (run_id,))
 
     def left_on_engines(self, name: str | None = None) -> Sequence[LeftOnEngine]:
-        """What all jobs, or those of one name, may have left."""
+        """The records of all jobs, or of those with this name."""
         with self._read() as connection:
             rows = connection.execute("SELECT run_id, name, engine FROM left_on_engines ORDER BY name").fetchall()
         found = (LeftOnEngine(run_id=run_id, name=of, engine=engine) for run_id, of, engine in rows)
@@ -344,7 +343,7 @@ class Store:
         ]
 
     def count(self) -> int:
-        """How many jobs are remembered."""
+        """The number of jobs."""
         with self._read() as connection:
             return int(connection.execute("SELECT COUNT(*) FROM jobs").fetchone()[0])
 
@@ -367,26 +366,26 @@ class Store:
 
     @contextmanager
     def _read(self) -> Iterator[sqlite3.Connection]:
-        """Give one snapshot of the database to several SELECTs."""
+        """A transaction in which all SELECTs see the same state."""
         with self._transaction("BEGIN") as connection:
             yield connection
 
     @contextmanager
     def _write(self) -> Iterator[sqlite3.Connection]:
-        """Begin as a writer, wait for other writers, and commit or undo everything."""
+        """A transaction that waits for other writers, and is committed or rolled back as a whole."""
         with self._transaction("BEGIN IMMEDIATE") as connection:
             yield connection
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
-        with self._lock, explained(self.home):
+        with self._lock, database_errors(self.home):
             connection = self._connection
             connection.execute(begin)
             try:
                 yield connection
                 connection.execute("COMMIT")
             except BaseException:
-                if connection.in_transaction:  # SQLite undoes by itself when the disk is full
+                if connection.in_transaction:  # when the disk is full, SQLite has already rolled back
                     connection.execute("ROLLBACK")
                 raise
 
@@ -406,18 +405,18 @@ class Store:
         try:
             os.mkdir(folder, 0o700)
         except FileExistsError:
-            # Where the file system takes `A` and `a` for one, the folder may be another job's.
+            # On a file system that ignores case, the folder may belong to a job whose name differs only in case.
             if self._connection.execute(
                 "SELECT 1 FROM jobs WHERE name = ? COLLATE NOCASE AND name != ?", (name, name)
             ).fetchone():
                 raise name_in_use(name) from None
-            # Left by a process that died before its job was recorded.
+            # A process left it that died before its job was recorded.
             aside = self._move_folder_aside(name)
             os.mkdir(folder, 0o700)
             remove_tree(aside)
 
     def _move_folder_aside(self, name: str) -> str:
-        """Free a name at once; `rename` moves a link itself, not what it points to."""
+        """Move the folder of a job to the trash, which frees its name at once. A link is moved itself."""
         folder = os.path.join(self.home, _TRASH)
         os.makedirs(folder, mode=0o700, exist_ok=True)
         aside = os.path.join(folder, f"{os.getpid()}-{os.urandom(4).hex()}-{name}")
@@ -425,8 +424,8 @@ class Store:
             os.rename(self.directory(name), aside)
         return aside
 
-    def _sweep(self) -> None:
-        """Finish what processes began that died in the middle of a removal: to delete, or not to have removed."""
+    def _finish_removals(self) -> None:
+        """Finish removals of processes that died: restore the folder if the job still exists, or else delete it."""
         folder = os.path.join(self.home, _TRASH)
         try:
             entries = os.listdir(folder)
@@ -438,7 +437,6 @@ class Store:
                 continue
             aside, name = os.path.join(folder, entry), rest.partition("-")[2]
             with suppress(OSError, HomeUnusableError), self._write() as connection:
-                # Its job is still remembered: the removal was never committed.
                 if connection.execute("SELECT 1 FROM jobs WHERE name = ?", (name,)).fetchone():
                     os.rename(aside, self.directory(name))
             with suppress(OSError):
@@ -452,7 +450,7 @@ def _finished(record: JobRecord) -> JobFinishedError:
 
 
 def name_in_use(name: str) -> NameInUseError:
-    """The error for a second job of a name."""
+    """The error for a name that another job has."""
     return NameInUseError(
         f"A training job with the name '{name}' already exists (ResourceInUse).",
         remedy=["Choose another name with --name, or", "use --replace to replace the finished job of that name."],
@@ -485,5 +483,5 @@ def _record(row: tuple[Any, ...]) -> JobRecord:
 
 
 def _encode(document: Any) -> str:
-    # ASCII only, because a name that is not UTF-8 is held as lone surrogates, which SQLite would not take.
+    # ASCII only: names that are not UTF-8 have lone surrogates in Python, which SQLite does not accept.
     return json.dumps(document, separators=(",", ":"))

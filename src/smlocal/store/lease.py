@@ -1,4 +1,4 @@
-"""Who supervises a job: the one process that holds the lock on the job's folder, for as long as it lives."""
+"""The lock on a job's folder. The supervisor of the job holds it as long as the process lives."""
 
 import fcntl
 import os
@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self
 
 _TRIES, _PAUSE = 3, 0.002
-"""Somebody who only looks has it for an instant."""
+"""A process that only checks the lock holds it for a moment."""
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -16,7 +16,7 @@ _HELD: "weakref.WeakSet[Lease]" = weakref.WeakSet()
 
 
 class Lease:
-    """Held by one process at a time; the kernel takes it back from a process that dies, however it dies."""
+    """Held by one process at a time. The kernel releases it when the process ends, even if it is killed."""
 
     def __init__(self, descriptor: int) -> None:
         """Use `Lease.take`."""
@@ -25,7 +25,7 @@ class Lease:
 
     @classmethod
     def take(cls, directory: str) -> Self | None:
-        """The lease of the job in this folder, or None while another process has it."""
+        """Take the lease of the job in this folder; None if another process holds it."""
         return cls._lock(directory, fcntl.LOCK_EX, tries=_TRIES)
 
     @classmethod
@@ -43,17 +43,17 @@ class Lease:
 
     @classmethod
     def look(cls, directory: str) -> Self | None:
-        """A look at whether somebody has the lease: two who look do not see each other."""
+        """A shared lock, to check whether a process holds the lease; several checks do not block each other."""
         return cls._lock(directory, fcntl.LOCK_SH, tries=1)
 
     def release(self) -> None:
-        """Give it back."""
+        """Release the lock."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
 
     def __del__(self) -> None:
-        """Give it back when it was dropped, as by a job whose record could not be committed."""
+        """Release the lock of a lease that was not used, as when the job's record could not be committed."""
         self.release()
 
     def __enter__(self) -> Self:
@@ -65,20 +65,20 @@ class Lease:
         self.release()
 
 
-def _forget() -> None:
-    """A child of a fork has the same open folder, and would hold the lock for as long as it lives."""
+def _release_after_fork() -> None:
+    """Release the locks in a forked process, which would otherwise hold them as long as it lives."""
     for lease in list(_HELD):
         lease.release()
 
 
-os.register_at_fork(after_in_child=_forget)
+os.register_at_fork(after_in_child=_release_after_fork)
 
 
 def supervised(directory: str) -> bool:
     """True while a living process supervises the job in this folder."""
     try:
         lease = Lease.look(directory)
-    except OSError:  # no folder, nobody in it
+    except OSError:  # there is no folder
         return False
     if lease is None:
         return True

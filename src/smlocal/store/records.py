@@ -1,4 +1,4 @@
-"""What the store gives back: plain facts about a job, never the documents."""
+"""The records of the store, without documents."""
 
 from smlocal.contract.outcome.statuses import SecondaryStatus, TrainingJobStatus
 from smlocal.quick_dataclass import dataclass
@@ -6,7 +6,7 @@ from smlocal.quick_dataclass import dataclass
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JobRecord:
-    """One job as lists show it. Times are epoch seconds with milliseconds."""
+    """One job. Times are seconds since the epoch, with milliseconds."""
 
     name: str
     status: TrainingJobStatus
@@ -32,17 +32,17 @@ class Transition:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LeftOnEngine:
-    """What a job that has ended may have left on an engine; the job itself may have been removed since."""
+    """A job that may have left something on an engine. It has ended, and may have been removed since."""
 
     run_id: str
     name: str
     engine: str
-    """Its address."""
+    """The engine's address."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Event:
-    """Something that happened to a job, for the reader of its history."""
+    """An entry in the history of a job."""
 
     at: float
     kind: str

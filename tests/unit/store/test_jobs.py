@@ -189,11 +189,11 @@ def test_what_is_left_on_an_engine_outlives_the_job(store: Store, job: str) -> N
     left = LeftOnEngine(run_id="0123abcd", name=job, engine="tcp://far:2375")
     other = LeftOnEngine(run_id="4567abcd", name="other", engine="tcp://far:2375")
     for each in (left, other, left):
-        store.remember_left(each)
+        store.record_leftovers(each)
     assert store.left_on_engines() == [left, other]
     finish(store, job)
     store.remove(job)
     assert store.left_on_engines(job) == [left]
-    store.forget_left(left.run_id)
-    store.forget_left(left.run_id)
+    store.delete_leftovers(left.run_id)
+    store.delete_leftovers(left.run_id)
     assert store.left_on_engines() == [other]

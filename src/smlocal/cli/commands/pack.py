@@ -29,11 +29,11 @@ def command(*, name: str, output: str | None, as_json: bool) -> int:
 
 
 def _say(artifacts: Mapping[str, Any]) -> None:
-    from smlocal.cli.terminal.columns import from_here
+    from smlocal.cli.terminal.columns import short_path
     from smlocal.readable import readable_bytes
 
     for kind in ("Model", "Output"):
         if artifacts[kind]:
-            click.echo(f"{from_here(artifacts[kind])}  {readable_bytes(artifacts[f'{kind}Bytes'])}")
+            click.echo(f"{short_path(artifacts[kind])}  {readable_bytes(artifacts[f'{kind}Bytes'])}")
     for note in artifacts["Notes"]:
         click.echo(f"note: {note}", err=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from smlocal.cli.job_options import job_options, read_job_options
-from smlocal.cli.terminal.columns import from_here
+from smlocal.cli.terminal.columns import short_path
 from smlocal.cli.terminal.printable import printable
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _lines(plan: "JobPlan") -> Iterator[str]:
     yield from _environment(plan)
     stop = plan.stop
     yield _row("Stops", f"after {stop.max_runtime} s; SIGTERM, {stop.grace} s, SIGKILL")
-    yield _row("Output", from_here(f"{plan.output.directory}/output"))
+    yield _row("Output", short_path(f"{plan.output.directory}/output"))
 
 
 def _names(plan: "JobPlan") -> str:
@@ -231,7 +231,7 @@ def _entries(plan: "JobPlan", host: "HostPlan") -> dict[str, str]:
     from smlocal.contract import paths
 
     code = [plan.code] if plan.code is not None else []
-    output = from_here(f"{plan.output.directory}/output")
+    output = short_path(f"{plan.output.directory}/output")
     model = "model/" if plan.output.compression == "NONE" else "model.tar.gz"
     mount = "bind mount" if plan.engine.local else "engine volume"
     entries = {
@@ -246,7 +246,7 @@ def _entries(plan: "JobPlan", host: "HostPlan") -> dict[str, str]:
         paths.FAILURE: "read if the host fails",
     }
     if plan.checkpoints is not None:
-        saved = plan.checkpoints.s3_prefix or from_here(plan.checkpoints.directory)
+        saved = plan.checkpoints.s3_prefix or short_path(plan.checkpoints.directory)
         count = len(plan.checkpoints.listing.paths)
         entries[plan.checkpoints.local_path] = (
             f"{mount} with {_files(count)} of {plan.checkpoints.uri}, mirrored to {saved}"
@@ -254,7 +254,7 @@ def _entries(plan: "JobPlan", host: "HostPlan") -> dict[str, str]:
             else f"{mount} with {_files(count)} of {saved}, mirrored there"
         )
     for each in plan.collectors:
-        entries[each.local_path] = f"empty, mirrored to {each.s3_prefix or from_here(each.directory)}"
+        entries[each.local_path] = f"empty, mirrored to {each.s3_prefix or short_path(each.directory)}"
     for full in (paths.CONFIG, paths.DATA):
         entries.pop(full, None)
     return {path.removeprefix(f"{paths.ROOT}/"): text for path, text in entries.items()}
@@ -272,7 +272,7 @@ _HOW = {
 def _channel(tree: "TreePlan") -> str:
     """How a channel's data gets there, and which files they are."""
     if tree.mode == "FileSystem":
-        return f"{from_here(tree.listing.root)} itself, {'rw' if tree.writable else 'ro'}"
+        return f"{short_path(tree.listing.root)} itself, {'rw' if tree.writable else 'ro'}"
     how = "downloaded, then " if tree.listing.remote and tree.staging != "fuse" else ""
     return f"{how}{_HOW[tree.staging]} {_what(tree.listing)}{f': {tree.reason}' if tree.reason else ''}"
 
@@ -291,7 +291,7 @@ def _what(listing: "Listing") -> str:
     count = len(listing.paths)
     if listing.remote:
         return f"{listing.bucket_uri}{listing.prefix} ({_files(count, 'object')})"
-    root = from_here(listing.root)
+    root = short_path(listing.root)
     if listing.whole_tree:
         return f"{root} ({_files(count)})"
     return f"{root}/{listing.paths[0]}" if count == 1 else f"{_files(count)} in {root}"

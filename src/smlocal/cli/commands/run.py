@@ -134,13 +134,15 @@ def _finish(
 def _print_answer(result: "Result") -> "StandardOutputError | None":
     import json
 
-    from smlocal.cli.terminal.output import Sink
+    from smlocal.cli.terminal.nonblocking_writer import NonblockingWriter
     from smlocal.cli.terminal.standard_streams import ReaderGoneError, output_errors
     from smlocal.errors import StandardOutputError
 
     try:
         with output_errors():
-            Sink(sys.stdout.fileno()).write(f"{json.dumps(result.answer, indent=2)}\n".encode(), _allow_signals)
+            NonblockingWriter(sys.stdout.fileno()).write(
+                f"{json.dumps(result.answer, indent=2)}\n".encode(), _allow_signals
+            )
     except StandardOutputError as error:
         return error
     except ReaderGoneError:  # the exit code is the job's

@@ -1,4 +1,4 @@
-"""Colour where it is wanted; words carry everything without it."""
+"""Colours. Everything can be understood without them."""
 
 import os
 import sys
@@ -11,7 +11,7 @@ BOLD = "1"
 
 
 def paint(text: str, colour: str) -> str:
-    """Colour a word for stderr: a terminal, and nobody said NO_COLOR."""
+    """Colour a text if stderr is a terminal and NO_COLOR is not set."""
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not sys.stderr.isatty():
         return text
     return f"\033[{colour}m{text}\033[0m"

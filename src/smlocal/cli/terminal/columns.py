@@ -1,25 +1,25 @@
-"""Text that keeps within the width of a terminal; elsewhere nothing is wrapped, so that programs find whole lines."""
+"""Wrap and shorten text to the width of a terminal. Elsewhere nothing is wrapped, so programs get complete lines."""
 
 import os
 from collections.abc import Iterator
 from typing import TextIO
 
 _LEAST = 24
-"""Words are not squeezed into less than this."""
+"""Text is never wrapped to fewer columns."""
 
 
 def width_of(stream: TextIO) -> int | None:
-    """Columns of the terminal behind a stream; None where there is no terminal."""
+    """The columns of the terminal that a stream writes to; None if it is not a terminal."""
     if not stream.isatty():
         return None
     import shutil
 
-    # COLUMNS wins, as for other programs; the size asked for is that of stdout, which is the same terminal.
+    # The variable COLUMNS has priority, as in other programs. The size is that of stdout, the same terminal.
     return shutil.get_terminal_size().columns
 
 
 def wrapped(text: str, *, indent: int, width: int | None) -> Iterator[str]:
-    """A text that begins at column `indent`, in pieces: each but the first comes with that indent."""
+    """The lines of a text that begins at column `indent`; all but the first are indented."""
     if width is None or indent + len(text) <= width:
         yield text
         return
@@ -30,16 +30,16 @@ def wrapped(text: str, *, indent: int, width: int | None) -> Iterator[str]:
 
 
 def shortened(text: str, room: int) -> str:
-    """At most so many characters, the cut marked."""
+    """The text with at most `room` characters; a cut is marked by `…`."""
     if len(text) <= room:
         return text
     return text[: max(0, room - 1)] + "…"
 
 
-def from_here(path: str) -> str:
-    """A path as a person would write it from here: `./out/…` where it lies below this folder."""
+def short_path(path: str) -> str:
+    """`./out/…` for a path below the current folder; other paths unchanged."""
     try:
         relative = os.path.relpath(path)
-    except FileNotFoundError:  # this folder was deleted
+    except FileNotFoundError:  # the current folder was deleted
         return path
     return path if relative.startswith("..") else "." if relative == "." else f"./{relative}"

@@ -1,36 +1,36 @@
-"""The seconds that a stopping job has left, on a terminal, renewed each second in place."""
+"""The seconds that a stopping job has left, updated each second on the terminal."""
 
 import math
 import os
 import time
 from threading import Event, Thread
 
-from smlocal.cli.terminal.messages import Talk
+from smlocal.cli.terminal.messages import Messages
 
 _SECOND = 1.0
 
 
 class Countdown:
-    """Begins when it is made and ends by `end`; it disturbs nothing that others write."""
+    """Starts when it is created, and ends with `end`. Other output is not disturbed."""
 
-    def __init__(self, talk: Talk, *, why: str, grace: float) -> None:
-        self._talk = talk
+    def __init__(self, messages: Messages, *, why: str, grace: float) -> None:
+        self._messages = messages
         self._why = why
         self._grace = grace
         self._until = time.monotonic() + grace
         self._over = Event()
         self._thread = Thread(target=self._run, name="countdown", daemon=True)
-        talk.draw(self._line(), lasting=True)
+        messages.draw(self._line(), lasting=True)
         self._thread.start()
 
     def end(self) -> None:
-        """Draw no more."""
+        """Stop updating."""
         self._over.set()
         self._thread.join(_SECOND)
 
     def _run(self) -> None:
         while not self._over.wait(_SECOND):
-            self._talk.draw(self._line(), lasting=True)
+            self._messages.draw(self._line(), lasting=True)
 
     def _line(self) -> str:
         left = f"   {max(0, math.ceil(self._until - time.monotonic()))} s"
@@ -46,6 +46,6 @@ class Countdown:
 
     def _columns(self) -> int:
         try:
-            return os.get_terminal_size(self._talk.terminal or 0).columns or 80
+            return os.get_terminal_size(self._messages.terminal or 0).columns or 80
         except OSError:
             return 80

@@ -1,4 +1,4 @@
-"""Errors on the screen: what, where, what to do, and an id to search for."""
+"""Print errors: what is wrong, where, what to do, and an id to search for."""
 
 import sys
 import traceback
@@ -8,7 +8,7 @@ from typing import Any
 from smlocal.cli.terminal.colour import RED, paint
 from smlocal.cli.terminal.columns import width_of, wrapped
 from smlocal.cli.terminal.printable import printable
-from smlocal.cli.terminal.standard_streams import ReaderGoneError, give_up_output
+from smlocal.cli.terminal.standard_streams import ReaderGoneError, discard_output
 from smlocal.contract.secrets.urls import without_passwords
 from smlocal.errors import SmlocalError, StandardOutputError
 
@@ -27,7 +27,7 @@ def error_document(error: SmlocalError) -> dict[str, Any]:
 
 
 def show_error(error: SmlocalError, *, debug: bool, as_json: bool) -> None:
-    """Print an error to stderr, and as a document to stdout where documents are expected there."""
+    """Print an error to stderr, and with `as_json` as a document to stdout."""
     sentence, details, remedy = (
         without_passwords(error.sentence),
         [without_passwords(line) for line in error.details],
@@ -37,7 +37,7 @@ def show_error(error: SmlocalError, *, debug: bool, as_json: bool) -> None:
     mark = f"[{error.id}]"
     width = width_of(sys.stderr)
     if width is not None and len(head) + 9 + len(mark) > width:
-        # The id keeps its place at the right; the sentence goes on below itself.
+        # The id stays at the right; the sentence continues on the next lines.
         first, *rest = wrapped(head, indent=7, width=width - len(mark) - 2)
         more = [*(line[2:] for line in rest), *more]
         head, room = first, width - len(first) - 7 - len(mark)
@@ -49,13 +49,13 @@ def show_error(error: SmlocalError, *, debug: bool, as_json: bool) -> None:
         lines.append(f"{' ' * hanging}" + "\n".join(wrapped(line.lstrip(), indent=hanging, width=width)))
     if debug:
         lines.append(printable(without_passwords("".join(traceback.format_exception(error)))))
-    with suppress(OSError):  # nobody can be told
-        print(*lines, sep="\n", file=sys.stderr)  # noqa: T201 - this is the face
+    with suppress(OSError):  # there is no place for the message
+        print(*lines, sep="\n", file=sys.stderr)  # noqa: T201 - output for the user
     try:
         if as_json:
             import json
 
             print(json.dumps({"Error": error_document(error)}, indent=2))  # noqa: T201 - likewise
         sys.stdout.flush()
-    except (ReaderGoneError, StandardOutputError):  # standard error has said it
-        give_up_output()
+    except (ReaderGoneError, StandardOutputError):  # the error is on standard error
+        discard_output()

@@ -1,24 +1,24 @@
-"""Lines that grow on a terminal, of two streams: a progress bar of one, and what the other prints meanwhile."""
+"""Show unfinished lines of two streams on a terminal, such as a progress bar and what is printed meanwhile."""
 
 import os
 from collections.abc import Iterable
 
 _MOST_KEPT = 4096
 """Bytes of an unfinished line that are shown again after a line of the other stream."""
-_WIPE = b"\r\033[K"
+_CLEAR_LINE = b"\r\033[K"
 
 
 class LiveLines:
-    """Shows unfinished lines at once. Before a line of the other stream they give way, and come back below it.
+    """Shows unfinished lines at once. A line of the other stream replaces them, and they are shown again below it.
 
-    What one stream writes alone is shown byte for byte.
+    The output of a single stream is not changed.
     """
 
     def __init__(self, terminal: int) -> None:
         """Show lines on the terminal with this file descriptor."""
         self._terminal = terminal
         self._unfinished: dict[int, bytes] = {}
-        """What can be seen of the unfinished line of each stream that has one."""
+        """The visible part of each stream's unfinished line."""
         self._shown: int | None = None
         """The stream whose unfinished line the cursor is on."""
 
@@ -27,7 +27,7 @@ class LiveLines:
         return b"".join(part for stream, data in pieces for part in self._parts(stream, data))
 
     def rest(self) -> bytes:
-        """Return the last lines that are not shown; nothing is unfinished any more."""
+        """Return the unfinished lines that are not shown, at the end of the output."""
         hidden = [line for stream, line in self._unfinished.items() if stream != self._shown]
         self._unfinished, self._shown = {}, None
         return b"".join(b"\n" + line for line in hidden)
@@ -35,7 +35,7 @@ class LiveLines:
     def _parts(self, stream: int, data: bytes) -> Iterable[bytes]:
         begun = self._unfinished.pop(stream, b"")
         if self._shown is not None and self._shown != stream:
-            yield self._give_way(self._unfinished[self._shown])
+            yield self._make_room(self._unfinished[self._shown])
             yield begun
         yield data
         end = data.rfind(b"\n") + 1
@@ -47,18 +47,18 @@ class LiveLines:
             if self._shown is not None:
                 yield self._unfinished[self._shown]
 
-    def _give_way(self, line: bytes) -> bytes:
-        """Wipe a line that surely stands in one row; a longer one stays, and the next begins below it."""
+    def _make_room(self, line: bytes) -> bytes:
+        """Delete the line if it certainly fits into one row; otherwise the next line begins below it."""
         if b"\t" in line or os.environ.get("TERM") == "dumb":
             return b"\n"
         try:
             columns = os.get_terminal_size(self._terminal).columns
         except OSError:
             return b"\n"
-        return _WIPE if len(line) < columns else b"\n"
+        return _CLEAR_LINE if len(line) < columns else b"\n"
 
 
 def _visible(line: bytes) -> bytes:
-    """What a carriage return has not gone back over."""
+    """The part of a line that no carriage return has overwritten."""
     text = line.rstrip(b"\r")
     return (text.rpartition(b"\r")[2] + line[len(text) :])[-_MOST_KEPT:]

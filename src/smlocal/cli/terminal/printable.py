@@ -1,4 +1,4 @@
-"""Text of others (failure files, logs, engines, object keys) for a terminal, which must not obey what is in it."""
+"""Make text of other programs (failure files, logs, object keys) safe for a terminal: without control sequences."""
 
 import re
 
@@ -8,7 +8,7 @@ _COLOURS = re.compile(r"\x1b\[[0-9;:]*m")
 
 
 def printable(text: str) -> str:
-    r"""Write control characters as escapes: `\x1b`, `\r`. Documents (`--json`) and the store keep the true text."""
+    r"""Write control characters as escapes: `\x1b`, `\r`. Documents (`--json`) and the store have the original text."""
     return _CONTROLS.sub(_escape, text.replace("\r\n", "\n"))
 
 

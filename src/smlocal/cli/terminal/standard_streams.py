@@ -1,4 +1,4 @@
-"""The three standard streams: there, whatever the caller closed, and able to say whatever must be said."""
+"""Make the three standard streams usable: open, and able to print any text."""
 
 import io
 import os
@@ -11,17 +11,17 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 
-def see_to_standard_streams() -> None:
-    """Open what is closed on the null device, and write what an encoding lacks as an escape.
+def repair_standard_streams() -> None:
+    """Open closed streams on the null device, and print characters that an encoding lacks as escapes.
 
-    First of all: the next file to be opened, perhaps the database, would otherwise get the number of a closed stream
-    and with it everything that is printed there.
+    This comes before everything else. Otherwise the next file to be opened, such as the database, would get the number
+    of a closed stream, and everything that is printed would be written into it.
     """
     for descriptor, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         try:
             os.fstat(descriptor)
         except OSError:
-            # The lowest free number is the one that was missing.
+            # The lowest free number is that of the closed stream.
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
         if getattr(sys, name) is None:
             setattr(sys, name, open(descriptor, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 - for good
@@ -40,14 +40,14 @@ def see_to_standard_streams() -> None:
 
 
 class ReaderGoneError(Exception):
-    """Whoever read standard output has had enough. Not an `OSError`: click ends the process with 1 for that."""
+    """The reader of standard output is gone. Not an `OSError`, because click would exit with 1."""
 
 
 class _StandardOutput(io.FileIO):
-    """Tells trouble with standard output apart from trouble with any other file."""
+    """Tells errors of standard output from errors of other files."""
 
     def __init__(self, stream: io.TextIOWrapper) -> None:
-        """Write to the same descriptor as a stream, which would close it if nobody kept the stream."""
+        """Write to the descriptor of a stream. The stream is kept, because it would close the descriptor."""
         super().__init__(stream.fileno(), "w", closefd=False)
         self._stream = stream
 
@@ -58,7 +58,7 @@ class _StandardOutput(io.FileIO):
 
 @contextmanager
 def output_errors() -> Iterator[None]:
-    """Name standard output as what cannot be written, or say that its reader is gone."""
+    """Raise an error that names standard output, or `ReaderGoneError`."""
     try:
         yield
     except BrokenPipeError as error:
@@ -72,6 +72,6 @@ def output_errors() -> Iterator[None]:
         ) from error
 
 
-def give_up_output() -> None:
-    """Throw away what is left to be written, which would be tried once more when the interpreter ends."""
+def discard_output() -> None:
+    """Discard the rest of the output, which the interpreter would otherwise try to write when it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

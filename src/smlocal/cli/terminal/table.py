@@ -1,4 +1,4 @@
-"""Rows of text as lines with columns."""
+"""Rows of text as lines with aligned columns."""
 
 from collections.abc import Collection, Iterator, Sequence
 
@@ -16,8 +16,8 @@ def table(
 ) -> Iterator[str]:
     """The first row has the headings. No line is longer than `width`, if there is one.
 
-    `shrinkable`: columns that become narrower for that, in this order, and their least width. `right`: columns that are
-    aligned to the right.
+    `shrinkable` are the columns that may become narrower, in this order, with their least width. The columns `right`
+    are aligned to the right.
     """
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     for column, least in () if width is None else shrinkable:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from smlocal.cli.terminal.colour import BOLD, GREEN, RED, YELLOW, paint
-from smlocal.cli.terminal.columns import from_here
+from smlocal.cli.terminal.columns import short_path
 from smlocal.cli.terminal.printable import printable, without_colours
 from smlocal.readable import readable_bytes
 
@@ -80,9 +80,9 @@ def _artifacts(local: Mapping[str, Any], name: str) -> Iterator[str]:
     for kind in ("Model", "Output"):
         if artifacts[kind]:
             size = readable_bytes(artifacts[f"{kind}Bytes"])
-            yield _item(kind.lower(), f"{from_here(artifacts[kind])}  {size}")
+            yield _item(kind.lower(), f"{short_path(artifacts[kind])}  {size}")
     if artifacts.get("Kept"):
-        yield _item("kept", f"{from_here(artifacts['Kept'])}  not packed yet: smlocal pack {name} --output DIR")
+        yield _item("kept", f"{short_path(artifacts['Kept'])}  not packed yet: smlocal pack {name} --output DIR")
     for note in artifacts["Notes"][:_ARTIFACT_NOTES]:
         yield _item("note", note)
     more = len(artifacts["Notes"]) - _ARTIFACT_NOTES

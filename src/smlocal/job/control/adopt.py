@@ -85,7 +85,7 @@ def _finish_cleanup(store: Store, plan: JobPlan, engine: Engine) -> bool:
     if leftovers:
         remember_left(store, plan)
     else:
-        store.forget_left(plan.run_id)
+        store.delete_leftovers(plan.run_id)
     leftovers += [*not_kept, *clear_disk(store.directory(name))]
     completed = decision["Status"] == TrainingJobStatus.COMPLETED
     notes = delete_replaced(store, name, artifacts, completed=completed)

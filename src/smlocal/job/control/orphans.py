@@ -14,7 +14,7 @@ def ensure_supervised(store: Store, name: str) -> bool:
     record = store.get(name)
     if record.status.terminal or supervised(store.directory(name)):
         return False
-    with store.let_go():
+    with store.closed():
         start_in_background(adopt_orphan, home=store.home, name=name)
     return True
 

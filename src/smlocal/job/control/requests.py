@@ -19,7 +19,7 @@ from smlocal.store.lease import supervised
 def ask_to_stop(store: Store, name: str, *, grace: float | None) -> bool:
     """Request a stop; False if the job has no supervisor."""
     data = {"Cause": StopCause.REQUEST, "Grace": grace}
-    record = store.ask(name, at=time.time(), kind=STOP, data=data, stopping=StatusMessage.STOPPING)
+    record = store.add_request(name, at=time.time(), kind=STOP, data=data, stopping=StatusMessage.STOPPING)
     return _wake(store, name, record.supervisor_pid)
 
 
@@ -36,7 +36,7 @@ def ask_to_interrupt(store: Store, name: str) -> bool:
         raise JobNotInterruptibleError(
             f"the job {name} is not training now: it is {record.secondary_status}", remedy=["Try again in a moment."]
         )
-    record = store.ask(name, at=time.time(), kind=INTERRUPT, data={})
+    record = store.add_request(name, at=time.time(), kind=INTERRUPT, data={})
     return _wake(store, name, record.supervisor_pid)
 
 

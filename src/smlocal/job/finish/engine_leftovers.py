@@ -65,7 +65,7 @@ def _clear(store: Store, engine: Engine, left: LeftOnEngine) -> list[str]:
         clear_disk(directory)
     failures = clear_engine(engine, left.name, left.run_id, engine_lost=False)
     if not failures:
-        store.forget_left(left.run_id)
+        store.delete_leftovers(left.run_id)
     return failures
 
 

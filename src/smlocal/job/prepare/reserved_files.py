@@ -12,7 +12,7 @@ from smlocal.contract import paths
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Engine, Resource, ResourceKind
 from smlocal.errors import EngineError
 from smlocal.planning.facts import ImageFacts
-from smlocal.store.images import remember, remembered
+from smlocal.store.image_files import image_files, store_image_files
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -26,7 +26,7 @@ _NO_PROGRAM: Final = "/smlocal-look-does-not-exist"
 
 def with_reserved_files(image: ImageFacts, engine: Engine, home: str) -> ImageFacts:
     """The image's facts with the first of these files; without any if the engine refuses to list them."""
-    files = remembered(home, image.id)
+    files = image_files(home, image.id)
     if files is None:
         try:
             files = _find(image.id, engine)
@@ -34,7 +34,7 @@ def with_reserved_files(image: ImageFacts, engine: Engine, home: str) -> ImageFa
             if not error.status:
                 raise
             return image
-        remember(home, image.id, files)
+        store_image_files(home, image.id, files)
     return replace(image, reserved_files=files)
 
 

@@ -1,4 +1,4 @@
-"""A file descriptor that is written to without ever being waited for, unless the caller wants to wait."""
+"""Write to a file descriptor without waiting for its reader, unless the caller wants to wait."""
 
 import os
 import select
@@ -7,24 +7,24 @@ from collections.abc import Callable
 from threading import Lock
 
 _PIECE = 4096
-"""A pipe that has room at all has room for this much (PIPE_BUF): a write of it does not block."""
-_LOOK = 1.0
+"""PIPE_BUF: if a pipe is ready for writing, a write of so many bytes does not block."""
+_POLL_SECONDS = 1.0
 _ONE_AT_A_TIME = Lock()
-"""Two descriptors may lead to the same pipe: between the question and the write nobody else may fill it."""
+"""Two descriptors may lead to the same pipe: no other thread may fill it between poll and write."""
 
 
-class Sink:
-    """Standard output or standard error of somebody who may have stopped reading."""
+class NonblockingWriter:
+    """Writes to standard output or standard error, whose reader may have stopped reading."""
 
     def __init__(self, descriptor: int) -> None:
-        """Nothing is changed about the descriptor: other processes share its flags."""
+        """The descriptor is not made non-blocking, because other processes share its flags."""
         self._descriptor = descriptor
         self._never_full = stat.S_ISREG(os.fstat(descriptor).st_mode)
         self._poll = select.poll()
         self._poll.register(descriptor, select.POLLOUT)
 
-    def offer(self, data: memoryview) -> int:
-        """Write what goes without waiting; the number of bytes. An OSError when the reader is gone."""
+    def try_write(self, data: memoryview) -> int:
+        """Write what is possible without waiting; returns the number of bytes. `OSError` if the reader is gone."""
         if self._never_full:
             return os.write(self._descriptor, data)
         with _ONE_AT_A_TIME:
@@ -33,23 +33,23 @@ class Sink:
             return os.write(self._descriptor, data[:_PIECE])
 
     def write(self, data: bytes, before_waiting: Callable[[], None]) -> None:
-        """Write all of it, however long that takes."""
+        """Write all bytes, however long it takes."""
         view = memoryview(data)
         while view:
-            if went := self.offer(view):
+            if went := self.try_write(view):
                 view = view[went:]
             else:
                 before_waiting()
-                self.wait(_LOOK)
+                self.wait(_POLL_SECONDS)
 
     def wait(self, seconds: float) -> None:
-        """Until there may be room."""
+        """Wait until there may be room."""
         poll = select.poll()
         poll.register(self._descriptor, select.POLLOUT)
         poll.poll(seconds * 1000)
 
 
-def same_place(one: int, other: int) -> bool:
-    """True when two descriptors lead to the same terminal, pipe or file."""
+def is_same_file(one: int, other: int) -> bool:
+    """True if two descriptors lead to the same terminal, pipe or file."""
     first, second = os.fstat(one), os.fstat(other)
     return (first.st_dev, first.st_ino) == (second.st_dev, second.st_ino)

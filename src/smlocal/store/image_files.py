@@ -1,4 +1,4 @@
-"""What is remembered of images by their ids: it never changes for one id, and finding it out takes time."""
+"""The files of images below `/opt/ml`, stored by image id: finding them takes time, and they do not change."""
 
 import json
 import os
@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 _MOST = 500
-"""Images; those that were looked at first are forgotten first."""
+"""Images; the oldest entries are removed first."""
 
 
-def remembered(home: str, image: str) -> tuple[str, ...] | None:
-    """Its files below `/opt/ml`, as they were found; None for an image that nobody has looked at."""
+def image_files(home: str, image: str) -> tuple[str, ...] | None:
+    """The stored files of an image; None if there is no entry."""
     files = _read(home).get(image)
     return None if files is None else tuple(files)
 
 
-def remember(home: str, image: str, files: Sequence[str]) -> None:
-    """Write it down. A home that does not exist or takes nothing is left alone: the next job looks again."""
+def store_image_files(home: str, image: str, files: Sequence[str]) -> None:
+    """Store the files. If that fails, the next job looks for them again."""
     path = _path(home)
     draft = f"{path}.{os.getpid()}.partial"
     known = {**_read(home), image: list(files)}
@@ -27,7 +27,7 @@ def remember(home: str, image: str, files: Sequence[str]) -> None:
 
 
 def _read(home: str) -> dict[str, list[str]]:
-    """Everything; nothing of a file that is damaged."""
+    """All entries; none if the file is damaged."""
     with suppress(OSError, ValueError), open(_path(home), encoding="utf-8") as file:
         found = json.load(file)
         if isinstance(found, dict):
