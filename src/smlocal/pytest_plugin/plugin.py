@@ -1,11 +1,14 @@
 """What pytest loads when it starts, used or not: two options and two fixtures. It imports nothing but pytest."""
 
-from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+    from pluggy import Result
+
     from smlocal.pytest_plugin.training_jobs import TrainingJobs
 
 _FAILED = pytest.StashKey[bool]()
@@ -62,14 +65,13 @@ def _remove(jobs: "TrainingJobs", config: pytest.Config, *, failed: bool) -> Non
         jobs.remove()
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+@pytest.hookimpl(hookwrapper=True)  # the older kind of wrapper, which every pytest since 7.0 knows
+def pytest_runtest_makereport(item: pytest.Item) -> "Generator[None, Result[pytest.TestReport], None]":
     """Show the jobs of a test that fails."""
-    report = yield
+    report = (yield).get_result()
     if report.failed:
         uses_shared = _SHARED in getattr(item, "fixturenames", ())
         for node in (item, item.session) if uses_shared else (item,):
             node.stash[_FAILED] = True
             if _JOBS in node.stash and report.when != "teardown":
                 report.sections += node.stash[_JOBS].sections()
-    return report

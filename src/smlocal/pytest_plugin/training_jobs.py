@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Unpack
 import pytest
 
 import smlocal
-from smlocal.errors import EngineForbiddenError, EngineUnreachableError, JobUnknownError, SmlocalError
+from smlocal.errors import EngineForbiddenError, EngineUnreachableError, JobUnknownError, NameInUseError, SmlocalError
 from smlocal.pytest_plugin.finished_job import FinishedJob
 
 if TYPE_CHECKING:
@@ -44,19 +44,23 @@ class TrainingJobs:
         Its name has the id of this run of pytest in it, and its artifacts go to a folder of pytest's, unless keywords
         say otherwise.
         """
+        __tracebackhide__ = True  # the test's own line is shown
         name = overrides.get("name") or self._name()
         overrides["name"] = name
         if overrides.get("output") is None:
             overrides["output"] = self._folders.mktemp("training-job")
-        self._names.append(name)
+        if not _exists(name):  # a job of that name is not one of ours: it is refused, and stays
+            self._names.append(name)
         try:
             smlocal.run(job, strict=strict, show=self._config.getoption("capture") == "no", **overrides)
         except (EngineUnreachableError, EngineForbiddenError) as error:
             if not self._config.getoption("--smlocal-required"):
                 pytest.skip(f"no container engine: {error}")
-            raise _with_remedy(error)  # noqa: B904 - it is the same error
+            raise _explained(error) from None
         except SmlocalError as error:
-            raise _with_remedy(error)  # noqa: B904 - likewise
+            if isinstance(error, NameInUseError):  # another process was faster
+                self._names = [each for each in self._names if each != name]
+            raise _explained(error) from None
         return FinishedJob(name)
 
     def sections(self) -> "list[tuple[str, str]]":
@@ -98,13 +102,21 @@ class TrainingJobs:
 _COUNTER = pytest.StashKey[list[int]]()
 
 
+def _exists(name: str) -> bool:
+    try:
+        smlocal.TrainingJob(name)
+    except JobUnknownError:
+        return False
+    return True
+
+
 def _prefix() -> str:
     """What the names of all jobs of this run of pytest begin with."""
     return f"pytest-{os.environ.get('PYTEST_XDIST_TESTRUNUID', _RUN)[:8]}-"
 
 
-def _with_remedy(error: SmlocalError) -> SmlocalError:
-    """An error is shown with its sentence alone; the rest of it becomes notes."""
+def _explained(error: SmlocalError) -> SmlocalError:
+    """The error without where in smlocal it was raised, and with notes that say where the mistake is and what to do."""
     for line in (*error.details, *error.remedy):
         error.add_note(line)
-    return error
+    return error.with_traceback(None)

@@ -97,11 +97,14 @@ def test_it(training_job, tmp_path):
     assert jobs_of(home) == []
 
 
-def test_a_failing_test_shows_the_reason_and_the_last_lines_and_its_job_is_kept(run: Run, home: Path) -> None:
-    done = run(_FAILS)
+@pytest.mark.parametrize("worker", ["", "gw0-"])
+def test_a_failing_test_shows_the_reason_and_the_last_lines_and_its_job_is_kept(
+    worker: str, run: Run, home: Path
+) -> None:
+    done = run(_FAILS, *(("-n", "1") if worker else ()))
     done.assert_outcomes(failed=1)
     (name,) = jobs_of(home)
-    assert re.fullmatch("pytest-[0-9a-f]{8}-1-test-it", name)
+    assert re.fullmatch(rf"pytest-[0-9a-f]{{8}}-{worker}1-test-it", name)
     text = done.stdout.str()
     assert f"AssertionError: training job {name} is Failed: AlgorithmError: why, exit code: 3" in text
     assert "finished_job.py" not in text  # the test's own line is shown, not the plugin's

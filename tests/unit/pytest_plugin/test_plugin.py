@@ -4,7 +4,9 @@ import re
 import pytest
 from tests.pytest_plugin_option import WITH_PLUGIN
 
+from smlocal.contract.outcome.statuses import COMPLETED
 from smlocal.pytest_plugin.training_jobs import TrainingJobs
+from smlocal.store.jobs import Store
 
 ONE_JOB = """
 def test_one(training_job):
@@ -46,7 +48,29 @@ def test_a_refused_job_fails_the_test_and_says_where_and_what_to_do(pytester: py
     done.stdout.fnmatch_lines(
         ["E *the job file nowhere.yaml does not exist", "E *Did you mean nowheer.yaml ?", "E *no keyword 'imagee'*"]
     )
-    assert "training job pytest-" not in done.stdout.str()  # there is none to show
+    text = done.stdout.str()
+    assert "training job pytest-" not in text  # there is none to show
+    assert '>       training_job("nowhere.yaml")' in text
+    assert "job_source.py" not in text.partition("test_wrong_keyword(")[0]  # where in smlocal it was raised
+
+
+def test_a_job_that_was_there_before_is_no_job_of_the_test(pytester: pytest.Pytester) -> None:
+    with Store.open(str(pytester.path / "home")) as store:
+        store.create("mine", run_id="0" * 8, created=0.0, documents={}, supervisor_pid=None).release()
+        store.transition(
+            "mine",
+            status=COMPLETED.status,
+            secondary_status=COMPLETED.secondary,
+            message=COMPLETED.message,
+            at=1.0,
+        )
+    pytester.makepyfile("""
+        def test_one(training_job):
+            training_job(image="any", name="mine")
+    """)
+    pytester.runpytest_subprocess(*WITH_PLUGIN, "--smlocal-keep=none").assert_outcomes(failed=1)
+    with Store.open(str(pytester.path / "home")) as store:
+        assert store.get("mine").status == "Completed"
 
 
 def test_a_wrong_option_is_refused(pytester: pytest.Pytester) -> None:
