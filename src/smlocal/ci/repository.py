@@ -1,11 +1,14 @@
 """Paths as CI services want them: relative to the root of the repository."""
 
 import os
+import re
 from collections.abc import Mapping
 from urllib.parse import quote
 
 _ROOTS = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR", "BUILD_SOURCESDIRECTORY")
 """Where GitHub, GitLab and Azure put a checkout."""
+_NO_BYTES = re.compile("[\\ud800-\\udc7f\\udd00-\\udfff]")
+"""Surrogates that stand for no byte of a file name."""
 
 
 def repository_root(environment: Mapping[str, str], start: str) -> str:
@@ -33,4 +36,4 @@ def in_repository(path: str, root: str) -> str | None:
 
 def as_uri(relative: str) -> str:
     """A relative reference: what a URI cannot hold is written as bytes of UTF-8."""
-    return quote(relative.encode("utf-8", "surrogateescape"))
+    return quote(_NO_BYTES.sub("\ufffd", relative).encode("utf-8", "surrogateescape"))

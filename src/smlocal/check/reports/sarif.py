@@ -96,7 +96,7 @@ def _location(report: CheckReport, finding: Finding, place: Place) -> dict[str, 
 def _fingerprint(result: RuleResult, finding: Finding) -> str:
     """The same for the same finding in the next image, whatever is measured or named there."""
     same = f"{result.rule.id}\0{finding.path}\0{finding.instruction}"
-    return sha256(same.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return sha256(same.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _notes(report: CheckReport, results: int) -> Iterator[dict[str, Any]]:

@@ -1,11 +1,15 @@
 """Pieces of text that every form of a report has."""
 
+import re
+
 from smlocal.check.interface import Finding, RuleResult
+
+_SURROGATES = re.compile("[\\ud800-\\udfff]")
 
 
 def valid_text(text: str) -> str:
-    """A path that is not UTF-8 is shown with replacements."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    """A path that is not UTF-8, or an odd string of a JSON file, is shown with replacements."""
+    return _SURROGATES.sub("\ufffd", text)
 
 
 def where(finding: Finding) -> str:
