@@ -1,0 +1,65 @@
+"""What is said of a job that has ended."""
+
+from typing import Any
+
+import pytest
+
+from smlocal.check.jobs.interface import HostEnd, JobResult, handles_sigterm
+
+
+def ended(**members: Any) -> JobResult:
+    given: dict[str, Any] = {
+        "job": "check-1-0-plain",
+        "status": "Failed",
+        "secondary": "Failed",
+        "reason": "AlgorithmError: , exit code: 1",
+        "seconds": 1.0,
+        "limit": 60,
+        "grace": 1,
+        "hosts": (),
+        "model": False,
+        "log": "",
+        "local": {},
+        **members,
+    }
+    return JobResult(**given)
+
+
+@pytest.mark.parametrize(
+    ("reason", "explanation"),
+    [
+        ("AlgorithmError: , exit code: 1", ""),
+        ("AlgorithmError: no data, exit code: 1", "no data"),
+        ("AlgorithmError: exit code: 3, exit code: 255", "exit code: 3"),
+        ("ClientError: Data download failed:Insufficient disk space", ""),
+        ("", ""),
+    ],
+)
+def test_what_the_failure_file_said(reason: str, explanation: str) -> None:
+    assert ended(reason=reason).explanation == explanation
+
+
+def test_how_a_job_ended() -> None:
+    assert (
+        ended(reason="AlgorithmError: two\nlines, exit code: 1").how
+        == "Failed: AlgorithmError: two lines, exit code: 1"
+    )
+    assert ended(status="Stopped", secondary="MaxRuntimeExceeded", reason="").how == (
+        "it did not end within 60 s and was stopped"
+    )
+    assert ended(status="Completed", secondary="Completed", reason="").how == "Completed"
+    assert len(ended(reason="x" * 1000).how) < 220
+
+
+def test_the_host_that_failed_is_named_among_several() -> None:
+    good, bad = (
+        HostEnd(name=f"algo-{number}", exit_code=code, oom_killed=False, killed=False)
+        for number, code in ((1, 0), (2, 5))
+    )
+    assert ended(hosts=(good, bad)).first_failed == "algo-2"
+    assert ended(hosts=(bad,)).first_failed == ""
+
+
+@pytest.mark.parametrize(("mask", "handled"), [(0, False), (1 << 14, True), (0x4002, True), (0xFFFFBFFF, False)])
+def test_whether_sigterm_is_in_a_mask(mask: int, *, handled: bool) -> None:
+    assert handles_sigterm(mask) is handled
