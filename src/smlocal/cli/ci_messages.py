@@ -1,4 +1,4 @@
-"""What a CI service is told about a command: annotations in its log, and a part of the summary on its page."""
+"""Annotations in the log of a CI service, and a part of the summary on its page."""
 
 import os
 import time
@@ -23,9 +23,9 @@ ci_option = click.option(
 
 
 def chosen_service(name: str | None) -> "CiService | None":
-    """The service whose log this is, by name or by its variables; None for every other."""
+    """The CI service, by name or by its environment variables; None if there is none."""
     if name is None and not any(each in os.environ for each in _FOUND_BY):
-        return None  # as on the machine of a person: nothing is imported
+        return None  # the usual case, in which nothing is imported
     from smlocal.ci.services import CiService, found_service
 
     service = CiService(name) if name is not None else found_service(os.environ)
@@ -34,7 +34,7 @@ def chosen_service(name: str | None) -> "CiService | None":
 
 @contextmanager
 def annotated_errors(service: "CiService | None", file: str | None) -> Iterator[None]:
-    """Let an error be shown at the line of the file that it names, beside being shown as ever."""
+    """Annotate an error at the line of the file that it names; it is raised and shown as usual."""
     from smlocal.errors import SmlocalError
 
     try:
@@ -71,7 +71,7 @@ class LogGroup:
 
 
 def annotate(service: "CiService", annotations: "Iterable[Annotation]", stream: TextIO | None = None) -> None:
-    """Write them to standard error, where the containers' output is not, or to another stream."""
+    """Write annotations to a stream, by default standard error: the containers' output is on standard output."""
     from smlocal.ci.services import annotation_lines
 
     for line in annotation_lines(service, annotations):
@@ -79,7 +79,7 @@ def annotate(service: "CiService", annotations: "Iterable[Annotation]", stream: 
 
 
 def file_of_repository(path: str | None) -> str:
-    """The path of a file as annotations have it; empty for one that is not in the repository."""
+    """The path of a file in annotations; empty if it is not in the repository."""
     if not path:
         return ""
     from smlocal.ci.repository import in_repository, repository_root
@@ -88,7 +88,7 @@ def file_of_repository(path: str | None) -> str:
 
 
 def add_summary(service: "CiService", text: str) -> None:
-    """Add to the page of the run, on services that have one."""
+    """Add text to the summary page of the run, if the service has one."""
     from smlocal.ci.services import CiService
 
     try:
@@ -105,7 +105,7 @@ def add_summary(service: "CiService", text: str) -> None:
 
 
 def annotate_job(service: "CiService", answer: "Mapping[str, Any]", file: str | None) -> None:
-    """How a job ended."""
+    """Report how a job ended."""
     from smlocal.ci.services import Annotation, Level
     from smlocal.ci.summary import limited, table
 

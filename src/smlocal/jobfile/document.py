@@ -1,4 +1,4 @@
-"""A job file as it was written: its data, and where each part of it stands."""
+"""The data of a job file, and the line of each part."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -16,22 +16,22 @@ _TOO_LARGE = "Is this a job file? HyperParameters and Environment take at most 1
 
 
 class Document:
-    """The data of a job file, with flags laid over it."""
+    """The data of a job file, with overrides from flags or keywords."""
 
     def __init__(self, data: dict[str, Any], *, name: str, directory: str, places: Places | None = None) -> None:
-        """Keep the data; `directory` is what relative paths in it are relative to."""
+        """`directory` is what relative paths in the data are relative to."""
         self.data = data
         self.name = name
         self.directory = directory
         self.overrides = "command line"
-        """What to call what is laid over it."""
+        """The name of the overrides in messages."""
         self._places = places
         self._lines: Mapping[Path, int] | None = None
         self._texts: Mapping[Path, str] | None = None
         self._overridden: list[Path] = []
 
     def line(self, path: Path) -> int | None:
-        """The line this part stands on; None for what a flag gave and for what is not there."""
+        """The line of a part; None for an override, and if there is no such part."""
         if self._from_flag(path) or self._places is None:
             return None
         if self._lines is None:
@@ -39,7 +39,7 @@ class Document:
         return self._lines.get(path)
 
     def written(self, path: Path) -> str | None:
-        """A plain value as the file has it, `010` and not 10; None for what a flag gave."""
+        """A plain value as it is written in the file, `010` and not 10; None for an override."""
         if self._from_flag(path) or self._places is None:
             return None
         if self._texts is None:
@@ -47,26 +47,26 @@ class Document:
         return self._texts.get(path)
 
     def nearest_line(self, path: Path) -> int | None:
-        """The line of this part, or of the nearest part around it that is there; None for what a flag gave."""
+        """The line of a part, or of the nearest existing part around it; None for an override."""
         lengths = () if self._from_flag(path) else range(len(path), -1, -1)
         return next((line for length in lengths if (line := self.line(path[:length])) is not None), None)
 
     def where(self, path: Path) -> str:
-        """`job.yaml:12`, to stand before a message."""
+        """`job.yaml:12`, to print before a message."""
         if self._from_flag(path):
             return self.overrides
         line = self.nearest_line(path)
         return self.name if line is None else f"{self.name}:{line}"
 
     def blamed(self, paths: "Iterable[Path]") -> str:
-        """`job.yaml`, or the command line where all of it came from there, or both."""
+        """`job.yaml`, or the command line if all parts are from there, or both."""
         flags = [self._from_flag(path) for path in paths]
         if all(flags) or self.name == self.overrides:
             return f"the {self.overrides}"
         return f"{self.name} and the {self.overrides}" if any(flags) else self.name
 
     def set(self, path: Path, value: Any) -> None:
-        """Lay a value over the file's, making the maps on the way to it; a list grows by its next index."""
+        """Override a value. Missing maps above it are made, and a list may grow by one element."""
         target: Any = self.data
         for depth, step in enumerate(path):
             last = depth == len(path) - 1
@@ -94,7 +94,7 @@ class Document:
 
 
 def load_document(text: str, *, name: str, directory: str) -> Document:
-    """Read YAML or JSON; whatever is wrong with it is a `JobFileSyntaxError` that shows the place."""
+    """Read YAML or JSON; `JobFileSyntaxError` with the line if the text is not a valid request document."""
     text = text.removeprefix("\ufeff")
     if not text.strip():
         raise JobFileSyntaxError(f"{name} is empty", remedy=["Write a CreateTrainingJob request in YAML or JSON."])
@@ -122,13 +122,13 @@ def _parse(text: str, name: str) -> tuple[Any, Places]:
         except json_reader.NotJsonError as error:
             if name.endswith(".json"):
                 raise error.refusal() from None
-    from smlocal.jobfile import yaml_reader  # 15 ms that a JSON job need not pay
+    from smlocal.jobfile import yaml_reader  # takes 15 ms, so not for JSON
 
     return yaml_reader.parse(text, name)
 
 
 def _shares(root: Any) -> bool:
-    """True when some map or list stands in several places, which only an alias can do."""
+    """True if a map or list is used in several places, which only an alias can do."""
     seen: set[int] = set()
     waiting = [root]
     while waiting:
@@ -143,7 +143,7 @@ def _shares(root: Any) -> bool:
 
 
 class _Plain:
-    """A copy in which nothing is shared, nothing is endless and every key is a string."""
+    """Makes a copy without shared or endless parts, in which every key is a string."""
 
     def __init__(self, root: Any, name: str, places: Places) -> None:
         self.root = root
@@ -153,7 +153,7 @@ class _Plain:
 
     def value(self, value: Any, path: Path) -> Any:
         self.parts += 1
-        # Aliases make a small file arbitrarily large or endless; both end here.
+        # Aliases can make a small file arbitrarily large, or endless.
         if len(path) > _DEEPEST or self.parts > _MOST_PARTS:
             what = f"more than {_DEEPEST} levels deep" if len(path) > _DEEPEST else f"more than {_MOST_PARTS:,} parts"
             raise JobFileSyntaxError(

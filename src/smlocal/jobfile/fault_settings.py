@@ -1,4 +1,4 @@
-"""Faults that are asked for and could never strike, or not as they are written."""
+"""Find faults that could never happen, or not as they are written."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

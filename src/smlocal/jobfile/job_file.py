@@ -1,4 +1,4 @@
-"""From a job file to a valid request with its local settings, or to one error that says everything."""
+"""Validate a job file: the result is a request with local settings, or one error with all mistakes."""
 
 import re
 from dataclasses import field
@@ -22,7 +22,7 @@ _LOCATION = re.compile(r"(s3|https)://[^/]|fs-.")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JobFile:
-    """What was asked for."""
+    """A valid job file."""
 
     request: CreateTrainingJobRequest
     local: LocalSettings
@@ -32,7 +32,7 @@ class JobFile:
 
 
 def read_job(document: Document, *, strict: bool, local_allowed: bool = True) -> JobFile:
-    """Validate a document; `strict` asks for what the service asks for. All that is wrong is told in one error."""
+    """Validate a document. `strict` requires what the service requires. One error lists all mistakes."""
     asked = {name: value for name, value in document.data.items() if name != LOCAL}
     request, violations = validate(CreateTrainingJobRequest, asked, strict=strict, written=document.written)
     raw = _given(asked)
@@ -77,7 +77,7 @@ def _local(document: Document, request: dict[str, Any]) -> tuple[LocalSettings |
 
 
 def _ignores(local: LocalSettings) -> list[Violation]:
-    """What of `Check.Ignore` the structure alone lets pass: a blank reason, a day that no calendar has."""
+    """Mistakes in `Check.Ignore` that the types do not find: a blank reason, an impossible date."""
     wrong = []
     for index, ignore in enumerate(local.Check.Ignore):
         path: Path = (LOCAL, "Check", "Ignore", index)
@@ -106,7 +106,7 @@ def _blank(name: str) -> Violation:
 
 
 def _no_location(key: str) -> Violation:
-    """A folder that could never be looked up, because no member of a request names it so."""
+    """The mistake of a key that is no location in a request, so its folder would never be used."""
     return Violation(
         path=(LOCAL, "Sources", key),
         text=f"Local.Sources: '{key}' is neither an s3:// prefix nor a file-system id; write s3://bucket/prefix",
@@ -114,7 +114,7 @@ def _no_location(key: str) -> Violation:
 
 
 def _given(value: Any) -> Any:
-    """Without null members: an empty key says nothing, and the answer must not echo it."""
+    """Remove null members, which must not be in the answer of describe."""
     if isinstance(value, dict):
         return {name: _given(item) for name, item in value.items() if item is not None}
     if isinstance(value, list):

@@ -18,14 +18,14 @@ class NotJsonError(Exception):
     """The text is not JSON; it may still be YAML."""
 
     def __init__(self, name: str, line: int, column: int, problem: str, shown: str) -> None:
-        """Keep where and why."""
+        """`problem` is at this line and column; `shown` is the line's text."""
         super().__init__(problem)
         self.where = f"{name}:{line}:{column}"
         self.name = name
         self.shown = shown
 
     def refusal(self) -> JobFileSyntaxError:
-        """The error to show when it was meant to be JSON."""
+        """The error for a file that should be JSON."""
         from smlocal.contract.secrets.masking import masked_text  # only after a mistake
 
         return JobFileSyntaxError(
@@ -62,7 +62,7 @@ def _no_constant(name: str) -> Any:
 
 
 def parse(text: str, name: str) -> tuple[Any, "JsonPlaces"]:
-    """Data and places; `NotJsonError` when it is something else."""
+    """The data, and its lines; `NotJsonError` if the text is not JSON."""
     places = JsonPlaces(text)
     try:
         data = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
@@ -86,10 +86,10 @@ def parse(text: str, name: str) -> tuple[Any, "JsonPlaces"]:
 
 
 class JsonPlaces:
-    """Finds lines by reading the tokens again; the text is known to be JSON."""
+    """Finds lines by reading the tokens of a valid JSON text again."""
 
     def __init__(self, text: str) -> None:
-        """Keep the text; reading waits until something is wrong."""
+        """The text is only read if there is a mistake."""
         self._text = text
 
     def _tokens(self) -> Iterator[tuple[str, int]]:
@@ -101,7 +101,7 @@ class JsonPlaces:
                 yield match.group(), line
 
     def _parts(self) -> Iterator[tuple["Path", int, str]]:
-        """Each key and each value with its line and text, in the order of the file; a repeated key comes twice."""
+        """Each key and value with its line and text, in the order of the file, also repeated keys."""
         path: list[str | int] = []
         awaits_key = False
         for word, line in self._tokens():
@@ -128,7 +128,7 @@ class JsonPlaces:
         """Path to line."""
         found: dict[Path, int] = {}
         for path, line, _ in self._parts():
-            found.setdefault(path, line)  # a value may stand on a later line than its key
+            found.setdefault(path, line)  # a value may be on a later line than its key
         return found
 
     def texts(self) -> dict["Path", str]:
@@ -136,7 +136,7 @@ class JsonPlaces:
         return {path: word for path, _, word in self._parts() if word[:1] not in '{["'}
 
     def repeated(self, key: str) -> tuple[int, int]:
-        """The lines of a key that stands twice in one object."""
+        """The lines of a key that is twice in one object."""
         seen: dict[Path, int] = {}
         for path, line, word in self._parts():
             if word is not _KEY:

@@ -1,4 +1,4 @@
-"""What only makes sense on this machine: the `Local` block of a job file, which the service never sees."""
+"""The `Local` block of a job file: settings for this machine, which the service does not have."""
 
 from typing import Annotated, Literal
 

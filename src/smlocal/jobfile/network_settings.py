@@ -1,4 +1,4 @@
-"""Settings of `Local` about the network of containers: what a range of addresses and an endpoint look like."""
+"""Validate the network settings of `Local`: the range of addresses and the endpoints."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from smlocal.contract.validation.violation import Violation
 from smlocal.jobfile.local_settings import LocalSettings
 
 _FEWEST_BITS = 30
-"""Its own address, the gateway's, a host's, and the one for broadcasts."""
+"""A network needs its own address, the gateway's, a host's, and the broadcast address."""
 _RESERVED = {
     "0.0.0.0/8": "unspecified",
     "127.0.0.0/8": "loopback",

@@ -7,10 +7,10 @@ from smlocal.contract.validation.member_path import Path
 
 
 class Places(Protocol):
-    """Where the parts of a parsed text stand; only asked when something is wrong."""
+    """The lines of the parts of a parsed text; used only if there is a mistake."""
 
     def lines(self) -> Mapping[Path, int]:
-        """Path to line, counted from 1; a key's line where there is a key."""
+        """Path to line, counted from 1; for a part with a key, the key's line."""
 
     def texts(self) -> "Mapping[Path, str]":
-        """Path to the text of a number or another plain value, as it was written."""
+        """Path to the text of a number or another plain value, as it is in the file."""

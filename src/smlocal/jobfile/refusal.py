@@ -55,7 +55,7 @@ def _shortened(text: str) -> str:
 
 
 def _remedies(names: list[str]) -> Iterator[str]:
-    """For a value: which others are possible; a member as a whole can only be left out."""
+    """For a value, the possible values; a member without any must be removed."""
     whole = [name for name in names if not TABLE[name].values]
     for name in names:
         possible = [word for word, value in TABLE[name].values.items() if value.support is not Support.REFUSED]

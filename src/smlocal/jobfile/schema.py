@@ -36,7 +36,7 @@ def _alternatives(schema: _Json) -> _Json:
 
 
 def _member(schema: _Json, name: str) -> _Json | None:
-    """The schema of one member, at its place in the structure that has it."""
+    """The schema of one member, by its dotted name."""
     place: _Json = schema
     found: _Json | None = None
     for step in name.split("."):
@@ -51,7 +51,7 @@ def _member(schema: _Json, name: str) -> _Json | None:
 
 
 def _plain(value: Any, *, top: bool = False) -> Any:
-    """Without what only says that an absent member is null."""
+    """Remove what only says that a missing member is null."""
     if isinstance(value, list):
         return [_plain(item) for item in value]
     if not isinstance(value, dict):

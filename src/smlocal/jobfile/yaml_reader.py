@@ -1,7 +1,7 @@
 """Job files in YAML, by the core schema of YAML 1.2.
 
 That is what `aws --cli-input-yaml` reads: `yes`, `no`, `on` and `off` are strings, and so are dates and `1:30`;
-`010` is ten and `1e3` is a number. `<<` merges. A key that stands twice is an error.
+`010` is ten and `1e3` is a number. `<<` merges. A repeated key is an error.
 """
 
 import re
@@ -68,7 +68,7 @@ class _Loader(_Base):
         """Merge as PyYAML does, but never more than a request can hold: merges of merges multiply."""
         own: list[tuple[yaml.Node, yaml.Node]] = []
         merged: list[tuple[yaml.Node, yaml.Node]] = []
-        pairs, node.value = node.value, own  # first, so that a map may merge itself
+        pairs, node.value = node.value, own  # assigned first, because a map may merge itself
         for key, value in pairs:
             if key.tag != _TAG + "merge":
                 own.append((key, value))
@@ -84,7 +84,7 @@ class _Loader(_Base):
     merged = 0
 
     def _merge_sources(self, value: yaml.Node) -> list[yaml.MappingNode]:
-        """The maps to merge, the weakest first."""
+        """The maps to merge; later ones override earlier ones."""
         if isinstance(value, yaml.MappingNode):
             return [value]
         parts = value.value if isinstance(value, yaml.SequenceNode) else [value]
@@ -115,7 +115,7 @@ _Loader.yaml_constructors = {
 
 
 def parse(text: str, name: str) -> tuple[Any, "YamlPlaces"]:
-    """Data and places."""
+    """The data, and its lines."""
     loader = None
     try:
         _refuse_depth(text, name)
@@ -167,7 +167,7 @@ def _refusal(error: yaml.MarkedYAMLError, text: str, name: str) -> JobFileSyntax
 
 
 def _refuse_repeated_keys(root: yaml.Node, name: str) -> None:
-    """Look before anything is built: merging adds keys that are no repetition."""
+    """Check before the data is built, because merging adds keys that are not repeated in the text."""
     waiting, seen = [root], {id(root)}
     while waiting:
         node = waiting.pop()
@@ -194,10 +194,10 @@ def _refuse_repeated_keys(root: yaml.Node, name: str) -> None:
 
 
 class YamlPlaces:
-    """Finds lines in the tree that the parser left."""
+    """Finds lines in the parser's tree."""
 
     def __init__(self, root: yaml.Node | None) -> None:
-        """Keep the tree; walking it waits until something is wrong."""
+        """The tree is only walked if there is a mistake."""
         self._root = root
 
     def lines(self) -> dict["Path", int]:
@@ -216,11 +216,11 @@ class YamlPlaces:
         return found
 
     def _parts(self) -> Iterator[tuple["Path", int, yaml.Node]]:
-        """Each part with its line; of merged maps, the part that counts comes first."""
+        """Each part with its line; for merged maps, the effective part comes first."""
         waiting: list[tuple[Path, yaml.Node, int]] = []
         if self._root is not None:
             waiting.append(((), self._root, self._root.start_mark.line + 1))
-        budget = 20_000  # the document itself is no larger, but this runs before that is known
+        budget = 20_000  # the limit of a document, which is checked later
         while waiting and budget:
             budget -= 1
             path, node, line = waiting.pop()

@@ -338,7 +338,7 @@ def test_a_file_larger_than_the_old_field_for_sizes_can_say(tmp_path: Path) -> N
 
 
 class Reader:
-    """Reads an archive while it is written, as whoever uploads it does."""
+    """Reads an archive while it is written, as the upload does."""
 
     def __init__(self) -> None:
         self.told: list[str] = []
@@ -370,7 +370,7 @@ class Reader:
         self.file.close()
 
 
-def test_a_follower_can_read_every_byte_that_it_is_told_of(tmp_path: Path) -> None:
+def test_a_reader_can_read_every_byte_that_is_reported(tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
     for name, content in {"weights": half_random(9_000_000), "zeros": bytes(5_000_000), "small": b"x"}.items():
         (tmp_path / "tree" / name).write_bytes(content)
@@ -382,7 +382,7 @@ def test_a_follower_can_read_every_byte_that_it_is_told_of(tmp_path: Path) -> No
     assert len(reader.read) <= reader.most
 
 
-def test_what_cannot_be_compressed_stays_below_what_a_follower_is_told(tmp_path: Path) -> None:
+def test_data_that_cannot_be_compressed_stays_below_the_announced_size(tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / "noise").write_bytes(random.Random(1).randbytes(8_000_000))
     for number in range(500):
@@ -392,7 +392,7 @@ def test_what_cannot_be_compressed_stays_below_what_a_follower_is_told(tmp_path:
     assert report.bytes_out <= reader.most
 
 
-def test_a_follower_is_told_that_there_will_be_no_archive(tmp_path: Path) -> None:
+def test_a_reader_is_told_that_the_archive_failed(tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / "f").write_bytes(half_random(6_000_000))
     reader = Reader()

@@ -1,4 +1,4 @@
-"""Which objects a folder becomes, and that no link leads anywhere else."""
+"""The objects of a folder, also for links, none of which may lead out of it."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A mirror over real folders, watched by the real kernel, and the save at the end as the supervisor does it."""
+"""A mirror of real folders, and the save at the end, as the supervisor uses them."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Whatever is done in a mirrored folder, in any order."""
+"""Random operations in a mirrored folder, in any order."""
 
 import shutil
 import time

@@ -1,4 +1,4 @@
-"""Many files and folders, many events, lost ones, and none at all."""
+"""Many files and folders, many events, lost events, and no events."""
 
 import errno
 import os

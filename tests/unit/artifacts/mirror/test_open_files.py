@@ -1,4 +1,4 @@
-"""Files that are open or written at the very moment at which they are mirrored."""
+"""Files that are open, or being written, while they are mirrored."""
 
 import os
 import subprocess
