@@ -38,14 +38,15 @@ def check_image(
     """Check an image, or that of a job with what the job asks of it.
 
     `dockerfile` is the path of the one that made the image; findings are then placed at its lines. Rules that run jobs
-    come last: `timeout` is the limit of each job in seconds, and `said` is told which jobs run and how they end.
+    come last: `timeout` is the limit of each job in seconds. `said` is told what takes long: reading a large image, and
+    which jobs run and how they end.
     """
     wanted = frozenset(profiles) | _profiles_of(job)
     rules = chosen_rules(only=only, skip=skip, profiles=wanted, static=static)
     check_ids((each.id for each in ignores), "--ignore")
     accepted = (*ignores, *(ignores_of(job) if job is not None else ()))
     place = placer(dockerfile)
-    subject = look_at(image, engine, rules, home=home, job=job, profiles=wanted)
+    subject = look_at(image, engine, rules, home=home, job=job, profiles=wanted, said=said)
     found = [
         *examine([rule for rule in rules if not rule.runs_jobs], subject),
         *_examine_with_jobs([rule for rule in rules if rule.runs_jobs], subject, engine, timeout=timeout, said=said),

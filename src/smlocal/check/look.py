@@ -1,7 +1,7 @@
 """Look at an image once: its configuration always, its files where a rule asks for any."""
 
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 
 from smlocal.check.files import wanted
@@ -13,6 +13,10 @@ from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError, ImageArchiveError, ImageMissingError
 from smlocal.jobfile.job_file import JobFile
 from smlocal.planning.facts import ImageFacts
+from smlocal.readable import readable_bytes
+
+_LARGE = 300 << 20
+"""Bytes, which an engine needs some seconds to deliver."""
 
 
 def look_at(
@@ -23,8 +27,9 @@ def look_at(
     home: str,
     job: JobFile | None = None,
     profiles: frozenset[Profile] = frozenset(),
+    said: Callable[[str], None] = lambda _: None,
 ) -> Subject:
-    """What these rules need to see."""
+    """What these rules need to see; `said` is told before something that takes long."""
     facts = engine.image(image)
     if facts is None:
         raise ImageMissingError(
@@ -32,7 +37,7 @@ def look_at(
             remedy=["Build it, or load or pull it: docker pull " + image, "docker images lists the local images."],
         )
     if any(rule.files for rule in rules):
-        saved = _files(facts, engine, home, image)
+        saved = _files(facts, engine, home, image, said)
         return Subject(
             image=image, facts=facts, read=saved.files, history=saved.history, profiles=profiles, job=job, home=home
         )
@@ -40,7 +45,7 @@ def look_at(
     return Subject(image=image, facts=facts, history=steps, profiles=profiles, job=job, home=home)
 
 
-def _files(facts: ImageFacts, engine: Engine, home: str, image: str) -> SavedImage:
+def _files(facts: ImageFacts, engine: Engine, home: str, image: str, said: Callable[[str], None]) -> SavedImage:
     """All that any rule may ask for is read, so that what is remembered serves every later call."""
     from smlocal.check.registry import all_rules
 
@@ -49,6 +54,8 @@ def _files(facts: ImageFacts, engine: Engine, home: str, image: str) -> SavedIma
     if known is not None:
         return known
     names = {posixpath.basename(word) for word in (*(facts.entrypoint or ()), *(facts.command or ()))}
+    if facts.size > _LARGE:
+        said(f"reading {image}, {readable_bytes(facts.size)}; the next check of it will not have to")
     try:
         with closing(engine.save(facts.id)) as pieces:
             saved = read_saved_image(pieces, wanted(wishes, names), image=facts.id)

@@ -140,6 +140,22 @@ def test_secrets_are_named_and_never_shown() -> None:
     assert not any(value in " ".join(found) for value in given.values() if value)
 
 
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("|2 PIP_TOKEN=abc VERSION=1 /bin/sh -c pip install x", ["PIP_TOKEN"]),
+        ("RUN |1 DB_PASSWORD=x y /bin/bash -ec make # buildkit", ["DB_PASSWORD"]),
+        ("|1 TOKEN= /bin/sh -c make", []),
+        ("/bin/sh -c export API_KEY=abc", []),
+        ("/bin/sh -c #(nop)  ARG TOKEN", []),
+    ],
+)
+def test_secrets_among_the_build_arguments(text: str, names: list[str]) -> None:
+    found = messages("variable-secret", subject(layer(), history=[{"created_by": text}]))
+    assert [said.split()[3] for said in found] == names
+    assert not any("abc" in said for said in found)
+
+
 def test_drivers_and_what_only_looks_like_them() -> None:
     image = subject(
         layer(

@@ -5,8 +5,11 @@ import json
 import tarfile
 import tracemalloc
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from tests.unit.check.images import (
     FOLDER,
     HARD,
@@ -123,6 +126,12 @@ def test_names_that_are_not_utf8_and_long_ones_in_every_format() -> None:
         assert (big.entry.uid, big.entry.gid) == (2**31, 7)
 
 
+_DAMAGED = [
+    saved(layer(program("bin/a", b"#!1"), file("x" * 150), file("l", kind=LINK, link="x"), format=tarfile.PAX_FORMAT)),
+    saved(layer(program("bin/a", b"#!1"), file("y" * 150), file("z/.wh.x")), layer(file("h", kind=HARD, link="bin/a"))),
+]
+
+
 def oci(*layers: bytes) -> bytes:
     """As Docker since 25 and containerd's store write it: all blobs, layers perhaps compressed."""
     blobs: dict[str, bytes | str] = {f"blobs/sha256/{number:064x}": content for number, content in enumerate(layers)}
@@ -195,11 +204,31 @@ def test_the_same_layer_twice() -> None:
         (saved(FIRST)[:700], "too early"),
         (archive({"manifest.json": b'[{"Config":"c","Layers":["a/layer.tar"]}]'}), "lacks its layer"),
         (archive({"manifest.json": b"[1"}), "no manifest"),
+        (archive({"manifest.json": b"[" * 100_000}), "no manifest"),
+        (archive({"manifest.json": b'[{"Config":1,"Layers":[7]}]'}), "lacks its layer 7"),
     ],
 )
 def test_what_is_no_image(content: bytes, why: str) -> None:
     with pytest.raises(BrokenImageError, match=why):
         read_saved_image(pieces(content), WANTED, image=ID)
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.lists(st.tuples(st.integers(0, 2**20), st.binary(min_size=1, max_size=12)), min_size=1, max_size=6),
+    st.integers(0, 9),
+)
+def test_damage_anywhere_is_an_image_or_an_error_of_ours(changes: list[tuple[int, bytes]], cut: int) -> None:
+    whole = bytearray(_DAMAGED[cut % 2])
+    for at, what in changes:
+        place = at % len(whole)
+        whole[place : place + len(what)] = what
+    if cut > 7:
+        del whole[changes[0][0] % len(whole) :]
+    with suppress(BrokenImageError):
+        files = read_saved_image(pieces(bytes(whole)), WANTED, image=ID).files
+        for found in files.everything():
+            files.find(found.path)
 
 
 def large() -> Iterator[bytes]:

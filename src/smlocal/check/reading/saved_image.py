@@ -6,7 +6,7 @@ and they are put together afterwards.
 
 import json
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -117,7 +117,7 @@ class _Parts:
         """A JSON document; None where there is none of this name."""
         try:
             return json.loads(self.documents.get(self.followed(name), b"")) if name else None
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
 
 
@@ -135,7 +135,7 @@ def _together(parts: _Parts, image: str) -> SavedImage:
     manifest = _manifest(parts, image)
     found: list[Layer] = []
     unread: list[str] = []
-    for name in manifest.get("Layers") or ():
+    for name in map(str, _listed(manifest, "Layers")):
         place = parts.followed(name)
         layer = parts.layers.get(place)
         if layer is None:
@@ -172,14 +172,20 @@ def _manifest(parts: _Parts, image: str) -> Mapping[str, Any]:
 
 
 def _history(configuration: Any) -> tuple[Step, ...]:
-    """The instructions with the layers that they made; nothing where they do not add up."""
-    history = configuration.get("history") if isinstance(configuration, dict) else None
+    """The instructions with the layers that they made; nothing of these where they do not add up."""
     steps: list[Step] = []
     layer = 0
-    for each in history or ():
-        makes = not each.get("empty_layer")
-        steps.append(Step(text=str(each.get("created_by") or ""), layer=layer if makes else None))
+    for each in _listed(configuration, "history"):
+        step = each if isinstance(each, dict) else {}
+        makes = not step.get("empty_layer")
+        steps.append(Step(text=str(step.get("created_by") or ""), layer=layer if makes else None))
         layer += makes
     root = configuration.get("rootfs") if isinstance(configuration, dict) else None
-    layers = len((root or {}).get("diff_ids") or ())
-    return tuple(steps) if layer == layers else tuple(Step(text=step.text) for step in steps)
+    if layer == len(_listed(root, "diff_ids")):
+        return tuple(steps)
+    return tuple(Step(text=step.text) for step in steps)
+
+
+def _listed(document: Any, member: str) -> Sequence[Any]:
+    found = document.get(member) if isinstance(document, dict) else None
+    return found if isinstance(found, list) else ()

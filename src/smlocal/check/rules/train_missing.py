@@ -3,20 +3,38 @@
 from collections.abc import Iterator
 
 from smlocal.check.files import PROGRAMS, USERS
+from smlocal.check.installed import has_toolkit
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
-from smlocal.check.starting import Program, programs
+from smlocal.check.starting import Program, programs, script_argument
 from smlocal.check.subject import Subject
+from smlocal.contract import paths
 from smlocal.planning.entrypoint import init_program
+
+_FOR_TOOLKIT = "SAGEMAKER_PROGRAM"
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for program in programs(subject):
         if program.found is None or program.found.entry.kind != "file":
             yield Finding(
-                message=f"{_what(program)}: {_words(program)}",
+                message=f"{_what(program)}: {_words(program)}{_without_toolkit(subject, program)}",
                 path=program.word if program.word.startswith("/") else "",
                 instruction="" if program.is_train or subject.is_entrypoint_of_job else "ENTRYPOINT",
             )
+    script = script_argument(subject)
+    if script is not None and not script.startswith(f"{paths.ROOT}/") and subject.files.find(script) is None:
+        yield Finding(
+            message=f"the image has no {script}, which {subject.entrypoint[0]} is to run",
+            path=script,
+            instruction="" if subject.is_entrypoint_of_job else "ENTRYPOINT",
+        )
+
+
+def _without_toolkit(subject: Subject, program: Program) -> str:
+    """The toolkit brings a `train`, and some images are made for it and lack it."""
+    if not program.is_train or _FOR_TOOLKIT not in subject.facts.environment or has_toolkit(subject.files):
+        return ""
+    return f" (ENV {_FOR_TOOLKIT} is for the training toolkit, which is not installed)"
 
 
 def _what(program: Program) -> str:
