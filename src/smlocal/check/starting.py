@@ -1,7 +1,6 @@
 """The programs that the service starts in a container, and where the image has them."""
 
 import posixpath
-import re
 from collections.abc import Iterator
 
 from smlocal.check.image_files import Found
@@ -13,7 +12,6 @@ from smlocal.check.user import User, user_of
 from smlocal.planning.entrypoint import init_program, is_shell
 from smlocal.quick_dataclass import dataclass
 
-_INTERPRETER = re.compile(r"(?:python|pypy)[\d.]*|Rscript|perl|node|julia")
 _INIT_OPTIONS_WITH_VALUE = {"-p", "-e", "-r", "--rewrite"}
 
 
@@ -79,14 +77,6 @@ def has_program(subject: Subject, word: str) -> bool:
     user = user_of(subject)
     found = find_program(subject, word, user)
     return found is not None and found.entry.kind == "file" and user.may_execute(found.entry)
-
-
-def script_argument(subject: Subject) -> str | None:
-    """The script that the first process is to run, where that is an interpreter; None for any other."""
-    words = words_of(subject)
-    if len(words) <= 1 or _INTERPRETER.fullmatch(posixpath.basename(words[0])) is None or words[1].startswith("-"):
-        return None
-    return posixpath.join("/", subject.facts.working_directory or "/", words[1])
 
 
 def script_of(subject: Subject, program: Program) -> tuple[str, str] | None:

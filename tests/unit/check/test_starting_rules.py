@@ -90,20 +90,6 @@ def test_a_wrapper_that_execs_its_arguments_needs_a_train() -> None:
     assert messages("train-missing", given) == []
 
 
-def test_an_interpreter_needs_its_script() -> None:
-    python = program("usr/bin/python3", binary(loader=b""))
-    image = layer(python, file("opt/program/train.py"))
-    for words, there in (
-        (["python3", "/opt/program/train.py"], True),
-        (["/usr/bin/python3", "train.py"], True),
-        (["python3", "-m", "package"], True),
-        (["python3", "/opt/ml/code/train.py"], True),  # may come with a mount
-        (["python3", "/opt/program/trian.py"], False),
-    ):
-        said = messages("train-missing", subject(image, entrypoint=words, working_directory="/opt/program"))
-        assert said == ([] if there else ["the image has no /opt/program/trian.py, which python3 is to run"])
-
-
 def test_an_image_that_is_made_for_the_toolkit_and_lacks_it() -> None:
     (said,) = messages("train-missing", subject(environment={"SAGEMAKER_PROGRAM": "train.py", "PATH": "/bin"}))
     assert said.endswith("(ENV SAGEMAKER_PROGRAM is for the training toolkit, which is not installed)")

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from smlocal.check.files import PROGRAMS, USERS
 from smlocal.check.installed import has_toolkit
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
-from smlocal.check.starting import Program, programs, script_argument
+from smlocal.check.starting import Program, programs
 from smlocal.check.subject import Subject
-from smlocal.contract import paths
 from smlocal.planning.entrypoint import init_program
 
 _FOR_TOOLKIT = "SAGEMAKER_PROGRAM"
@@ -21,13 +20,6 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 path=program.word if program.word.startswith("/") else "",
                 instruction="" if program.is_train or subject.is_entrypoint_of_job else "ENTRYPOINT",
             )
-    script = script_argument(subject)
-    if script is not None and not script.startswith(f"{paths.ROOT}/") and subject.files.find(script) is None:
-        yield Finding(
-            message=f"the image has no {script}, which {subject.entrypoint[0]} is to run",
-            path=script,
-            instruction="" if subject.is_entrypoint_of_job else "ENTRYPOINT",
-        )
 
 
 def _without_toolkit(subject: Subject, program: Program) -> str:
