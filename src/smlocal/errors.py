@@ -54,6 +54,24 @@ class EnvFileError(RequestRefusedError):
     id = "env-file"
 
 
+class ConfigSyntaxError(RequestRefusedError):
+    """The configuration file is not TOML."""
+
+    id = "config-syntax"
+
+
+class ConfigInvalidError(RequestRefusedError):
+    """The configuration file has a key that no flag has, or a value that its flag does not take."""
+
+    id = "config-invalid"
+
+
+class ConfigUnreadableError(RequestRefusedError):
+    """A configuration file, or a folder that may have one, may not be read."""
+
+    id = "config-unreadable"
+
+
 class JobFileMissingError(RequestRefusedError):
     """The job file cannot be opened."""
 

@@ -57,6 +57,13 @@ _PLACES: Mapping[str, tuple[str, ...]] = {
 _SWITCHES: Mapping[str, tuple[str, ...]] = {"allow_cpu": ("Local", "AllowCpu"), "publish": ("Local", "Publish")}
 
 
+_MAPS: Mapping[str, tuple[str, ...]] = {
+    "hyperparameters": ("HyperParameters",),
+    "environment": ("Environment",),
+    "sources": ("Local", "Sources"),
+}
+
+
 def apply_overrides(document: "Document", given: Overrides) -> None:
     """Change the document accordingly."""
     for option, place in _PLACES.items():
@@ -76,6 +83,38 @@ def apply_overrides(document: "Document", given: Overrides) -> None:
         document.set(("Local", "Sources", prefix), _absolute(folder))
     for name, path in given.get("channels", {}).items():
         _apply_channel(document, name, _absolute(path))
+
+
+def apply_defaults(document: "Document", given: Overrides, *, origin: str) -> None:
+    """Change the document where it says nothing itself; `origin` is what gave the defaults."""
+    kept: Any = {option: value for option, value in given.items() if not _stated(document, option)}
+    for option, place in _MAPS.items():
+        if option in kept:
+            kept[option] = {key: value for key, value in kept[option].items() if not document.has((*place, key))}
+    named = _channel_names(document)
+    kept["channels"] = {name: path for name, path in given.get("channels", {}).items() if name not in named}
+    overrides, document.overrides = document.overrides, origin
+    apply_overrides(document, kept)
+    document.overrides = overrides
+
+
+def _stated(document: "Document", option: str) -> bool:
+    """True if the document itself says what this option would."""
+    if option == "output":
+        asked = document.data.get("OutputDataConfig")
+        uri = asked.get("S3OutputPath") if isinstance(asked, dict) else None
+        return document.has(("Local", "Output")) or (uri is not None and not _is_remote(uri))
+    place = {**_PLACES, **_SWITCHES, "gpus": ("Local", "Gpus"), "code": ("Local", "Code")}.get(option)
+    return place is not None and document.has(place)
+
+
+def _channel_names(document: "Document") -> set[Any]:
+    channels = document.data.get("InputDataConfig")
+    return {
+        channel.get("ChannelName")
+        for channel in (channels if isinstance(channels, list) else ())
+        if isinstance(channel, dict)
+    }
 
 
 def fill(document: "Document") -> None:
@@ -116,8 +155,11 @@ def _apply_output(document: "Document", output: str) -> None:
     """An output folder replaces a local path in the file. For an s3:// URI it becomes Local.Output."""
     asked = document.data.get("OutputDataConfig")
     uri = asked.get("S3OutputPath") if isinstance(asked, dict) else None
-    remote = isinstance(uri, str) and uri.startswith(("s3://", "https://"))
-    document.set(("Local", "Output") if remote else ("OutputDataConfig", "S3OutputPath"), output)
+    document.set(("Local", "Output") if _is_remote(uri) else ("OutputDataConfig", "S3OutputPath"), output)
+
+
+def _is_remote(uri: Any) -> bool:
+    return isinstance(uri, str) and uri.startswith(("s3://", "https://"))
 
 
 def _apply_channel(document: "Document", name: str, path: str) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from smlocal.api.overrides import DEFAULT_INSTANCE_TYPE
 
@@ -78,7 +79,7 @@ def read_job_options(given: dict[str, Any]) -> tuple["JobFile", str]:
     from smlocal.api.job_source import command_line_document, read_document, read_file, read_standard_input
 
     path = given["job"]
-    overrides = _overrides(given)
+    overrides, defaults = _overrides_and_defaults(given)
     if path is None:
         if not given["image"]:
             raise click.UsageError("Give a job file, or describe the job with --image and other flags.")
@@ -87,7 +88,23 @@ def read_job_options(given: dict[str, Any]) -> tuple["JobFile", str]:
         document = read_standard_input()
     else:
         document = read_file(path)
+    if defaults is not None:
+        from smlocal.api.overrides import apply_defaults
+
+        apply_defaults(document, defaults, origin="configuration file")
     return read_document(document, overrides, path=path, fill_in=path is None, strict=given["strict"])
+
+
+def _overrides_and_defaults(given: dict[str, Any]) -> "tuple[Overrides, Overrides | None]":
+    """What the flags say, and what the configuration file says, if it says anything."""
+    context = click.get_current_context()
+    by_file = {name for name in given if context.get_parameter_source(name) is ParameterSource.DEFAULT_MAP}
+    if not by_file:
+        return _overrides(given), None
+    nothing = {name: type(value)() if isinstance(value, tuple | bool) else None for name, value in given.items()}
+    flags = {name: nothing[name] if name in by_file else value for name, value in given.items()}
+    defaults = {name: value if name in by_file else nothing[name] for name, value in given.items()}
+    return _overrides(flags), _overrides(defaults)
 
 
 def _overrides(given: dict[str, Any]) -> "Overrides":

@@ -2,33 +2,17 @@
 
 import os
 import sys
-from importlib import import_module
 
 import click
 
+from smlocal.cli.command_table import COMMANDS, load_command
 from smlocal.cli.terminal.errors import show_error
 from smlocal.cli.terminal.standard_streams import ReaderGoneError, discard_output
 from smlocal.errors import SmlocalError, StandardOutputError, UsageRefusedError, WorkingDirectoryError
 
-_COMMANDS = (
-    *(
-        "run",
-        "plan",
-        "validate",
-        "check",
-        "jobs",
-        "describe",
-        "logs",
-        "metrics",
-        "report",
-        "wait",
-        "stop",
-        "interrupt",
-        "publish",
-        "pack",
-    ),
-    *("rm", "recover", "cache", "doctor", "coverage", "schema"),
-)
+_HELP = ("-h", "--help")
+_WITHOUT_FLAGS = ("cache", "config")
+"""Commands that read no configuration file, or read it by themselves."""
 _INTERRUPTED = 130
 _WRONG_USAGE = 2
 
@@ -39,33 +23,42 @@ class Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The commands, in the order in which they are usually needed."""
         del ctx
-        return list(_COMMANDS)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the command's module."""
+        """Load the command."""
         del ctx
-        if cmd_name not in _COMMANDS:
-            return None
-        command: click.Command = import_module(f"smlocal.cli.commands.{cmd_name}").command
-        return command
+        return load_command(cmd_name) if cmd_name in COMMANDS else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Suggest commands for a misspelled one."""
         try:
-            return super().resolve_command(ctx, args)
+            name, command, rest = super().resolve_command(ctx, args)
         except click.UsageError as error:
             from difflib import get_close_matches
 
             # Two, if two are similar: `run` and `rm` do opposite things.
-            meant = " or ".join(f"'{each}'" for each in get_close_matches(args[0], _COMMANDS, n=2))
+            meant = " or ".join(f"'{each}'" for each in get_close_matches(args[0], COMMANDS, n=2))
             if not meant:
                 raise
             raise click.UsageError(f"{error.message} Did you mean {meant} ?", ctx) from error
+        if name is not None and command is not None and not {*rest} & {*_HELP}:
+            self._read_configuration(ctx, name, command)
+        return name, command, rest
+
+    def _read_configuration(self, ctx: click.Context, name: str, command: click.Command) -> None:
+        """Let the configuration file give defaults to the command's flags."""
+        from smlocal.cli.configuration import find_configuration, settings_of
+
+        configuration = None if name in _WITHOUT_FLAGS else find_configuration()
+        if configuration is not None:
+            settings = settings_of(configuration, name, command)
+            ctx.default_map = {name: {each.parameter: each.value for each in settings}}
 
 
-@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.command(cls=Commands, context_settings={"help_option_names": [*_HELP], "max_content_width": 110})
 @click.option("--debug", is_flag=True, help="Show the traceback of errors.")
 @click.version_option(None, "--version", package_name="smlocal", message="smlocal %(version)s")
 @click.pass_context
@@ -142,7 +135,7 @@ def _folder_exists() -> bool:
 def _refused(error: click.ClickException, words: list[str]) -> UsageRefusedError:
     """A mistake on the command line, as an error like all others."""
     context = error.ctx if isinstance(error, click.UsageError) else None
-    command = next((word for word in words if word in _COMMANDS), "")
+    command = next((word for word in words if word in COMMANDS), "")
     where = f"smlocal {command}".strip() if context is None else context.command_path
     sentence = error.format_message().rstrip(".")
     return UsageRefusedError(f"{sentence[:1].lower()}{sentence[1:]}", remedy=[f"Try '{where} --help'."])

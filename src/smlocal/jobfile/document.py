@@ -28,11 +28,11 @@ class Document:
         self._places = places
         self._lines: Mapping[Path, int] | None = None
         self._texts: Mapping[Path, str] | None = None
-        self._overridden: list[Path] = []
+        self._overridden: list[tuple[Path, str]] = []
 
     def line(self, path: Path) -> int | None:
         """The line of a part; None for an override, and if there is no such part."""
-        if self._from_flag(path) or self._places is None:
+        if self._origin(path) is not None or self._places is None:
             return None
         if self._lines is None:
             self._lines = self._places.lines()
@@ -40,7 +40,7 @@ class Document:
 
     def written(self, path: Path) -> str | None:
         """A plain value as it is written in the file, `010` and not 10; None for an override."""
-        if self._from_flag(path) or self._places is None:
+        if self._origin(path) is not None or self._places is None:
             return None
         if self._texts is None:
             self._texts = self._places.texts()
@@ -48,22 +48,23 @@ class Document:
 
     def nearest_line(self, path: Path) -> int | None:
         """The line of a part, or of the nearest existing part around it; None for an override."""
-        lengths = () if self._from_flag(path) else range(len(path), -1, -1)
+        lengths = () if self._origin(path) is not None else range(len(path), -1, -1)
         return next((line for length in lengths if (line := self.line(path[:length])) is not None), None)
 
     def where(self, path: Path) -> str:
         """`job.yaml:12`, to print before a message."""
-        if self._from_flag(path):
-            return self.overrides
+        origin = self._origin(path)
+        if origin is not None:
+            return origin
         line = self.nearest_line(path)
         return self.name if line is None else f"{self.name}:{line}"
 
     def blamed(self, paths: "Iterable[Path]") -> str:
         """`job.yaml`, or the command line if all parts are from there, or both."""
-        flags = [self._from_flag(path) for path in paths]
-        if all(flags) or self.name == self.overrides:
-            return f"the {self.overrides}"
-        return f"{self.name} and the {self.overrides}" if any(flags) else self.name
+        origins = dict.fromkeys(self._origin(path) for path in paths)
+        others = [f"the {origin}" for origin in origins if origin is not None]
+        own = f"the {self.name}" if self.name == self.overrides else self.name
+        return " and ".join(dict.fromkeys([own] * (None in origins or not others) + others))
 
     def set(self, path: Path, value: Any) -> None:
         """Override a value. Missing maps above it are made, and a list may grow by one element."""
@@ -87,10 +88,18 @@ class Document:
                 )
             if not last:
                 target = target[step]
-        self._overridden.append(path)
+        self._overridden.append((path, self.overrides))
 
-    def _from_flag(self, path: Path) -> bool:
-        return any(path[: len(given)] == given for given in self._overridden)
+    def has(self, path: Path) -> bool:
+        """True if the document says anything here."""
+        target: Any = self.data
+        for step in path:
+            target = target.get(step) if isinstance(target, dict) else None
+        return target is not None
+
+    def _origin(self, path: Path) -> str | None:
+        """What this part was laid over the file by; None for what the file says."""
+        return next((by for given, by in reversed(self._overridden) if path[: len(given)] == given), None)
 
 
 def load_document(text: str, *, name: str, directory: str) -> Document:

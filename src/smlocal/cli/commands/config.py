@@ -1,0 +1,66 @@
+"""`smlocal config`: the defaults of flags, and where they come from."""
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from smlocal.cli.terminal.columns import short_path, width_of
+from smlocal.cli.terminal.printable import printable
+from smlocal.cli.terminal.table import table
+
+if TYPE_CHECKING:
+    from smlocal.cli.configuration import Setting
+
+_HEAD = ("KEY", "VALUE", "FROM", "FOR")
+_SHRINKABLE = ((3, 8), (1, 12), (2, 12))
+
+
+@click.group("config")
+def command() -> None:
+    """Show the configuration file, which gives defaults to flags.
+
+    smlocal.toml, or [tool.smlocal] in pyproject.toml, in the current folder or the nearest folder above. A flag on the
+    command line and the job file override it.
+    """
+
+
+@command.command("show")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def show(*, as_json: bool) -> None:
+    """Show each value of the configuration file with its origin."""
+    from smlocal.cli.command_table import COMMANDS, load_command
+    from smlocal.cli.configuration import find_configuration, settings_of
+
+    configuration = find_configuration()
+    found: dict[str, list[Setting]] = {}
+    if configuration is not None:
+        for name in COMMANDS:
+            for setting in settings_of(configuration, name, load_command(name)):
+                found.setdefault(setting.key, []).append(setting)
+    path = None if configuration is None else configuration.path
+    if as_json:
+        import json
+
+        values = [
+            {"Key": key, "Value": same[0].value, "Origin": path, "Commands": [each.command for each in same]}
+            for key, same in found.items()
+        ]
+        click.echo(json.dumps({"Configuration": {"File": path, "Values": values}}, indent=2))
+    elif path is None:
+        click.echo(
+            "No configuration file: neither smlocal.toml nor [tool.smlocal] here or in a folder above.", err=True
+        )
+    else:
+        rows = [
+            (key, _shown(same[0].value), short_path(path), ", ".join(each.command for each in same))
+            for key, same in found.items()
+        ]
+        for line in table([_HEAD, *rows], width=width_of(sys.stdout), shrinkable=_SHRINKABLE):
+            click.echo(printable(line))
+
+
+def _shown(value: object) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False)
