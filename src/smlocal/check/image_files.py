@@ -22,8 +22,8 @@ class Entry(NamedTuple):
     uid: int
     gid: int
     size: int
-    layer: int
-    """From 0."""
+    layer: int | None
+    """From 0; None where it is not known."""
     link: str = ""
     """What a link points to."""
 

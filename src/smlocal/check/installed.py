@@ -19,7 +19,7 @@ class Package:
     name: str
     folder: str
     """Absolute: where it is installed."""
-    layer: int
+    layer: int | None
 
     @property
     def python(self) -> str:

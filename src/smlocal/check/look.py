@@ -4,17 +4,18 @@ import posixpath
 from collections.abc import Callable, Sequence
 from contextlib import closing
 
-from smlocal.check.files import wanted
+from smlocal.check.files import Wanted, wanted
 from smlocal.check.interface import Rule
 from smlocal.check.reading.kept import keep, kept
-from smlocal.check.reading.saved_image import BrokenImageError, SavedImage, read_saved_image
+from smlocal.check.reading.saved_image import BrokenImageError, SavedImage, read_root, read_saved_image
 from smlocal.check.subject import Profile, Step, Subject
-from smlocal.engine.interface import Engine
+from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Engine, Resource, ResourceKind
 from smlocal.errors import EngineError, ImageArchiveError, ImageMissingError
 from smlocal.jobfile.job_file import JobFile
 from smlocal.planning.facts import ImageFacts
 from smlocal.readable import readable_bytes
 
+_NO_PROGRAM = "/smlocal-look-does-not-exist"
 _LARGE = 300 << 20
 """Bytes, which an engine needs some seconds to deliver."""
 
@@ -68,5 +69,32 @@ def _files(facts: ImageFacts, engine: Engine, home: str, image: str, said: Calla
             f"the engine did not deliver the files of the image {image}: {error}",
             remedy=[f"Does this work?  docker save {image} > /dev/null"],
         ) from error
+    if saved.files.unread:
+        saved = _flattened(facts, engine, wanted(wishes, names)) or saved
     keep(home, facts.id, wishes, saved)
     return saved
+
+
+def _flattened(facts: ImageFacts, engine: Engine, wish: Wanted) -> SavedImage | None:
+    """The files as a container has them, which the engine has unpacked; only from which layer they are is not known.
+
+    None where the engine does not deliver them so either.
+    """
+    container = engine.create(
+        ContainerSpec(
+            name="",
+            image=facts.id,
+            labels={JOB_LABEL: "image-check"},
+            entrypoint=(_NO_PROGRAM,),
+            command=(),
+            environment={},
+            hostname="",
+        )
+    )
+    try:
+        files = read_root(engine.get_archive(container, "/"), wish)
+    except (BrokenImageError, EngineError):
+        return None
+    finally:
+        engine.remove(Resource(kind=ResourceKind.CONTAINER, id=container))
+    return SavedImage(files=files, history=tuple(Step(text=text) for text in engine.history(facts.id)))

@@ -17,7 +17,7 @@ class Text(NamedTuple):
 
     path: str
     text: str
-    layer: int
+    layer: int | None
 
 
 def written_text(subject: Subject) -> Iterator[Text]:
@@ -28,7 +28,7 @@ def written_text(subject: Subject) -> Iterator[Text]:
         name = path.rpartition("/")[2]
         if name.endswith(_SUFFIXES) or name in _NAMES or content.startswith(b"#!"):
             entry = subject.files.entry(path)
-            yield Text(f"/{path}", content.decode(errors="replace"), entry.layer if entry is not None else 0)
+            yield Text(f"/{path}", content.decode(errors="replace"), entry.layer if entry is not None else None)
     if subject.files.crowded:  # what was found was found; that there is no more cannot be said
         raise CannotLookError(TOO_MUCH)
 

@@ -16,7 +16,7 @@ from smlocal.check.check_image import check_image
 from smlocal.check.interface import Outcome
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import find_endpoint
-from smlocal.errors import ImageMissingError
+from smlocal.errors import ImageArchiveError, ImageMissingError
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 Image = Callable[[str], str]
@@ -171,6 +171,48 @@ def test_an_image_that_is_removed_meanwhile(tmp_path: Path, own_tag: str) -> Non
     imported(own_tag, tarfile.TarInfo(f"of-{os.getpid()}"))
     with pytest.raises(ImageMissingError, match="was removed while it was being checked"):
         check_image(own_tag, Removing(find_endpoint()), home=str(tmp_path), static=True)
+
+
+class Damaged(DockerEngine):
+    """Breaks an archive off, as an engine does that runs out of disk."""
+
+    def save(self, image: str) -> Generator[bytes, None, None]:
+        yield next(iter(super().save(image)))[:1000]
+
+
+class Compressed(DockerEngine):
+    """Delivers layers as an engine keeps them that has pulled them compressed with zstd."""
+
+    def save(self, image: str) -> Generator[bytes, None, None]:
+        del image
+        into = io.BytesIO()
+        with tarfile.open(fileobj=into, mode="w") as archive:
+            for name, content in (
+                ("layer", b"\x28\xb5\x2f\xfd" + bytes(600)),
+                ("manifest.json", b'[{"Config": "", "Layers": ["layer"]}]'),
+            ):
+                info = tarfile.TarInfo(name)
+                info.size = len(content)
+                archive.addfile(info, io.BytesIO(content))
+        yield into.getvalue()
+
+
+def test_an_archive_that_is_broken_off(image: Image, tmp_path: Path) -> None:
+    with pytest.raises(ImageArchiveError, match=r"did not deliver the files of the image .* ends too early"):
+        check_image(image("sh"), Damaged(find_endpoint()), home=str(tmp_path), static=True)
+    assert not (tmp_path / "checked-images").exists()
+
+
+def test_layers_that_cannot_be_read_are_unpacked_by_the_engine(image: Image, tmp_path: Path) -> None:
+    usual = check_image(image("baked"), DockerEngine(find_endpoint()), home=str(tmp_path / "1"), static=True)
+    other = check_image(image("baked"), Compressed(find_endpoint()), home=str(tmp_path / "2"), static=True)
+    assert [[each.message for each in result.findings] for result in other.results] == [
+        [each.message for each in result.findings] for result in usual.results
+    ]
+    assert {result.outcome for result in other.results} == {Outcome.PASSED, Outcome.FINDING}
+    assert all(finding.layer is None for result in other.results for finding in result.findings)
+    left = run_docker("ps", "--all", "--quiet", "--filter", "label=smlocal.job=image-check")
+    assert left == ""
 
 
 def test_odd_names_and_links(smlocal_run: Run, own_tag: str) -> None:

@@ -97,10 +97,11 @@ def _note_whiteout(layer: Layer, path: str, last: str) -> None:
         layer.removed.append(posixpath.join(folder, last.removeprefix(_WHITEOUT)))
 
 
-def merged(layers: Sequence[Layer], unread: Iterable[str] = ()) -> ImageFiles:
+def merged(layers: Sequence[Layer], unread: Iterable[str] = (), *, numbered: bool = True) -> ImageFiles:
     """What is left when each layer lies on those before it; takes the layers apart on the way."""
     seen, crowded = _Seen(), any(layer.crowded for layer in layers)
-    for number, layer in enumerate(layers):
+    for index, layer in enumerate(layers):
+        number = index if numbered else None
         for folder in layer.opaque:
             seen.empty(folder)
         for path in layer.removed:
@@ -131,7 +132,7 @@ class _Seen:
             self._make(folder, entry.layer)
         self._place(folder, name, path, entry)
 
-    def _make(self, folder: str, layer: int) -> None:
+    def _make(self, folder: str, layer: int | None) -> None:
         """Folders that an archive does not name are root's."""
         missing = []
         while folder not in self.folders:
@@ -150,7 +151,7 @@ class _Seen:
             del self.folders[path]
         self.folders[folder][name] = entry
 
-    def link(self, path: str, target: str, layer: int) -> None:
+    def link(self, path: str, target: str, layer: int | None) -> None:
         """Give a file a second name; the first may be in a lower layer."""
         folder, _, name = target.rpartition("/")
         entry = self.folders.get(folder, {}).get(name)

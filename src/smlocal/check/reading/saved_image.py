@@ -66,6 +66,17 @@ def read_saved_image(pieces: Iterable[bytes], wanted: Wanted, *, image: str) -> 
     return _together(parts, image)
 
 
+def read_root(pieces: Iterable[bytes], wanted: Wanted) -> ImageFiles:
+    """Read the archive of the root folder of a container."""
+    stream = Stream(pieces)
+    try:
+        layer = read_layer(stream, b"", wanted, Room())
+    except (NoTarError, CutShortError) as error:
+        raise BrokenImageError("the files of a container of the image did not come whole") from error
+    _pass_over(stream)
+    return merged([layer], numbered=False)
+
+
 @dataclass(kw_only=True, slots=True)
 class _Parts:
     """What has come so far, by its name in the archive."""
