@@ -67,6 +67,8 @@ class StopSeen:
     others: tuple[Process, ...]
     seconds: float
     """From the signal to the end of the container."""
+    too_early: bool = False
+    """PID 1 got a handler only after the signal, which was lost."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,6 +5,7 @@ import os
 import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
+from math import ceil
 
 from smlocal.api.run import run
 from smlocal.api.training_job import TrainingJob
@@ -16,6 +17,8 @@ from smlocal.errors import JobFinishedError, JobNotInterruptibleError, JobUnknow
 from smlocal.quick_dataclass import dataclass
 
 _LINES = 200
+_SLOWER = 10
+"""How many times as long as the plain job a job may take that shares the processors with others."""
 _POLL_SECONDS = 0.03
 
 
@@ -54,7 +57,14 @@ class _Meddler:
         except JobFinishedError:
             return _Seen()
         first, *others = watch_end(self.engine, container, before, over=lambda: self.over)
-        return _Seen(stop=StopSeen(first=first, others=tuple(others), seconds=time.monotonic() - began))
+        return _Seen(
+            stop=StopSeen(
+                first=first,
+                others=tuple(others),
+                seconds=time.monotonic() - began,
+                too_early=first.handles_sigterm and not before[0].handles_sigterm,
+            )
+        )
 
     def interrupt(self) -> _Seen:
         """Take the instances away once there is a checkpoint, or as late as seems safe."""
@@ -90,6 +100,8 @@ def run_job(
     """
     request = copy.deepcopy(plain)
     scenario.change(request, folders)
+    condition = request["StoppingCondition"]
+    condition["MaxRuntimeInSeconds"] = max(condition["MaxRuntimeInSeconds"], ceil(plain_seconds * _SLOWER))
     if request.get("CheckpointConfig"):
         request["CheckpointConfig"]["S3Uri"] = os.path.join(folders.data, CHECKPOINTS)
     meddler = _Meddler(name=name, request=request, engine=engine, after=plain_seconds / 2)

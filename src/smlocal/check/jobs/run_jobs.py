@@ -13,7 +13,7 @@ from typing import Self
 from smlocal.api.training_job import TrainingJob
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.jobs.folders import NAMES, checks_folder, remove_job, remove_leftovers
-from smlocal.check.jobs.interface import PLAIN, Folders, JobResult, Meanwhile, Request, Scenario
+from smlocal.check.jobs.interface import PLAIN, Folders, JobResult, Request, Scenario, StopSeen
 from smlocal.check.jobs.one_job import run_job
 from smlocal.check.jobs.request import Plain, plain_job
 from smlocal.engine.interface import Engine
@@ -141,7 +141,7 @@ class RunningJobs:
             if self._closing:
                 raise CannotLookError("the check was broken off")
             self._active.add(name)
-        known = 0.0 if scenario.meanwhile is Meanwhile.NOTHING else self.result(PLAIN).seconds
+        known = 0.0 if scenario.id == PLAIN.id else self.result(PLAIN).seconds
         began = time.monotonic()
         try:
             result = run_job(scenario, self.request, name, folders, self._engine, plain_seconds=known)
@@ -150,7 +150,7 @@ class RunningJobs:
             if self._engine.image(self._image) is None:
                 raise ImageMissingError(f"the image {self._image} was removed while it was being checked") from error
             raise
-        self._said(f"{scenario.id}: {result.how}, {time.monotonic() - began:.1f} s")
+        self._said(f"{scenario.id}: {result.how}, {time.monotonic() - began:.1f} s{_of_stop(result.stop)}")
         remove_job(name)
         with self._lock:
             self._active.discard(name)
@@ -179,6 +179,13 @@ class RunningJobs:
     def _left(self) -> tuple[str, ...]:
         with self._lock:
             return tuple(self._active)
+
+
+def _of_stop(stop: StopSeen | None) -> str:
+    if stop is None:
+        return ""
+    handler = "a handler" if stop.first.handles_sigterm else "no handler"
+    return f" ({stop.seconds:.1f} s after SIGTERM; {stop.first.name}, the first process, has {handler} for it)"
 
 
 def _stop(name: str) -> None:

@@ -33,7 +33,7 @@ def _on_spot_instances(request: Request, folders: Folders) -> None:
     _patiently(request, folders)
     request["EnableManagedSpotTraining"] = True
     condition = request["StoppingCondition"]
-    condition["MaxWaitTimeInSeconds"] = 10 * condition["MaxRuntimeInSeconds"]
+    condition["MaxWaitTimeInSeconds"] = 20 * condition["MaxRuntimeInSeconds"]
 
 
 ISOLATED = Scenario(id="network-isolated", change=_isolate)

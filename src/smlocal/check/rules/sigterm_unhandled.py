@@ -14,6 +14,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
     result = compared(subject, STOPPED)
     if result.stop is None:
         raise CannotLookError("the job ended before SIGTERM was sent, or the engine cannot list processes")
+    if result.stop.too_early:
+        raise CannotLookError("SIGTERM came before the first process had a handler for it")
     if any(host.killed for host in result.hosts):
         message = f"the job was killed {result.grace} s after SIGTERM: {_who(result.stop)}"
         yield Finding(message=message, job=STOPPED.id, host=_killed(result))

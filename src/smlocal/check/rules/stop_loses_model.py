@@ -15,6 +15,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
     result = compared(subject, STOPPED)
     if result.stop is None:
         raise CannotLookError("the job ended before SIGTERM was sent, or the engine cannot list processes")
+    if result.stop.too_early:
+        raise CannotLookError("SIGTERM came before the first process had a handler for it")
     killed = any(host.killed for host in result.hosts)
     if not killed and not result.stop.first.handles_sigterm:
         raise CannotLookError("the job ignores SIGTERM, and went on to its end")
