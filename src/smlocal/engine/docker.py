@@ -290,6 +290,8 @@ class DockerEngine:
     @_checked_answer
     def processes(self, container: str) -> tuple[ContainerProcess, ...]:
         """Have `ps` of the engine's machine list them, in the order in which they were started."""
+        if self.client.product == "podman":
+            return podman.processes(int(self._inspect(container)["State"]["Pid"]))
         parameters = {"ps_args": "-eo pid,ppid,caught,comm"}
         rows = self.client.read(f"/containers/{container}/top", parameters=parameters)["Processes"] or ()
         here = {row[0] for row in rows}

@@ -1,11 +1,13 @@
 """Where Podman's Docker-compatible API differs from Docker's: converts it to what Docker does."""
 
+import os
 import re
 import time
 from collections.abc import Callable
 from typing import Any
 
 from smlocal.engine.client import Client
+from smlocal.engine.interface import ContainerProcess
 from smlocal.engine.timeouts import Call
 from smlocal.errors import EngineError
 
@@ -88,3 +90,33 @@ def no_gpus(version: str) -> str:
 def own_prefix(client: Client) -> str:
     """The path prefix of Podman's own API."""
     return f"/v{client.greet()['libpod-api-version']}/libpod"
+
+
+def processes(first: int) -> tuple[ContainerProcess, ...]:
+    """What runs in the container whose first process has this number here.
+
+    Podman's own list has no signals, or needs a `ps` in the image. It always runs on this machine.
+    """
+    try:
+        namespace = os.readlink(f"/proc/{first}/ns/pid")
+        found = [first, *(number for number in map(int, filter(str.isdigit, os.listdir("/proc"))) if number != first)]
+        seen = [_process(number) for number in found if _namespace(number) == namespace]
+    except OSError as error:
+        raise EngineError(f"the processes of the container cannot be seen: {error.strerror}") from error
+    return tuple(each for each in seen if each is not None)
+
+
+def _namespace(process: int) -> str:
+    try:
+        return os.readlink(f"/proc/{process}/ns/pid")
+    except OSError:  # it has ended, or is somebody else's
+        return ""
+
+
+def _process(number: int) -> ContainerProcess | None:
+    try:
+        with open(f"/proc/{number}/status", encoding="utf-8", errors="replace") as file:
+            status = dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
+    except OSError:
+        return None
+    return ContainerProcess(name=status["Name"], caught=int(status["SigCgt"], 16))

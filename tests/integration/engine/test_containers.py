@@ -250,3 +250,26 @@ def test_a_device_of_the_machine_and_one_that_is_not_there(engine: DockerEngine,
     assert trouble is not None
     assert "/dev/smlocal-absent" in trouble
     assert engine.owned(job) == []
+
+
+def test_processes_and_their_handlers(engine: DockerEngine, spec: Spec, wait_until: Callable[..., None]) -> None:
+    container = engine.create(spec("trap 'exit 3' TERM; sleep 60 & wait"))
+    with pytest.raises(EngineError):
+        engine.processes(container)
+    engine.start(container)
+    wait_until(lambda: len(engine.processes(container)) == 2)
+    first, second = engine.processes(container)
+    assert (first.name, second.name) == ("sh", "sleep")
+    assert first.caught & 1 << 14
+    assert not second.caught & 1 << 14
+    engine.signal(container, "SIGTERM")
+    assert engine.wait(container) == 3
+    with pytest.raises(EngineError):
+        engine.processes(container)
+
+
+def test_changes_of_a_container(engine: DockerEngine, spec: Spec) -> None:
+    container = engine.create(spec("echo 1 >/written; touch /etc/touched; rm /bin/yes"))
+    engine.start(container)
+    engine.wait(container)
+    assert {"/written", "/etc/touched", "/bin/yes"} <= set(engine.changes(container))

@@ -10,6 +10,7 @@ from smlocal.job.finish.changes import outside
     [
         (["/root", "/root/.cache", "/root/.cache/index"], ["/root/.cache/index"]),
         (["/opt", "/opt/ml", "/opt/ml/input", "/etc", "/etc/hosts", "/run", "/run/.containerenv"], []),
+        (["/etc", "/run"], []),
         (["/tmp", "/tmp/a", "/tmp/b/c"], []),
         (["/var", "/var/empty"], ["/var/empty"]),
         (["/opt", "/opt/mlx", "/opt/mlx/a", "/tmpx"], ["/opt/mlx/a", "/tmpx"]),
