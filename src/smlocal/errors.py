@@ -72,6 +72,18 @@ class ConfigUnreadableError(RequestRefusedError):
     id = "config-unreadable"
 
 
+class InitFileError(RequestRefusedError):
+    """`smlocal init` cannot write the job file: there is one, or its folder cannot be written."""
+
+    id = "init-file"
+
+
+class InitSourceError(RequestRefusedError):
+    """What `smlocal init` was given is neither an image, a folder with a Dockerfile nor the answer of a job."""
+
+    id = "init-source"
+
+
 class JobFileMissingError(RequestRefusedError):
     """The job file cannot be opened."""
 

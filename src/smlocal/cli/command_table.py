@@ -8,6 +8,7 @@ if TYPE_CHECKING:
 
 COMMANDS = (
     *(
+        "init",
         "run",
         "plan",
         "validate",

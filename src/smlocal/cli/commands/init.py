@@ -1,0 +1,127 @@
+"""`smlocal init`: write a job file to begin with."""
+
+import os
+import re
+from typing import Any
+
+import click
+
+from smlocal.errors import InitFileError, InitSourceError
+
+_DEFAULT_IMAGE = "my-image:latest"
+
+
+@click.command("init")
+@click.argument("source", required=False, metavar="[SOURCE]")
+@click.option(
+    "--file", metavar="FILE", default="job.yaml", help='The new file; "-" is standard output. Default: job.yaml.'
+)
+def command(*, source: str | None, file: str) -> None:
+    """Write a commented job file that smlocal run can run.
+
+    SOURCE is an image, a folder with a Dockerfile, or a JSON file with the answer of DescribeTrainingJob. Default: the
+    current folder. Existing files are never overwritten.
+    """
+    if file != "-" and os.path.lexists(file):
+        raise _exists(file)
+    steps: list[str] = []
+    if source is None or os.path.isdir(source):
+        text = _from_folder(source, file, steps)
+    elif source.endswith(".json") or os.path.isfile(source):
+        text = _from_answer(source, file)
+        steps.append(f"smlocal validate {_quoted(file)}")
+    else:
+        text = _from_image(source, file)
+    if file == "-":
+        click.echo(text, nl=False)
+        return
+    _write(file, text)
+    click.echo(f"wrote {file}", err=True)
+    for step in (*steps, f"smlocal run {_quoted(file)}"):
+        click.echo(f"  {step}", err=True)
+
+
+def _from_folder(folder: str | None, file: str, steps: list[str]) -> str:
+    from smlocal.cli.new_job_file import commented_job, dockerfile_facts
+
+    built = dockerfile_facts(folder or ".")
+    if built is None:
+        if folder is not None:
+            raise InitSourceError(
+                f"the folder {folder} has no Dockerfile that can be read",
+                remedy=["Name a folder with a Dockerfile, or an image: smlocal init IMAGE"],
+            )
+        return commented_job(_DEFAULT_IMAGE, file=file, data=_data(file), built=None)
+    image = _image_of(folder or ".")
+    steps.append(f"docker build --tag {image} {_quoted(folder or '.')}")
+    return commented_job(image, file=file, data=_data(file), built=built)
+
+
+def _from_image(image: str, file: str) -> str:
+    from smlocal.api.image_name import is_image_name
+    from smlocal.cli.new_job_file import commented_job
+    from smlocal.errors import ImageNameError
+
+    if not is_image_name(image):
+        raise ImageNameError(
+            f"{image!r} is not a valid image name",
+            details=["It is not a folder or a file either."],
+            remedy=["Write [registry/]repository[:tag][@digest], with the repository in lower case."],
+        )
+    return commented_job(image, file=file, data=_data(file), built=None)
+
+
+def _from_answer(path: str, file: str) -> str:
+    from smlocal.api.job_source import read_file
+    from smlocal.cli.new_job_file import job_from_answer
+    from smlocal.contract.model.request import CreateTrainingJobRequest
+    from smlocal.contract.model.structure import members
+
+    data = read_file(path).data
+    taken: dict[str, Any] = {
+        name: data[name] for name in members(CreateTrainingJobRequest) if data.get(name) is not None
+    }
+    name = taken.pop("TrainingJobName", "")
+    if "TrainingJobArn" not in data and "AlgorithmSpecification" not in taken:
+        raise InitSourceError(
+            f"{path} is not an answer of DescribeTrainingJob",
+            remedy=[f"aws sagemaker describe-training-job --training-job-name NAME >{path}"],
+        )
+    return job_from_answer(taken, name=re.sub(r"[^\w-]", "?", str(name)), file=file)
+
+
+def _data(file: str) -> str | None:
+    """The folder `data` next to the new file, if there is anything in it."""
+    folder = os.path.join(os.path.dirname(file), "data")
+    try:
+        return "./data" if os.listdir(folder) else None
+    except OSError:
+        return None
+
+
+def _image_of(folder: str) -> str:
+    """A name for the image of a folder: that of the folder, in characters that a name may have."""
+    name = os.path.basename(os.path.realpath(folder)).lower()
+    return f"{re.sub('[^a-z0-9]+', '-', name).strip('-') or 'my-image'}:latest"
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        with open(path, "x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError as error:
+        raise _exists(path) from error
+    except OSError as error:
+        raise InitFileError(f"{path} cannot be written: {error.strerror}", remedy=["Choose another --file."]) from error
+
+
+def _exists(path: str) -> InitFileError:
+    return InitFileError(
+        f"{path} exists already, and init overwrites nothing", remedy=["Choose another name: smlocal init --file FILE"]
+    )
+
+
+def _quoted(text: str) -> str:
+    import shlex
+
+    return shlex.quote(text)
