@@ -4,13 +4,14 @@ import posixpath
 from collections.abc import Callable, Sequence
 from contextlib import closing
 
+from smlocal.api.image_name import is_image_name
 from smlocal.check.files import Wanted, wanted
 from smlocal.check.interface import Rule
 from smlocal.check.reading.kept import keep, kept
 from smlocal.check.reading.saved_image import BrokenImageError, SavedImage, read_root, read_saved_image
 from smlocal.check.subject import Profile, Step, Subject
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Engine, Resource, ResourceKind
-from smlocal.errors import EngineError, ImageArchiveError, ImageMissingError
+from smlocal.errors import EngineError, ImageArchiveError, ImageMissingError, ImageNameError
 from smlocal.jobfile.job_file import JobFile
 from smlocal.planning.facts import ImageFacts
 from smlocal.readable import readable_bytes
@@ -31,6 +32,13 @@ def look_at(
     said: Callable[[str], None] = lambda _: None,
 ) -> Subject:
     """What these rules need to see; `said` is told before something that takes long."""
+    if not is_image_name(image):
+        raise ImageNameError(
+            f"{image!r} is not a valid image name",
+            remedy=[
+                "Write [registry/]repository[:tag][@digest], with the repository in lower case, or the id of an image."
+            ],
+        )
     facts = engine.image(image)
     if facts is None:
         raise ImageMissingError(

@@ -11,6 +11,7 @@ def _set(words: str) -> frozenset[str]:
 _COMMENT = re.compile(r"(?:^|\s)#.*$")
 _EXEC = re.compile(r"(?:^|[;&|(]|\bthen\b|\bdo\b|\belse\b)\s*exec\s+(?![<>&0-9]*[<>])\S")
 _ARGUMENTS = re.compile(r"""^\s*exec\s+"?\$\{?@\}?"?\s*$""", re.MULTILINE)
+_EXEC_WITH_ARGUMENTS = re.compile(r"""(?:^|[;&|(])\s*exec\s+([\w./-][\w./\s-]*?)\s+"?\$\{?@""")
 _CHANGED = re.compile(r"(?:^|[;&|(]|\bthen\b|\bdo\b|\belse\b)\s*(?:shift\b|set\s+(?:-\w+\s+)*--)", re.MULTILINE)
 _TRAP = re.compile(r"\btrap\b[^\n]*\b(?:SIG)?(?:TERM|15)\b")
 _SEPARATOR = re.compile(r"&&|\|\||[;|&]")
@@ -37,18 +38,24 @@ def hands_over(text: str, arguments: Sequence[str]) -> bool:
 
 
 def child_without_exec(text: str) -> str | None:
-    """The last command that the shell starts and waits for, if it neither hands its place over nor listens for SIGTERM.
+    """The command that the shell starts and waits for, if it neither hands its place over nor listens for SIGTERM.
+
+    The last one that has to do with training, else the last one: a script may also serve.
 
     None for a script with an `exec` of a program, with a trap for SIGTERM, or of shell commands alone.
     """
     lines = [_COMMENT.sub("", line).strip() for line in text.replace("\\\n", " ").splitlines()]
     if any(_EXEC.search(line) or _TRAP.search(line) for line in lines):
         return None
-    for line in reversed(lines):
-        for part in reversed(_SEPARATOR.split(line)):
-            if (command := _command(part)) is not None:
-                return command
-    return None
+    found = [command for line in lines for part in _SEPARATOR.split(line) if (command := _command(part)) is not None]
+    trains = [command for command in found if "train" in command]
+    return next(reversed(trains or found), None)
+
+
+def executed(text: str) -> list[list[str]]:
+    """The words of each `exec … "$@"` of a script, with which it gives its arguments to another program."""
+    code = (_COMMENT.sub("", line) for line in text.replace("\\\n", " ").splitlines())
+    return [found[1].split() for line in code if (found := _EXEC_WITH_ARGUMENTS.search(line))]
 
 
 def _command(text: str) -> str | None:

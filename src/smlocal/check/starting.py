@@ -45,16 +45,22 @@ def programs(subject: Subject) -> Iterator[Program]:
     """The first process, and what it starts in its place: an init program, and a wrapper that execs its arguments."""
     words, starter = words_of(subject), ""
     while words:
-        user = user_of(subject)
-        found = find_program(subject, words[0], user)
-        yield Program(
-            word=words[0],
-            starter=starter,
-            arguments=words[1:],
-            found=found,
-            may_run=found is not None and found.entry.kind == "file" and user.may_execute(found.entry),
-        )
-        starter, words = posixpath.basename(words[0]), _next(subject, words, found)
+        program = program_of(subject, words, starter=starter)
+        yield program
+        starter, words = posixpath.basename(words[0]), _next(subject, words, program.found)
+
+
+def program_of(subject: Subject, words: tuple[str, ...], *, starter: str) -> Program:
+    """The program that these words start."""
+    user = user_of(subject)
+    found = find_program(subject, words[0], user)
+    return Program(
+        word=words[0],
+        starter=starter,
+        arguments=words[1:],
+        found=found,
+        may_run=found is not None and found.entry.kind == "file" and user.may_execute(found.entry),
+    )
 
 
 def find_program(subject: Subject, word: str, user: User) -> Found | None:

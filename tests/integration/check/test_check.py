@@ -145,6 +145,13 @@ def test_a_job_file_with_its_ignores(smlocal_run: Run, image: Image, tmp_path: P
     assert path.read_text().splitlines()[unused["Line"] - 1].strip() == "{"
 
 
+@pytest.mark.parametrize("name", ["", " ", "Team/Image", "../../etc/passwd"])
+def test_what_is_no_image_name_is_a_wrong_command(smlocal_run: Run, name: str) -> None:
+    done = smlocal_run("check", "--static", "--", name)
+    assert done.returncode == 2, done.stderr
+    assert f"error: {name!r} is not a valid image name" in done.stderr
+
+
 class NoReading(DockerEngine):
     def save(self, image: str) -> Generator[bytes, None, None]:
         pytest.fail(f"{image} is read")

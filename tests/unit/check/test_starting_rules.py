@@ -75,7 +75,10 @@ def test_an_init_program_starts_what_follows_it() -> None:
         each.word for each in programs(subject(layer(tini), entrypoint=["/sbin/tini", "-s", "-p", "TERM", "--"]))
     ] == [*("/sbin/tini", "train")]
     (said,) = messages("train-missing", subject(layer(tini), entrypoint=["/sbin/tini", "--"]))
-    assert said == "tini cannot start train: [FATAL tini (7)] exec train failed: No such file or directory"
+    assert said == (
+        "tini runs its arguments, and the image has no train on its PATH: "
+        "[FATAL tini (7)] exec train failed: No such file or directory"
+    )
     broken = subject(layer(tini, file("usr/bin/train", SCRIPT)), entrypoint=["/sbin/tini", "--"])
     assert "[FATAL tini (7)] exec train failed: Permission denied" in messages("train-not-executable", broken)[0]
 
@@ -83,7 +86,7 @@ def test_an_init_program_starts_what_follows_it() -> None:
 def test_a_wrapper_that_execs_its_arguments_needs_a_train() -> None:
     wrapper = program("opt/nvidia/entrypoint.sh", b'#!/bin/sh\necho banner\nexec "$@"\n')
     (said,) = messages("train-missing", subject(layer(SHELL, wrapper), entrypoint=["/opt/nvidia/entrypoint.sh"]))
-    assert said == "entrypoint.sh cannot start train: exec: train: not found"
+    assert said == "entrypoint.sh runs its arguments, and the image has no train on its PATH: exec: train: not found"
     there = layer(SHELL, wrapper, program("usr/bin/train"))
     assert messages("train-missing", subject(there, entrypoint=["/opt/nvidia/entrypoint.sh"])) == []
     given = subject(layer(SHELL, wrapper), entrypoint=["/opt/nvidia/entrypoint.sh", "sh", "-x"])
@@ -290,4 +293,19 @@ def test_a_wrapper_that_knows_or_changes_its_arguments_is_not_taken_at_its_word(
 def test_a_wrapper_that_hands_over_needs_a_train(script: str) -> None:
     wrapper = program("entry.sh", f"#!/bin/sh\n{script}".encode())
     (said,) = messages("train-missing", subject(layer(SHELL, wrapper), entrypoint=["/entry.sh"]))
-    assert said.startswith("entry.sh cannot start train")
+    assert said.startswith("entry.sh runs its arguments, and the image has no train")
+
+
+def test_of_several_programs_the_one_that_trains_is_named() -> None:
+    text = "if [ $1 == train ]\nthen\n  gcc -o /lib.so /x.c\n  LD_PRELOAD=/lib.so xvfb-run train\nelse\n  serve\nfi\n"
+    assert child_without_exec(text) == "xvfb-run train"
+    assert child_without_exec("prepare\nserve\n") == "serve"
+
+
+def test_a_script_that_a_wrapper_executes_with_its_arguments_is_looked_at() -> None:
+    wrapper = program("entry.sh", b'#!/bin/bash\nif true; then\n  exec bash -m start.sh "$@"\nfi\nexec "$@"\n')
+    start = program("usr/local/bin/start.sh", b'#!/bin/bash\nif [ "$1" = train ]; then\n  train\nfi\n')
+    bash, train = program("bin/bash", binary()), program("usr/local/bin/train")
+    (said,) = messages("entrypoint-without-exec", subject(layer(bash, wrapper, start, train), entrypoint=["/entry.sh"]))
+    assert said.startswith("/usr/local/bin/start.sh starts 'train' without exec")
+    assert messages("entrypoint-without-exec", subject(layer(bash, wrapper, train), entrypoint=["/entry.sh"])) == []

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from smlocal.check.files import PROGRAMS, USERS
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
-from smlocal.check.shell_script import child_without_exec
-from smlocal.check.starting import programs, script_of
+from smlocal.check.shell_script import child_without_exec, executed
+from smlocal.check.starting import Program, program_of, programs, script_of
 from smlocal.check.subject import Subject
 
 _LONGEST = 60
@@ -16,7 +16,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         script = script_of(subject, program)
         if script is None:
             continue
-        path, text = script
+        path, text = _handed_to(subject, program, script)
         command = child_without_exec(text)
         if command is not None:
             shown = command if len(command) <= _LONGEST else f"{command[:_LONGEST]}…"
@@ -26,6 +26,15 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 path=path,
                 layer=found.entry.layer if found is not None else None,
             )
+
+
+def _handed_to(subject: Subject, program: Program, script: tuple[str, str]) -> tuple[str, str]:
+    """The script that this one executes with its own arguments, if there is such a one, else this one."""
+    for words in executed(script[1]):
+        other = script_of(subject, program_of(subject, tuple(words), starter=program.word))
+        if other is not None:
+            return other
+    return script
 
 
 RULE = Rule(
@@ -39,7 +48,10 @@ RULE = Rule(
         "the shell."
     ),
     mark=Mark.SEEN,
-    remedy='Begin the last command of the script with exec, for example exec python /opt/program/train.py "$@".',
+    remedy=(
+        'Begin the last command of the script with exec, for example exec python /opt/program/train.py "$@". If the '
+        "script is one of the base image, set an ENTRYPOINT of your own."
+    ),
     check=_check,
     files=(PROGRAMS, USERS),
     example=Example(

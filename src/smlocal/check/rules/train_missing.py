@@ -31,7 +31,8 @@ def _without_toolkit(subject: Subject, program: Program) -> str:
 
 def _what(program: Program) -> str:
     if program.starter:
-        return f"{program.starter} cannot start {program.word}"
+        where = "" if "/" in program.word else " on its PATH"
+        return f"{program.starter} runs its arguments, and the image has no {program.word}{where}"
     if program.is_train:
         return "there is no ENTRYPOINT, and no train on the PATH of the image"
     return f"the image has no {program.word}"
@@ -55,7 +56,8 @@ RULE = Rule(
     why=(
         "The service runs `docker run IMAGE train`. With an ENTRYPOINT, `train` is its argument. Without one, `train` "
         "is the program, which the engine looks for on the PATH of the image. If it is not there, no job of this image "
-        "starts."
+        "starts. A CMD does not count: `train` takes its place. An ENTRYPOINT that runs its arguments, as tini and the "
+        "images of CUDA 12 do, needs a `train` too."
     ),
     mark=Mark.DOCUMENTED,
     remedy="COPY an executable to /usr/local/bin/train, or set ENTRYPOINT to the program that trains.",

@@ -2,8 +2,8 @@
 
 import re
 
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-"""All control characters but TAB and newline."""
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""All control characters but TAB and newline, and those that turn the direction of what follows."""
 _COLOURS = re.compile(r"\x1b\[[0-9;:]*m")
 
 

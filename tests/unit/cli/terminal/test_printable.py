@@ -22,6 +22,7 @@ def test_only_tabs_and_line_ends_stay() -> None:
     assert [char for char in printable(every) if category(char) == "Cc"] == ["\t", "\n"]
     assert printable("dos\r\nlines\r\n") == "dos\nlines\n"
     assert printable(HOSTILE) == SHOWN
+    assert printable("model\u202egpj.exe\u2066x") == r"model\u202egpj.exe\u2066x"
 
 
 @pytest.mark.parametrize("command", [("describe", "bad"), ("jobs",)])
