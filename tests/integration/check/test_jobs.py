@@ -157,6 +157,17 @@ def test_a_channel_in_s3_runs_no_job(checks: Checks) -> None:
     assert done.returncode == 0
 
 
+def test_data_that_is_not_there_runs_no_job(checks: Checks) -> None:
+    checks.write("true")
+    (checks.folder / "data" / "a").unlink()
+    (checks.folder / "data").rmdir()
+    done, found = checks("job-fails", "two-hosts-fail", "entrypoint-shell-form")
+    assert "data does not exist" in found["job-fails"]["Skipped"], done.stdout
+    assert found["two-hosts-fail"]["Outcome"] == "skipped"
+    assert found["entrypoint-shell-form"]["Outcome"] == "passed"
+    checks.assert_nothing_left()
+
+
 def test_a_channel_of_many_files_has_few(checks: Checks) -> None:
     checks.write("n=$(ls /opt/ml/input/data/train | wc -l); [ $n = 200 ] || exit $n")
     for number in range(300):

@@ -8,11 +8,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from threading import Lock
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from smlocal.api.training_job import TrainingJob
 from smlocal.check.cannot_look import CannotLookError
-from smlocal.check.jobs.folders import NAMES, checks_folder, remove_job, remove_leftovers
+from smlocal.check.jobs.folders import NAMES, checks_folder, make_folder, remove_job, remove_leftovers
 from smlocal.check.jobs.interface import PLAIN, Folders, JobResult, Request, Scenario, StopSeen
 from smlocal.check.jobs.one_job import run_job
 from smlocal.check.jobs.request import Plain, plain_job
@@ -23,16 +23,20 @@ from smlocal.errors import (
     ImageMissingError,
     JobFinishedError,
     JobUnknownError,
-    MachineNotReadyError,
     SmlocalError,
 )
 from smlocal.jobfile.job_file import JobFile
 from smlocal.removal import remove_tree
-from smlocal.store.lease import Lease
+
+if TYPE_CHECKING:
+    from smlocal.store.lease import Lease
 
 _MOST_AT_ONCE = 8
 _LONGEST_NAME = 63
 _POLL_SECONDS = 0.1
+
+_GENERAL = (EngineLostError, EngineUnreachableError, ImageMissingError)
+"""What ends a check. After any other error the rules that need the job are skipped."""
 
 Said = Callable[[str], None]
 
@@ -60,8 +64,7 @@ class RunningJobs:
 
     def __enter__(self) -> Self:
         remove_leftovers(self._home)
-        os.makedirs(self._folder, mode=0o700)
-        self._lease = Lease.take(self._folder)
+        self._lease = make_folder(self._folder)
         return self
 
     def __exit__(
@@ -84,9 +87,11 @@ class RunningJobs:
             except CannotLookError as error:
                 self._no_plain = str(error)
                 raise
-            except MachineNotReadyError as error:
-                self._no_plain = error.sentence
-                raise CannotLookError(error.sentence) from error
+            except _GENERAL:
+                raise
+            except SmlocalError as error:
+                self._no_plain = "; ".join([error.sentence, *error.details])
+                raise CannotLookError(self._no_plain) from error
         return self._plain
 
     @property
@@ -122,7 +127,7 @@ class RunningJobs:
         """Wait for the end of a job."""
         try:
             return self._begin(scenario).result()
-        except (EngineLostError, EngineUnreachableError, ImageMissingError):
+        except _GENERAL:
             raise
         except SmlocalError as error:
             raise CannotLookError(f"the job {scenario.id} was not run: {error.sentence}") from error
@@ -170,11 +175,15 @@ class RunningJobs:
                     _stop(name)
             time.sleep(_POLL_SECONDS)
         self._pool.shutdown()
-        for name in self._left():
-            remove_job(name)
-        remove_tree(self._folder)
-        if self._lease is not None:
-            self._lease.release()
+        try:
+            for name in self._left():
+                remove_job(name)
+            remove_tree(self._folder)
+        except SmlocalError as error:
+            self._said(f"the next check will remove what is left of this one: {error.sentence}")
+        finally:
+            if self._lease is not None:
+                self._lease.release()
 
     def _left(self) -> tuple[str, ...]:
         with self._lock:
