@@ -4,13 +4,10 @@ from typing import TYPE_CHECKING, Unpack
 
 from smlocal.api.job_source import JobSource, read_source
 from smlocal.api.overrides import Overrides
+from smlocal.api.run_job import run_job
 from smlocal.api.training_job import TrainingJob
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from queue import SimpleQueue
-
-    from smlocal.job.reporter import Reporter
     from smlocal.planning.model import JobPlan
 
 
@@ -35,28 +32,8 @@ def run(
 
     KeyboardInterrupt stops the job as `smlocal stop` does, a second one kills it; it is raised once the job has ended.
     """
-    from queue import SimpleQueue
-
-    from smlocal.api.execution import execute, execute_in_background
-    from smlocal.api.run_in_thread import run_in_thread
-    from smlocal.job.control.stop_requests import StopRequests
-
     asked, name = read_source(job, overrides, strict=strict)
-    if detach:
-        reporter = _reporter(None)
-        execute_in_background(asked, name=name, strict=strict, replace=replace, reporter=reporter)
-        return TrainingJob(name)
-    messages: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-    requests = StopRequests()
-    execute(
-        asked,
-        name=name,
-        strict=strict,
-        replace=replace,
-        reporter=_reporter(messages if show else None),
-        requests=requests,
-        where=lambda supervise: run_in_thread(supervise, requests, messages),
-    )
+    run_job(asked, name, detach=detach, replace=replace, show=show, strict=strict)
     return TrainingJob(name)
 
 
@@ -66,13 +43,3 @@ def plan(job: JobSource | None = None, *, strict: bool = False, **overrides: Unp
 
     asked, name = read_source(job, overrides, strict=strict)
     return plan_only(asked, name=name, strict=strict)
-
-
-def _reporter(messages: "SimpleQueue[Callable[[], None] | None] | None") -> "Reporter":
-    if messages is None:
-        from smlocal.job.reporter import Reporter
-
-        return Reporter()
-    from smlocal.api.printed import Printed
-
-    return Printed(messages)

@@ -3,12 +3,13 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from smlocal.api.artifact import Artifact
+    from smlocal.api.overrides import Overrides
     from smlocal.contract.outcome.statuses import SecondaryStatus, TrainingJobStatus
     from smlocal.job.finish.publish import PublishResult
     from smlocal.job.metrics.job_metrics import JobMetrics
@@ -107,6 +108,32 @@ class TrainingJob:
 
         with self._store() as store:
             stop(store, self.name, grace=grace, on_message=on_message)
+
+    def rerun(
+        self,
+        *,
+        detach: bool = False,
+        replace: bool = False,
+        show: bool = False,
+        strict: bool = False,
+        members: "Mapping[str, Any] | None" = None,
+        **overrides: "Unpack[Overrides]",
+    ) -> "TrainingJob":
+        """Run the recorded request again under a new name, as `smlocal rerun` does; returns the new job.
+
+        `members` are values by their paths in the request, such as `{"ResourceConfig.InstanceCount": 2}`. The other
+        keywords are those of `smlocal.run`, and override them.
+        """
+        from smlocal.api.job_source import check_keywords
+        from smlocal.api.recorded_job import read_recorded
+        from smlocal.api.run_job import run_job
+
+        check_keywords(overrides)
+        asked, name = read_recorded(
+            self.name, overrides, members=members or {}, strict=strict, changed_by="keyword arguments"
+        )
+        run_job(asked, name, detach=detach, replace=replace, show=show, strict=strict)
+        return TrainingJob(name)
 
     def interrupt(self) -> None:
         """Simulate a spot interruption. The job must be training, with EnableManagedSpotTraining."""

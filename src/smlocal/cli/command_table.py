@@ -10,6 +10,7 @@ COMMANDS = (
     *(
         "init",
         "run",
+        "rerun",
         "plan",
         "validate",
         "check",

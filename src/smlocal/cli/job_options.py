@@ -14,9 +14,13 @@ if TYPE_CHECKING:
 
 
 def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add everything that describes a job to a command."""
+    """Add everything that describes a job to a command: a file, and what overrides it."""
+    return click.argument("job", required=False, type=click.Path(), metavar="[JOB]")(override_options(command))
+
+
+def override_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that override a request to a command."""
     options = (
-        click.argument("job", required=False, type=click.Path(), metavar="[JOB]"),
         click.option("--image", metavar="IMAGE", help="Training image."),
         click.option("--channel", "channels", multiple=True, metavar="NAME=PATH", help="Input channel; repeatable."),
         click.option(
@@ -79,7 +83,7 @@ def read_job_options(given: dict[str, Any]) -> tuple["JobFile", str]:
     from smlocal.api.job_source import command_line_document, read_document, read_file, read_standard_input
 
     path = given["job"]
-    overrides, defaults = _overrides_and_defaults(given)
+    overrides, defaults = overrides_and_defaults(given)
     if path is None:
         if not given["image"]:
             raise click.UsageError("Give a job file, or describe the job with --image and other flags.")
@@ -95,7 +99,7 @@ def read_job_options(given: dict[str, Any]) -> tuple["JobFile", str]:
     return read_document(document, overrides, path=path, fill_in=path is None, strict=given["strict"])
 
 
-def _overrides_and_defaults(given: dict[str, Any]) -> "tuple[Overrides, Overrides | None]":
+def overrides_and_defaults(given: dict[str, Any]) -> "tuple[Overrides, Overrides | None]":
     """What the flags say, and what the configuration file says, if it says anything."""
     context = click.get_current_context()
     by_file = {name for name in given if context.get_parameter_source(name) is ParameterSource.DEFAULT_MAP}

@@ -33,7 +33,10 @@ class RequestedSource:
     def details(self) -> tuple[str, ...]:
         """The line of the error that says where."""
         text = f"{self.member}: {self.uri}"
-        return (text if self.where is None else f"{self.where}   {text}",)
+        if self.where is not None:
+            return (f"{self.where}   {text}",)
+        relative = "://" not in self.uri and not self.uri.startswith(("/", "~"))
+        return (f"{text}   in {self.directory}" if relative else text,)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -49,7 +49,7 @@ def test_a_missing_path_without_a_neighbour_is_still_clear(
     with pytest.raises((SourceMissingError, SourceUnreadableError)) as caught:
         listing_of(uri)
     assert caught.value.sentence.startswith('channel "train": ')
-    assert caught.value.details == (f"S3Uri: {uri}",)
+    assert caught.value.details == (f"S3Uri: {uri}   in {tmp_path}",)
     assert caught.value.remedy == ()
 
 
@@ -160,7 +160,11 @@ def test_many_unreadable_files_are_counted_and_some_named(open_folder: Path, as_
     with as_user(), pytest.raises(SourceUnreadableError) as caught:
         listed(open_folder, ".")
     assert caught.value.sentence == 'channel "train": this user may not read 7 paths below .'
-    assert caught.value.details == ("S3Uri: .", *(f"{open_folder}/f{n}" for n in range(5)), "… and 2 more")
+    assert caught.value.details == (
+        f"S3Uri: .   in {open_folder}",
+        *(f"{open_folder}/f{n}" for n in range(5)),
+        "… and 2 more",
+    )
 
 
 @pytest.mark.parametrize("uri", [".", "closed", "closed/x", "link"])

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,39 +16,69 @@ if TYPE_CHECKING:
     from smlocal.cli.terminal.screen import Screen
     from smlocal.errors import StandardOutputError
     from smlocal.job.supervisor import Result
+    from smlocal.jobfile.job_file import JobFile
 
 EXIT_CODES = {"Completed": 0, "Failed": 1, "Stopped": 4}
 _SIGNALLED = 128
+_RUN_OPTIONS = ("strict", "replace", "as_json", "report", "junit", "detach", "quiet")
+
+
+def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options about how a job is run, and how its end is told, to a command."""
+    options = (
+        click.option(
+            "--pull",
+            type=click.Choice(["missing", "always", "never"]),
+            help="When to pull the image. Default: missing.",
+        ),
+        click.option("--replace", is_flag=True, help="Replace a finished job of the same name."),
+        click.option(
+            "--json",
+            "as_json",
+            is_flag=True,
+            help="Print the final job description as JSON; container output goes to stderr.",
+        ),
+        click.option(
+            "--report", metavar="FILE", help="Write the final job description to FILE as JSON, however the job ends."
+        ),
+        click.option("--junit", metavar="FILE", help="Write the outcome to FILE as JUnit XML, however the job ends."),
+        ci_option,
+        click.option("--detach", "-d", is_flag=True, help="Run the job in the background; print its name."),
+        click.option("--quiet", "-q", is_flag=True, help="Print only the output of the containers."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
 @click.command("run")
 @job_options
-@click.option(
-    "--pull", type=click.Choice(["missing", "always", "never"]), help="When to pull the image. Default: missing."
-)
-@click.option("--replace", is_flag=True, help="Replace a finished job of the same name.")
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print the final job description as JSON; container output goes to stderr."
-)
-@click.option("--report", metavar="FILE", help="Write the final job description to FILE as JSON, however the job ends.")
-@click.option("--junit", metavar="FILE", help="Write the outcome to FILE as JUnit XML, however the job ends.")
-@ci_option
-@click.option("--detach", "-d", is_flag=True, help="Run the job in the background; print its name.")
-@click.option("--quiet", "-q", is_flag=True, help="Print only the output of the containers.")
+@run_options
 def command(*, ci: str | None, **given: Any) -> int:
     """Run a training job and wait until it ends.
 
     JOB is a CreateTrainingJob request in YAML or JSON ("-" reads it from standard input). Options override it;
     with --image no file is needed.
     """
-    service = chosen_service(ci)
     file = given["job"] if given["job"] != "-" else None
+    return run_job(lambda: read_job_options(given), given, ci=ci, title="run", file=file)
+
+
+def run_job(
+    read: "Callable[[], tuple[JobFile, str]]", given: dict[str, Any], *, ci: str | None, title: str, file: str | None
+) -> int:
+    """Run the job that `read` returns as the options say; returns the exit code. `file`: where errors are annotated."""
+    service = chosen_service(ci)
     with annotated_errors(service, file):
-        return _run(**given, service=service, file=file)
+        return _run(*read(), title=title, service=service, file=file, **{key: given[key] for key in _RUN_OPTIONS})
 
 
 def _run(
+    job: "JobFile",
+    name: str,
     *,
+    title: str,
+    strict: bool,
     replace: bool,
     as_json: bool,
     report: str | None,
@@ -56,9 +87,7 @@ def _run(
     quiet: bool,
     service: "CiService | None",
     file: str | None,
-    **given: Any,
 ) -> int:
-    job, name = read_job_options(given)
     report, junit = _usable(report), _usable(junit)
     if report is not None and report == junit:
         raise click.UsageError("--report and --junit name the same file.")
@@ -67,9 +96,9 @@ def _run(
     from smlocal.cli.terminal.screen import Screen
     from smlocal.job.control.stop_requests import StopSignals
 
-    group = LogGroup(service if not (detach or quiet) else None, f"smlocal run {name}")
+    group = LogGroup(service if not (detach or quiet) else None, f"smlocal {title} {name}")
     screen = Screen(output_to=(sys.stderr if as_json else sys.stdout).fileno(), quiet=quiet)
-    asked: Any = {"name": name, "strict": given["strict"], "replace": replace, "reporter": screen}
+    asked: Any = {"name": name, "strict": strict, "replace": replace, "reporter": screen}
     asked |= {"report": report, "junit": junit}
     group.begin()
     try:

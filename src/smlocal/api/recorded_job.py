@@ -1,0 +1,79 @@
+"""Reads the recorded request of a job, with changes, for another run."""
+
+import os
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from smlocal.api.overrides import Overrides
+from smlocal.errors import UsageRefusedError
+
+if TYPE_CHECKING:
+    from smlocal.contract.validation.member_path import Path
+    from smlocal.jobfile.document import Document
+    from smlocal.jobfile.job_file import JobFile
+
+_STAMP = re.compile(r"-\d{8}-\d{6}-\d{3}$")
+"""The time at the end of a name that smlocal made."""
+_STEP = re.compile(r"([A-Za-z][A-Za-z0-9]*)((?:\[\d{1,4}\])*)")
+_MAPS = ("HyperParameters.", "Environment.", "Local.Sources.", "Local.Endpoints.")
+"""Maps whose keys are chosen by the user. The rest of a path is one key, which may have dots."""
+
+
+def read_recorded(
+    recorded: str,
+    given: Overrides,
+    *,
+    members: Mapping[str, Any],
+    strict: bool,
+    changed_by: str = "command line",
+) -> tuple["JobFile", str]:
+    """The validated job of another run, and its name. Paths in the record start where they started the first time."""
+    from smlocal.api.job_source import read_document
+    from smlocal.job.finish.describe import JOB, RECALL
+    from smlocal.jobfile.document import Document
+    from smlocal.store.home import home_directory
+    from smlocal.store.jobs import Store
+
+    with Store.open(home_directory()) as store:
+        job, output = store.document(recorded, JOB), store.document(recorded, RECALL)["output"]["directory"]
+    document = Document(job["Data"], name=f"the request of {recorded}", directory=job["Directory"])
+    document.overrides = changed_by
+    document.set(("TrainingJobName",), _new_name(recorded))
+    _keep_output(document, os.path.dirname(output))
+    for path, value in members.items():
+        document.set(member_path(path), value)
+    return read_document(document, given, path=None, fill_in=False, strict=strict)
+
+
+def member_path(text: str) -> "Path":
+    """The place of a member from its path: `InputDataConfig[0].ChannelName`."""
+    parent = next((each for each in _MAPS if text.startswith(each) and text != each), None)
+    if parent is not None:
+        return (*parent.rstrip(".").split("."), text.removeprefix(parent))
+    steps: list[str | int] = []
+    for part in text.split("."):
+        found = _STEP.fullmatch(part)
+        if found is None:
+            raise UsageRefusedError(
+                f"{text!r} is not the path of a member",
+                remedy=["Write it like ResourceConfig.InstanceCount or InputDataConfig[0].ShuffleConfig.Seed."],
+            )
+        steps += [found[1], *(int(index) for index in re.findall(r"\d+", found[2]))]
+    return tuple(steps)
+
+
+def _new_name(recorded: str) -> str:
+    from datetime import datetime
+
+    from smlocal.contract.identity import default_name
+
+    return default_name(_STAMP.sub("", recorded), datetime.now().astimezone())
+
+
+def _keep_output(document: "Document", folder: str) -> None:
+    """Without an output folder in the request, the job wrote to one in the folder where it was started."""
+    local = document.data.get("Local") or {}
+    remote = document.data["OutputDataConfig"]["S3OutputPath"].startswith(("s3://", "https://"))
+    if remote and not local.get("Output"):
+        document.set(("Local", "Output"), folder)

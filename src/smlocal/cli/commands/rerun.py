@@ -1,0 +1,54 @@
+"""`smlocal rerun`: run the recorded request of a job again."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from smlocal.cli.commands.run import run_job, run_options
+from smlocal.cli.job_options import override_options, overrides_and_defaults
+
+if TYPE_CHECKING:
+    from smlocal.jobfile.job_file import JobFile
+
+_TEXT = ("HyperParameters.", "Environment.")
+"""Their values are text, also if they look like numbers."""
+
+
+@click.command("rerun")
+@click.argument("recorded", metavar="NAME")
+@click.option(
+    "--set", "members", multiple=True, metavar="PATH=VALUE", help="One member of the request, before other options."
+)
+@override_options
+@run_options
+def command(*, recorded: str, members: tuple[str, ...], ci: str | None, **given: Any) -> int:
+    """Run the request of an earlier job again, under a new name.
+
+    NAME is a job of any status. Its recorded request is used, not its job file. Options override the request.
+    """
+
+    def read() -> "tuple[JobFile, str]":
+        from smlocal.api.recorded_job import read_recorded
+
+        # The request is complete: defaults of a configuration file are for jobs that say nothing themselves.
+        overrides, _ = overrides_and_defaults(given)
+        return read_recorded(recorded, overrides, members=_values(members), strict=given["strict"])
+
+    return run_job(read, given, ci=ci, title="rerun", file=None)
+
+
+def _values(members: tuple[str, ...]) -> dict[str, Any]:
+    import json
+
+    values: dict[str, Any] = {}
+    for text in members:
+        path, separator, value = text.partition("=")
+        if not separator or not path:
+            raise click.UsageError(f"--set {text}: write PATH=VALUE.")
+        values[path] = value
+        if not path.startswith(_TEXT):
+            try:
+                values[path] = json.loads(value)
+            except (ValueError, RecursionError):
+                values[path] = value
+    return values

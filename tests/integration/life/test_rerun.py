@@ -1,0 +1,104 @@
+"""`smlocal rerun`: the recorded request runs again, from any folder."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import smlocal
+
+Begin = Callable[[str], Path]
+Clean = Callable[[str], None]
+SCRIPT = "cat /opt/ml/input/data/train/a /opt/ml/input/config/hyperparameters.json; echo m >/opt/ml/model/m"
+
+
+@pytest.fixture
+def begin(life: Any, tmp_path: Path) -> Callable[[str], Path]:
+    """Runs a job from its folder; returns another folder."""
+
+    def run(name: str) -> Path:
+        (tmp_path / "data").mkdir()
+        (tmp_path / "data" / "a").write_text("the data\n")
+        source = {"S3DataSource": {"S3DataType": "S3Prefix", "S3Uri": "./data"}}
+        channels = [{"ChannelName": "train", "DataSource": source}]
+        done = life("run", life.job_file(name, SCRIPT, InputDataConfig=channels))
+        assert done.returncode == 0, done.stderr
+        other = tmp_path / "other"
+        other.mkdir()
+        return other
+
+    return run
+
+
+def from_folder(life: Any, folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    here, life.folder = life.folder, folder
+    try:
+        done: subprocess.CompletedProcess[str] = life(*arguments)
+        return done
+    finally:
+        life.folder = here
+
+
+def test_from_another_folder_with_changes(life: Any, begin: Begin, tmp_path: Path, assert_nothing_left: Clean) -> None:
+    elsewhere = begin("again")
+    (tmp_path / "again.json").unlink()
+    (elsewhere / "smlocal.toml").write_text('output = "./artifacts"\ninstance-count = 2\n')
+    done = from_folder(life, elsewhere, "rerun", "again", "-p", "lr=0.1", "--set", "Local.Cpus=0.5")
+    assert done.returncode == 0, done.stderr
+    assert 'the data\n{"lr":"0.1"}' in done.stdout.replace(": ", ":")
+    newest = life.store.list(limit=1)[0].name
+    assert newest.startswith("again-2")
+    assert newest in done.stderr
+    assert life.model(newest) == ["m"]
+    assert os.listdir(elsewhere) == ["smlocal.toml"]
+    assert life.store.document(newest, "job")["Data"]["Local"] == {"Cpus": 0.5}
+    assert_nothing_left(newest)
+
+    chained = from_folder(life, elsewhere, "rerun", newest, "--name", "again-third", "--detach")
+    assert (chained.returncode, chained.stdout) == (0, "again-third\n"), chained.stderr
+    assert life("wait", "again-third").returncode == 0
+    assert '"lr": "0.1"' in life.log("again-third").replace('":"', '": "')
+    assert_nothing_left("again-third")
+
+
+def test_of_a_job_whose_data_or_image_is_gone(
+    life: Any, begin: Begin, tmp_path: Path, docker: Callable[..., str]
+) -> None:
+    elsewhere = begin("gone-data")
+    docker("tag", life.image, "smlocal-rerun:here")
+    try:
+        tagged = life("rerun", "gone-data", "--image", "smlocal-rerun:here", "--name", "gone-image")
+        assert tagged.returncode == 0, tagged.stderr
+    finally:
+        docker("rmi", "smlocal-rerun:here")
+    gone = from_folder(life, elsewhere, "rerun", "gone-image", "--pull", "never")
+    assert gone.returncode == 3
+    assert "the image smlocal-rerun:here is not available locally" in gone.stderr
+
+    shutil.rmtree(tmp_path / "data")
+    gone = from_folder(life, elsewhere, "rerun", "gone-data")
+    assert gone.returncode == 2
+    assert 'channel "train": ./data does not exist' in gone.stderr
+    assert f"S3Uri: ./data   in {tmp_path}" in gone.stderr
+    assert "[source-missing]" in gone.stderr
+    assert life.store.count() == 2
+
+
+def test_in_python(life: Any, begin: Begin, monkeypatch: pytest.MonkeyPatch, assert_nothing_left: Clean) -> None:
+    elsewhere = begin("again-python")
+    monkeypatch.setenv("SMLOCAL_HOME", str(life.home))
+    monkeypatch.chdir(elsewhere)
+    job = smlocal.TrainingJob("again-python").rerun(
+        hyperparameters={"lr": 0.5}, members={"StoppingCondition.MaxRuntimeInSeconds": 60}
+    )
+    assert (job.status, job.name != "again-python") == ("Completed", True)
+    answer = job.describe()
+    assert answer["HyperParameters"] == {"lr": "0.5"}
+    assert answer["StoppingCondition"] == {"MaxRuntimeInSeconds": 60}
+    with pytest.raises(TypeError, match="there is no keyword 'lr'"):
+        job.rerun(lr=1)  # type: ignore[call-arg]
+    assert_nothing_left(job.name)
