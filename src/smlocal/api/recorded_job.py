@@ -26,6 +26,7 @@ def read_recorded(
     *,
     members: Mapping[str, Any],
     strict: bool,
+    defaults: Overrides | None = None,
     changed_by: str = "command line",
 ) -> tuple["JobFile", str]:
     """The validated job of another run, and its name. Paths in the record start where they started the first time."""
@@ -43,6 +44,10 @@ def read_recorded(
     _keep_output(document, os.path.dirname(output))
     for path, value in members.items():
         document.set(member_path(path), value)
+    if defaults is not None:
+        from smlocal.api.overrides import apply_defaults
+
+        apply_defaults(document, defaults, origin="configuration file")
     return read_document(document, given, path=None, fill_in=False, strict=strict)
 
 

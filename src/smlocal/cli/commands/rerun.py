@@ -30,9 +30,8 @@ def command(*, recorded: str, members: tuple[str, ...], ci: str | None, **given:
     def read() -> "tuple[JobFile, str]":
         from smlocal.api.recorded_job import read_recorded
 
-        # The request is complete: defaults of a configuration file are for jobs that say nothing themselves.
-        overrides, _ = overrides_and_defaults(given)
-        return read_recorded(recorded, overrides, members=_values(members), strict=given["strict"])
+        overrides, defaults = overrides_and_defaults(given)
+        return read_recorded(recorded, overrides, defaults=defaults, members=_values(members), strict=given["strict"])
 
     return run_job(read, given, ci=ci, title="rerun", file=None)
 
