@@ -16,7 +16,7 @@ BOUND = 1.2
 def measure(size: Size) -> list[Figure]:
     many, few = size.of(10_000), 10
     with workplace() as place:
-        homes = {count: _home(place.folder / f"home-{count}", count) for count in (many, few)}
+        homes = {count: home_with_jobs(place.folder / f"home-{count}", count) for count in (many, few)}
 
         def listed(count: int) -> float:
             environment = {**place.environment, "SMLOCAL_HOME": str(homes[count])}
@@ -26,7 +26,7 @@ def measure(size: Size) -> list[Figure]:
     return [comparison(f"`smlocal jobs` with {many} jobs ÷ with {few}", ours, theirs, BOUND)]
 
 
-def _home(folder: Path, count: int) -> Path:
+def home_with_jobs(folder: Path, count: int) -> Path:
     progress(f"making a store of {count} jobs")
     with Store.open(str(folder)) as store:
         for number in range(count):

@@ -157,6 +157,12 @@ class JobUnknownError(RequestRefusedError):
     id = "job-unknown"
 
 
+class JobNameAmbiguousError(RequestRefusedError):
+    """Several jobs have names that begin as the given one."""
+
+    id = "job-name-ambiguous"
+
+
 class JobNotFinishedError(RequestRefusedError):
     """The job is still running, and the command needs a finished one."""
 

@@ -1,5 +1,6 @@
 """The jobs that were made here."""
 
+from smlocal.api.job_names import resolve_job_name
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.home import home_directory
 from smlocal.store.jobs import Store
@@ -29,10 +30,10 @@ def list_jobs(*, limit: int | None) -> list[ListedJob]:
 
 
 def matching_jobs(pattern: str) -> list[str]:
-    """The names of the jobs that match a shell pattern, newest first. A text without * ? [] is the name of a job."""
+    """The names of the jobs that match a shell pattern, newest first; without * ? [] the job that is meant."""
     from fnmatch import fnmatchcase
 
     if not set(pattern) & set("*?["):
-        return [pattern]
+        return [resolve_job_name(pattern)]
     with Store.open(home_directory()) as store:
         return [record.name for record in store.list() if fnmatchcase(record.name, pattern)]

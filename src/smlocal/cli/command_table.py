@@ -25,7 +25,7 @@ COMMANDS = (
         "publish",
         "pack",
     ),
-    *("rm", "recover", "cache", "doctor", "config", "coverage", "schema"),
+    *("rm", "recover", "cache", "doctor", "config", "coverage", "schema", "completion", "help"),
 )
 """In the order in which people need them."""
 

@@ -11,7 +11,7 @@ from smlocal.cli.terminal.standard_streams import ReaderGoneError, discard_outpu
 from smlocal.errors import SmlocalError, StandardOutputError, UsageRefusedError, WorkingDirectoryError
 
 _HELP = ("-h", "--help")
-_WITHOUT_FLAGS = ("cache", "config")
+_WITHOUT_FLAGS = ("cache", "config", "completion", "help")
 """Commands that read no configuration file, or read it by themselves."""
 _INTERRUPTED = 130
 _WRONG_USAGE = 2
@@ -44,7 +44,7 @@ class Commands(click.Group):
             if not meant:
                 raise
             raise click.UsageError(f"{error.message} Did you mean {meant} ?", ctx) from error
-        if name is not None and command is not None and not {*rest} & {*_HELP}:
+        if name is not None and command is not None and not ctx.resilient_parsing and not {*rest} & {*_HELP}:
             self._read_configuration(ctx, name, command)
         return name, command, rest
 

@@ -21,6 +21,7 @@ from smlocal.removal import remove_tree
 from smlocal.store.database import database_errors, open_database
 from smlocal.store.home import prepare_home
 from smlocal.store.lease import Lease
+from smlocal.store.name_search import names_by_prefix
 from smlocal.store.records import Event, JobRecord, LeftOnEngine, Transition
 
 _COLUMNS = "name, status, secondary_status, created, modified, started, ended, failure_reason, supervisor_pid, run_id"
@@ -341,6 +342,11 @@ class Store:
             Transition(status=SecondaryStatus(status), started=started, ended=ended, message=message)
             for status, started, ended, message in rows
         ]
+
+    def names(self, prefix: str = "") -> Sequence[str]:
+        """The names that begin so, newest first."""
+        with self._read() as connection:
+            return names_by_prefix(connection, prefix)
 
     def count(self) -> int:
         """The number of jobs."""

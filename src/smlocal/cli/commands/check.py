@@ -32,6 +32,15 @@ _LEVELS = ("error", "warning", "info")
 _JOB_FILES = (".yaml", ".yml", ".json")
 
 
+def _rule_ids(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """For the completion of a shell."""
+    del context
+    from smlocal.check.registry import RULES
+
+    end = "=" if parameter.name == "ignores" else ""
+    return [rule + end for name in RULES if (rule := name.replace("_", "-")).startswith(incomplete)]
+
+
 @click.command("check")
 @click.argument("subject", metavar="IMAGE/JOB")
 @click.option("--static", is_flag=True, help="Only look at the image; run no job.")
@@ -42,8 +51,8 @@ _JOB_FILES = (".yaml", ".yml", ".json")
     metavar="SECONDS",
     help=f"Stop each job of the check after this time. Default: {DEFAULT_TIMEOUT}.",
 )
-@click.option("--only", metavar="ID", multiple=True, help="Only this rule; repeatable.")
-@click.option("--skip", metavar="ID", multiple=True, help="Leave this rule out; repeatable.")
+@click.option("--only", metavar="ID", multiple=True, shell_complete=_rule_ids, help="Only this rule; repeatable.")
+@click.option("--skip", metavar="ID", multiple=True, shell_complete=_rule_ids, help="Leave this rule out; repeatable.")
 @click.option(
     "--for",
     "profiles",
@@ -58,7 +67,12 @@ _JOB_FILES = (".yaml", ".yml", ".json")
     help="Exit with 1 if anything of this severity or worse is found. Default: error.",
 )
 @click.option(
-    "--ignore", "ignores", metavar="ID=REASON", multiple=True, help="Accept the findings of a rule; repeatable."
+    "--ignore",
+    "ignores",
+    metavar="ID=REASON",
+    multiple=True,
+    shell_complete=_rule_ids,
+    help="Accept the findings of a rule; repeatable.",
 )
 @click.option("--dockerfile", metavar="FILE", help="The Dockerfile of the image, to name the lines of findings.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from smlocal.cli.job_argument import job_argument
 from smlocal.cli.terminal.printable import printable
 from smlocal.contract.secrets.urls import without_passwords
 from smlocal.readable import local_time
@@ -13,7 +14,7 @@ _COLUMN = 12
 
 
 @click.command("describe")
-@click.argument("name")
+@job_argument
 @click.option("--json", "as_json", is_flag=True, help="Print the DescribeTrainingJob response with a Local block.")
 @click.option("--service", is_flag=True, help="Print exactly the DescribeTrainingJob response, as JSON.")
 def command(*, name: str, as_json: bool, service: bool) -> None:

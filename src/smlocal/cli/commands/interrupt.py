@@ -2,9 +2,11 @@
 
 import click
 
+from smlocal.cli.job_argument import job_argument
+
 
 @click.command("interrupt")
-@click.argument("name")
+@job_argument
 def command(*, name: str) -> None:
     """Simulate a spot interruption of a running job.
 

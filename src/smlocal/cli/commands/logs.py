@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from smlocal.cli.job_argument import job_argument
 from smlocal.cli.terminal.standard_streams import output_errors
 from smlocal.cli.views.log_lines import LogLines
 
@@ -17,7 +18,7 @@ _MAX_KEPT = 1 << 16
 
 
 @click.command("logs")
-@click.argument("name")
+@job_argument
 @click.option("--host", metavar="HOST", help="Show only this host, e.g. algo-2.")
 @click.option("--follow", "-f", is_flag=True, help="Follow the log until the job ends.")
 @click.option("--timestamps", "-t", is_flag=True, help="Show the time of each line, in UTC.")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
+from smlocal.cli.job_argument import job_argument
 from smlocal.cli.terminal.columns import shortened, width_of
 from smlocal.cli.terminal.printable import printable
 from smlocal.cli.terminal.table import table
@@ -20,7 +21,7 @@ _LONGEST_NAME = 40
 
 
 @click.command("metrics")
-@click.argument("name")
+@job_argument
 @click.option("--json", "as_json", is_flag=True, help="Print every value as one JSON document.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print every value as CSV: metric, value, timestamp, host.")
 def command(*, name: str, as_json: bool, as_csv: bool) -> None:

@@ -5,9 +5,11 @@ from typing import Any
 
 import click
 
+from smlocal.cli.job_argument import job_argument
+
 
 @click.command("pack")
-@click.argument("name")
+@job_argument
 @click.option("--output", "-o", metavar="DIR", help="Destination folder. Default: the job's output folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(*, name: str, output: str | None, as_json: bool) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from smlocal.cli.job_argument import job_argument
 from smlocal.cli.terminal.printable import printable
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ _SIGNALLED = 128
 
 
 @click.command("publish")
-@click.argument("name")
+@job_argument
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(*, name: str, as_json: bool) -> int:
     """Upload the artifacts of a finished job to its S3OutputPath.

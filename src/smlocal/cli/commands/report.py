@@ -2,9 +2,11 @@
 
 import click
 
+from smlocal.cli.job_argument import job_argument
+
 
 @click.command("report")
-@click.argument("name")
+@job_argument
 @click.option("--html", "path", metavar="FILE", required=True, help='Where to write the page; "-" is standard output.')
 def command(*, name: str, path: str) -> None:
     """Write an HTML report about a job, finished or running.

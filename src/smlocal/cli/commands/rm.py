@@ -2,9 +2,11 @@
 
 import click
 
+from smlocal.cli.job_argument import jobs_argument
+
 
 @click.command("rm")
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@jobs_argument
 @click.option("--stop", is_flag=True, help="Kill jobs that have not ended, and remove them when they have.")
 @click.option("--force", is_flag=True, help="Also forget what the jobs may have left on an unreachable engine.")
 @click.pass_context
@@ -23,11 +25,18 @@ def command(ctx: click.Context, *, names: tuple[str, ...], stop: bool, force: bo
         click.echo(line, err=True)
 
     worst = 0
-    found = {each: matching_jobs(each) for each in names}
-    for pattern, matched in found.items():
-        if not matched:
-            say(f"no job matches {pattern}")
-    for name in dict.fromkeys(name for matched in found.values() for name in matched):
+    found: list[str] = []
+    for pattern in names:
+        try:
+            matched = matching_jobs(pattern)
+        except SmlocalError as error:
+            show_error(error, debug=ctx.obj["debug"], as_json=False)
+            worst = max(worst, error.exit_code)
+        else:
+            found += matched
+            if not matched:
+                say(f"no job matches {pattern}")
+    for name in dict.fromkeys(found):
         try:
             TrainingJob(name).remove(stop=stop, force=force, on_message=say)
         except SmlocalError as error:

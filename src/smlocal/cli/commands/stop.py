@@ -2,11 +2,13 @@
 
 import click
 
+from smlocal.cli.job_argument import job_argument
+
 _LONGEST = 120
 
 
 @click.command("stop")
-@click.argument("name")
+@job_argument
 @click.option(
     "--grace", type=float, metavar="SECONDS", help="Time from SIGTERM to SIGKILL. Default: the job's setting (120)."
 )

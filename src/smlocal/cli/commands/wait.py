@@ -3,10 +3,11 @@
 import click
 
 from smlocal.cli.commands.run import EXIT_CODES
+from smlocal.cli.job_argument import jobs_argument
 
 
 @click.command("wait")
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@jobs_argument
 @click.option(
     "--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="Give up after this time, with exit code 124."
 )
@@ -18,6 +19,9 @@ def command(*, names: tuple[str, ...], timeout: float | None, junit: str | None)
     """
     if timeout is not None and timeout != timeout:  # noqa: PLR0124 - NaN
         raise click.UsageError("--timeout: must be a number of seconds.")
+    from smlocal.api.job_names import resolve_job_name
+
+    names = tuple(map(resolve_job_name, names))
     if junit is None:
         return wait_for(names, timeout)
     from smlocal.api.jobs_junit import jobs_junit

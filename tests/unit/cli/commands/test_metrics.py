@@ -114,7 +114,8 @@ def test_a_job_without_values_is_no_error(measured: Callable[..., None], smlocal
     assert smlocal("metrics", "job", "--csv").stdout == "metric,value,timestamp,host\n"
 
 
-def test_wrong_uses_are_refused(smlocal: Run) -> None:
+def test_wrong_uses_are_refused(smlocal: Run, remember: Callable[..., None]) -> None:
+    remember("any")
     assert smlocal("metrics", "unheard-of").returncode == 2
     done = smlocal("metrics", "any", "--json", "--csv")
     assert done.returncode == 2

@@ -1,0 +1,31 @@
+"""`smlocal help`: help about a command, or about what concerns all of them."""
+
+import click
+
+
+@click.command("help")
+@click.argument("topic", required=False)
+@click.pass_context
+def command(ctx: click.Context, *, topic: str | None) -> None:
+    """Show help about a command or a topic.
+
+    Topics: exit-codes, job-names, configuration, environment.
+    """
+    from smlocal.cli.command_table import COMMANDS, load_command
+    from smlocal.cli.help_topics import TOPICS
+
+    above = ctx.parent or ctx
+    if topic is None:
+        click.echo(above.get_help())
+        click.echo(f"\nTopics: {', '.join(TOPICS)}. Show one with: smlocal help TOPIC")
+    elif topic in TOPICS:
+        click.echo(TOPICS[topic], nl=False)
+    elif topic in COMMANDS:
+        about = load_command(topic)
+        click.echo(about.get_help(click.Context(about, info_name=topic, parent=above)))
+    else:
+        from smlocal.contract.validation.suggestions import closest
+
+        near = closest(topic, [*TOPICS, *COMMANDS])
+        meant = f" Did you mean '{near}' ?" if near else ""
+        raise click.UsageError(f"No topic or command '{topic}'.{meant} The topics are {', '.join(TOPICS)}.", ctx)
