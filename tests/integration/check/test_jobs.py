@@ -210,6 +210,18 @@ def test_a_killed_check_is_cleared_by_the_next(checks: Checks) -> None:
     checks.assert_nothing_left(name)
 
 
+def test_the_jobs_of_a_killed_check_can_be_removed_by_hand(checks: Checks) -> None:
+    checks.write(SLEEPS)
+    check = checks.begin("job-fails")
+    name = checks.until_training()
+    check.kill()
+    check.communicate()
+    done = checks.run("rm", "--stop", "check-*")
+    assert done.returncode == 0, done.stderr
+    assert checks.jobs() == []
+    assert not run_docker("ps", "--all", "--quiet", "--filter", f"label=smlocal.job={name}").strip()
+
+
 def test_two_checks_at_once(checks: Checks) -> None:
     checks.write("sleep 1; echo 1 >/opt/ml/model/w")
     rules = ("job-fails", "no-model", "needs-network")

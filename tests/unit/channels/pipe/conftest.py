@@ -76,6 +76,7 @@ def feeding(tmp_path: Path) -> Iterator[Feeding]:
         start: bool = True,
         name: str = "train",
         spool: Path = tmp_path / "spool",
+        delay: int = 0,
         **plan: Any,
     ) -> Feed:
         source = write_files(tmp_path / "data", files)
@@ -95,6 +96,7 @@ def feeding(tmp_path: Path) -> Iterator[Feeding]:
             spool=str(spool),
             store=no_store,
             broken=broken,
+            delay=delay,
         )
         feed = Feed(feeder=feeder, source=source, folder=folder, spool=spool, name=name)
         feeds.append(feed)

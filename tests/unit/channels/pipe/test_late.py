@@ -1,0 +1,35 @@
+"""FIFOs that come late, as `Local.Faults` says."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Feeding = Callable[..., Any]
+FILES = {"a": b"one", "b": b"two"}
+
+
+def test_the_next_fifo_comes_after_the_delay(feeding: Feeding, read_as_tensorflow: Callable[[Path], bytes]) -> None:
+    feed = feeding(FILES, delay=1)
+    assert feed.read(0) == b"onetwo"
+    began = time.monotonic()
+    assert not feed.fifo(1).exists()
+    assert read_as_tensorflow(feed.fifo(1)) == b"onetwo"
+    assert time.monotonic() - began > 0.5
+    assert read_as_tensorflow(feed.fifo(2)) == b"onetwo"
+
+
+def test_a_reader_that_leaves_early_waits_too(feeding: Feeding, read_as_tensorflow: Callable[[Path], bytes]) -> None:
+    feed = feeding({"large": bytes(1 << 20)}, delay=1)
+    with feed.fifo(0).open("rb", buffering=0) as fifo:
+        fifo.read(1)
+    assert not feed.fifo(1).exists()
+    assert len(read_as_tensorflow(feed.fifo(1))) == 1 << 20
+
+
+def test_a_stop_ends_the_delay(feeding: Feeding) -> None:
+    feed = feeding(FILES, delay=60)
+    feed.read(0)
+    began = time.monotonic()
+    feed.feeder.stop()
+    assert time.monotonic() - began < 30
