@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from smlocal.check.ignores import Ignore
-    from smlocal.check.interface import CheckReport, Finding, RuleResult
+    from smlocal.check.interface import CheckReport, Finding
     from smlocal.ci.services import CiService
     from smlocal.jobfile.job_file import JobFile
 
@@ -202,18 +202,29 @@ def _show(report: "CheckReport") -> None:
     name = max((len(result.rule.id) for result in report.results), default=0)
     for result in report.results:
         for finding in result.findings:
-            _line(_MARKS[result.rule.severity], result, finding.message, name, where=_where(finding))
+            _line(_MARKS[result.rule.severity], result.rule.id, finding.message, name, where=_where(finding))
         if result.findings:
             _more(result.rule.remedy, name)
-        if result.skipped:
-            _line(_SKIPPED, result, f"skipped: {result.skipped}", name)
         for ignored in result.ignored:
-            _line("-", result, f"ignored ({ignored.reason}): {ignored.finding.message}", name)
+            _line("-", result.rule.id, f"ignored ({ignored.reason}): {ignored.finding.message}", name)
+    for reason, ids in _skipped(report).items():
+        _line(_SKIPPED, ids[0] if len(ids) == 1 else f"{len(ids)} rules", f"skipped: {reason}", name)
+        if len(ids) > 1:
+            _more(", ".join(ids), name)
     click.echo(_conclusion(report), err=True)
 
 
-def _line(mark: str, result: "RuleResult", text: str, name: int, *, where: str = "") -> None:
-    head = f"{mark} {result.rule.id:<{name}}  "
+def _skipped(report: "CheckReport") -> dict[str, list[str]]:
+    """The rules that were skipped, by the reason: a job that fails is the reason of a dozen."""
+    found: dict[str, list[str]] = {}
+    for result in report.results:
+        if result.skipped:
+            found.setdefault(result.skipped, []).append(result.rule.id)
+    return found
+
+
+def _line(mark: str, rule: str, text: str, name: int, *, where: str = "") -> None:
+    head = f"{mark} {rule:<{name}}  "
     width = width_of(sys.stdout)
     shown = printable(f"{text} ({where})" if where else text)
     click.echo(head + "\n".join(wrapped(" ".join(shown.split("\n")), indent=len(head), width=width)))
