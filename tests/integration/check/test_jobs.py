@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 from tests.integration.conftest import run_docker
 
+from smlocal.check.registry import all_rules
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 SLEEPS = "trap 'exit 0' TERM; sleep 60 & wait"
 _ENDS_WITHIN = 60.0
@@ -98,6 +100,34 @@ def checks(tmp_path: Path, smlocal_home: Path, image: Callable[[str], str], smlo
         process.kill()
         process.communicate()
     smlocal_run("rm", "--stop", "check-*")
+
+
+HEALTHY = """import json, os, signal, sys, time
+def save(*_):
+    open("/opt/ml/model/w", "w").write("1")
+    sys.exit()
+signal.signal(signal.SIGTERM, save)
+given = json.load(open("/opt/ml/input/config/hyperparameters.json"))
+try:
+    float(given["epochs"])
+except ValueError as error:
+    open("/opt/ml/output/failure", "w").write(str(error))
+    sys.exit(1)
+open("/opt/ml/checkpoints/1", "w").write("1")
+time.sleep(3)
+save()
+"""
+
+
+def test_a_healthy_image_passes_every_rule(checks: Checks, image: Callable[[str], str]) -> None:
+    checks.image = image("py")
+    checks.write(HEALTHY, HyperParameters={"epochs": "1"}, CheckpointConfig={"S3Uri": "s3://bucket/checkpoints"})
+    done, found = checks(*(rule.id for rule in all_rules() if rule.runs_jobs))
+    skipped = {name for name, each in found.items() if each["Outcome"] == "skipped"}
+    assert skipped == {"pipe-mode-fails", "fast-file-mode-fails", "late-fifo-fails"}, done.stdout
+    assert {each["Outcome"] for name, each in found.items() if name not in skipped} == {"passed"}, done.stdout
+    assert done.returncode == 0
+    checks.assert_nothing_left()
 
 
 def messages(rule: Mapping[str, Any]) -> list[str]:
