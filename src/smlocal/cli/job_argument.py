@@ -1,14 +1,23 @@
 """The argument of commands that take the names of jobs."""
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import click
 
 
-def job_argument(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the argument NAME: one job."""
-    return click.argument("name", callback=_resolved, shell_complete=_completed)(command)
+def job_argument(command: Callable[..., Any], *, parameter: str = "name") -> Callable[..., Any]:
+    """Add the argument NAME: one job. What is wrong on the command line is an error before the job is looked for."""
+
+    @wraps(command)
+    def resolving(*arguments: Any, **given: Any) -> Any:
+        from smlocal.api.job_names import resolve_job_name
+
+        given[parameter] = resolve_job_name(given[parameter])
+        return command(*arguments, **given)
+
+    return click.argument(parameter, metavar="NAME", shell_complete=_completed)(resolving)
 
 
 def jobs_argument(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -21,12 +30,3 @@ def _completed(context: click.Context, parameter: click.Parameter, incomplete: s
     from smlocal.api.name_completion import completed_names
 
     return completed_names(incomplete)
-
-
-def _resolved(context: click.Context, parameter: click.Parameter, value: str) -> str:
-    del parameter
-    if context.resilient_parsing:  # a shell completes what follows
-        return value
-    from smlocal.api.job_names import resolve_job_name
-
-    return resolve_job_name(value)

@@ -103,7 +103,7 @@ def arguments() -> list[tuple[str, click.Argument]]:
         (name, parameter)
         for name in COMMANDS
         for parameter in load_command(name).params
-        if isinstance(parameter, click.Argument) and parameter.name in {"name", "names"}
+        if isinstance(parameter, click.Argument) and parameter.name in {"name", "names", "recorded"}
     ]
 
 

@@ -1,10 +1,12 @@
 """`smlocal rerun`: run the recorded request of a job again."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from smlocal.cli.commands.run import run_job, run_options
+from smlocal.cli.job_argument import job_argument
 from smlocal.cli.job_options import override_options, overrides_and_defaults
 
 if TYPE_CHECKING:
@@ -15,13 +17,18 @@ _TEXT = ("HyperParameters.", "Environment.")
 
 
 @click.command("rerun")
-@click.argument("recorded", metavar="NAME")
+@partial(job_argument, parameter="recorded")
 @click.option(
-    "--set", "members", multiple=True, metavar="PATH=VALUE", help="One member of the request, before other options."
+    "--set",
+    "members",
+    multiple=True,
+    callback=lambda _, __, members: _values(members),
+    metavar="PATH=VALUE",
+    help="One member of the request, before other options.",
 )
 @override_options
 @run_options
-def command(*, recorded: str, members: tuple[str, ...], ci: str | None, **given: Any) -> int:
+def command(*, recorded: str, members: dict[str, Any], ci: str | None, **given: Any) -> int:
     """Run the request of an earlier job again, under a new name.
 
     NAME is a job of any status. Its recorded request is used, not its job file. Options override the request.
@@ -31,7 +38,7 @@ def command(*, recorded: str, members: tuple[str, ...], ci: str | None, **given:
         from smlocal.api.recorded_job import read_recorded
 
         overrides, defaults = overrides_and_defaults(given)
-        return read_recorded(recorded, overrides, defaults=defaults, members=_values(members), strict=given["strict"])
+        return read_recorded(recorded, overrides, defaults=defaults, members=members, strict=given["strict"])
 
     return run_job(read, given, ci=ci, title="rerun", file=None)
 
