@@ -10,10 +10,13 @@ def _set(words: str) -> frozenset[str]:
 
 _COMMENT = re.compile(r"(?:^|\s)#.*$")
 _EXEC = re.compile(r"(?:^|[;&|(]|\bthen\b|\bdo\b|\belse\b)\s*exec\s+(?![<>&0-9]*[<>])\S")
-_ARGUMENTS = re.compile(r"""^\s*exec\s+"?\$\{?@\}?"?\s*$""", re.MULTILINE)
+_ARGUMENTS = re.compile(r"""^[ \t]*exec[ \t]+"?\$\{?@\}?"?[ \t\r]*$""", re.MULTILINE)
 _EXEC_WITH_ARGUMENTS = re.compile(r"""(?:^|[;&|(])\s*exec\s+([\w./-][\w./\s-]*?)\s+"?\$\{?@""")
-_CHANGED = re.compile(r"(?:^|[;&|(]|\bthen\b|\bdo\b|\belse\b)\s*(?:shift\b|set\s+(?:-\w+\s+)*--)", re.MULTILINE)
-_TRAP = re.compile(r"\btrap\b[^\n]*\b(?:SIG)?(?:TERM|15)\b")
+_CHANGED = re.compile(
+    r"(?:^|[;&|(]|\bthen\b|\bdo\b|\belse\b)[ \t]*(?:shift\b|set[ \t]+(?:-\w+[ \t]+)*--)", re.MULTILINE
+)
+_TRAP = re.compile(r"\btrap\b")
+_TERM = re.compile(r"\b(?:SIG)?(?:TERM|15)\b")
 _SEPARATOR = re.compile(r"&&|\|\||[;|&]")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _HARMLESS = _set(
@@ -45,7 +48,7 @@ def child_without_exec(text: str) -> str | None:
     None for a script with an `exec` of a program, with a trap for SIGTERM, or of shell commands alone.
     """
     lines = [_COMMENT.sub("", line).strip() for line in text.replace("\\\n", " ").splitlines()]
-    if any(_EXEC.search(line) or _TRAP.search(line) for line in lines):
+    if any(_EXEC.search(line) or _traps(line) for line in lines):
         return None
     found = [command for line in lines for part in _SEPARATOR.split(line) if (command := _command(part)) is not None]
     trains = [command for command in found if "train" in command]
@@ -56,6 +59,11 @@ def executed(text: str) -> list[list[str]]:
     """The words of each `exec … "$@"` of a script, with which it gives its arguments to another program."""
     code = (_COMMENT.sub("", line) for line in text.replace("\\\n", " ").splitlines())
     return [found[1].split() for line in code if (found := _EXEC_WITH_ARGUMENTS.search(line))]
+
+
+def _traps(line: str) -> bool:
+    found = _TRAP.search(line)
+    return found is not None and _TERM.search(line, found.end()) is not None
 
 
 def _command(text: str) -> str | None:

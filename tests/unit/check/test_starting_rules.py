@@ -1,6 +1,7 @@
 """Rules about the program that the service starts, on images in memory."""
 
 import struct
+import time
 
 import pytest
 from tests.unit.check.images import LINK, SCRIPT, file, layer, messages, program, read, subject
@@ -8,7 +9,7 @@ from tests.unit.check.images import LINK, SCRIPT, file, layer, messages, program
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.interpreter import script_argument
 from smlocal.check.program_files import Binary, read_program
-from smlocal.check.shell_script import child_without_exec
+from smlocal.check.shell_script import child_without_exec, executed, hands_over
 from smlocal.check.starting import programs
 from smlocal.check.user import UnknownUserError, user_of
 
@@ -309,3 +310,13 @@ def test_a_script_that_a_wrapper_executes_with_its_arguments_is_looked_at() -> N
     (said,) = messages("entrypoint-without-exec", subject(layer(bash, wrapper, start, train), entrypoint=["/entry.sh"]))
     assert said.startswith("/usr/local/bin/start.sh starts 'train' without exec")
     assert messages("entrypoint-without-exec", subject(layer(bash, wrapper, train), entrypoint=["/entry.sh"])) == []
+
+
+@pytest.mark.parametrize("text", ["\n" * 200_000, "trap " * 40_000, " " * 200_000, "exec a " + "- " * 100_000])
+def test_no_script_takes_long_to_read(text: str) -> None:
+    """Such texts took minutes: a search began again at each of their characters."""
+    before = time.process_time()
+    hands_over(text, ["train"])
+    child_without_exec(text)
+    executed(text)
+    assert time.process_time() - before < 2

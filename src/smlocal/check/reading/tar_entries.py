@@ -9,6 +9,8 @@ BLOCK = 512
 _ZEROS = bytes(BLOCK)
 _MOST_HEADER = 4 << 20
 """Bytes of a long name or of extended headers; more than any path can have."""
+_MOST_PATH = 4096
+"""Bytes that Linux takes in one path. A longer one would only take memory, a folder for each of its parts."""
 _KINDS = {b"0": "file", b"\0": "file", b"7": "file", b"S": "file", b"1": "hard", b"2": "link", b"5": "folder"}
 _EXTENSIONS = {b"x": "", b"X": "", b"g": "", b"V": "", b"L": "path", b"K": "linkpath"}
 """Headers about other entries, and what the long names of GNU are called in those of POSIX."""
@@ -92,7 +94,7 @@ def _entry(block: bytes, kind: bytes, size: int, extended: dict[str, str]) -> Ta
             )
         except ValueError as error:
             raise NoTarError from error
-    if size < 0:
+    if size < 0 or len(name) > _MOST_PATH:
         raise NoTarError
     what = _KINDS.get(kind, "other")
     if kind in b"123456":  # these have no content, whatever their size says
