@@ -19,6 +19,8 @@ _TRAP = re.compile(r"\btrap\b")
 _TERM = re.compile(r"\b(?:SIG)?(?:TERM|15)\b")
 _SEPARATOR = re.compile(r"&&|\|\||[;|&]")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
+_OUTPUT_OF = re.compile(r"""^[A-Za-z_]\w*\+?="?(?:\$\(|`)""")
+"""Of `name=$(command …)`: the command follows."""
 _HARMLESS = _set(
     "! [ [[ { } ( ) : . alias awk basename break case cat cd chgrp chmod chown command continue cp cut date "
     "declare dirname do done echo elif else env esac eval exit export false fi find for function getopts grep "
@@ -68,7 +70,8 @@ def _traps(line: str) -> bool:
 
 def _command(text: str) -> str | None:
     """A command that may take long."""
-    words = text.split()
+    text, assignments = _OUTPUT_OF.subn("", text.strip())
+    words = (text.rstrip(')`"') if assignments else text).split()
     while words and (_ASSIGNMENT.match(words[0]) or words[0] in {"then", "do", "else", "!", "{", "(", "time", "env"}):
         del words[0]
     if not words or words[0].rpartition("/")[2] in _HARMLESS or words[0].endswith((")", "()", ";;")):

@@ -190,6 +190,8 @@ def test_who_the_user_is() -> None:
         ("case $1 in\n  train) python t.py;;\nesac", None),
         ("executable_thing", "executable_thing"),
         ("", None),
+        ("name=$(sed -n 's/x/y/p' file)\necho $name", None),
+        ('a=`date`\nb="$(python train.py)"', "python train.py"),
     ],
 )
 def test_wrappers(text: str, command: str | None) -> None:
