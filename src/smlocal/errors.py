@@ -213,9 +213,15 @@ class CheckRuleUnknownError(RequestRefusedError):
 
 
 class DockerfileMissingError(RequestRefusedError):
-    """The Dockerfile of `--dockerfile` cannot be read."""
+    """The Dockerfile of `--dockerfile` or `--build` cannot be read."""
 
     id = "dockerfile-missing"
+
+
+class BuildFailedError(RequestRefusedError):
+    """The Dockerfile of `--build` does not give an image."""
+
+    id = "build-failed"
 
 
 class CacheInUseError(RequestRefusedError):
@@ -276,6 +282,12 @@ class ImageMissingError(MachineNotReadyError):
     """The image is not available locally, and pulling is off."""
 
     id = "image-missing"
+
+
+class BuildUnavailableError(MachineNotReadyError):
+    """The docker command, which builds images, is not installed."""
+
+    id = "build-unavailable"
 
 
 class RegistryUnreachableError(MachineNotReadyError):

@@ -118,6 +118,16 @@ def supervise_prepared(
             _report(store, prepared, report=report, junit=junit)
 
 
+def check_name(name: str, *, replace: bool) -> None:
+    """Refuse a name that a new job cannot have."""
+    from smlocal.job.prepare.job_name import check_job_name
+    from smlocal.store.home import home_directory
+    from smlocal.store.jobs import Store
+
+    with Store.open(home_directory()) as store:
+        check_job_name(store, name, replace=replace)
+
+
 def plan_only(job: "JobFile", *, name: str, strict: bool) -> "JobPlan":
     """What `execute` would do. Nothing is run or pulled, and no job is made."""
     from smlocal.engine.docker import connect

@@ -42,6 +42,7 @@ def command(*, source: str | None, file: str) -> None:
 
 
 def _from_folder(folder: str | None, file: str, steps: list[str]) -> str:
+    from smlocal.cli.image_build import folder_image
     from smlocal.cli.new_job_file import commented_job, dockerfile_facts
 
     built = dockerfile_facts(folder or ".")
@@ -52,7 +53,7 @@ def _from_folder(folder: str | None, file: str, steps: list[str]) -> str:
                 remedy=["Name a folder with a Dockerfile, or an image: smlocal init IMAGE"],
             )
         return commented_job(_DEFAULT_IMAGE, file=file, data=_data(file), built=None)
-    image = _image_of(folder or ".")
+    image = folder_image(folder or ".")
     steps.append(f"docker build --tag {image} {_quoted(folder or '.')}")
     return commented_job(image, file=file, data=_data(file), built=built)
 
@@ -97,12 +98,6 @@ def _data(file: str) -> str | None:
         return "./data" if os.listdir(folder) else None
     except OSError:
         return None
-
-
-def _image_of(folder: str) -> str:
-    """A name for the image of a folder: that of the folder, in characters that a name may have."""
-    name = os.path.basename(os.path.realpath(folder)).lower()
-    return f"{re.sub('[^a-z0-9]+', '-', name).strip('-') or 'my-image'}:latest"
 
 
 def _write(path: str, text: str) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from smlocal.cli.commands.run import run_job, run_options
+from smlocal.cli.image_build import with_built_image
 from smlocal.cli.job_argument import job_argument
 from smlocal.cli.job_options import override_options, overrides_and_defaults
 
@@ -37,7 +38,7 @@ def command(*, recorded: str, members: dict[str, Any], ci: str | None, **given: 
     def read() -> "tuple[JobFile, str]":
         from smlocal.api.recorded_job import read_recorded
 
-        overrides, defaults = overrides_and_defaults(given)
+        overrides, defaults = overrides_and_defaults(with_built_image(given, image_needed=False))
         return read_recorded(recorded, overrides, defaults=defaults, members=members, strict=given["strict"])
 
     return run_job(read, given, ci=ci, title="rerun", file=None)

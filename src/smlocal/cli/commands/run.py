@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from smlocal.cli.ci_messages import LogGroup, annotate_job, annotated_errors, chosen_service, ci_option
+from smlocal.cli.image_build import build_job_image, with_built_image
 from smlocal.cli.job_options import job_options, read_job_options
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 EXIT_CODES = {"Completed": 0, "Failed": 1, "Stopped": 4}
 _SIGNALLED = 128
-_RUN_OPTIONS = ("strict", "replace", "as_json", "report", "junit", "detach", "quiet")
+_RUN_OPTIONS = ("strict", "build", "replace", "as_json", "report", "junit", "detach", "quiet")
 
 
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -31,6 +32,7 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=click.Choice(["missing", "always", "never"]),
             help="When to pull the image. Default: missing.",
         ),
+        click.option("--build", metavar="DIR", help="Build the Dockerfile in DIR first, as the image of the job."),
         click.option("--replace", is_flag=True, help="Replace a finished job of the same name."),
         click.option(
             "--json",
@@ -61,7 +63,11 @@ def command(*, ci: str | None, **given: Any) -> int:
     with --image no file is needed.
     """
     file = given["job"] if given["job"] != "-" else None
-    return run_job(lambda: read_job_options(given), given, ci=ci, title="run", file=file)
+
+    def read() -> "tuple[JobFile, str]":
+        return read_job_options(with_built_image(given, image_needed=given["job"] is None))
+
+    return run_job(read, given, ci=ci, title="run", file=file)
 
 
 def run_job(
@@ -79,6 +85,7 @@ def _run(
     *,
     title: str,
     strict: bool,
+    build: str | None,
     replace: bool,
     as_json: bool,
     report: str | None,
@@ -96,6 +103,11 @@ def _run(
     from smlocal.cli.terminal.screen import Screen
     from smlocal.job.control.stop_requests import StopSignals
 
+    if build is not None:
+        from smlocal.api.execution import check_name
+
+        check_name(name, replace=replace)  # before a build that may take long
+        build_job_image(job, build, quiet=quiet)
     group = LogGroup(service if not (detach or quiet) else None, f"smlocal {title} {name}")
     screen = Screen(output_to=(sys.stderr if as_json else sys.stdout).fileno(), quiet=quiet)
     asked: Any = {"name": name, "strict": strict, "replace": replace, "reporter": screen}

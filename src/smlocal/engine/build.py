@@ -1,0 +1,71 @@
+"""Builds an image with the `docker build` command, which goes to the engine that jobs use."""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+from smlocal.engine.interface import Engine
+from smlocal.errors import BuildFailedError, BuildUnavailableError, DockerfileMissingError
+
+_LONGEST_SECONDS = 4 * 3600.0
+"""A build that downloads tens of gigabytes takes an hour."""
+_LINES_SHOWN = 20
+"""Of the errors of a quiet build."""
+
+
+def build_image(engine: Engine, folder: str, tag: str, *, quiet: bool) -> None:
+    """Build the Dockerfile in a folder. The output goes to standard error; nothing is shown if `quiet`."""
+    check_dockerfile(folder)
+    engine.facts()  # an engine that does not answer is an error of its own
+    with tempfile.TemporaryDirectory(prefix="smlocal-build-") as scratch:
+        id_file = f"{scratch}/id"
+        words = ["docker", "build", "--tag", tag, "--iidfile", id_file, *(["--quiet"] if quiet else []), "--", folder]
+        _run(words, folder, quiet=quiet)
+        with open(id_file, encoding="ascii") as file:
+            image = file.read().strip()
+    if engine.image(image) is None:
+        raise BuildFailedError(
+            f"the image {tag} was built, but the engine does not have it",
+            remedy=["The builder in use keeps images to itself. Use the engine's own: docker buildx use default"],
+        )
+
+
+def check_dockerfile(folder: str) -> None:
+    """Refuse a folder without a Dockerfile that can be read."""
+    path = os.path.join(folder, "Dockerfile")
+    try:
+        with open(path, "rb"):
+            pass
+    except OSError as error:
+        raise DockerfileMissingError(
+            f"cannot read the Dockerfile {path}: {error.strerror}", remedy=["--build names a folder with a Dockerfile."]
+        ) from error
+
+
+def _run(words: list[str], folder: str, *, quiet: bool) -> None:
+    to = subprocess.PIPE if quiet else sys.stderr.fileno()
+    try:
+        done = subprocess.run(
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL if quiet else to,
+            stderr=to,
+            timeout=_LONGEST_SECONDS,
+            check=False,
+        )
+    except OSError as error:
+        raise BuildUnavailableError(
+            f"the docker command cannot be started, and --build needs it: {error.strerror}",
+            remedy=["Install the docker client, or build the image in another way and run without --build."],
+        ) from error
+    except subprocess.TimeoutExpired as error:
+        raise BuildFailedError(
+            f"the build of {folder} took longer than {_LONGEST_SECONDS / 3600:g} hours and was ended"
+        ) from error
+    if done.returncode != 0:
+        lines = (done.stderr or b"Its output above says why.").decode(errors="replace").strip().splitlines()
+        raise BuildFailedError(
+            f"the image could not be built from {folder}: docker build exited with {done.returncode}",
+            details=lines[-_LINES_SHOWN:],
+        )

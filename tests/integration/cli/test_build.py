@@ -1,0 +1,68 @@
+"""`smlocal run --build`: an image is built on the real engine, then the job runs in it."""
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+TAG = "smlocal-built-by-a-test"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, image: Callable[[str], str], docker: Callable[..., str]) -> Iterator[Path]:
+    """A folder with a Dockerfile whose image prints a file of the folder."""
+    made = tmp_path / TAG
+    made.mkdir()
+    (made / "message").write_text("from the first build\n")
+    (made / "Dockerfile").write_text(
+        f'FROM {image("sh")}\nCOPY message /message\nENTRYPOINT ["/bin/sh", "-c", "cat /message"]\n'
+    )
+    yield made
+    for tag in docker("images", "--format", "{{.Repository}}:{{.Tag}}", TAG).split():
+        docker("rmi", "--force", tag)
+
+
+def test_an_image_is_built_before_each_run(
+    folder: Path, tmp_path: Path, smlocal_run: Run, assert_nothing_left: Callable[[str], None]
+) -> None:
+    first = smlocal_run("run", "--build", folder.name, "--name", "built-first", "-o", "out", cwd=tmp_path)
+    assert (first.returncode, first.stdout) == (0, "from the first build\n"), first.stderr
+    assert f"{TAG}:latest" in first.stderr
+    assert "COPY message" in first.stderr
+
+    (folder / "message").write_text("from the second build\n")
+    again = smlocal_run("rerun", "built-first", "--build", folder, "--name", "built-second", "--quiet")
+    assert (again.returncode, again.stdout, again.stderr) == (0, "from the second build\n", ""), again.stderr
+    assert_nothing_left("built-second")
+
+
+def test_a_build_that_fails_makes_no_job(folder: Path, tmp_path: Path, smlocal_run: Run) -> None:
+    with (folder / "Dockerfile").open("a") as file:
+        file.write("RUN echo told why >&2; exit 7\n")
+    for quiet in ((), ("--quiet",)):
+        done = smlocal_run("run", "--build", folder, "--name", "never-built", *quiet, cwd=tmp_path)
+        assert done.returncode == 2
+        assert "[build-failed]" in done.stderr
+        assert "exit 7" in done.stderr
+        assert done.stdout == ""
+    assert "never-built" not in smlocal_run("jobs").stdout
+
+
+def test_a_name_in_use_is_refused_before_the_build(folder: Path, tmp_path: Path, smlocal_run: Run) -> None:
+    run = ("run", "--build", folder, "--name", "built-once", "-o", "out")
+    smlocal_run(*run, cwd=tmp_path, check=True)
+    done = smlocal_run(*run, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "[name-in-use]" in done.stderr
+    assert "COPY message" not in done.stderr
+
+
+def test_without_a_docker_command_or_an_engine(folder: Path, tmp_path: Path, smlocal_run: Run) -> None:
+    run = ("run", "--build", folder, "--name", "never-built-either")
+    absent = smlocal_run(*run, cwd=tmp_path, env={"PATH": os.devnull})
+    assert (absent.returncode, "[build-unavailable]" in absent.stderr) == (3, True), absent.stderr
+    silent = smlocal_run(*run, cwd=tmp_path, env={"DOCKER_HOST": f"unix://{tmp_path}/none"})
+    assert (silent.returncode, "[engine-unreachable]" in silent.stderr) == (3, True), silent.stderr
