@@ -30,10 +30,9 @@ def test_the_name_of_an_image_without_one(folder: Path) -> None:
     assert with_built_image({"build": None}, image_needed=True) == {"build": None}
 
 
-@pytest.mark.parametrize("command", [("run",), ("rerun", "any")], ids=" ".join)
-def test_a_folder_without_a_dockerfile(command: tuple[str, ...], smlocal: Smlocal, tmp_path: Path) -> None:
+def test_a_folder_without_a_dockerfile(smlocal: Smlocal, tmp_path: Path) -> None:
     for folder in (tmp_path / "none", tmp_path):
-        done = smlocal(*command, "--build", folder)
+        done = smlocal("run", "--build", folder)
         assert done.returncode == 2
         assert f"cannot read the Dockerfile {folder}/Dockerfile: No such file or directory" in done.stderr
         assert "[dockerfile-missing]" in done.stderr
