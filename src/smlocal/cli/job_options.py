@@ -38,10 +38,17 @@ def override_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--env-file",
             "env_files",
             multiple=True,
+            type=click.Path(readable=False),
             metavar="FILE",
             help="File of KEY=VALUE lines, read as docker reads it; repeatable.",
         ),
-        click.option("--output", "-o", metavar="DIR", help="Where artifacts go: DIR/<job>/output/model.tar.gz."),
+        click.option(
+            "--output",
+            "-o",
+            type=click.Path(readable=False),
+            metavar="DIR",
+            help="Where artifacts go: DIR/<job>/output/model.tar.gz.",
+        ),
         click.option("--name", metavar="NAME", help="Job name. Default: the file name and the time."),
         click.option("--input-mode", metavar="MODE", help="TrainingInputMode."),
         click.option("--instance-type", metavar="TYPE", help=f"Default: {DEFAULT_INSTANCE_TYPE}."),
@@ -60,7 +67,9 @@ def override_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="PREFIX=DIR",
             help="Local folder for an s3:// prefix; repeatable.",
         ),
-        click.option("--code", metavar="DIR", help="Folder for /opt/ml/code, copy-on-write."),
+        click.option(
+            "--code", type=click.Path(readable=False), metavar="DIR", help="Folder for /opt/ml/code, copy-on-write."
+        ),
         click.option(
             "--staging", type=click.Choice(["overlay", "copy"]), help="How channel data gets into the container."
         ),

@@ -74,11 +74,24 @@ def _rule_ids(context: click.Context, parameter: click.Parameter, incomplete: st
     shell_complete=_rule_ids,
     help="Accept the findings of a rule; repeatable.",
 )
-@click.option("--dockerfile", metavar="FILE", help="The Dockerfile of the image, to name the lines of findings.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option("--junit", metavar="FILE", help="Write JUnit XML to FILE, with a case for each rule.")
 @click.option(
-    "--sarif", metavar="FILE", help="Write the findings to FILE as SARIF, each at the Dockerfile or job file."
+    "--dockerfile",
+    type=click.Path(readable=False),
+    metavar="FILE",
+    help="The Dockerfile of the image, to name the lines of findings.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option(
+    "--junit",
+    type=click.Path(readable=False),
+    metavar="FILE",
+    help="Write JUnit XML to FILE, with a case for each rule.",
+)
+@click.option(
+    "--sarif",
+    type=click.Path(readable=False),
+    metavar="FILE",
+    help="Write the findings to FILE as SARIF, each at the Dockerfile or job file.",
 )
 @ci_option
 def command(*, subject: str, ci: str | None, **given: Any) -> int:

@@ -3,8 +3,16 @@
 import click
 
 
+def _completed(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    del context, parameter
+    from smlocal.cli.command_table import COMMANDS
+    from smlocal.cli.help_topics import TOPICS
+
+    return [each for each in (*TOPICS, *COMMANDS) if each.startswith(incomplete)]
+
+
 @click.command("help")
-@click.argument("topic", required=False)
+@click.argument("topic", required=False, shell_complete=_completed)
 @click.pass_context
 def command(ctx: click.Context, *, topic: str | None) -> None:
     """Show help about a command or a topic.

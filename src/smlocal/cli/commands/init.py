@@ -14,7 +14,11 @@ _DEFAULT_IMAGE = "my-image:latest"
 @click.command("init")
 @click.argument("source", required=False, metavar="[SOURCE]")
 @click.option(
-    "--file", metavar="FILE", default="job.yaml", help='The new file; "-" is standard output. Default: job.yaml.'
+    "--file",
+    type=click.Path(readable=False),
+    metavar="FILE",
+    default="job.yaml",
+    help='The new file; "-" is standard output. Default: job.yaml.',
 )
 def command(*, source: str | None, file: str) -> None:
     """Write a commented job file that smlocal run can run.

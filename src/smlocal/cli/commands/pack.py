@@ -10,7 +10,13 @@ from smlocal.cli.job_argument import job_argument
 
 @click.command("pack")
 @job_argument
-@click.option("--output", "-o", metavar="DIR", help="Destination folder. Default: the job's output folder.")
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(readable=False),
+    metavar="DIR",
+    help="Destination folder. Default: the job's output folder.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(*, name: str, output: str | None, as_json: bool) -> int:
     """Pack the artifacts that a finished job could not pack.

@@ -7,7 +7,14 @@ from smlocal.cli.job_argument import job_argument
 
 @click.command("report")
 @job_argument
-@click.option("--html", "path", metavar="FILE", required=True, help='Where to write the page; "-" is standard output.')
+@click.option(
+    "--html",
+    "path",
+    type=click.Path(readable=False),
+    metavar="FILE",
+    required=True,
+    help='Where to write the page; "-" is standard output.',
+)
 def command(*, name: str, path: str) -> None:
     """Write an HTML report about a job, finished or running.
 

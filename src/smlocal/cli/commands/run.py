@@ -32,7 +32,12 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=click.Choice(["missing", "always", "never"]),
             help="When to pull the image. Default: missing.",
         ),
-        click.option("--build", metavar="DIR", help="Build the Dockerfile in DIR first, as the image of the job."),
+        click.option(
+            "--build",
+            type=click.Path(readable=False),
+            metavar="DIR",
+            help="Build the Dockerfile in DIR first, as the image of the job.",
+        ),
         click.option("--replace", is_flag=True, help="Replace a finished job of the same name."),
         click.option(
             "--json",
@@ -41,9 +46,17 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Print the final job description as JSON; container output goes to stderr.",
         ),
         click.option(
-            "--report", metavar="FILE", help="Write the final job description to FILE as JSON, however the job ends."
+            "--report",
+            type=click.Path(readable=False),
+            metavar="FILE",
+            help="Write the final job description to FILE as JSON, however the job ends.",
         ),
-        click.option("--junit", metavar="FILE", help="Write the outcome to FILE as JUnit XML, however the job ends."),
+        click.option(
+            "--junit",
+            type=click.Path(readable=False),
+            metavar="FILE",
+            help="Write the outcome to FILE as JUnit XML, however the job ends.",
+        ),
         ci_option,
         click.option("--detach", "-d", is_flag=True, help="Run the job in the background; print its name."),
         click.option("--quiet", "-q", is_flag=True, help="Print only the output of the containers."),

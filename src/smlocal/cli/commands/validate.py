@@ -15,10 +15,15 @@ if TYPE_CHECKING:
 
 
 @click.command("validate")
-@click.argument("jobs", nargs=-1, required=True, type=click.Path(), metavar="JOB...")
+@click.argument("jobs", nargs=-1, required=True, type=click.Path(readable=False), metavar="JOB...")
 @click.option("--strict", is_flag=True, help="Accept only what the service accepts: no local paths and no Local block.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option("--junit", metavar="FILE", help="Write JUnit XML to FILE, with a case for each job file.")
+@click.option(
+    "--junit",
+    type=click.Path(readable=False),
+    metavar="FILE",
+    help="Write JUnit XML to FILE, with a case for each job file.",
+)
 @ci_option
 @click.pass_context
 def command(

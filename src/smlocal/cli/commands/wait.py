@@ -11,7 +11,12 @@ from smlocal.cli.job_argument import jobs_argument
 @click.option(
     "--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="Give up after this time, with exit code 124."
 )
-@click.option("--junit", metavar="FILE", help="Write the outcome of all jobs to FILE as JUnit XML.")
+@click.option(
+    "--junit",
+    type=click.Path(readable=False),
+    metavar="FILE",
+    help="Write the outcome of all jobs to FILE as JUnit XML.",
+)
 def command(*, names: tuple[str, ...], timeout: float | None, junit: str | None) -> int:
     """Wait until jobs have ended.
 

@@ -5,8 +5,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import click
 import pytest
 
+from smlocal.cli.command_table import COMMANDS, load_command
 from smlocal.cli.main import run_command_line
 
 SMLOCAL = Path(sys.executable).parent
@@ -42,6 +44,20 @@ def test_bash_completes_commands_names_and_rules(remember: Callable[..., None], 
     assert complete(tmp_path, "rm", "other", "tree-1") == ["tree-1"]
     assert complete(tmp_path, "check", "--only", "train-m") == ["train-missing"]
     assert complete(tmp_path, "run", "--pull", "a") == ["always"]
+    assert complete(tmp_path, "help", "exit") == ["exit-codes"]
+
+
+def test_options_that_take_a_path_complete_files() -> None:
+    options = [
+        option
+        for name in COMMANDS
+        for option in load_command(name).params
+        if isinstance(option, click.Option) and option.metavar in {"FILE", "DIR"}
+    ]
+    assert len(options) > 10
+    for option in options:
+        found = option.shell_complete(click.Context(click.Command("any")), "o")
+        assert [item.type for item in found] == ["file"], f"{option} needs type=click.Path(readable=False)"
 
 
 def test_a_store_is_not_made_and_a_broken_configuration_is_no_error(tmp_path: Path) -> None:
