@@ -34,6 +34,11 @@ def test_files_below_opt_ml() -> None:
         "/opt/ml/model/part-0, /opt/ml/model/part-1, /opt/ml/model/part-2 and 2 more may be hidden on the service"
     )
     assert messages("reserved-files", subject(layer(file("opt/ml/x")), layer(file("opt/.wh.ml")))) == []
+    copied = layer(file("opt/ml/a.R"), file("opt/ml/b.R")), layer(file("opt/ml/c.R"))
+    assert messages("reserved-files", subject(*copied)) == [
+        "/opt/ml/a.R, /opt/ml/b.R may be hidden on the service",
+        "/opt/ml/c.R may be hidden on the service",
+    ]
 
 
 def test_volumes() -> None:

@@ -268,6 +268,8 @@ def test_a_script_that_is_missing_is_named_with_what_is_in_its_way() -> None:
         subject(layer(python, file("opt/ml/code")), entrypoint=["python3", "/opt/ml/code/train.py"]),
     )
     assert "no /opt/ml/code/train.py, which python3 is to run, because /opt/ml/code is a file" in said
+    (said,) = messages("entrypoint-script", subject(layer(python), entrypoint=["python3", "/a" * 50_000]))
+    assert "because" not in said
     (said,) = messages(
         "entrypoint-script",
         subject(layer(python, program("tini", binary())), entrypoint=["/tini", "--", "python3", "run.py"]),

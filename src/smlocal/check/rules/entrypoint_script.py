@@ -37,12 +37,14 @@ def _what(program: Program, path: str, *, of_service: bool) -> str:
 
 def _why(subject: Subject, path: str) -> str:
     """What is in the way, if a part of the path is a file."""
-    above = posixpath.dirname(path)
-    while above != "/":
+    above = ""
+    for part in posixpath.dirname(path).split("/")[1:]:
+        above += f"/{part}"
         found = subject.files.find(above)
-        if found is not None:
-            return f", because {above} is a file" if found.entry.kind == "file" else ""
-        above = posixpath.dirname(above)
+        if found is None:
+            return ""
+        if found.entry.kind == "file":
+            return f", because {above} is a file"
     return ""
 
 

@@ -15,12 +15,13 @@ _SHOWN = 3
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    by_folder: dict[str, list[Found]] = {}
+    # By folder; those in /opt/ml itself by layer, because each COPY makes one.
+    groups: dict[str | int | None, list[Found]] = {}
     for found in subject.files.below(paths.ROOT):
-        folder = found.path.removeprefix(f"{paths.ROOT}/").partition("/")[0]
+        folder, inside, _ = found.path.removeprefix(f"{paths.ROOT}/").partition("/")
         if found.entry.kind != "folder" and folder != "code":
-            by_folder.setdefault(folder, []).append(found)
-    for files in by_folder.values():
+            groups.setdefault(folder if inside else found.entry.layer, []).append(found)
+    for files in groups.values():
         names = [each.path for each in files[:_SHOWN]]
         more = f" and {len(files) - len(names)} more" if len(files) > len(names) else ""
         yield Finding(
