@@ -1,6 +1,7 @@
 """The jobs that were made here."""
 
 from smlocal.api.job_names import resolve_job_name
+from smlocal.job.finish.kept import is_kept
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.home import home_directory
 from smlocal.store.jobs import Store
@@ -15,6 +16,8 @@ class ListedJob:
     record: JobRecord
     supervisor_gone: bool
     """True for an unfinished job without a supervisor."""
+    containers_kept: bool
+    """True for an ended job that has kept its containers."""
 
 
 def list_jobs(*, limit: int | None) -> list[ListedJob]:
@@ -23,6 +26,7 @@ def list_jobs(*, limit: int | None) -> list[ListedJob]:
         return [
             ListedJob(
                 record=record,
+                containers_kept=record.status.terminal and is_kept(store.directory(record.name)),
                 supervisor_gone=not record.status.terminal and not supervised(store.directory(record.name)),
             )
             for record in store.list(limit=limit)

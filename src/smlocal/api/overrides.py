@@ -40,6 +40,8 @@ class Overrides(TypedDict, total=False):
     gpus: str | int | None
     allow_cpu: bool
     pull: Literal["missing", "always", "never"] | None
+    keep: Literal["failed", "all", "none"] | None
+    """Which ended jobs keep their containers and folders."""
 
 
 _PLACES: Mapping[str, tuple[str, ...]] = {
@@ -53,6 +55,7 @@ _PLACES: Mapping[str, tuple[str, ...]] = {
     "credentials": ("Local", "Credentials"),
     "staging": ("Local", "Staging"),
     "pull": ("Local", "Pull"),
+    "keep": ("Local", "Keep"),
 }
 _SWITCHES: Mapping[str, tuple[str, ...]] = {"allow_cpu": ("Local", "AllowCpu"), "publish": ("Local", "Publish")}
 

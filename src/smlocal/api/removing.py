@@ -5,6 +5,7 @@ from contextlib import suppress
 
 from smlocal.errors import JobFinishedError, JobLeftoversError
 from smlocal.job.control.orphans import ensure_supervised
+from smlocal.job.finish.kept import is_kept
 from smlocal.store.jobs import Store
 
 
@@ -17,7 +18,7 @@ def remove(store: Store, name: str, *, stop: bool, force: bool, on_message: Call
     ensure_supervised(store, name)
     if stop and not store.get(name).status.terminal:
         _kill(store, name)
-    if store.left_on_engines(name):
+    if store.left_on_engines(name) or is_kept(store.directory(name)):
         _clear_engines(store, name, force=force, on_message=on_message)
     store.remove(name)
 
@@ -35,9 +36,9 @@ def _kill(store: Store, name: str) -> None:
 def _clear_engines(store: Store, name: str, *, force: bool, on_message: Callable[[str], None]) -> None:
     """Remove what jobs of this name have left, before the record of it is removed."""
     from smlocal.engine.docker import connect_to
-    from smlocal.job.finish.engine_leftovers import clear_engine_of
+    from smlocal.job.finish.engine_leftovers import clear_engine_of, kept_by
 
-    for left in store.left_on_engines(name):
+    for left in [*store.left_on_engines(name), *kept_by(store, name)]:
         try:
             stays = clear_engine_of(store, left, connect_to)
         except JobLeftoversError:

@@ -26,6 +26,7 @@ from smlocal.job.finish.cleanup import clear_disk, clear_engine
 from smlocal.job.finish.collect import collect_artifacts, restore_ownership
 from smlocal.job.finish.describe import JOB, LOCAL, PLAN, RECALL, REQUEST, describe_job
 from smlocal.job.finish.job_folder import DESCRIBE, release_space, reserve_space, write_copy
+from smlocal.job.finish.kept import keeps, mark_kept
 from smlocal.job.finish.replaced import REPLACED, artifacts_to_replace, delete_replaced, replaced_artifacts
 from smlocal.job.finish.results import Results, local_block
 from smlocal.job.finish.unpacked import keep_unpacked, kept_directory
@@ -78,6 +79,11 @@ def supervise(
     job is recorded and this process is its supervisor. `replace`: forget a finished job of the same name.
     """
     plan = prepared.plan
+    if replace:
+        from smlocal.job.finish.engine_leftovers import clear_kept
+
+        for each in clear_kept(store, plan.name):
+            reporter.warning(each)
     documents = {REQUEST: dict(plan.request), PLAN: plan_document(plan)}
     ready = nullcontext() if prepared.credentials is None else prepared.credentials.ready()
     with requests, ready, _record(prepared, documents, store, requests, replace=replace):
@@ -207,7 +213,7 @@ class Supervisor:
         self.results.metrics = self.metrics.finish()
         with suppress(HomeUnusableError):  # a full disk may have room after the clean-up
             self._store_decision(ended, reason)
-        self._clean_up()
+        self._clean_up(keep=keeps(self.plan, ended.status))
         with suppress(HomeUnusableError):
             self._delete_replaced(ended)
         self.context.phases.leave(good=ended.status is not TrainingJobStatus.FAILED)
@@ -338,7 +344,7 @@ class Supervisor:
         completed = ended.status is TrainingJobStatus.COMPLETED
         self.results.notes += delete_replaced(self.context.store, self.plan.name, new, completed=completed)
 
-    def _clean_up(self) -> None:
+    def _clean_up(self, *, keep: bool = False) -> None:
         attempt, engine, results = self.attempt, self.context.engine, self.results
         if self.credentials is not None:
             self.credentials.close()  # first, because it would create again what is removed
@@ -347,6 +353,9 @@ class Supervisor:
         if results.unpacked:
             results.leftovers += keep_unpacked(self.plan)
             results.unpacked = os.path.isdir(kept_directory(self.plan))
+        if keep and not attempt.engine_lost and mark_kept(self.plan.job_directory):
+            attempt.delivery.close()
+            return
         on_engine = clear_engine(
             engine, self.plan.name, self.plan.run_id, engine_lost=attempt.engine_lost, cancelled=self._cancelled
         )

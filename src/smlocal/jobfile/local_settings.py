@@ -116,6 +116,9 @@ class LocalSettings(Structure):
     )
     AllowCpu: bool = setting(default=False, description="Run a GPU or Neuron instance type without them.")
     Pull: Literal["missing", "always", "never"] = setting(default="missing", description="When to pull the image.")
+    Keep: Literal["failed", "all", "none"] = setting(
+        default="none", description="Which ended jobs keep their containers and folders: failed ones, all, none."
+    )
     Faults: Annotated[list[Fault], Items(minimum=0, maximum=20)] = setting(
         default_factory=list, description="Faults of the service to simulate."
     )

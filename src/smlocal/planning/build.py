@@ -116,6 +116,7 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
             for fault in local.Faults
             if fault.Kind in {"Interrupt", "InternalError"}
         ),
+        keep=local.Keep,
         list_changes=local.ListChanges,
         names_after=_seconds_late(local, "LateNames"),
         fifos_after=_seconds_late(local, "LateFifo"),

@@ -197,6 +197,8 @@ class JobPlan:
     retries: int = 0
     """The number of further attempts after internal errors."""
     faults: tuple[FaultPlan, ...] = ()
+    keep: str = "none"
+    """Which ended jobs keep their containers: `failed`, `all` or `none`."""
     list_changes: bool = False
     """List what containers write outside /opt/ml and /tmp."""
     names_after: int = 0

@@ -141,6 +141,7 @@ ELSEWHERE = LeftOnEngine(run_id="cc", name="job-cc", engine="tcp://far:2375")
         (leftovers.judge(lost=[], owned=OWNED, ended={"aa"}), "warning", "job-aa (2: container container-aa, volume"),
         (leftovers.judge(lost=["a", "b", "c", "d"], owned=[], ended=set()), "warning", "killed: a, b, c and 1 more"),
         (leftovers.judge(lost=[], owned=[], ended=set(), cleared=["a"]), "ok", "left on the engine: a"),
+        (leftovers.judge(lost=[], owned=[], ended=set(), kept=["a"]), "ok", "but what they were to keep: a"),
         (
             leftovers.judge(lost=[], owned=[], ended=set(), elsewhere=[ELSEWHERE]),
             "warning",

@@ -26,7 +26,7 @@ _MOST_FILES = 200
 _MOST_BYTES = 32 << 20
 _ROWS = 20
 _NOT_KEPT = ("EnableManagedSpotTraining", "RetryStrategy")
-_NOT_KEPT_LOCAL = ("Check", "Credentials", "Faults", "Output", "Publish")
+_NOT_KEPT_LOCAL = ("Check", "Credentials", "Faults", "Keep", "Output", "Publish")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

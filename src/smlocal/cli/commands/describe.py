@@ -106,6 +106,8 @@ def _places(
         yield "Model", "none written"
     if artifacts.get("Output"):
         yield "Output", artifacts["Output"]
+    if local.get("ContainersKept"):
+        yield "Containers", f"kept, with their folders\nsmlocal rm {answer['TrainingJobName']} removes them"
     if artifacts.get("Kept"):
         yield "Kept", f"{artifacts['Kept']}\nsmlocal pack {answer['TrainingJobName']} --output DIR packs it"
 

@@ -62,7 +62,7 @@ def _row(job: "ListedJob", now: float, *, room: int) -> tuple[str, ...]:
     trained = "" if record.started is None else f"{max(1, int((record.ended or now) - record.started))} s"
     return (
         record.name,
-        record.status,
+        f"{record.status}, kept" if job.containers_kept else record.status,
         reason,
         trained,
         "now" if not record.status.terminal else _ago(now - record.modified),
@@ -88,6 +88,7 @@ def _document(job: "ListedJob") -> dict[str, Any]:
         "TrainingJobStatus": record.status,
         "SecondaryStatus": record.secondary_status,
         "FailureReason": record.failure_reason,
+        "ContainersKept": job.containers_kept or None,
         "SupervisorGone": job.supervisor_gone or None,
     }
     return {name: value for name, value in document.items() if value is not None}

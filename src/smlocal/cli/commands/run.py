@@ -33,6 +33,11 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="When to pull the image. Default: missing.",
         ),
         click.option(
+            "--keep",
+            type=click.Choice(["failed", "all", "none"]),
+            help="Keep the containers and folders of a failed job, or of any. Default: none.",
+        ),
+        click.option(
             "--build",
             type=click.Path(readable=False),
             metavar="DIR",

@@ -49,8 +49,10 @@ def _lines(answer: Mapping[str, Any], *, show_output: bool) -> Iterator[str]:
     yield from _usage(local)
     for left in local["Leftovers"]:
         yield _item("left", left)
+    name = answer["TrainingJobName"]
+    if local.get("ContainersKept"):
+        yield _item("kept", f"the containers and their folders, until smlocal rm {name}")
     if failed:
-        name = answer["TrainingJobName"]
         yield _item("more", f"smlocal logs {name} · smlocal describe {name}")
     yield from _differences(local)
 

@@ -7,7 +7,7 @@ from smlocal.doctor.machine import Machine
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Resource, ResourceKind
 from smlocal.errors import JobUnknownError
 from smlocal.job.control.orphans import orphans
-from smlocal.job.finish.engine_leftovers import clear_this_engine
+from smlocal.job.finish.engine_leftovers import clear_this_engine, kept_by
 from smlocal.store.jobs import Store
 from smlocal.store.records import LeftOnEngine
 
@@ -21,13 +21,16 @@ def check(machine: Machine) -> Finding:
     with Store.open(machine.home) as store:
         cleared = list(clear_this_engine(store, machine.engine)) if answers else []
         known = store.left_on_engines()
-        owned = machine.engine.owned() if answers else []
+        found = machine.engine.owned() if answers else []
+        kept = {each.run_id for name in _jobs(found) for each in kept_by(store, name)}
+        owned = [each for each in found if each.labels.get(RUN_LABEL) not in kept]
         ended = {resource.labels.get(RUN_LABEL, "") for resource in owned if _has_ended(store, resource)}
         return judge(
             lost=orphans(store),
             owned=owned,
             ended=ended | {left.run_id for left in known},
             cleared=cleared,
+            kept=_jobs([each for each in found if each.labels.get(RUN_LABEL) in kept]),
             elsewhere=[left for left in known if not answers or left.engine != machine.endpoint.address],
         )
 
@@ -47,10 +50,12 @@ def judge(
     owned: Sequence[Resource],
     ended: Collection[str],
     cleared: Sequence[str] = (),
+    kept: Sequence[str] = (),
     elsewhere: Sequence[LeftOnEngine] = (),
 ) -> Finding:
     """None of it prevents other jobs. Whether jobs of other homes still run is not known here.
 
+    `kept`: jobs that keep their containers on purpose.
     `elsewhere`: what may be left on engines that are unreachable, or are not the current one.
     """
     if lost:
@@ -76,7 +81,8 @@ def judge(
         return fine(f"removed what ended jobs left on the engine: {_some(cleared)}")
     others = _jobs(owned)
     known = f"; the engine also runs jobs of another SMLOCAL_HOME: {_some(others)}" if others else ""
-    return fine(f"nothing is left of ended jobs{known}")
+    wanted = f" but what they were to keep: {_some(kept)}" if kept else ""
+    return fine(f"nothing is left of ended jobs{wanted}{known}")
 
 
 def _jobs(resources: Sequence[Resource]) -> list[str]:

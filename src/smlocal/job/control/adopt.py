@@ -19,6 +19,7 @@ from smlocal.job.finish.cleanup import clear_disk, clear_engine
 from smlocal.job.finish.collect import restore_ownership
 from smlocal.job.finish.describe import DECISION, JOB, LOCAL, NOT_ADOPTED, RECALL
 from smlocal.job.finish.job_folder import release_space, write_copies
+from smlocal.job.finish.kept import keeps, mark_kept
 from smlocal.job.finish.replaced import delete_replaced
 from smlocal.job.finish.unpacked import keep_unpacked
 from smlocal.job.prepare.job_preparation import plan_again
@@ -81,12 +82,13 @@ def _finish_cleanup(store: Store, plan: JobPlan, engine: Engine) -> bool:
     restore_ownership(runs, engine)
     artifacts = local["Artifacts"]
     not_kept = keep_unpacked(plan) if artifacts.get("Kept") else []
-    leftovers = clear_engine(engine, name, plan.run_id, engine_lost=True)
+    kept = keeps(plan, TrainingJobStatus(decision["Status"])) and mark_kept(store.directory(name))
+    leftovers = [] if kept else clear_engine(engine, name, plan.run_id, engine_lost=True)
     if leftovers:
         remember_left(store, plan)
     else:
         store.delete_leftovers(plan.run_id)
-    leftovers += [*not_kept, *clear_disk(store.directory(name))]
+    leftovers += [*not_kept, *([] if kept else clear_disk(store.directory(name)))]
     completed = decision["Status"] == TrainingJobStatus.COMPLETED
     notes = delete_replaced(store, name, artifacts, completed=completed)
     if leftovers or notes:

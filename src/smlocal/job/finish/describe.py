@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from smlocal.contract.outcome.describe import JobFacts, TransitionFacts, describe, request_only
+from smlocal.job.finish.kept import is_kept
 from smlocal.store.jobs import Store
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ def describe_job(store: Store, name: str, *, service: bool = False) -> dict[str,
             "SupervisorPid": record.supervisor_pid,
             "Directory": store.directory(name),
             "Request": request_only(request),
+            **({"ContainersKept": True} if is_kept(store.directory(name)) else {}),
             **{key: value for key, value in local.items() if key not in {DECISION, FINAL_METRICS}},
         }
     return answer

@@ -11,6 +11,7 @@ from smlocal.job.control.found_containers import hosts_with_containers
 from smlocal.job.finish.cleanup import clear_disk, clear_engine
 from smlocal.job.finish.collect import restore_ownership
 from smlocal.job.finish.describe import RECALL
+from smlocal.job.finish.kept import is_kept, unmark_kept
 from smlocal.job.labels import owned_by
 from smlocal.planning.recall import recall
 from smlocal.store.jobs import Store
@@ -45,6 +46,25 @@ def clear_engine_of(store: Store, left: LeftOnEngine, connect_to: Callable[[str]
     return failures
 
 
+def kept_by(store: Store, name: str) -> list[LeftOnEngine]:
+    """What a job has kept on purpose, as if it were left; empty for most jobs."""
+    try:
+        record = store.get(name)
+    except JobUnknownError:
+        return []
+    if not record.status.terminal or not is_kept(store.directory(name)):
+        return []
+    address = recall(store.document(name, RECALL)).engine.address
+    return [LeftOnEngine(run_id=record.run_id, name=name, engine=address)]
+
+
+def clear_kept(store: Store, name: str) -> list[str]:
+    """Remove what a job has kept; returns what could not be removed, as sentences."""
+    from smlocal.engine.docker import connect_to
+
+    return [each for left in kept_by(store, name) for each in clear_engine_of(store, left, connect_to)]
+
+
 def _leftovers(left: LeftOnEngine, *why: str) -> JobLeftoversError:
     return JobLeftoversError(
         f"the job '{left.name}' may have left containers on the engine at {left.engine}",
@@ -66,6 +86,8 @@ def _clear(store: Store, engine: Engine, left: LeftOnEngine) -> list[str]:
     failures = clear_engine(engine, left.name, left.run_id, engine_lost=False)
     if not failures:
         store.delete_leftovers(left.run_id)
+        if _is_stored(store, left):
+            unmark_kept(directory)
     return failures
 
 

@@ -72,3 +72,12 @@ def test_a_long_error_wraps_with_its_indent(tmp_path: Path) -> None:
     assert lines[0].endswith("[job-unknown]")
     assert all(line.startswith("  ") for line in lines[1:])
     assert name in " ".join(line.strip() for line in lines)
+
+
+def test_a_job_that_has_kept_its_containers(
+    remember: Callable[..., None], smlocal: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    remember("wreck", reason="AlgorithmError", local={"Hosts": []})
+    (tmp_path / "jobs" / "wreck" / "kept").touch()
+    assert "Failed, kept" in smlocal("jobs").stdout
+    assert '"ContainersKept": true' in smlocal("jobs", "--json").stdout
