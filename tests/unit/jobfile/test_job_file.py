@@ -84,6 +84,7 @@ def test_defaults_of_local() -> None:
         "Gpus": "auto",
         "AllowCpu": False,
         "Pull": "missing",
+        "Keep": "none",
         "Faults": [],
         "ListChanges": False,
         "Check": CheckSettings(),
