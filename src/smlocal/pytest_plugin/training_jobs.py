@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 _LINES = 20
 """Of the log of a job, in the report of a failed test."""
 _LONGEST_NAME = 63
+_REFUSED = {
+    "detach": "training_job returns when the job has ended",
+    "replace": "a job that has the name already is not a job of this test",
+    "show": "`pytest -s` shows jobs while they run",
+}
+"""Keywords of `smlocal.run` that are not accepted here, and why."""
 _RUN = secrets.token_hex(4)
 """The id of this run of pytest, where xdist gives it none."""
 
@@ -45,6 +51,9 @@ class TrainingJobs:
         say otherwise.
         """
         __tracebackhide__ = True  # the test's own line is shown
+        for keyword in overrides:
+            if keyword in _REFUSED:
+                raise TypeError(f"training_job does not accept {keyword!r}: {_REFUSED[keyword]}")
         name = overrides.get("name") or self._name()
         overrides["name"] = name
         if overrides.get("output") is None:
@@ -87,7 +96,11 @@ class TrainingJobs:
         yield from lines
         if self._config.getoption("--smlocal-keep") != "none":
             yield f"--- more: smlocal describe {job.name}; smlocal logs {job.name}"
-            yield f"--- to remove all jobs of this run: smlocal rm '{_prefix()}*'"
+            pattern = f"'{_prefix()}*'"
+            if job.name.startswith(_prefix()):
+                yield f"--- to remove all jobs of this run: smlocal rm {pattern}"
+            else:
+                yield f"--- to remove it and all jobs that this run has named: smlocal rm {job.name} {pattern}"
 
     def _name(self) -> str:
         """A name that no other job has: of this run, of this worker, of this test."""

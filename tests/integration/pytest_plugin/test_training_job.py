@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -116,6 +117,15 @@ def test_a_failing_test_shows_the_reason_and_the_last_lines_and_its_job_is_kept(
     removal = re.fullmatch("--- to remove all jobs of this run: smlocal rm '(.*)'", remove)
     assert removal
     assert remove_jobs(removal[1]) == f"removed {name}\n"
+    assert jobs_of(home) == []
+
+
+def test_the_command_that_removes_a_job_with_a_name_of_its_own(run: Run, home: Path) -> None:
+    done = run(_FAILS.replace("image=", 'name="mine", image='))
+    done.assert_outcomes(failed=1)
+    removal = re.search("--- to remove it and all jobs that this run has named: smlocal rm (.*)", done.stdout.str())
+    assert removal
+    assert "removed mine\n" in remove_jobs(*shlex.split(removal[1]))
     assert jobs_of(home) == []
 
 

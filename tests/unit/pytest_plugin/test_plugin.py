@@ -1,5 +1,8 @@
 import json
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from tests.pytest_plugin_option import WITH_PLUGIN
@@ -8,6 +11,7 @@ from smlocal.contract.outcome.statuses import COMPLETED
 from smlocal.pytest_plugin.training_jobs import TrainingJobs
 from smlocal.store.jobs import Store
 
+ROOT = Path(__file__).parents[3]
 ONE_JOB = """
 def test_one(training_job):
     training_job(image="any").assert_completed()
@@ -52,6 +56,26 @@ def test_a_refused_job_fails_the_test_and_says_where_and_what_to_do(pytester: py
     assert "training job pytest-" not in text  # there is none to show
     assert '>       training_job("nowhere.yaml")' in text
     assert "job_source.py" not in text.partition("test_wrong_keyword(")[0]  # where in smlocal it was raised
+
+
+@pytest.mark.parametrize("keyword", ["detach", "replace", "show"])
+def test_what_run_accepts_and_the_fixture_does_not(keyword: str, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(f"""
+        def test_one(training_job):
+            training_job(image="any", name="mine", {keyword}=True)
+    """)
+    done = pytester.runpytest_subprocess(*WITH_PLUGIN)
+    done.assert_outcomes(failed=1)
+    done.stdout.fnmatch_lines(f"E *TypeError: training_job does not accept '{keyword}': *")
+
+
+def test_the_example_needs_no_other_plugin() -> None:
+    command = [sys.executable, "-m", "pytest", *WITH_PLUGIN, "-p", "no:timeout", "--collect-only", "-q"]
+    done = subprocess.run(
+        [*command, "examples/decision-tree"], cwd=ROOT, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "3 tests collected" in done.stdout
 
 
 def test_a_job_that_was_there_before_is_no_job_of_the_test(pytester: pytest.Pytester) -> None:
