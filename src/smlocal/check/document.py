@@ -29,8 +29,10 @@ def _rule(result: RuleResult) -> dict[str, Any]:
     }
     if result.skipped:
         document["Skipped"] = result.skipped
+    if result.skipped_details:
+        document["SkippedDetails"] = [_text(line) for line in result.skipped_details]
     if result.findings:
-        document["Remedy"] = result.rule.remedy
+        document["Remedy"] = result.remedy
         document["Findings"] = [_finding(finding) for finding in result.findings]
     if result.ignored:
         document["Ignored"] = [
@@ -56,7 +58,10 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "File": finding.file,
         "Line": finding.line or None,
     }
-    return {name: _text(value) for name, value in members.items() if value not in {None, ""}}
+    document = {name: _text(value) for name, value in members.items() if value not in {None, ""}}
+    if finding.details:
+        document["Details"] = [_text(line) for line in finding.details]
+    return document
 
 
 def _text(value: Any) -> Any:

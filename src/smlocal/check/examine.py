@@ -20,11 +20,18 @@ def examine(rules: Iterable[Rule], subject: Subject) -> Iterator[RuleResult]:
         began = time.monotonic()
         findings: list[Finding] = []
         skipped = ""
+        details: tuple[str, ...] = ()
         try:
             findings += rule.check(subject)
         except CannotLookError as error:
-            skipped = str(error)
-        yield RuleResult(rule=rule, seconds=time.monotonic() - began, findings=tuple(findings), skipped=skipped)
+            skipped, details = str(error), error.details
+        yield RuleResult(
+            rule=rule,
+            seconds=time.monotonic() - began,
+            findings=tuple(findings),
+            skipped=skipped,
+            skipped_details=details,
+        )
 
 
 def judge(

@@ -58,6 +58,10 @@ class Finding:
     """The Dockerfile or job file that a person would change; filled in after the rule."""
     line: int = 0
     """In that file, from 1; 0 where it is not known."""
+    details: tuple[str, ...] = ()
+    """Lines that say more: hints, and the end of a job's log."""
+    remedy: str = ""
+    """What to do, where that is not what the rule says."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -115,6 +119,8 @@ class Outcome(StrEnum):
     """What became of a rule."""
 
     FINDING = "finding"
+    IGNORED = "ignored"
+    """All that it found is ignored."""
     PASSED = "passed"
     SKIPPED = "skipped"
 
@@ -140,13 +146,22 @@ class RuleResult:
     ignored: tuple[Ignored, ...] = ()
     skipped: str = ""
     """Why it could not be judged."""
+    skipped_details: tuple[str, ...] = ()
+    """Lines that say more about it."""
+
+    @property
+    def remedy(self) -> str:
+        """What to do about the findings."""
+        return next((finding.remedy for finding in self.findings if finding.remedy), self.rule.remedy)
 
     @property
     def outcome(self) -> Outcome:
         """Findings first: what was found before the rule gave up was found."""
         if self.findings:
             return Outcome.FINDING
-        return Outcome.SKIPPED if self.skipped else Outcome.PASSED
+        if self.skipped:
+            return Outcome.SKIPPED
+        return Outcome.IGNORED if self.ignored else Outcome.PASSED
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

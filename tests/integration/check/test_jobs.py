@@ -145,6 +145,18 @@ def test_a_job_that_never_ends_is_stopped(checks: Checks) -> None:
     checks.assert_nothing_left()
 
 
+def test_why_a_job_failed(checks: Checks) -> None:
+    checks.write("for n in 1 2 3 4 5; do echo line $n; done; echo 'No space left on device'; exit 3")
+    done, found = checks("job-fails")
+    (finding,) = found["job-fails"]["Findings"]
+    hint, head, *lines = finding["Details"]
+    assert hint.startswith("hint: "), done.stdout
+    assert (head, lines) == (
+        "last lines of the log:",
+        ["  line 2", "  line 3", "  line 4", "  line 5", "  No space left on device"],
+    )
+
+
 def test_a_job_that_forks_for_ever_is_stopped(checks: Checks) -> None:
     checks.write("f() { f & f; }; while :; do f 2>/dev/null; done", Local={"Processes": 50, "Cpus": 0.5})
     done, found = checks("job-fails", timeout=3)
@@ -162,6 +174,14 @@ def test_a_job_that_outlasts_its_grace_is_killed(checks: Checks) -> None:
         "may not have got it"
     ), done.stderr
     checks.assert_nothing_left()
+
+
+def test_a_program_that_is_the_first_process_needs_no_exec(checks: Checks) -> None:
+    checks.write("exec sleep 2")
+    done, found = checks("sigterm-unhandled", timeout=5)
+    (message,) = messages(found["sigterm-unhandled"])
+    assert message.endswith("sleep, the first process, has no handler for it"), done.stderr
+    assert found["sigterm-unhandled"]["Remedy"] == "Install a handler for SIGTERM that saves the model and exits."
 
 
 def test_nothing_of_the_users_is_written(checks: Checks) -> None:
@@ -212,6 +232,7 @@ def test_an_image_alone_is_never_blamed_for_data_that_was_made_up(checks: Checks
     )
     found = {rule["Id"]: rule for rule in json.loads(done.stdout)["Check"]["Rules"]}
     assert found["job-fails"]["Skipped"].startswith("the job did not complete with made-up data (Failed: ")
+    assert found["job-fails"]["SkippedDetails"][-1], done.stdout
     assert found["bad-hyperparameter-unexplained"]["Outcome"] == "skipped"
     assert done.returncode == 0
 

@@ -40,7 +40,7 @@ def test_a_finding_that_is_ignored_keeps_its_reason() -> None:
     assert [(each.finding.path, each.reason) for each in result.ignored] == [("/opt/ml/a", "why")]
     assert found["ignore-unused"].outcome is Outcome.PASSED
     result = judged([rule("/opt/ml/a")], Ignore(id="reserved-files", reason="why"))["reserved-files"]
-    assert result.outcome is Outcome.PASSED
+    assert result.outcome is Outcome.IGNORED
 
 
 @pytest.mark.parametrize(("until", "counts"), [("2026-11-22", False), ("2026-11-23", True), ("", True)])

@@ -10,6 +10,7 @@ from smlocal.quick_dataclass import dataclass
 Request = dict[str, Any]
 """A CreateTrainingJob request with its `Local` block."""
 _SHOWN = 200
+_LAST_LINES = 5
 _SIGTERM = 1 << 14
 """In a mask of signals."""
 
@@ -142,6 +143,17 @@ class JobResult:
             line = " ".join(self.reason.split())
             return f"{self.status}: {line[:_SHOWN]}{'…' if len(line) > _SHOWN else ''}"
         return self.status
+
+    @property
+    def details(self) -> tuple[str, ...]:
+        """Lines for who wants to know why it failed: hints, and the end of the log."""
+        ours = f"{self.first_failed} | " if self.first_failed else ""
+        lines = [line for line in self.log.splitlines() if line.strip() and line.startswith(ours)][-_LAST_LINES:]
+        return (
+            *(f"hint: {hint}" for hint in self.local.get("Hints") or ()),
+            *(["last lines of the log:"] if lines else []),
+            *(f"  {line[:_SHOWN]}{'…' if len(line) > _SHOWN else ''}" for line in lines),
+        )
 
 
 class Jobs(Protocol):

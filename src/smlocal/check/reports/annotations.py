@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from smlocal.check.interface import CheckReport, Outcome, RuleResult, Severity
-from smlocal.check.reports.text import ignored_lines, valid_text, where
+from smlocal.check.reports.text import ignored_lines, skipped_lines, valid_text, where
 from smlocal.ci.services import Annotation, Level
 from smlocal.ci.summary import folded, heading, limited, table
 
@@ -21,7 +21,7 @@ def check_annotations(report: CheckReport, place: Callable[[str], str]) -> Itera
             yield Annotation(
                 level=_LEVELS[result.rule.severity],
                 title=result.rule.id,
-                message=valid_text(f"{finding.message}\n{result.rule.remedy}"),
+                message=valid_text("\n".join((finding.message, *finding.details, result.remedy))),
                 file=file,
                 line=finding.line if file else 0,
             )
@@ -30,13 +30,18 @@ def check_annotations(report: CheckReport, place: Callable[[str], str]) -> Itera
 def check_summary(report: CheckReport) -> str:
     """A table of what was found, and what was skipped or ignored below it."""
     found = [
-        (result.rule.severity, result.rule.id, f"{valid_text(finding.message)}\n{result.rule.remedy}", where(finding))
+        (
+            result.rule.severity,
+            result.rule.id,
+            valid_text("\n".join((finding.message, *finding.details, result.remedy))),
+            where(finding),
+        )
         for result in _worst_first(report)
         for finding in result.findings
     ]
     outcomes = [result.outcome for result in report.results]
     passed = f"{outcomes.count(Outcome.PASSED)} of {len(outcomes)} rules passed."
-    others = [f"{each.rule.id}: skipped: {valid_text(each.skipped)}" for each in report.results if each.skipped]
+    others = [f"{each.rule.id}: " + "\n".join(skipped_lines(each)) for each in report.results if each.skipped]
     others += [f"{each.rule.id}: {line}" for each in report.results for line in ignored_lines(each)]
     return limited(
         [

@@ -1,7 +1,7 @@
 """A check as JUnit cases: one for each rule, also for those that passed or were skipped."""
 
 from smlocal.check.interface import CheckReport, Outcome, RuleResult, Severity
-from smlocal.check.reports.text import finding_line, ignored_lines, valid_text
+from smlocal.check.reports.text import finding_line, finding_lines, ignored_lines, skipped_lines, valid_text
 from smlocal.ci.cases import Case, Suite, Verdict
 
 _GROUP = "smlocal.check"
@@ -25,11 +25,15 @@ def _case(result: RuleResult, fail_on: Severity) -> Case:
         verdict=Verdict.FAILED if fails else Verdict.SKIPPED if skipped else Verdict.PASSED,
         kind=rule.severity,
         message=_message(found) if fails else valid_text(result.skipped),
-        text="\n".join([*found, "", rule.remedy, "", rule.why]) if fails else "",
+        text="\n".join([*_found(result), "", result.remedy, "", rule.why]) if fails else "",
         output="\n".join(_output(result, found, fails=fails)),
         file=first.file if first is not None and fails else "",
         line=first.line if first is not None and fails else 0,
     )
+
+
+def _found(result: RuleResult) -> list[str]:
+    return [line for finding in result.findings for line in finding_lines(finding)]
 
 
 def _message(found: list[str]) -> str:
@@ -37,6 +41,10 @@ def _message(found: list[str]) -> str:
 
 
 def _output(result: RuleResult, found: list[str], *, fails: bool) -> list[str]:
-    notes = [] if fails or not found else [f"{result.rule.severity}: {line}" for line in found] + [result.rule.remedy]
-    broken_off = [f"skipped: {valid_text(result.skipped)}"] if result.skipped and found else []
+    notes = []
+    if found and not fails:
+        severity = result.rule.severity
+        notes = ["\n".join((f"{severity}: {first}", *more)) for first, *more in map(finding_lines, result.findings)]
+        notes.append(result.remedy)
+    broken_off = skipped_lines(result) if found or result.skipped_details else []
     return [*notes, *broken_off, *ignored_lines(result)]

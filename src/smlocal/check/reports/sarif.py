@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any
 
 from smlocal.check.interface import CheckReport, Finding, RuleResult, Severity
-from smlocal.check.reports.text import ignored_lines, valid_text
+from smlocal.check.reports.text import ignored_lines, skipped_lines, valid_text
 from smlocal.ci.repository import as_uri
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -69,7 +69,7 @@ def _results(report: CheckReport, place: Place) -> Iterator[dict[str, Any]]:
                 "ruleId": result.rule.id,
                 "ruleIndex": index,
                 "level": _LEVELS[result.rule.severity],
-                "message": {"text": valid_text(f"{finding.message}. {result.rule.remedy}")},
+                "message": {"text": valid_text("\n".join((f"{finding.message}. {result.remedy}", *finding.details)))},
                 "locations": [_location(report, finding, place)],
                 "partialFingerprints": {"primaryLocationLineHash": f"{fingerprint}:{seen[fingerprint]}"},
             }
@@ -101,7 +101,7 @@ def _fingerprint(result: RuleResult, finding: Finding) -> str:
 
 def _notes(report: CheckReport, results: int) -> Iterator[dict[str, Any]]:
     for index, result in enumerate(report.results):
-        skipped = [f"skipped: {valid_text(result.skipped)}"] if result.skipped else []
+        skipped = ["\n".join(skipped_lines(result))] if result.skipped else []
         for text in (*skipped, *ignored_lines(result)):
             yield {
                 "level": "note",

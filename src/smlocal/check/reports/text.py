@@ -24,6 +24,18 @@ def finding_line(finding: Finding) -> str:
     return valid_text(f"{finding.message} ({place})" if place else finding.message)
 
 
+def finding_lines(finding: Finding) -> list[str]:
+    """The same, and the lines that say more."""
+    return [finding_line(finding), *map(valid_text, finding.details)]
+
+
+def skipped_lines(result: RuleResult) -> list[str]:
+    """Why a rule could not be judged; nothing for one that was."""
+    if not result.skipped:
+        return []
+    return [f"skipped: {valid_text(result.skipped)}", *map(valid_text, result.skipped_details)]
+
+
 def ignored_lines(result: RuleResult) -> list[str]:
     """What somebody has decided to live with, and why."""
     return [f"ignored ({each.reason}): {finding_line(each.finding)}" for each in result.ignored]

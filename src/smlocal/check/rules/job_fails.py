@@ -14,8 +14,14 @@ def _check(subject: Subject) -> Iterator[Finding]:
     if result.completed:
         return
     if subject.jobs.guessed:
-        raise CannotLookError(f"the job did not complete with made-up data ({result.how}); name a job file instead")
-    yield Finding(message=f"the job does not complete: {result.how}", job=PLAIN.id, host=result.first_failed)
+        message = f"the job did not complete with made-up data ({result.how}); name a job file instead"
+        raise CannotLookError(message, result.details)
+    yield Finding(
+        message=f"the job does not complete: {result.how}",
+        job=PLAIN.id,
+        host=result.first_failed,
+        details=result.details,
+    )
 
 
 RULE = Rule(

@@ -9,6 +9,9 @@ from smlocal.check.jobs.interface import JobResult, StopSeen
 from smlocal.check.jobs.scenarios import STOPPED
 from smlocal.check.subject import Subject
 
+_INSTALL = "Install a handler for SIGTERM that saves the model and exits."
+_END = "Let the handler save the model and exit."
+
 
 def _check(subject: Subject) -> Iterator[Finding]:
     result = compared(subject, STOPPED)
@@ -18,10 +21,10 @@ def _check(subject: Subject) -> Iterator[Finding]:
         raise CannotLookError("SIGTERM came before the first process had a handler for it")
     if any(host.killed for host in result.hosts):
         message = f"the job was killed {result.grace} s after SIGTERM: {_who(result.stop)}"
-        yield Finding(message=message, job=STOPPED.id, host=_killed(result))
+        yield Finding(message=message, job=STOPPED.id, host=_killed(result), remedy=_remedy(result.stop))
     elif not result.stop.first.handles_sigterm:
         message = f"the job ignores SIGTERM and goes on to its end: {_who(result.stop)}"
-        yield Finding(message=message, job=STOPPED.id)
+        yield Finding(message=message, job=STOPPED.id, remedy=_remedy(result.stop))
 
 
 def _killed(result: JobResult) -> str:
@@ -38,6 +41,11 @@ def _who(stop: StopSeen) -> str:
     return f"{stop.first.name}, the first process, has no handler for it" + (
         f" and does not pass it on to {names}" if names else ""
     )
+
+
+def _remedy(stop: StopSeen) -> str:
+    """A program that is the first process has been started with exec already."""
+    return "" if stop.others else _INSTALL if not stop.first.handles_sigterm else _END
 
 
 RULE = Rule(

@@ -15,7 +15,7 @@ from smlocal.cli.terminal.columns import width_of, wrapped
 from smlocal.cli.terminal.printable import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from types import FrameType
 
     from smlocal.check.ignores import Ignore
@@ -216,14 +216,16 @@ def _show(report: "CheckReport") -> None:
     for result in report.results:
         for finding in result.findings:
             _line(_MARKS[result.rule.severity], result.rule.id, finding.message, name, where=_where(finding))
+            _details(finding.details, name)
         if result.findings:
-            _more(result.rule.remedy, name)
+            _more(result.remedy, name)
         for ignored in result.ignored:
             _line("-", result.rule.id, f"ignored ({ignored.reason}): {ignored.finding.message}", name)
     for reason, ids in _skipped(report).items():
         _line(_SKIPPED, ids[0] if len(ids) == 1 else f"{len(ids)} rules", f"skipped: {reason}", name)
         if len(ids) > 1:
             _more(", ".join(ids), name)
+        _details([line for each in report.results if each.skipped == reason for line in each.skipped_details], name)
     click.echo(_conclusion(report), err=True)
 
 
@@ -246,6 +248,12 @@ def _line(mark: str, rule: str, text: str, name: int, *, where: str = "") -> Non
 def _more(text: str, name: int) -> None:
     indent = name + _INDENT + 2
     click.echo(" " * indent + "\n".join(wrapped(printable(text), indent=indent, width=width_of(sys.stdout))))
+
+
+def _details(lines: "Iterable[str]", name: int) -> None:
+    for line in lines:
+        text = line.lstrip()
+        _more(text, name + len(line) - len(text))
 
 
 def _where(finding: "Finding") -> str:

@@ -63,3 +63,18 @@ def test_the_host_that_failed_is_named_among_several() -> None:
 @pytest.mark.parametrize(("mask", "handled"), [(0, False), (1 << 14, True), (0x4002, True), (0xFFFFBFFF, False)])
 def test_whether_sigterm_is_in_a_mask(mask: int, *, handled: bool) -> None:
     assert handles_sigterm(mask) is handled
+
+
+def test_the_hints_and_the_last_lines_of_the_host_that_failed() -> None:
+    hosts = tuple(
+        HostEnd(name=f"algo-{number}", exit_code=code, oom_killed=False, killed=False)
+        for number, code in ((1, 5), (2, 137))
+    )
+    log = "".join(f"algo-1 | {number}\n" for number in range(9)) + "algo-2 | other\n"
+    assert ended(hosts=hosts, log=log, local={"Hints": ["set it"]}).details == (
+        "hint: set it",
+        "last lines of the log:",
+        *(f"  algo-1 | {number}" for number in range(4, 9)),
+    )
+    assert ended(log="\n").details == ()
+    assert len(ended(log="x" * 1000).details[-1]) < 210

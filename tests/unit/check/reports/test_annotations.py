@@ -30,7 +30,7 @@ def test_where() -> None:
 
 def test_the_summary() -> None:
     text = check_summary(everything())
-    assert text.startswith("<h3>smlocal check my-image:1</h3>\n\n2 of 6 rules passed.\n\n<table>")
+    assert text.startswith("<h3>smlocal check my-image:1</h3>\n\n1 of 6 rules passed.\n\n<table>")
     assert "<td>error</td><td>bad-files</td><td>first<br>Mend bad-files.</td><td>images/a b/Dockerfile:7</td>" in text
     assert "not-seen: skipped: no files /opt/&lt;&amp;" in text
     assert "lived-with: ignored (only here): known" in text
