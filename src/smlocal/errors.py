@@ -36,6 +36,12 @@ class UsageRefusedError(RequestRefusedError):
     id = "usage"
 
 
+class KeywordInvalidError(RequestRefusedError):
+    """A keyword of a Python call has a value of a type that it does not take."""
+
+    id = "keyword-invalid"
+
+
 class ImageNameError(RequestRefusedError):
     """The image name is not valid."""
 

@@ -20,7 +20,6 @@ def read_source(source: JobSource | None, given: Overrides, *, strict: bool) -> 
     """The validated job of a call, and its name."""
     from smlocal.errors import UsageRefusedError
 
-    check_keywords(given)
     if source is None and not given.get("image"):
         raise UsageRefusedError(
             "no job is given", remedy=["Pass a job file, a CreateTrainingJob request as a dict, or image=..."]
@@ -29,12 +28,6 @@ def read_source(source: JobSource | None, given: Overrides, *, strict: bool) -> 
     document.overrides = "keyword arguments"
     path = None if source is None or isinstance(source, Mapping) else os.fspath(source)
     return read_document(document, given, path=path, fill_in=source is None, strict=strict)
-
-
-def check_keywords(given: Overrides) -> None:
-    """Refuse unknown keywords, as Python does."""
-    for unknown in given.keys() - Overrides.__annotations__.keys():
-        raise TypeError(f"there is no keyword {unknown!r}; there are {', '.join(sorted(Overrides.__annotations__))}")
 
 
 def read_document(

@@ -15,11 +15,11 @@ class Overrides(TypedDict, total=False):
     """Paths are relative to the current directory. None means not given."""
 
     image: str | None
-    channels: Mapping[str, Path]
+    channels: Mapping[str, Path] | None
     """Name to folder, file or s3:// location."""
-    hyperparameters: Mapping[str, str | float | bool]
+    hyperparameters: Mapping[str, str | float | bool] | None
     """Numbers and booleans become strings by `str`: the service takes strings only."""
-    environment: Mapping[str, str]
+    environment: Mapping[str, str] | None
     output: Path | None
     """Folder for artifacts: the model goes to `OUTPUT/NAME/output/model.tar.gz`."""
     name: str | None
@@ -30,7 +30,7 @@ class Overrides(TypedDict, total=False):
     """Seconds."""
     role: str | None
     credentials: Literal["none", "inherit", "role"] | None
-    sources: Mapping[str, Path]
+    sources: Mapping[str, Path] | None
     """The folders that are read in place of s3:// prefixes."""
     code: Path | None
     """The folder for /opt/ml/code."""
@@ -78,13 +78,13 @@ def apply_overrides(document: "Document", given: Overrides) -> None:
             document.set(place, True)
     _apply_gpus(document, given)
     _apply_folders(document, given)
-    for key, value in given.get("hyperparameters", {}).items():
+    for key, value in (given.get("hyperparameters") or {}).items():
         document.set(("HyperParameters", key), str(value))
-    for key, value in given.get("environment", {}).items():
+    for key, value in (given.get("environment") or {}).items():
         document.set(("Environment", key), value)
-    for prefix, folder in given.get("sources", {}).items():
+    for prefix, folder in (given.get("sources") or {}).items():
         document.set(("Local", "Sources", prefix), _absolute(folder))
-    for name, path in given.get("channels", {}).items():
+    for name, path in (given.get("channels") or {}).items():
         _apply_channel(document, name, _absolute(path))
 
 
@@ -95,7 +95,7 @@ def apply_defaults(document: "Document", given: Overrides, *, origin: str) -> No
         if option in kept:
             kept[option] = {key: value for key, value in kept[option].items() if not document.has((*place, key))}
     named = _channel_names(document)
-    kept["channels"] = {name: path for name, path in given.get("channels", {}).items() if name not in named}
+    kept["channels"] = {name: path for name, path in (given.get("channels") or {}).items() if name not in named}
     overrides, document.overrides = document.overrides, origin
     apply_overrides(document, kept)
     document.overrides = overrides

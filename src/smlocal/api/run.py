@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Unpack
 
 from smlocal.api.job_source import JobSource, read_source
+from smlocal.api.keywords import RUN_SWITCHES, check_keywords
 from smlocal.api.overrides import Overrides
 from smlocal.api.run_job import run_job
 from smlocal.api.training_job import TrainingJob
@@ -32,6 +33,7 @@ def run(
 
     KeyboardInterrupt stops the job as `smlocal stop` does, a second one kills it; it is raised once the job has ended.
     """
+    check_keywords(overrides, others=RUN_SWITCHES)
     asked, name = read_source(job, overrides, strict=strict)
     run_job(asked, name, detach=detach, replace=replace, show=show, strict=strict)
     return TrainingJob(name)
@@ -41,5 +43,6 @@ def plan(job: JobSource | None = None, *, strict: bool = False, **overrides: Unp
     """What `run` would do: the object that it would execute. Nothing is run or pulled."""
     from smlocal.api.execution import plan_only
 
+    check_keywords(overrides, others=["strict"])
     asked, name = read_source(job, overrides, strict=strict)
     return plan_only(asked, name=name, strict=strict)

@@ -124,11 +124,11 @@ class TrainingJob:
         `members` are values by their paths in the request, such as `{"ResourceConfig.InstanceCount": 2}`. The other
         keywords are those of `smlocal.run`, and override them.
         """
-        from smlocal.api.job_source import check_keywords
+        from smlocal.api.keywords import RUN_SWITCHES, check_keywords
         from smlocal.api.recorded_job import read_recorded
         from smlocal.api.run_job import run_job
 
-        check_keywords(overrides)
+        check_keywords(overrides, others=[*RUN_SWITCHES, "members"])
         asked, name = read_recorded(
             self.name, overrides, members=members or {}, strict=strict, changed_by="keyword arguments"
         )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Unpack
 import pytest
 
 import smlocal
+from smlocal.api.keywords import check_keywords
 from smlocal.errors import EngineForbiddenError, EngineUnreachableError, JobUnknownError, NameInUseError, SmlocalError
 from smlocal.pytest_plugin.finished_job import FinishedJob
 
@@ -54,6 +55,7 @@ class TrainingJobs:
         for keyword in overrides:
             if keyword in _REFUSED:
                 raise TypeError(f"training_job does not accept {keyword!r}: {_REFUSED[keyword]}")
+        check_keywords(overrides, others=["strict"])
         name = overrides.get("name") or self._name()
         overrides["name"] = name
         if overrides.get("output") is None:

@@ -459,7 +459,10 @@ def name_in_use(name: str) -> NameInUseError:
     """The error for a name that another job has."""
     return NameInUseError(
         f"A training job with the name '{name}' already exists (ResourceInUse).",
-        remedy=["Choose another name with --name, or", "use --replace to replace the finished job of that name."],
+        remedy=[
+            "Choose another name with --name (in Python name=...), or",
+            "use --replace (in Python replace=True) to replace the finished job of that name.",
+        ],
     )
 
 

@@ -50,7 +50,11 @@ def test_a_refused_job_fails_the_test_and_says_where_and_what_to_do(pytester: py
     done = pytester.runpytest_subprocess(*WITH_PLUGIN)
     done.assert_outcomes(failed=2)
     done.stdout.fnmatch_lines(
-        ["E *the job file nowhere.yaml does not exist", "E *Did you mean nowheer.yaml ?", "E *no keyword 'imagee'*"]
+        [
+            "E *the job file nowhere.yaml does not exist",
+            "E *Did you mean nowheer.yaml ?",
+            "E *no keyword 'imagee'; did you mean 'image'*",
+        ]
     )
     text = done.stdout.str()
     assert "training job pytest-" not in text  # there is none to show

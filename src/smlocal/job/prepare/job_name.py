@@ -16,7 +16,7 @@ def check_job_name(store: Store, name: str, *, replace: bool) -> None:
     if not record.status.terminal:
         raise JobNotFinishedError(
             f"The training job '{name}' is not finished: it is {record.status}.",
-            remedy=["--replace removes finished jobs only; choose another name with --name."],
+            remedy=["--replace removes finished jobs only; choose another name with --name (in Python name=...)."],
         )
     kept = (store.document(name, LOCAL) or {}).get("Artifacts", {}).get("Kept")
     if kept:

@@ -1,0 +1,77 @@
+"""Checks the keywords of a call, before any of them is used."""
+
+import os
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from smlocal.api.overrides import Overrides
+
+if TYPE_CHECKING:
+    from smlocal.errors import KeywordInvalidError
+
+RUN_SWITCHES = ("detach", "replace", "show", "strict")
+_PATH = "a path (str or os.PathLike)"
+_MAPS: Mapping[str, tuple[str, str]] = {
+    "channels": (_PATH, 'channels={"training": "./data"}'),
+    "environment": ("a string", 'environment={"NAME": "value"}'),
+    "hyperparameters": ("a string, a number or a boolean", 'hyperparameters={"epochs": 3}'),
+    "sources": (_PATH, 'sources={"s3://bucket/prefix": "./data"}'),
+}
+"""What the values of a dict must be, and an example."""
+_PATHS = {"code": 'code="./src"', "output": 'output="./out"'}
+
+
+def check_keywords(given: Overrides, *, others: Collection[str]) -> None:
+    """Refuse unknown keywords, as Python does, and values of the wrong type. `others`: what else the call takes."""
+    known = sorted({*Overrides.__annotations__, *others})
+    for keyword in given:
+        if keyword not in known:
+            raise TypeError(_unknown(keyword, known))
+    for error in _wrong_values(given):
+        raise error
+
+
+def _unknown(keyword: str, known: Collection[str]) -> str:
+    from smlocal.contract.validation.suggestions import closest
+
+    meant = closest(keyword, known)
+    suggestion = f"did you mean {meant!r}? There are" if meant else "there are"
+    return f"there is no keyword {keyword!r}; {suggestion} {', '.join(known)}"
+
+
+def _wrong_values(given: Mapping[str, Any]) -> "Iterator[KeywordInvalidError]":
+    for keyword, example in _PATHS.items():
+        if given.get(keyword) is not None and not _is_path(given[keyword]):
+            yield _wrong(keyword, _PATH, given[keyword], example)
+    for keyword, (kind, example) in _MAPS.items():
+        values = given.get(keyword)
+        if values is None:
+            continue
+        if not isinstance(values, Mapping):
+            yield _wrong(keyword, "a dict", values, example)
+            continue
+        for key, value in values.items():
+            if not isinstance(key, str):
+                yield _wrong(f"a key of {keyword}", "a string", key, example)
+            if not _is_valid(keyword, value):
+                yield _wrong(f"{keyword}[{key!r}]", kind, value, example)
+
+
+def _is_valid(keyword: str, value: Any) -> bool:
+    from numbers import Number
+
+    if keyword == "hyperparameters":
+        return isinstance(value, str | Number)  # a bool is a Number, and so are the numbers of numpy
+    return isinstance(value, str) if keyword == "environment" else _is_path(value)
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(value, str) or (isinstance(value, os.PathLike) and isinstance(os.fspath(value), str))
+
+
+def _wrong(what: str, kind: str, value: Any, example: str) -> "KeywordInvalidError":
+    """The value itself may be secret, so its type is shown."""
+    from smlocal.errors import KeywordInvalidError
+
+    found = "None" if value is None else f"of the type {type(value).__name__}"
+    return KeywordInvalidError(f"{what} must be {kind}, and is {found}", remedy=[f"Write it like {example}."])

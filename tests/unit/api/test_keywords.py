@@ -1,0 +1,92 @@
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import smlocal
+from smlocal.api.keywords import RUN_SWITCHES, check_keywords
+from smlocal.errors import KeywordInvalidError
+from smlocal.store.jobs import name_in_use
+
+
+@pytest.mark.parametrize("call", [smlocal.run, smlocal.plan])
+def test_an_unknown_keyword_is_refused(call: Any) -> None:
+    with pytest.raises(
+        TypeError, match=r"no keyword 'imagee'; did you mean 'image'\? There are allow_cpu, .*, image, .*, strict$"
+    ):
+        call(imagee="any")
+
+
+def test_the_list_is_that_of_the_call() -> None:
+    call: Any = smlocal.run
+    with pytest.raises(TypeError, match=r"did you mean 'replace'\? There are .*, detach, .*, replace, .*, show, "):
+        call("job.yaml", replce=True)
+    call = smlocal.plan
+    with pytest.raises(TypeError, match="no keyword 'detach'") as refused:
+        call("job.yaml", detach=True)
+    there_are = str(refused.value).rpartition("here are ")[2].split(", ")
+    assert "strict" in there_are
+    assert not {"detach", "replace", "show"} & {*there_are}
+
+
+def test_a_keyword_like_no_other_has_no_suggestion() -> None:
+    call: Any = smlocal.run
+    with pytest.raises(TypeError, match="no keyword 'qqq'; there are allow_cpu, "):
+        call(qqq=1)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "says", "example"),
+    [
+        ({"channels": ["a=b"]}, "channels must be a dict, and is of the type list", "channels={"),
+        ({"hyperparameters": [("a", 1)]}, "hyperparameters must be a dict, and is of the type list", "{'epochs': 3}"),
+        ({"sources": "s3://x=./data"}, "sources must be a dict, and is of the type str", "{'s3://"),
+        ({"environment": ["A=1"]}, "environment must be a dict, and is of the type list", "{'NAME'"),
+        ({"channels": {"training": 3}}, "channels['training'] must be a path (str or os.PathLike), and is of the", "{"),
+        (
+            {"channels": {"training": None}},
+            "channels['training'] must be a path (str or os.PathLike), and is None",
+            "{",
+        ),
+        ({"channels": {3: "data"}}, "a key of channels must be a string, and is of the type int", "{"),
+        ({"sources": {"s3://x": b"data"}}, "sources['s3://x'] must be a path (str or os.PathLike), and is of", "{"),
+        ({"output": 5}, "output must be a path (str or os.PathLike), and is of the type int", "output='./out'"),
+        ({"code": ["a"]}, "code must be a path (str or os.PathLike), and is of the type list", "code='./src'"),
+        ({"hyperparameters": {"a": None}}, "['a'] must be a string, a number or a boolean, and is None", "{"),
+        ({"hyperparameters": {"a": [1]}}, "['a'] must be a string, a number or a boolean, and is of the type", "{"),
+        ({"environment": {"A": 1}}, "environment['A'] must be a string, and is of the type int", "{"),
+    ],
+)
+@pytest.mark.parametrize("call", [smlocal.run, smlocal.plan])
+def test_a_value_of_the_wrong_type_is_refused(call: Any, keywords: dict[str, Any], says: str, example: str) -> None:
+    with pytest.raises(KeywordInvalidError) as refused:
+        call(image="any", **keywords)
+    assert says in refused.value.sentence
+    assert example.replace("'", '"') in refused.value.remedy[0]
+
+
+def test_what_is_accepted() -> None:
+    check_keywords(
+        {
+            "channels": {"a": "data", "b": Path("data")},
+            "hyperparameters": {"a": "1", "b": 1, "c": 0.5, "d": True, "e": float(Fraction(1, 2))},
+            "environment": {},
+            "output": Path("out"),
+            "code": None,
+        },
+        others=RUN_SWITCHES,
+    )
+
+
+def test_none_is_as_if_not_given() -> None:
+    plan = smlocal.plan(
+        image="any:latest", channels=None, hyperparameters=None, environment=None, sources=None, output=None
+    )
+    assert plan.hosts
+
+
+def test_what_to_do_about_a_name_in_use_has_the_keywords() -> None:
+    remedy = " ".join(name_in_use("mine").remedy)
+    for word in ("--name", "name=", "--replace", "replace=True"):
+        assert word in remedy
