@@ -98,6 +98,9 @@ def job_from_answer(request: dict[str, Any], *, name: str, file: str) -> str:
 def _start(built: DockerfileFacts | None) -> Iterator[str]:
     if built is None or not (built.entrypoint or built.toolkit):
         yield "The container is started as `docker run IMAGE train`: it needs a program `train`, or an ENTRYPOINT."
+    elif built.entrypoint and not built.entrypoint.startswith("["):
+        yield "ENTRYPOINT is in shell form: the program never gets the argument train. Write it as a JSON list:"
+        yield _comment(built.entrypoint)
     elif built.entrypoint:
         yield f"The container runs its ENTRYPOINT with the argument train: {_comment(built.entrypoint)}"
     else:

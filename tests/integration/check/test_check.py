@@ -74,7 +74,7 @@ def test_what_is_refused_and_what_is_missing(smlocal_run: Run, image: Image, tmp
     tag = image("sh")
     for arguments, code, said in (
         (("--only", "reserved-file"), 2, "Did you mean reserved-files ?"),
-        (("--skip", "nothing-like-it"), 2, "docs/checks.md lists all rules"),
+        (("--skip", "nothing-like-it"), 2, "The rules are: train-missing, "),
         (("--ignore", "reserved-files"), 2, "an ignore needs a reason"),
         (("--ignore", "reserved-files= "), 2, "an ignore needs a reason"),
         (("--ignore", "reserved=x"), 2, "there is no rule 'reserved'"),

@@ -12,7 +12,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
     if is_shell_form(words):
         name = "ContainerEntrypoint" if subject.is_entrypoint_of_job else "ENTRYPOINT"
         yield Finding(
-            message=f'{name} runs {words[-1]!r} in {words[0]}, which takes "train" and SIGTERM for itself',
+            message=f"{name} runs {words[-1]!r} in {words[0]}: the program never gets the argument `train`, and "
+            "SIGTERM stops at the shell",
             instruction="" if subject.is_entrypoint_of_job else "ENTRYPOINT",
         )
 
@@ -34,6 +35,9 @@ RULE = Rule(
         bad="FROM busybox\nCOPY train /usr/local/bin/train\nENTRYPOINT /usr/local/bin/train\n",
         good='FROM busybox\nCOPY train /usr/local/bin/train\nENTRYPOINT ["/usr/local/bin/train"]\n',
         bad_files=(("train", '#!/bin/sh\necho "$@"\n'),),
-        output="ENTRYPOINT runs '/usr/local/bin/train' in /bin/sh, which takes \"train\" and SIGTERM for itself",
+        output=(
+            "ENTRYPOINT runs '/usr/local/bin/train' in /bin/sh: the program never gets the argument `train`, and "
+            "SIGTERM stops at the shell"
+        ),
     ),
 )

@@ -25,7 +25,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         raise CannotLookError("the instance type is this machine")
     measured = {host["Name"]: host["MemoryPeakMiB"] for host in (result.local.get("Usage") or {}).get("Hosts") or ()}
     if not measured:
-        raise CannotLookError("memory is measured from the first second on, and the job had ended by then")
+        raise CannotLookError("the job ended within a second, too fast to measure its memory")
     for host, peak in measured.items():
         if peak * _MIB > _NEAR * limit:
             share = f"{100 * peak * _MIB / limit:.0f} %"

@@ -10,6 +10,7 @@ from smlocal.contract.listing import Listing
 from smlocal.contract.model.request import Channel
 from smlocal.contract.validation.member_path import Path
 from smlocal.contract.validation.violation import Violation
+from smlocal.errors import CredentialsMissingError
 from smlocal.job.mirrored.collectors import collector_folders
 from smlocal.jobfile.job_file import JobFile
 from smlocal.jobfile.refusal import unsupported_request
@@ -50,7 +51,15 @@ def list_inputs(job: JobFile, *, strict: bool, region: str) -> Inputs:
     for index, channel in enumerate(job.request.InputDataConfig or ()):
         path: Path = ("InputDataConfig", index, "DataSource")
         if channel.DataSource.S3DataSource is not None:
-            listings[channel.ChannelName] = _objects(job, channel, path, strict=strict, region=region, store=store)
+            try:
+                listings[channel.ChannelName] = _objects(job, channel, path, strict=strict, region=region, store=store)
+            except CredentialsMissingError as error:
+                uri = channel.DataSource.S3DataSource.S3Uri.rstrip("/")
+                raise CredentialsMissingError(
+                    error.sentence,
+                    details=error.details,
+                    remedy=(*error.remedy, f"Or use a local folder, without AWS: --source {uri}=DIR"),
+                ) from error
         elif channel.DataSource.FileSystemDataSource is not None:
             file_systems[channel.ChannelName] = _file_system(job, channel, path)
     directory = job.document.directory

@@ -56,7 +56,8 @@ def test_the_commented_part_is_valid_too(here: Path) -> None:
         ('FROM a AS b\nENTRYPOINT ["no"]\nFROM c\nENTRYPOINT ["python", \\\n "run.py"]\n', 'train: ["python",'),
         ("FROM a\nRUN pip install sagemaker-training\n", "sagemaker_program: '\"train.py\"'"),
         ("FROM a\nRUN pip install sagemaker_training==4\nENV SAGEMAKER_PROGRAM=go.py\n", "The toolkit starts go.py"),
-        ("FROM a\nENTRYPOINT echo \x07 \x1b\n", "train: echo ? ?"),
+        ("FROM a\nENTRYPOINT echo \x07 \x1b\n", "shell form: the program never gets the argument train"),
+        ("FROM a\nENTRYPOINT echo \x07 \x1b\n", "  # echo ? ?\n"),
     ],
 )
 def test_a_folder_with_a_dockerfile(dockerfile: str, said: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
