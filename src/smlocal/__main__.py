@@ -7,8 +7,21 @@ _COLLECT_AFTER = (100_000, 5, 5)
 """Thresholds of the three generations."""
 
 
+_INTERRUPTED = 130
+
+
 def main() -> None:
     """Run the command line and leave with its exit code."""
+    try:
+        code = _run()
+    except KeyboardInterrupt:  # during the imports: nothing has begun
+        code = _INTERRUPTED
+    # Collecting at the end is not worth the time either: the system frees all memory of the process.
+    gc.freeze()
+    sys.exit(code)
+
+
+def _run() -> int:
     # A job that does nothing makes 40,000 objects, and collecting them only costs time.
     gc.set_threshold(*_COLLECT_AFTER)
     from smlocal.cli.terminal.standard_streams import repair_standard_streams
@@ -18,10 +31,7 @@ def main() -> None:
     from smlocal.job.control import detach
 
     detach.process_may_fork = True
-    code = run_command_line()
-    # Collecting at the end is not worth the time either: the system frees all memory of the process.
-    gc.freeze()
-    sys.exit(code)
+    return run_command_line()
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import click
 
 from smlocal.cli.command_table import COMMANDS, load_command
 from smlocal.cli.terminal.errors import show_error
-from smlocal.cli.terminal.standard_streams import ReaderGoneError, discard_output
+from smlocal.cli.terminal.standard_streams import ReaderGoneError, discard_output, output_error
 from smlocal.errors import SmlocalError, StandardOutputError, UsageRefusedError, WorkingDirectoryError
 
 _HELP = ("-h", "--help")
@@ -82,7 +82,7 @@ def run_command_line(arguments: list[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     debug, as_json = "--debug" in words, "--json" in words
     try:
-        return _run(arguments)
+        return _with_output_error(_run(arguments), debug=debug)
     except StandardOutputError as error:
         discard_output()
         show_error(error, debug=debug, as_json=False)
@@ -122,6 +122,15 @@ def _run(arguments: list[str] | None) -> int:
         discard_output()
         return 0
     return code if isinstance(code, int) else 0
+
+
+def _with_output_error(code: int, *, debug: bool) -> int:
+    """The exit code of the process, after showing why standard output could not be written."""
+    error = output_error()
+    if error is None:
+        return code
+    show_error(error, debug=debug, as_json=False)
+    return code or error.exit_code
 
 
 def _folder_exists() -> bool:

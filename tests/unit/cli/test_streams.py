@@ -110,6 +110,47 @@ def test_a_reader_that_has_had_enough_is_no_error(arguments: tuple[str, ...], ho
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+@pytest.mark.parametrize("redirections", ["", "2>&1"])
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("validate", "no.yaml", "--json"), 2),
+        (("describe", "nobody", "--json"), 2),
+        (("jobs", "--no-such-flag", "--json"), 2),
+        (("check", "x", "--json"), 3),
+        (("doctor",), 3),
+        (("doctor", "--json"), 3),
+        (("jobs",), 0),
+        (("wait", "done"), 0),
+    ],
+)
+def test_the_exit_code_does_not_depend_on_the_reader(
+    arguments: tuple[str, ...], code: int, redirections: str, home: Path
+) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            ["sh", "-c", f'exec "$0" -m smlocal "$@" {redirections}', sys.executable, *arguments],
+            env={**os.environ, "SMLOCAL_HOME": str(home), "DOCKER_HOST": f"unix://{home}/no.sock"},
+            cwd=home,
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    finally:
+        os.close(writing)
+    assert done.returncode == code, done.stderr
+    assert b"Traceback" not in done.stderr
+    assert b"Exception ignored" not in done.stderr
+
+
+def test_a_failed_answer_keeps_its_exit_code_on_a_full_disk(home: Path) -> None:
+    done = smlocal(home, ">/dev/full", "validate", "no.yaml", "--json")
+    assert done.returncode == 2, done.stderr
+    assert "[standard-output]" in done.stderr
+
+
 @pytest.mark.parametrize(
     "arguments", [("run", "--image", "x"), ("plan", "--image", "x"), ("report", "done", "--html", "r")]
 )
@@ -126,3 +167,12 @@ def test_a_deleted_folder_is_named(arguments: tuple[str, ...], home: Path) -> No
     assert done.returncode == 3, done.stderr
     assert "[working-directory]" in done.stderr
     assert "defect" not in done.stderr
+
+
+def test_ctrl_c_during_the_imports_ends_without_a_traceback(tmp_path: Path) -> None:
+    # A module that is imported early, and that is found here first.
+    (tmp_path / "click.py").write_text("import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "smlocal", "jobs"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

@@ -8,9 +8,8 @@ from typing import Any
 from smlocal.cli.terminal.colour import RED, paint
 from smlocal.cli.terminal.columns import width_of, wrapped
 from smlocal.cli.terminal.printable import printable
-from smlocal.cli.terminal.standard_streams import ReaderGoneError, discard_output
 from smlocal.contract.secrets.urls import without_passwords
-from smlocal.errors import SmlocalError, StandardOutputError
+from smlocal.errors import SmlocalError
 
 _WIDTH = 80
 
@@ -51,11 +50,8 @@ def show_error(error: SmlocalError, *, debug: bool, as_json: bool) -> None:
         lines.append(printable(without_passwords("".join(traceback.format_exception(error)))))
     with suppress(OSError):  # there is no place for the message
         print(*lines, sep="\n", file=sys.stderr)  # noqa: T201 - output for the user
-    try:
-        if as_json:
-            import json
+    if as_json:
+        import json
 
-            print(json.dumps({"Error": error_document(error)}, indent=2))  # noqa: T201 - likewise
-        sys.stdout.flush()
-    except (ReaderGoneError, StandardOutputError):  # the error is on standard error
-        discard_output()
+        print(json.dumps({"Error": error_document(error)}, indent=2))  # noqa: T201 - likewise
+    sys.stdout.flush()

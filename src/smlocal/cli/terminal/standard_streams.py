@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
+    from smlocal.errors import StandardOutputError
+
 
 def repair_standard_streams() -> None:
     """Open closed streams on the null device, and print characters that an encoding lacks as escapes.
@@ -29,22 +31,53 @@ def repair_standard_streams() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     if isinstance(sys.stdout, io.TextIOWrapper):
-        raw = _StandardOutput(sys.stdout)
-        sys.stdout = io.TextIOWrapper(
-            io.BufferedWriter(raw),
-            encoding=sys.stdout.encoding,
-            errors="backslashreplace",
-            line_buffering=sys.stdout.line_buffering,
-            write_through=sys.stdout.write_through,
-        )
+        sys.stdout = _with_raw(sys.stdout, _StandardOutput(sys.stdout))
+    if isinstance(sys.stderr, io.TextIOWrapper):
+        sys.stderr = _with_raw(sys.stderr, _StandardError(sys.stderr))
+
+
+def _with_raw(stream: io.TextIOWrapper, raw: io.RawIOBase) -> io.TextIOWrapper:
+    return io.TextIOWrapper(
+        io.BufferedWriter(raw),
+        encoding=stream.encoding,
+        errors="backslashreplace",
+        line_buffering=stream.line_buffering,
+        write_through=stream.write_through,
+    )
 
 
 class ReaderGoneError(Exception):
-    """The reader of standard output is gone. Not an `OSError`, because click would exit with 1."""
+    """The reader of standard output is gone, and a command that only prints may end.
+
+    Not an `OSError`, because click would exit with 1.
+    """
 
 
 class _StandardOutput(io.FileIO):
-    """Tells errors of standard output from errors of other files."""
+    """Discards everything after the first error, so that a command still comes to its answer and its exit code."""
+
+    def __init__(self, stream: io.TextIOWrapper) -> None:
+        """Write to the descriptor of a stream. The stream is kept, because it would close the descriptor."""
+        super().__init__(stream.fileno(), "w", closefd=False)
+        self._stream = stream
+        self.error: StandardOutputError | None = None
+
+    def write(self, data: "ReadableBuffer", /) -> int:
+        from smlocal.errors import StandardOutputError
+
+        try:
+            with output_errors():
+                return super().write(data)
+        except ReaderGoneError:
+            _discard(self.fileno())
+        except StandardOutputError as error:
+            _discard(self.fileno())
+            self.error = error
+        return memoryview(data).nbytes
+
+
+class _StandardError(io.FileIO):
+    """Discards everything after the first error: there is no place for a message about it."""
 
     def __init__(self, stream: io.TextIOWrapper) -> None:
         """Write to the descriptor of a stream. The stream is kept, because it would close the descriptor."""
@@ -52,8 +85,11 @@ class _StandardOutput(io.FileIO):
         self._stream = stream
 
     def write(self, data: "ReadableBuffer", /) -> int:
-        with output_errors():
+        try:
             return super().write(data)
+        except OSError:
+            _discard(self.fileno())
+            return memoryview(data).nbytes
 
 
 @contextmanager
@@ -72,6 +108,18 @@ def output_errors() -> Iterator[None]:
         ) from error
 
 
+def output_error() -> "StandardOutputError | None":
+    """Why standard output could not be written, if it could not, for another reason than that its reader is gone."""
+    raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
+    return raw.error if isinstance(raw, _StandardOutput) else None
+
+
 def discard_output() -> None:
     """Discard the rest of the output, which the interpreter would otherwise try to write when it ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _discard(sys.stdout.fileno())
+
+
+def _discard(descriptor: int) -> None:
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, descriptor)
+    os.close(null)
