@@ -8,6 +8,7 @@ from smlocal.store.home import home_directory
 from smlocal.store.jobs import Store
 
 _MOST_SHOWN = 20
+_MOST_SUGGESTED = 3
 _MOST_COMPARED = 1000
 """Of the newest names: comparing ten thousand takes a second."""
 
@@ -40,11 +41,14 @@ def _ambiguous(text: str, found: Sequence[str]) -> JobNameAmbiguousError:
 
 
 def _unknown(text: str, store: Store) -> JobUnknownError:
-    from smlocal.contract.validation.suggestions import closest
+    from smlocal.contract.validation.suggestions import closest_words
 
-    near = closest(text, [record.name for record in store.list(limit=_MOST_COMPARED)])
+    near = closest_words(text, [record.name for record in store.list(limit=_MOST_COMPARED)], most=_MOST_SUGGESTED)
     return JobUnknownError(
         "Requested resource not found.",
         details=[f"No training job '{text}' in {store.home}."],
-        remedy=[f"Did you mean {near} ?"] if near else [],
+        remedy=[
+            *([f"Did you mean {' or '.join(near)} ?"] if near else []),
+            "smlocal jobs lists the jobs that there are.",
+        ],
     )

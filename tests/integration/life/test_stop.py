@@ -1,5 +1,6 @@
 """One stop ladder for every hand: recorded, SIGTERM, grace, SIGKILL; and what the service says of the result."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,9 @@ def test_a_stop_from_another_process(life: Any, assert_nothing_left: Clean) -> N
 def test_stop_can_wait_for_the_end(life: Any) -> None:
     life.detach("awaited", SAVES)
     life.until_logged("awaited", "ready")
-    assert life("stop", "awaited", "--wait").returncode == 4
+    done = life("stop", "awaited", "--wait")
+    assert done.returncode == 4
+    assert re.search(r"^awaited: Stopped after \d+\.\d s$", done.stderr, re.MULTILINE)
     assert life.job("awaited").status == "Stopped"
 
 

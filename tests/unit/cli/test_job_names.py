@@ -57,6 +57,16 @@ def test_no_match_has_a_suggestion(text: str, remember: Remember, capsys: pytest
     said = refused(capsys, "describe", text)
     assert "[job-unknown]" in said
     assert "Did you mean tree-2 ?" in said
+    assert "smlocal jobs lists the jobs that there are." in said
+
+
+@pytest.mark.parametrize("command", ["describe", "logs", "stop", "rm", "wait"])
+def test_similar_names_are_suggested(command: str, remember: Remember, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("tree-fold-1", "tree-fold-2", "other"):
+        remember(name)
+    said = refused(capsys, command, "tree-flod-1")
+    assert "Did you mean tree-fold-1 or tree-fold-2 ?" in said
+    assert "other" not in said
 
 
 @pytest.mark.parametrize("text", ["", "trée", "%", "_", "Tree"])

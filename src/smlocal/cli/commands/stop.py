@@ -1,5 +1,7 @@
 """`smlocal stop`: stop a job, as StopTrainingJob does."""
 
+import time
+
 import click
 
 from smlocal.cli.job_argument import job_argument
@@ -30,10 +32,14 @@ def command(*, name: str, grace: float | None, force: bool, wait: bool) -> int:
     if grace is not None and grace > _LONGEST and not force:
         raise click.UsageError(f"--grace: the service allows at most {_LONGEST} s; use --force for more.")
 
-    TrainingJob(name).stop(grace=grace, on_message=lambda line: click.echo(line, err=True))
+    job = TrainingJob(name)
+    began = time.monotonic()
+    job.stop(grace=grace, on_message=lambda line: click.echo(line, err=True))
     click.echo(f"stopping {name}", err=True)
     if wait:
         from smlocal.cli.commands.wait import wait_for
 
-        return wait_for((name,), None)
+        code = wait_for((name,), None)
+        click.echo(f"{name}: {job.status} after {time.monotonic() - began:.1f} s", err=True)
+        return code
     return 0

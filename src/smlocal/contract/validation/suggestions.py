@@ -5,13 +5,18 @@ from collections.abc import Iterable
 
 def closest(word: str, known: Iterable[str]) -> str | None:
     """The known word that the user probably meant; None if none is similar enough."""
+    found = closest_words(word, known, most=1)
+    return found[0] if found else None
+
+
+def closest_words(word: str, known: Iterable[str], *, most: int) -> list[str]:
+    """The known words that the user may have meant, the most similar first. One that differs in case only is alone."""
     words = list(known)
     folded = word.casefold()
     for candidate in words:
         if candidate.casefold() == folded:
-            return candidate
+            return [candidate]
     from difflib import get_close_matches  # needed only after a mistake
 
     by_folded = {candidate.casefold(): candidate for candidate in words}
-    found = get_close_matches(folded, by_folded, n=1, cutoff=0.6)
-    return by_folded[found[0]] if found else None
+    return [by_folded[each] for each in get_close_matches(folded, by_folded, n=most, cutoff=0.6)]
