@@ -66,6 +66,8 @@ class HostUsage:
     gpu_percent_mean: float | None
     gpu_memory_peak: int | None
     oom_killed: bool = False
+    memory_limit: int = 0
+    """Of Local.Memory; 0 where the job sets none."""
 
     @property
     def cores_needed(self) -> int:
@@ -95,7 +97,9 @@ class Advice:
     sentences: tuple[str, ...]
 
 
-def host_usage(name: str, containers: Sequence[ContainerUsage], *, oom_killed: bool = False) -> HostUsage | None:
+def host_usage(
+    name: str, containers: Sequence[ContainerUsage], *, oom_killed: bool = False, memory_limit: int = 0
+) -> HostUsage | None:
     """Peaks, means and sums. None if nothing was measured."""
     measured = [container for container in containers if container.points]
     points = [point for container in measured for point in container.points]
@@ -121,6 +125,7 @@ def host_usage(name: str, containers: Sequence[ContainerUsage], *, oom_killed: b
         gpu_percent_mean=sum(shares) / len(shares) if shares else None,
         gpu_memory_peak=max(memories, default=None),
         oom_killed=oom_killed,
+        memory_limit=memory_limit,
     )
 
 
@@ -209,7 +214,13 @@ def _memory_sentences(requested: InstanceType, hosts: Sequence[HostUsage]) -> li
     size = requested.memory_mib * MIB
     for host in sorted(hosts, key=lambda host: -host.memory_peak):
         held = f"{host.name} held {readable_memory(host.memory_peak)} at its peak"
-        if host.oom_killed:
+        if host.oom_killed and host.memory_limit:
+            sentences.append(
+                f"{host.name}: the kernel killed a process because it needed more than the "
+                f"{readable_memory(host.memory_limit)} of Local.Memory. Raise Local.Memory. The highest use measured "
+                f"before is {readable_memory(host.memory_peak)}."
+            )
+        elif host.oom_killed:
             sentences.append(
                 f"{host.name}: the kernel killed a process because memory ran out. The highest use measured before is "
                 f"{readable_memory(host.memory_peak)}; how much it needs is not known."

@@ -35,6 +35,12 @@ def limits_of(
     )
 
 
+def own_memory_limit(kind: str, limits: Limits, machine: MachineFacts) -> int:
+    """The bytes of Local.Memory, where that is what limits a host; 0 if its instance type or nothing does."""
+    of_type = 0 if is_this_machine(kind) else min(instance_type(kind).memory_mib, machine.memory_mib) * MIB
+    return limits.memory if limits.memory and limits.memory != of_type else 0
+
+
 def delivered_bytes(channels: tuple[TreePlan, ...]) -> int:
     """The bytes that the channels take of the volume on the service, where File mode data is downloaded to it."""
     return sum(tree.listing.total_bytes or 0 for tree in channels if tree.mode == "File")

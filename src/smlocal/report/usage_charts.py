@@ -40,11 +40,12 @@ def _charts(figures: Mapping[str, Any], series: Series, began: float) -> Iterato
         points = [(point.at, getattr(point, name)) for point in series.points]
         return [Line(label="", value="", points=downsample((p for p in points if p[1] is not None), x_range))]
 
-    memory = kind["MemoryMiB"] * MIB
+    limit = figures.get("MemoryLimitMiB")
+    memory = (limit or kind["MemoryMiB"]) * MIB
     yield chart(
         "Memory",
         value=f"peak {readable_memory(figures['MemoryPeakMiB'] * MIB)}",
-        detail=f"of {readable_memory(memory)} in {kind['Name']}",
+        detail=f"of {readable_memory(memory)} {'(Local.Memory)' if limit else 'in ' + kind['Name']}",
         lines=measured("memory"),
         label=readable_memory,
         limit=memory,

@@ -48,6 +48,13 @@ def test_memory_that_runs_out_gives_the_reason_of_production(run_job: Callable[.
     assert ran.exit == 1
 
 
+def test_memory_that_runs_out_is_compared_with_the_limit_of_the_job(run_job: Callable[..., Any]) -> None:
+    ran = run_job([], "sleep 3; exec dd if=/dev/zero of=/dev/null bs=256M count=1", local={"Memory": "64m"})
+    usage = ran.answer["Local"]["Usage"]
+    assert usage["Hosts"][0]["MemoryLimitMiB"] == 64
+    assert "the 64 MiB of Local.Memory. Raise Local.Memory." in usage["Advice"][0]["Sentences"][0]
+
+
 needs_root = pytest.mark.skipif(
     os.geteuid() != 0 or not Path("/dev/loop-control").exists(),
     reason="only root can create a disk of a fixed size, and only with loop devices",

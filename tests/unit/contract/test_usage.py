@@ -103,6 +103,19 @@ def test_after_an_oom_kill_nothing_is_said_to_fit() -> None:
     )
 
 
+def test_after_an_oom_kill_at_a_limit_of_the_job_the_limit_is_to_blame() -> None:
+    points = (point(1, memory=4 * MIB),)
+    containers = [ContainerUsage(began=0, points=points)]
+    used = host_usage("algo-1", containers, oom_killed=True, memory_limit=200 * MIB)
+    assert used is not None
+    assert ask("ml.m5.large", used).sentences == (
+        (
+            "algo-1: the kernel killed a process because it needed more than the 200 MiB of Local.Memory. Raise "
+            "Local.Memory. The highest use measured before is 4.0 MiB."
+        ),
+    )
+
+
 def test_processors_count_too() -> None:
     advice = ask("ml.m5.large", host(100, cpu=3.6))
     assert next((t.name, t.vcpus) for t in advice.fits) == ("ml.c4.xlarge", 4)

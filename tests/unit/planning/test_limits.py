@@ -9,6 +9,7 @@ import pytest
 from smlocal.contract.limits import Limits
 from smlocal.contract.listing import Listing
 from smlocal.planning.facts import MachineFacts
+from smlocal.planning.limits import own_memory_limit
 from smlocal.planning.model import JobPlan
 from smlocal.planning.recall import recall, remember
 from smlocal.planning.script import shell_script
@@ -92,3 +93,18 @@ def test_a_plan_with_limits_is_remembered(plan: Planner) -> None:
 )
 def test_the_script_has_them(plan: Planner, local: dict[str, Any], words: str) -> None:
     assert words in shell_script(plan(resources(), local))
+
+
+@pytest.mark.parametrize(
+    ("kind", "memory", "own"),
+    [
+        ("ml.m5.large", None, 0),
+        ("ml.m5.large", 200 << 20, 200 << 20),
+        ("ml.m5.large", 8 << 30, 0),
+        ("ml.m5.4xlarge", 64_000 << 20, 0),
+        ("local", 200 << 20, 200 << 20),
+        ("local", None, 0),
+    ],
+)
+def test_only_a_limit_of_the_job_is_its_own(kind: str, memory: int | None, own: int) -> None:
+    assert own_memory_limit(kind, replace(Limits(), memory=memory), machine()) == own

@@ -49,7 +49,11 @@ def _figures(host: Mapping[str, Any]) -> tuple[str, str]:
     with suppress(OSError):
         points = read_series(host["Series"]).points
     kind = host["InstanceType"]
-    memory = f"peak {readable_memory(host['MemoryPeakMiB'] * MIB)} of {readable_memory(kind['MemoryMiB'] * MIB)}"
+    limit = host.get("MemoryLimitMiB")
+    memory = (
+        f"peak {readable_memory(host['MemoryPeakMiB'] * MIB)} of {readable_memory((limit or kind['MemoryMiB']) * MIB)}"
+    )
+    memory += " (Local.Memory)" if limit else ""
     others = f"cpu peak {host['CpuPeak']:.1f} of {kind['VCpus']}"
     if len(points) > 1:
         memory = _with_curve(memory, points, lambda point: point.memory)

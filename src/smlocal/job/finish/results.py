@@ -88,6 +88,7 @@ def _usage(plan: JobPlan, attempt: Attempt) -> dict[str, Any] | None:
     if not os.path.isdir(usage_directory(plan.job_directory)):
         return None
     from smlocal.job.usage.usage_block import MeasuredHost, usage_block  # short jobs are not measured
+    from smlocal.planning.limits import own_memory_limit
 
     killed = {end.host for end in attempt.outcome.ends if end.oom_killed}
     hosts = [
@@ -96,6 +97,7 @@ def _usage(plan: JobPlan, attempt: Attempt) -> dict[str, Any] | None:
             instance_type=host.host.instance_type,
             oom_killed=host.host.name in killed,
             gpus=host.gpus,
+            memory_limit=own_memory_limit(host.host.instance_type, host.limits, plan.machine),
         )
         for host in plan.hosts
     ]

@@ -22,6 +22,8 @@ class MeasuredHost:
     oom_killed: bool = False
     gpus: int = 0
     """That it got; needed if its type is `local`."""
+    memory_limit: int = 0
+    """Of Local.Memory in bytes; 0 where the job sets none."""
 
 
 def usage_block(job_directory: str, hosts: Sequence[MeasuredHost], *, machine_cpus: int) -> dict[str, Any] | None:
@@ -42,7 +44,7 @@ def usage_block(job_directory: str, hosts: Sequence[MeasuredHost], *, machine_cp
         with suppress(OSError):
             series = read_series(path)
         notes += [f"{host.name}: {note}" for note in dict.fromkeys(series.notes)]
-        used = host_usage(host.name, series.containers, oom_killed=host.oom_killed)
+        used = host_usage(host.name, series.containers, oom_killed=host.oom_killed, memory_limit=host.memory_limit)
         if used is not None:
             kinds.setdefault(host.instance_type, []).append(used)
             documents.append(_host(used, type_of(host.instance_type), series, path))
@@ -56,6 +58,7 @@ def _host(used: HostUsage, kind: InstanceType, series: Series, path: str) -> dic
         "InstanceType": _type_document(kind),
         "Seconds": round(used.seconds, 1),
         "MemoryPeakMiB": _mib(used.memory_peak),
+        "MemoryLimitMiB": _mib(used.memory_limit) if used.memory_limit else None,
         "MemoryWithCachePeakMiB": _mib(used.memory_with_cache_peak),
         "CpuPeak": round(used.cpu_peak, 2),
         "CpuMean": round(used.cpu_mean, 3),

@@ -50,6 +50,15 @@ def test_one_host(tmp_path: Path) -> None:
     assert list(summary_lines(block)) == [("memory", "peak 212 MiB of 8 GiB     cpu peak 1.0 of 2")]
 
 
+def test_a_limit_of_the_job_is_named(tmp_path: Path) -> None:
+    usage(tmp_path, {"algo-1": [point(101, 150)]})
+    host = MeasuredHost(name="algo-1", instance_type="ml.m5.large", memory_limit=200 * MIB)
+    block = usage_block(str(tmp_path), [host], machine_cpus=64)
+    assert block is not None
+    assert block["Hosts"][0]["MemoryLimitMiB"] == 200
+    assert list(summary_lines(block)) == [("memory", "peak 150 MiB of 200 MiB (Local.Memory)     cpu peak 1.0 of 2")]
+
+
 def test_curves_where_there_is_enough_to_see(tmp_path: Path) -> None:
     points = [point(101 + second, 53 * (second + 1), cores=2.0 - second / 2) for second in range(4)]
     block = usage(tmp_path, {"algo-1": points})
