@@ -1,5 +1,6 @@
 """The job on the command line: a file, flags, or a file with flags that override it."""
 
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,10 @@ from smlocal.api.overrides import DEFAULT_INSTANCE_TYPE
 
 if TYPE_CHECKING:
     from smlocal.api.overrides import Overrides
+    from smlocal.errors import JobFileMissingError
     from smlocal.jobfile.job_file import JobFile
+
+JOB_FILE_ENDINGS = (".yaml", ".yml", ".json")
 
 
 def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -90,6 +94,7 @@ def override_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def read_job_options(given: dict[str, Any]) -> tuple["JobFile", str]:
     """The validated job and its name."""
     from smlocal.api.job_source import command_line_document, read_document, read_file, read_standard_input
+    from smlocal.errors import JobFileMissingError
 
     path = given["job"]
     overrides, defaults = overrides_and_defaults(given)
@@ -100,12 +105,26 @@ def read_job_options(given: dict[str, Any]) -> tuple["JobFile", str]:
     elif path == "-":
         document = read_standard_input()
     else:
-        document = read_file(path)
+        try:
+            document = read_file(path)
+        except JobFileMissingError as error:
+            raise _with_image_remedy(error, path) from error
     if defaults is not None:
         from smlocal.api.overrides import apply_defaults
 
         apply_defaults(document, defaults, origin="configuration file")
     return read_document(document, overrides, path=path, fill_in=path is None, strict=given["strict"])
+
+
+def _with_image_remedy(error: "JobFileMissingError", path: str) -> "JobFileMissingError":
+    """The error about a missing job file, with what to write if the name is meant as that of an image."""
+    from smlocal.api.image_name import is_image_name
+
+    if os.path.lexists(path) or path.endswith(JOB_FILE_ENDINGS) or not is_image_name(path):
+        return error
+    command = click.get_current_context().command_path
+    remedy = (*error.remedy, f"If {path} is an image: {command} --image {path}")
+    return type(error)(error.sentence, details=error.details, remedy=remedy)
 
 
 def overrides_and_defaults(given: dict[str, Any]) -> "tuple[Overrides, Overrides | None]":

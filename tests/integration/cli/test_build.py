@@ -66,3 +66,19 @@ def test_without_a_docker_command_or_an_engine(folder: Path, tmp_path: Path, sml
     assert (absent.returncode, "[build-unavailable]" in absent.stderr) == (3, True), absent.stderr
     silent = smlocal_run(*run, cwd=tmp_path, env={"DOCKER_HOST": f"unix://{tmp_path}/none"})
     assert (silent.returncode, "[engine-unreachable]" in silent.stderr) == (3, True), silent.stderr
+
+
+def test_check_of_a_folder_whose_image_is_not_built(tmp_path: Path, smlocal_run: Run) -> None:
+    (tmp_path / "smlocal-never-built").mkdir()
+    done = smlocal_run("check", "smlocal-never-built", "--static", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "smlocal-never-built is a folder" in done.stderr
+
+
+def test_check_of_an_image_that_has_the_name_of_a_folder(
+    tmp_path: Path, smlocal_run: Run, image: Callable[[str], str]
+) -> None:
+    (tmp_path / image("sh")).mkdir(parents=True)
+    done = smlocal_run("check", image("sh"), "--static", "--json", cwd=tmp_path)
+    assert done.returncode in {0, 1}, done.stderr
+    assert '"Image"' in done.stdout

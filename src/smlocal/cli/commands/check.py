@@ -11,6 +11,7 @@ import click
 from smlocal.check.timeout import DEFAULT_TIMEOUT, LONGEST_TIMEOUT
 from smlocal.cli.check_for_ci import ReportPaths, annotate_check, show_in_group
 from smlocal.cli.ci_messages import annotated_errors, chosen_service, ci_option
+from smlocal.cli.job_options import JOB_FILE_ENDINGS
 from smlocal.cli.terminal.columns import width_of, wrapped
 from smlocal.cli.terminal.printable import printable
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from smlocal.check.ignores import Ignore
     from smlocal.check.interface import CheckReport, Finding
     from smlocal.ci.services import CiService
+    from smlocal.errors import UsageRefusedError
     from smlocal.jobfile.job_file import JobFile
 
 _MARKS = {"error": "✗", "warning": "!", "info": "·"}
@@ -29,7 +31,6 @@ _SKIPPED = "?"
 _INDENT = 2
 _PROFILES = ("model-trainer", "model-trainer=mpi", "remote-function", "toolkit", "toolkit-mpi", "smddp")
 _LEVELS = ("error", "warning", "info")
-_JOB_FILES = (".yaml", ".yml", ".json")
 
 
 def _rule_ids(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -103,6 +104,7 @@ def command(*, subject: str, ci: str | None, **given: Any) -> int:
     """
     service = chosen_service(ci)
     with _ended_by_signals(), annotated_errors(service, subject if _is_job_file(subject) else given["dockerfile"]):
+        _refuse_unbuilt(subject)
         return _check(subject=subject, service=service, **given)
 
 
@@ -150,23 +152,29 @@ def _check(
     from smlocal.check.interface import Severity
     from smlocal.check.subject import Profile
     from smlocal.engine.docker import connect
+    from smlocal.errors import ImageMissingError
     from smlocal.store.home import home_directory
 
     job = _job(subject)
-    report = check_image(
-        _image(job) if job is not None else subject,
-        connect(),
-        home=home_directory(),
-        job=job,
-        only=only,
-        skip=skip,
-        profiles=[Profile(each) for each in profiles],
-        static=static,
-        ignores=accepted,
-        dockerfile=dockerfile or "",
-        timeout=timeout,
-        said=lambda text: click.echo(printable(text), err=True),
-    )
+    try:
+        report = check_image(
+            _image(job) if job is not None else subject,
+            connect(),
+            home=home_directory(),
+            job=job,
+            only=only,
+            skip=skip,
+            profiles=[Profile(each) for each in profiles],
+            static=static,
+            ignores=accepted,
+            dockerfile=dockerfile or "",
+            timeout=timeout,
+            said=lambda text: click.echo(printable(text), err=True),
+        )
+    except ImageMissingError as error:
+        if job is None and os.path.isdir(subject):
+            raise _unbuilt(subject, subject) from error
+        raise
     if as_json:
         import json
 
@@ -183,9 +191,39 @@ def _check(
     return 1 if report.fails(Severity(fail_on)) else 0
 
 
+def _refuse_unbuilt(subject: str) -> None:
+    """Refuse a folder or a Dockerfile. The name of a folder may also be that of an image, which is then meant."""
+    from smlocal.api.image_name import is_image_name
+
+    name = os.path.basename(subject)
+    if os.path.isdir(subject):
+        if is_image_name(subject):
+            return
+        folder = subject
+    elif os.path.isfile(subject) and (name.startswith("Dockerfile") or name.lower().endswith(".dockerfile")):
+        folder = os.path.dirname(subject) or "."
+    else:
+        return
+    raise _unbuilt(subject, folder)
+
+
+def _unbuilt(subject: str, folder: str) -> "UsageRefusedError":
+    import shlex
+
+    from smlocal.cli.image_build import folder_image
+    from smlocal.errors import UsageRefusedError
+
+    file = "" if subject == folder or os.path.basename(subject) == "Dockerfile" else f"-f {shlex.quote(subject)} "
+    image = folder_image(folder)
+    return UsageRefusedError(
+        f"check takes an image or a job file, and {subject} is a {'folder' if subject == folder else 'Dockerfile'}",
+        remedy=[f"Build it first: docker build -t {image} {file}{shlex.quote(folder)}", f"smlocal check {image}"],
+    )
+
+
 def _is_job_file(subject: str) -> bool:
     """True if there is a file of this name, or if it is called like one."""
-    return os.path.isfile(subject) or subject.endswith(_JOB_FILES)
+    return os.path.isfile(subject) or subject.endswith(JOB_FILE_ENDINGS)
 
 
 def _job(subject: str) -> "JobFile | None":
