@@ -18,6 +18,8 @@ _MAPS: Mapping[str, tuple[str, str]] = {
     "sources": (_PATH, 'sources={"s3://bucket/prefix": "./data"}'),
 }
 """What the values of a dict must be, and an example."""
+_SWITCHES = ("allow_cpu", "publish")
+"""Of `Overrides`. A string such as "no" would count as True."""
 _PATHS = {"code": 'code="./src"', "output": 'output="./out"'}
 
 
@@ -40,9 +42,16 @@ def _unknown(keyword: str, known: Collection[str]) -> str:
 
 
 def _wrong_values(given: Mapping[str, Any]) -> "Iterator[KeywordInvalidError]":
+    for keyword in _SWITCHES:
+        if not isinstance(given.get(keyword, False), bool | None):
+            yield _wrong(keyword, "a boolean", given[keyword], f"{keyword}=True")
     for keyword, example in _PATHS.items():
         if given.get(keyword) is not None and not _is_path(given[keyword]):
             yield _wrong(keyword, _PATH, given[keyword], example)
+    yield from _wrong_maps(given)
+
+
+def _wrong_maps(given: Mapping[str, Any]) -> "Iterator[KeywordInvalidError]":
     for keyword, (kind, example) in _MAPS.items():
         values = given.get(keyword)
         if values is None:

@@ -55,6 +55,8 @@ def test_a_keyword_like_no_other_has_no_suggestion() -> None:
         ({"code": ["a"]}, "code must be a path (str or os.PathLike), and is of the type list", "code='./src'"),
         ({"hyperparameters": {"a": None}}, "['a'] must be a string, a number or a boolean, and is None", "{"),
         ({"hyperparameters": {"a": [1]}}, "['a'] must be a string, a number or a boolean, and is of the type", "{"),
+        ({"publish": "no"}, "publish must be a boolean, and is of the type str", "publish=True"),
+        ({"allow_cpu": 1}, "allow_cpu must be a boolean, and is of the type int", "allow_cpu=True"),
         ({"environment": {"A": 1}}, "environment['A'] must be a string, and is of the type int", "{"),
     ],
 )
