@@ -28,6 +28,8 @@ def run_without(member: str, test: str, folder: Path) -> tuple[int, set[str], st
         "-x",
         "--no-header",
         "--tb=short",
+        # The parent of the fork has imported smlocal, which pytest would rewrite for its plugin.
+        "-Wignore::pytest.PytestAssertRewriteWarning",
         *(f"-pno:{each}" for each in ("xdist", "cacheprovider", "hypothesispytest")),
     )
     output = folder / "output"
