@@ -4,12 +4,13 @@
 # The virtual environment in .venv, made by uv when it is missing or when what it is made from has changed. uv keeps the
 # packages in its cache, so the environment of another clone takes 3 s; the first one takes 15 s, and with pip a minute.
 
-# Prints the path of a Python that is new enough, never that of an environment, which may be removed.
+# Prints the path of a Python that is new enough, never that of an environment, which may be removed. The path is the same
+# from inside and outside of .venv: another one would make the environment again while tests use it.
 find_python() {
-    local candidate
+    local candidate says
+    says='import os, sys; sys.version_info < (3, 11) and sys.exit(1); print(os.path.realpath(sys._base_executable))'
     for candidate in ${PYTHON:+"$PYTHON"} python3 python3.14 python3.13 python3.12 python3.11; do
-        "$candidate" -c 'import sys; sys.version_info < (3, 11) and sys.exit(1); print(sys._base_executable)' 2>/dev/null &&
-            return
+        "$candidate" -c "$says" 2>/dev/null && return
     done
     return 1
 }

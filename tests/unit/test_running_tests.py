@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 _INSIDE = "SMLOCAL_INSIDE"
 
@@ -21,6 +23,19 @@ def pytest_of(test: str, *, before: str = "", **environment: str) -> "subprocess
         check=False,
         timeout=120,
     )
+
+
+def test_scripts_that_tests_start_leave_the_environment_as_it_is() -> None:
+    stamp = ROOT / ".venv" / ".smlocal-setup"
+    if not stamp.exists() or Path(sys.prefix) != stamp.parent:
+        pytest.skip("this is not the environment of scripts/test")
+    command = '. scripts/lib/setup.sh; make_venv() { echo "made again"; exit 1; }; see_to_venv ""'
+    for path in (os.environ["PATH"], f"{stamp.parent}/bin:{os.environ['PATH']}"):
+        environment = {**os.environ, "PATH": path}
+        done = subprocess.run(
+            ["bash", "-c", command], cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=60
+        )
+        assert (done.returncode, done.stdout) == (0, ""), done.stderr
 
 
 def test_what_tests_start_hears_signals() -> None:
