@@ -30,7 +30,9 @@ def test_scripts_that_tests_start_leave_the_environment_as_it_is() -> None:
     if not stamp.exists() or Path(sys.prefix) != stamp.parent:
         pytest.skip("this is not the environment of scripts/test")
     command = '. scripts/lib/setup.sh; make_venv() { echo "made again"; exit 1; }; see_to_venv ""'
-    for path in (os.environ["PATH"], f"{stamp.parent}/bin:{os.environ['PATH']}"):
+    inside = f"{stamp.parent}/bin"
+    outside = os.pathsep.join(each for each in os.environ["PATH"].split(os.pathsep) if each != inside)
+    for path in (outside, f"{inside}:{outside}"):
         environment = {**os.environ, "PATH": path}
         done = subprocess.run(
             ["bash", "-c", command], cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=60
