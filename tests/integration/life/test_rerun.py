@@ -44,25 +44,25 @@ def from_folder(life: Any, folder: Path, *arguments: str) -> "subprocess.Complet
 
 
 def test_from_another_folder_with_changes(life: Any, begin: Begin, tmp_path: Path, assert_nothing_left: Clean) -> None:
-    elsewhere = begin("again")
-    (tmp_path / "again.json").unlink()
+    elsewhere = begin("once-more")
+    (tmp_path / "once-more.json").unlink()
     (elsewhere / "smlocal.toml").write_text('output = "./artifacts"\ninstance-count = 2\n')
-    done = from_folder(life, elsewhere, "rerun", "again", "-p", "lr=0.1", "--set", "Local.Cpus=0.5")
+    done = from_folder(life, elsewhere, "rerun", "once-more", "-p", "lr=0.1", "--set", "Local.Cpus=0.5")
     assert done.returncode == 0, done.stderr
     assert 'the data\n{"lr":"0.1"}' in done.stdout.replace(": ", ":")
     newest = life.store.list(limit=1)[0].name
-    assert newest.startswith("again-2")
+    assert newest.startswith("once-more-2")
     assert newest in done.stderr
     assert life.model(newest) == ["m"]
     assert os.listdir(elsewhere) == ["smlocal.toml"]
     assert life.store.document(newest, "job")["Data"]["Local"] == {"Cpus": 0.5}
     assert_nothing_left(newest)
 
-    chained = from_folder(life, elsewhere, "rerun", newest, "--name", "again-third", "--detach")
-    assert (chained.returncode, chained.stdout) == (0, "again-third\n"), chained.stderr
-    assert life("wait", "again-third").returncode == 0
-    assert '"lr": "0.1"' in life.log("again-third").replace('":"', '": "')
-    assert_nothing_left("again-third")
+    chained = from_folder(life, elsewhere, "rerun", newest, "--name", "once-more-third", "--detach")
+    assert (chained.returncode, chained.stdout) == (0, "once-more-third\n"), chained.stderr
+    assert life("wait", "once-more-third").returncode == 0
+    assert '"lr": "0.1"' in life.log("once-more-third").replace('":"', '": "')
+    assert_nothing_left("once-more-third")
 
 
 def test_of_a_job_whose_data_or_image_is_gone(
@@ -89,13 +89,13 @@ def test_of_a_job_whose_data_or_image_is_gone(
 
 
 def test_in_python(life: Any, begin: Begin, monkeypatch: pytest.MonkeyPatch, assert_nothing_left: Clean) -> None:
-    elsewhere = begin("again-python")
+    elsewhere = begin("once-more-python")
     monkeypatch.setenv("SMLOCAL_HOME", str(life.home))
     monkeypatch.chdir(elsewhere)
-    job = smlocal.TrainingJob("again-python").rerun(
+    job = smlocal.TrainingJob("once-more-python").rerun(
         hyperparameters={"lr": 0.5}, members={"StoppingCondition.MaxRuntimeInSeconds": 60}
     )
-    assert (job.status, job.name != "again-python") == ("Completed", True)
+    assert (job.status, job.name != "once-more-python") == ("Completed", True)
     answer = job.describe()
     assert answer["HyperParameters"] == {"lr": "0.5"}
     assert answer["StoppingCondition"] == {"MaxRuntimeInSeconds": 60}
