@@ -54,7 +54,7 @@ def container_document(spec: ContainerSpec, product: Product = "docker") -> dict
         document["Cmd"] = list(spec.command)
     if spec.user:
         document["User"] = spec.user
-    if spec.network is not None:
+    if spec.network is not None and spec.network != "none":  # Podman refuses an endpoint without a network
         endpoint: dict[str, Any] = {"Aliases": list(spec.aliases)}
         if spec.address:
             endpoint["IPAMConfig"] = {"IPv4Address": spec.address}
