@@ -81,8 +81,9 @@ def test_its_own_mounts_environment_user_limits_and_network(
     assert b"".join(container.written).split() == [b"rule", b"4711", b"4712", b"lo", b"5"]
     assert (tmp_path / "data" / "out").stat().st_uid == 4711
     container.run.remove()
-    with pytest.raises(EngineError, match="No such container"):
+    with pytest.raises(EngineError) as gone:
         engine.state(container.run.id)
+    assert gone.value.status == 404
 
 
 def test_a_stop_is_sigterm(watched: Callable[..., Watched]) -> None:
