@@ -324,3 +324,8 @@ def test_no_script_takes_long_to_read(text: str) -> None:
     child_without_exec(text)
     executed(text)
     assert time.process_time() - before < 2
+
+
+def test_an_image_alone_does_not_say_what_starts_its_jobs() -> None:
+    with pytest.raises(CannotLookError, match="needs a job file"):
+        messages("model-trainer-stop", subject(layer(SHELL)))

@@ -2,17 +2,20 @@
 
 from collections.abc import Iterator
 
+from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
 from smlocal.check.starting import words_of
 from smlocal.check.subject import Profile, Subject
 from smlocal.planning.entrypoint import MODEL_TRAINER_STOP, is_model_trainer
 
-_PROFILES = {Profile.MODEL_TRAINER, Profile.MODEL_TRAINER_MPI}
+_PROFILES = frozenset({Profile.MODEL_TRAINER, Profile.MODEL_TRAINER_MPI})
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     if _PROFILES & subject.profiles or is_model_trainer(words_of(subject)):
         yield Finding(message=MODEL_TRAINER_STOP)
+    elif subject.job is None:
+        raise CannotLookError("needs a job file, which says what starts the program")
 
 
 RULE = Rule(
@@ -28,6 +31,7 @@ RULE = Rule(
     mark=Mark.INFERRED,
     remedy="Write checkpoints regularly, not only when SIGTERM arrives.",
     check=_check,
+    profiles=_PROFILES,
     example=Example(
         bad="FROM python:3.11-slim-bookworm\nCOPY train /usr/local/bin/train\n",
         good="FROM python:3.11-slim-bookworm\nCOPY train /usr/local/bin/train\n",
