@@ -2,7 +2,9 @@
 # root and cache come from setup.sh.
 #
 # The virtual environment in .venv, made by uv when it is missing or when what it is made from has changed. uv keeps the
-# packages in its cache, so the environment of another clone takes 3 s; the first one takes 15 s, and with pip a minute.
+# packages in its cache, so the environment of another clone takes 10 s; the first one takes 25 s, and with pip a minute. 8 s
+# of that go into compiling all modules, as pip does: where Python may not keep what it compiles (PYTHONDONTWRITEBYTECODE),
+# each job with data in S3 would otherwise take half a second longer.
 
 # Prints the path of a Python that is new enough, never that of an environment, which may be removed. The path is the same
 # from inside and outside of .venv: another one would make the environment again while tests use it.
@@ -40,7 +42,7 @@ make_venv() {
     shift 2
     see_to_uv "$python" &&
         quietly "$cache/uv.log" "$uv" venv --clear --seed --python "$python" "$folder" &&
-        quietly "$cache/uv.log" "$uv" pip install --python "$folder/bin/python" "$@"
+        quietly "$cache/uv.log" "$uv" pip install --compile-bytecode --python "$folder/bin/python" "$@"
 }
 
 # see_to_venv GROUP: GROUP is empty (the package alone) or a dependency group of pyproject.toml.

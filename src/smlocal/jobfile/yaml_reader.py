@@ -158,6 +158,8 @@ def _refusal(error: yaml.MarkedYAMLError, text: str, name: str) -> JobFileSyntax
     if mark is None:
         return JobFileSyntaxError(f"{name} is not YAML", details=[f"{name}   {problem}"])
     lines = text.splitlines()
+    if mark.line < len(lines) and lines[mark.line][mark.column : mark.column + 1] == "\t":
+        problem = "a tab; YAML is indented with spaces"
     details = [f"{name}:{mark.line + 1}:{mark.column + 1}   {problem}"]
     if mark.line < len(lines):
         from smlocal.contract.secrets.masking import masked_text  # only after a mistake

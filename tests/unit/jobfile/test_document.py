@@ -138,6 +138,7 @@ def test_a_flag_cannot_reach_into_a_scalar() -> None:
     ("text", "sentence", "details"),
     [
         ("a: [1\nb: 2", "is not YAML", ("job.yaml:2:2   did not find expected ',' or ']'", "  b: 2")),
+        ("a:\n\tb: 2", "is not YAML", ("job.yaml:2:1   a tab; YAML is indented with spaces", "  \tb: 2")),
         ("a: b: c", "is not YAML", ("job.yaml:1:5   mapping values are not allowed in this context", "  a: b: c")),
         ("", "is empty", ()),
         (" \n\n", "is empty", ()),
