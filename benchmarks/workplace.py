@@ -14,6 +14,9 @@ from pathlib import Path
 from measure import Ended, execute, progress
 
 ROOT = Path(__file__).parents[1]
+# As scripts/test does: with this variable, Python would compile smlocal again in every run.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 BIN = ROOT / ".venv" / "bin"
 NO_OP = ROOT / "benchmarks" / "images" / "no-op"
 SH = ROOT / "tests" / "integration" / "images" / "sh"
