@@ -18,7 +18,7 @@ _FOUND_BY = ("GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD")
 ci_option = click.option(
     "--ci",
     type=click.Choice(NAMES),
-    help="Log commands of this CI service. Default: the one that this runs on, if any.",
+    help="Log commands of this CI service. Default: detected from the environment.",
 )
 
 

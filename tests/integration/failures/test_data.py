@@ -73,7 +73,12 @@ def test_a_home_that_stays_full_keeps_no_record_but_the_job_has_failed(
             fill(small_disk)
 
     filler = threading.Thread(target=fill_on)
-    relay.before(A_CONTAINER, filler.start)
+
+    def fill_and_keep_full() -> None:
+        fill(small_disk)  # before the request goes on: a thread alone may begin after the container has ended
+        filler.start()
+
+    relay.before(A_CONTAINER, fill_and_keep_full)
     home = {"SMLOCAL_HOME": str(small_disk / "home")}
     job = ("--image", image("sh"), "--name", "home-stays-full", "--output", tmp_path / "out", "-e", "SCRIPT=true")
     try:

@@ -43,9 +43,9 @@ RULE = Rule(
     title="A wrapper script does not exec the program",
     why=(
         "A stop request, the time limit and a spot interruption send SIGTERM to the first process alone. A shell that "
-        "waits for a program does not pass the signal on. The program is killed after 120 seconds without having heard "
-        "of it, and a checkpoint that it would have written then is lost. With `exec` the program takes the place of "
-        "the shell."
+        "waits for a program does not pass the signal on. The program is killed after 120 seconds without having "
+        "received it, and a checkpoint that it would have written then is lost. With `exec` the program takes the "
+        "place of the shell."
     ),
     mark=Mark.SEEN,
     remedy=(

@@ -22,7 +22,7 @@ RULE = Rule(
         " mode is to blame."
     ),
     mark=Mark.DOCUMENTED,
-    remedy="Write to /tmp what the job makes of its data; or ask for File mode.",
+    remedy="Write files to /tmp instead, or use File mode.",
     check=lambda subject: fails_in(subject, "FastFile"),
     jobs=_jobs,
     example=Example(

@@ -21,7 +21,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
 RULE = Rule(
     id="model-trainer-stop",
     severity=Severity.INFO,
-    title="A job of ModelTrainer does not hear SIGTERM",
+    title="A job of ModelTrainer does not receive SIGTERM",
     why=(
         "ModelTrainer of the SageMaker SDK version 3 starts its jobs with `/bin/bash -c`, and bash stays the first "
         "process. It has no handler for SIGTERM and does not pass the signal on. Tried with bash 5.2: a container "

@@ -30,9 +30,9 @@ RULE = Rule(
     severity=Severity.WARNING,
     title="Without channels, the job hangs or fails without a reason",
     why=(
-        "InputDataConfig is optional. Without it there is no folder of a channel. A job that needs one should write "
-        "what is wrong into `/opt/ml/output/failure` and exit with another code than 0: the service shows that text "
-        "as the FailureReason. Without the file, the FailureReason has an exit code and no more."
+        "InputDataConfig is optional. Without it, the container has no channel folders. A job that needs one should "
+        "write what is wrong into `/opt/ml/output/failure` and exit with another code than 0: the service shows that "
+        "text as the FailureReason. Without the file, the FailureReason has an exit code and no more."
     ),
     mark=Mark.DOCUMENTED,
     remedy="Check which channels are there, and write to /opt/ml/output/failure which one is missing.",

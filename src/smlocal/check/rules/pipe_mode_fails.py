@@ -17,7 +17,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     title="The job fails in Pipe mode, and not in File mode",
     why=(
-        "In Pipe mode there is no folder of a channel. Each epoch is a FIFO of its own, "
+        "In Pipe mode a channel has no folder. Each epoch is a FIFO of its own, "
         "`/opt/ml/input/data/CHANNEL_0`, `CHANNEL_1`, …, which can be read once, from its beginning to its end. If the "
         "job fails, it is run again with these channels in File mode, to see whether the mode is to blame."
     ),
