@@ -101,8 +101,11 @@ def test_two_hosts_that_print_everything(write: Write, smlocal_run: Run) -> None
         "host": 2.0,
         "last": 1.0,
     }
-    (note,) = answer["Local"]["Metrics"]["Notes"]
-    assert note.startswith("the metric bomb was disabled")
+    without, slow = answer["Local"]["Metrics"]["Notes"]
+    assert without.startswith("no line had a value for the metrics tab, cat, nan; ")
+    assert answer["Local"]["Metrics"]["WithoutValues"] == ["tab", "cat", "nan"]
+    assert without in smlocal_run("describe", "metrics-two").stdout
+    assert slow.startswith("the metric bomb was disabled")
     assert "metric-controls" in {each["Id"] for each in answer["Local"]["Notes"]}
 
     service = json.loads(smlocal_run("describe", "metrics-two", "--service").stdout)

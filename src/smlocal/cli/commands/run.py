@@ -64,7 +64,9 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         ci_option,
         click.option("--detach", "-d", is_flag=True, help="Run the job in the background; print its name."),
-        click.option("--quiet", "-q", is_flag=True, help="Print only the output of the containers."),
+        click.option(
+            "--quiet", "-q", is_flag=True, help="Print only the containers' output, and the reason if the job fails."
+        ),
     )
     for option in reversed(options):
         command = option(command)
@@ -177,7 +179,11 @@ def _finish(
 ) -> "tuple[int, StandardOutputError | None]":
     """Print how the job ended. Returns the exit code, and the error if the answer could not be printed."""
     text = ""
-    if not quiet:
+    if quiet and result.status == "Failed":
+        from smlocal.cli.views.summary import failure
+
+        text = failure(result.answer)
+    elif not quiet:
         from smlocal.cli.views.summary import summary
 
         end = group.end()

@@ -75,15 +75,19 @@ class Messages:
             return went
 
     def finish(self, text: str, before_waiting: Callable[[], None]) -> None:
-        """Print the last message and wait until it is read, but not for long if the job is being stopped."""
+        """Print the last message, also if quiet, and wait until it is read.
+
+        If the job is being stopped, it does not wait for long.
+        """
         with self._lock:
-            self._put(self._fresh_line() + (_encoded(text) + b"\n" if text else b""))
+            if text or not self._quiet:
+                self._put(self._fresh_line() + (_encoded(text) + b"\n" if text else b""), last=True)
             last = time.monotonic()
             while self._pending and not self.reader_is_gone(last):
                 before_waiting()
                 self._writer.wait(0.2)
                 before = len(self._pending)
-                self._put(b"")
+                self._put(b"", last=True)
                 last = time.monotonic() if len(self._pending) < before else last
 
     def reader_is_gone(self, last: float) -> bool:
@@ -103,8 +107,8 @@ class Messages:
         self._line_open = False
         return start
 
-    def _put(self, data: bytes) -> None:
-        if self._quiet:
+    def _put(self, data: bytes, *, last: bool = False) -> None:
+        if self._quiet and not last:
             return
         self._pending += data
         try:

@@ -11,10 +11,11 @@ from smlocal.cli.terminal.printable import printable, without_colours
 from smlocal.readable import readable_bytes
 
 _COLOURS = {"Completed": GREEN, "Failed": RED, "Stopped": YELLOW}
-_LAST_LINES = 5
+_LAST_LINES = 20
 _STILL_VISIBLE = 20
 """So many lines of output are still visible on the screen, and are not shown again."""
-_TAIL = 4096
+_TAIL = 1 << 14
+"""Bytes of the log that these lines are looked for in."""
 _NOTES = 3
 _ARTIFACT_NOTES = 5
 _ONLY_IN_PLAN = "relaxed-"
@@ -26,15 +27,19 @@ def summary(answer: Mapping[str, Any], *, lines_shown: int | None = None) -> str
     return "\n".join(_lines(answer, show_output=lines_shown is None or lines_shown > _STILL_VISIBLE))
 
 
+def failure(answer: Mapping[str, Any]) -> str:
+    """The reason of a failed job: `Failed: AlgorithmError: …`."""
+    first, *more = printable(answer["FailureReason"]).splitlines() or [""]
+    return "\n".join((f"{paint('Failed', RED)}: {first}", *(f"  {line}".rstrip() for line in more)))
+
+
 def _lines(answer: Mapping[str, Any], *, show_output: bool) -> Iterator[str]:
     status, local = answer["TrainingJobStatus"], answer["Local"]
     seconds = answer["LastModifiedTime"] - answer["CreationTime"]
     head = paint(status, _COLOURS.get(status, BOLD))
     failed = status == "Failed"
     if failed:
-        first, *more = printable(answer["FailureReason"]).splitlines() or [""]
-        yield f"{head}: {first}"
-        yield from (f"  {line}".rstrip() for line in more)
+        yield failure(answer)
     else:
         why = f" ({answer['SecondaryStatus']})" if answer["SecondaryStatus"] != status else ""
         yield f"{head}{why} in {seconds:.1f} s"
@@ -62,8 +67,9 @@ def _item(name: str, text: str) -> str:
 
 
 def _last_lines(local: Mapping[str, Any]) -> Iterator[str]:
+    """Of the host whose failure is the reason; others fail after it, or because of it."""
     for host in local["Hosts"]:
-        if not host["ExitCode"] or host["Signalled"] or not host["Log"]:
+        if host["Name"] != local["FailedHost"] or not host["Log"]:
             continue
         try:
             with open(host["Log"], "rb") as log:

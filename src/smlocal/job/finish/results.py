@@ -52,6 +52,7 @@ def local_block(
             "Reason": reason,
         },
         "Hosts": [_host(attempt, name) for name in attempt.runs],
+        "FailedHost": attempt.outcome.first_failure,
         "Attempts": policy.attempts,
         "Interruptions": policy.interruptions,
         "Retries": policy.used,
@@ -69,6 +70,7 @@ def local_block(
         FINAL_METRICS: results.metrics.final,
         "Metrics": {
             "Summaries": [summary.document for summary in results.metrics.summaries],
+            "WithoutValues": results.metrics.without_values,
             "Notes": results.metrics.notes,
         },
         "Usage": _usage(plan, attempt),

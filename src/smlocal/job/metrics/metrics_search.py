@@ -19,6 +19,8 @@ STUCK_SECONDS: Final = 10.0
 """After the containers have ended, the process is killed if it reads nothing for so long."""
 _MAX_SECONDS: Final = 60.0
 """And after this time in any case."""
+_MAX_NAMES: Final = 8
+"""So many metrics without values are named."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,8 +31,10 @@ class MetricsReport:
     """FinalMetricDataList."""
     summaries: list[MetricSummary] = field(default_factory=list)
     """Of the metrics with values."""
+    without_values: list[str] = field(default_factory=list)
+    """The metrics for which no line had a value, if all lines were searched."""
     notes: list[str] = field(default_factory=list)
-    """What was disabled, skipped or not read."""
+    """What has no values, was disabled, skipped or not read."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -69,11 +73,16 @@ class MetricsSearch:
         if code:
             self._problem = f"the metrics process ended with {code}"
         try:
-            found = [each for each in summaries(self.job_directory, self.definitions, list(self.logs)) if each.count]
+            found = summaries(self.job_directory, self.definitions, list(self.logs))
         except OSError as error:
             self._problem, found = self._problem or str(error), []
-        final = final_metric_data([each.last for each in found if each.last is not None])
-        return MetricsReport(final=final, summaries=found, notes=self._all_notes())
+        without = self._without_values(found)
+        return MetricsReport(
+            final=final_metric_data([each.last for each in found if each.last is not None]),
+            summaries=[each for each in found if each.count],
+            without_values=without,
+            notes=[*_without_values_notes(without), *self._all_notes()],
+        )
 
     def _start(self) -> None:
         import json
@@ -128,6 +137,13 @@ class MetricsSearch:
             with suppress(OSError):
                 self._process.stdin.close()
 
+    def _without_values(self, found: Sequence[MetricSummary]) -> list[str]:
+        """The metrics without values. Those that were not searched in all lines have a note of their own."""
+        if self._problem is not None:
+            return []
+        slow = {self.definitions[int(index)].name for index in read_state(self.job_directory).get("SlowLines", {})}
+        return [each.name for each in found if not each.count and each.name not in slow]
+
     def _all_notes(self) -> list[str]:
         state = read_state(self.job_directory)
         notes = list(self._notes)
@@ -137,6 +153,14 @@ class MetricsSearch:
             parts = [f"{read.get(host, 0)} of {size} bytes of {host}'s log" for host, size in sizes.items()]
             notes.append(f"metrics are missing: {self._problem}; read: {', '.join(parts)}")
         return notes + slow_regex_notes(state, self.definitions)
+
+
+def _without_values_notes(names: Sequence[str]) -> list[str]:
+    if not names:
+        return []
+    shown = ", ".join(names[:_MAX_NAMES]) + (f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else "")
+    what = "metric" if len(names) == 1 else "metrics"
+    return [f"no line had a value for the {what} {shown}; to try a regex: smlocal plan JOB --try-line TEXT"]
 
 
 def slow_regex_notes(state: Mapping[str, Any], definitions: Sequence[MetricDefinition]) -> list[str]:

@@ -58,6 +58,7 @@ def test_the_end_of_a_run(tmp_path: Path) -> None:
         "Local": {
             "Explanation": "\x1bP1",
             "Hints": ["\x1bP2"],
+            "FailedHost": "algo-1",
             "Hosts": [{"Name": "algo-1", "ExitCode": 1, "Signalled": False, "Log": str(log)}],
             "Artifacts": {"Model": None, "Output": None, "Notes": ["\x1bP3"]},
             "Leftovers": ["\x1bP4"],

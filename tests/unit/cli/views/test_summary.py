@@ -19,6 +19,7 @@ def failed(tmp_path: Path) -> dict[str, Any]:
         "LastModifiedTime": 2.0,
         "Local": {
             "Explanation": None,
+            "FailedHost": "algo-1",
             "Hints": [],
             "Hosts": [{"Name": "algo-1", "ExitCode": 17, "Signalled": False, "Log": str(log)}],
             "Artifacts": {"Model": None, "Output": None, "Notes": []},
@@ -40,6 +41,19 @@ def test_last_words_are_not_repeated_right_below_themselves(
     lines_shown: int | None, repeated: bool, failed: dict[str, Any]
 ) -> None:
     assert ("Last lines of algo-1" in summary(failed, lines_shown=lines_shown)) == repeated
+
+
+def test_the_last_twenty_lines_of_only_the_host_that_failed_are_shown(failed: dict[str, Any], tmp_path: Path) -> None:
+    other = tmp_path / "algo-2.log"
+    other.write_text("".join(f"line {number}\n" for number in range(30)))
+    failed["Local"]["FailedHost"] = "algo-2"
+    failed["Local"]["Hosts"].append({"Name": "algo-2", "ExitCode": 3, "Signalled": False, "Log": str(other)})
+    text = summary(failed)
+    head, _, rest = text.partition("Last lines of algo-2\n")
+    assert "Last lines" not in head
+    assert rest.splitlines()[:20] == [f"  line {number}" for number in range(10, 30)]
+    failed["Local"]["FailedHost"] = None
+    assert "Last lines" not in summary(failed)
 
 
 def test_of_many_notes_on_artifacts_the_rest_is_a_word(failed: dict[str, Any]) -> None:

@@ -115,6 +115,30 @@ def test_a_slow_regex_is_named_and_spoils_nothing(
     ]
 
 
+def test_metrics_that_matched_nothing_are_named(
+    search_of: Callable[..., MetricsSearch], write: Callable[..., None]
+) -> None:
+    many = [MetricDefinition(name=f"lr{number}", regex=r"lr=(\d)") for number in range(9)]
+    search = search_of(LOSS, *many)
+    write(search, b"loss=0.5\n")
+    report = search.finish()
+    assert report.without_values == [each.name for each in many]
+    (note,) = report.notes
+    assert note.startswith(f"no line had a value for the metrics {', '.join(report.without_values[:8])} and 1 more; ")
+
+
+def test_a_metric_whose_regex_is_slow_is_named_once(
+    search_of: Callable[..., MetricsSearch], write: Callable[..., None]
+) -> None:
+    search = search_of(LOSS, BOMB)
+    write(search, BAD)
+    report = search.finish()
+    assert report.without_values == ["loss"]
+    none, slow = report.notes
+    assert none == "no line had a value for the metric loss; to try a regex: smlocal plan JOB --try-line TEXT"
+    assert slow.startswith("1 line was skipped for the metric bomb")
+
+
 def test_one_slow_line_is_passed_over(search_of: Callable[..., MetricsSearch], write: Callable[..., None]) -> None:
     search = search_of(MetricDefinition(name="bomb", regex=r"(?:a+)+$|=(\d)"))
     write(search, BAD + b"=7\n")
