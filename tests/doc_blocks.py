@@ -1,4 +1,4 @@
-"""The code blocks of README.md and docs/: which of them are commands that a reader would type.
+"""The code blocks of README.md, docs/ and the examples: which of them are commands that a reader would type.
 
 A block that a comment marks as `output`, or as `not run` with the reason, holds none; web pages do not show comments. A
 block that begins with a member of a job file is a piece of one, and one whose first line is `# NAME.yaml` is that file.
@@ -17,6 +17,8 @@ PAGES = {
     # test_cli_reference.py checks the usage lines of cli.md; test_examples.py runs the code of python.md.
     if path.name not in {"cli.md", "python.md"}
 }
+EXAMPLE_PAGES = {path.parent.name: path for path in sorted(ROOT.glob("examples/*/README.md"))}
+"""The page of an example, by its folder. test_example_pages.py runs them."""
 _MARK = re.compile(r"<!-- (output|not run: .+) -->$")
 _MEMBER = re.compile(r"[A-Z][A-Za-z]+:[ \n]")
 _FILE = re.compile(r"# (\S+\.yaml)$")

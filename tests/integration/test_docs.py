@@ -11,6 +11,7 @@ import pytest
 from tests.doc_blocks import PAGES, ROOT, blocks
 from tests.integration.conftest import build_image
 from tests.integration.s3_servers import S3Servers
+from tests.integration.typed_commands import type_commands
 
 _PAGES = [name for name, page in PAGES.items() if any(any(block.commands()) for block in blocks(page))]
 _AT_THE_TOP = {"README.md", "docs/examples.md"}
@@ -79,30 +80,17 @@ def test_commands(
         return text
 
     start = clone if name in _AT_THE_TOP else clone / "examples" / "decision-tree"
-    script = [here(_BEFORE.get(name, ""))]
-    asked: list[tuple[str, int]] = []
-    for block in blocks(PAGES[name]):
-        if block.file:
-            (start / block.file).write_text(here(block.text))
-        for command, code in block.commands():
-            script.append(
-                f"{{ {here(command)}\n}} >'{tmp_path}/{len(asked)}' 2>&1 || echo $? >'{tmp_path}/{len(asked)}.code'"
-            )
-            asked.append((f"{name}:{block.line} {command}", code))
     outside = {key: value for key, value in os.environ.items() if not key.startswith(("SMLOCAL_", "AWS_"))}
     aws = {**s3.environment, "AWS_ENDPOINT_URL_STS": server}
-    subprocess.run(
-        ["bash", "-c", "\n".join(script)],
+    for typed in type_commands(
+        blocks(PAGES[name]),
         cwd=start,
-        env={**outside, **aws, "SMLOCAL_HOME": str(smlocal_home), "HOME": str(tmp_path)},
-        stdin=subprocess.DEVNULL,
-        check=False,
-        timeout=600,
-    )
-    for number, (command, code) in enumerate(asked):
-        found = tmp_path / f"{number}.code"
-        ended = int(found.read_text()) if found.exists() else 0
-        assert ended == code, f"{command}\n{(tmp_path / str(number)).read_text()}"
+        scratch=tmp_path,
+        environment={**outside, **aws, "SMLOCAL_HOME": str(smlocal_home), "HOME": str(tmp_path)},
+        before=here(_BEFORE.get(name, "")),
+        here=here,
+    ):
+        assert typed.ended == typed.expected, f"{name}:{typed.block.line} {typed.command}\n{typed.output}"
 
 
 @pytest.mark.long

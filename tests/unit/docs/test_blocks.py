@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.doc_blocks import PAGES, Block, blocks
+from tests.doc_blocks import EXAMPLE_PAGES, PAGES, Block, blocks
 
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.job_file import read_job
 
 PIECES = [
     pytest.param(block, id=f"{name}:{block.line}")
-    for name, page in PAGES.items()
+    for name, page in {**PAGES, **EXAMPLE_PAGES}.items()
     for block in blocks(page)
     if block.is_piece
 ]

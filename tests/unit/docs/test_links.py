@@ -5,6 +5,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted(ROOT.glob("C*.md"))]
+EXAMPLES = sorted(ROOT.glob("examples/*/README.md"))
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 
@@ -20,7 +21,7 @@ def anchors(text: str) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize("page", [*PAGES, *EXAMPLES], ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_links_lead_somewhere(page: Path) -> None:
     broken = []
     for link in LINK.findall(prose(page)):
@@ -41,6 +42,10 @@ def linked(page: Path) -> set[Path]:
 def test_every_page_is_in_the_table_of_contents() -> None:
     contents = ROOT / "docs" / "README.md"
     assert set(PAGES) - {contents} <= linked(contents)
+
+
+def test_every_page_of_an_example_is_in_the_list_of_examples() -> None:
+    assert set(EXAMPLES) <= linked(ROOT / "docs" / "examples.md")
 
 
 def test_the_readme_leads_to_the_table_of_contents() -> None:

@@ -1,0 +1,132 @@
+"""The examples that have a page of their own: its commands, what it shows of their output, and what it promises."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.doc_blocks import EXAMPLE_PAGES, ROOT, Block, blocks
+from tests.integration.conftest import clock_stopped
+from tests.integration.typed_commands import Typed, type_commands
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Followed:
+    """An example whose page somebody has followed to the end."""
+
+    folder: Path
+    run: Run
+
+    def describe(self, job: str) -> dict[str, Any]:
+        answer: dict[str, Any] = json.loads(self.run("describe", job, "--json", check=True).stdout)
+        return answer
+
+    def logs(self, job: str) -> list[str]:
+        return self.run("logs", job, check=True).stdout.splitlines()
+
+    def model(self, job: str) -> dict[str, bytes]:
+        with tarfile.open(self.folder / "out" / job / "output" / "model.tar.gz") as archive:
+            return {entry.name: file.read() for entry in archive if (file := archive.extractfile(entry)) is not None}
+
+
+Follow = Callable[..., Followed]
+
+
+@pytest.fixture
+def follow(tmp_path: Path, smlocal_home: Path, smlocal_run: Run, assert_nothing_left: Callable[[str], None]) -> Follow:
+    """Copies an example, types what its page says, and compares what the page shows."""
+
+    def make(name: str) -> Followed:
+        folder = tmp_path / "examples" / name
+        shutil.copytree(ROOT / "examples" / name, folder, ignore=shutil.ignore_patterns("out", "checkpoints"))
+        (tmp_path / "scripts").symlink_to(ROOT / "scripts")
+        with clock_stopped():  # on a new machine the image takes minutes
+            image = [ROOT / "scripts" / "image", ROOT / "examples" / name / "image"]
+            subprocess.run(image, check=True, timeout=1800, stdout=subprocess.DEVNULL)
+        scratch = tmp_path / "typed"
+        scratch.mkdir()
+        outside = {key: value for key, value in os.environ.items() if not key.startswith(("SMLOCAL_", "AWS_"))}
+        page = blocks(EXAMPLE_PAGES[name])
+        typed = type_commands(
+            page, cwd=folder, scratch=scratch, environment={**outside, "SMLOCAL_HOME": str(smlocal_home)}
+        )
+        for each in typed:
+            assert each.ended == each.expected, f"{each.command}\n{each.output}"
+        for block in page:
+            assert_shows(block, [each for each in typed if each.block is block])
+        for job in os.listdir(smlocal_home / "jobs"):
+            assert_nothing_left(job)
+        return Followed(folder=folder, run=smlocal_run)
+
+    return make
+
+
+def assert_shows(block: Block, typed: list[Typed]) -> None:
+    """Every line that the block shows was printed, in this order; numbers and bars may differ, and `…` is anything."""
+    commands = {each.command for each in typed}
+    shown = [line for line in block.text.splitlines() if typed and line.removeprefix("$ ") not in commands]
+    printed = iter([without_numbers(line) for each in typed for line in each.output.splitlines()])
+    for line in shown:
+        if line.strip() not in {"", "…", "$ echo $?"} and not line.isdecimal():
+            output = "\n".join(each.output for each in typed)
+            assert without_numbers(line) in printed, f"the page shows a line that was not printed: {line}\n{output}"
+
+
+def without_numbers(line: str) -> str:
+    bars = re.sub("[▁▂▃▄▅▆▇█]+", "", line)
+    return re.sub(r"\s+", " ", re.sub(r"\d+(\.\d+)?", "0", bars)).strip()
+
+
+def test_pipe(follow: Follow) -> None:
+    done = follow("pipe")
+    assert json.loads(done.model("my-pipe")["line.json"])["epochs"] == 3
+    epochs = done.logs("my-pipe")
+    # The program refuses what is not a FIFO; all rows come in each epoch, and the objects in another order.
+    assert [line.split(", ")[0] for line in epochs] == [f"epoch {n}: 100 rows from train_{n}" for n in range(3)]
+    assert len({line.split(", ")[1] for line in epochs}) > 1
+
+
+def test_metrics(follow: Follow) -> None:
+    done = follow("metrics")
+    final = {each["MetricName"]: each["Value"] for each in done.describe("my-metrics")["FinalMetricDataList"]}
+    assert final == pytest.approx({"train:loss": 0.00142, "validation:loss": 0.0187})
+    values = done.run("metrics", "my-metrics", "--csv", check=True).stdout.splitlines()
+    assert len(values) == 1 + 2 * 20
+    report = (done.folder / "my-metrics.html").read_text()
+    assert "validation:loss" in report
+    assert "<svg" in report
+
+
+def test_spot(follow: Follow) -> None:
+    done = follow("spot")
+    answer = done.describe("my-spot")
+    assert (answer["Local"]["Attempts"], answer["Local"]["Interruptions"]) == (2, 1)
+    assert "Interrupted" in [each["Status"] for each in answer["SecondaryStatusTransitions"]]
+    assert answer["BillableTimeInSeconds"] <= answer["TrainingTimeInSeconds"]
+    epochs = [int(found[1]) for line in done.logs("my-spot") if (found := re.match(r"epoch (\d+):", line))]
+    assert epochs == list(range(1, 31))  # none was lost, none was done twice
+    assert json.loads(done.model("my-spot")["model.json"])["epoch"] == 30
+    # The next job goes on from the same checkpoints.
+    assert done.logs("my-longer-spot")[:2] == ["starting at epoch 30", "epoch 31: weight=1.0000"]
+    assert json.loads((done.folder / "checkpoints" / "state.json").read_text())["epoch"] == 40
+
+
+@pytest.mark.long
+def test_torchrun(follow: Follow) -> None:
+    done = follow("torchrun")
+    assert sorted(done.logs("my-torchrun")) == [
+        "algo-1 | rank 0 of 2: 50 rows, 0.00 to 0.74",
+        "algo-1 | rank 0: weight 2.00, bias 1.00",
+        "algo-2 | rank 1 of 2: 50 rows, 0.25 to 0.99",
+        "algo-2 | rank 1: weight 2.00, bias 1.00",
+    ]
+    assert list(done.model("my-torchrun")) == ["line.pt"]
