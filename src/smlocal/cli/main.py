@@ -66,10 +66,10 @@ def cli(ctx: click.Context, *, debug: bool) -> None:
     """Run SageMaker training containers on this machine exactly as the service would.
 
     \b
-      smlocal run job.yaml      run a training job from a CreateTrainingJob request
-      smlocal plan job.yaml     show what that would do, and how it differs from the service
+      smlocal run job.yaml      run the job of a CreateTrainingJob request
+      smlocal plan job.yaml     show what that would do and what would differ
       smlocal check my-image    say what is wrong with a training image
-      smlocal run --image my-image --channel train=./data --hyperparameter epochs=3
+      smlocal run --image my-image --channel train=./data -p epochs=3
 
     Exit codes: 0 Completed, 1 Failed, 2 refused request, 3 this machine is not ready, 4 Stopped, 124 wait timed out,
     130 stopped by Ctrl-C, 143 stopped by SIGTERM or SIGHUP.
@@ -80,6 +80,7 @@ def cli(ctx: click.Context, *, debug: bool) -> None:
 def run_command_line(arguments: list[str] | None = None) -> int:
     """Run one command and return the exit code of the process."""
     words = sys.argv[1:] if arguments is None else arguments
+    words = words[: words.index("--")] if "--" in words else words  # the rest is for other programs
     debug, as_json = "--debug" in words, "--json" in words
     try:
         return _with_output_error(_run(arguments), debug=debug)
@@ -101,7 +102,10 @@ def run_command_line(arguments: list[str] | None = None) -> int:
             raise
         defect = SmlocalError(
             f"unexpected error: {type(error).__name__}: {error}",
-            remedy=["This is a bug in smlocal. smlocal --debug … shows the traceback."],
+            remedy=[
+                "This is a bug in smlocal. The same command with --debug shows the traceback.",
+                "Please report it with the traceback, the command, and what smlocal doctor prints.",
+            ],
         )
         show_error(defect, debug=False, as_json=as_json)
         return defect.exit_code

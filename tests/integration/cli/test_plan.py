@@ -24,12 +24,15 @@ def test_a_plan_is_read_from_the_top(tmp_path: Path, smlocal_run: Run, image: Ca
     assert not [line for line in lines if line != line.rstrip()]
     shown = {line[13:].split("  ")[0].strip(): line for line in lines}
 
-    # What differs stands right below what runs, the script last and whole.
+    # What differs stands right below what runs; the script is printed only when it is asked for.
     heads = [line[:13].strip() for line in lines if line and not line.startswith(" ")]
     assert heads[:5] == ["Job", "Image", "Differences f", "Hosts", "Request"]
-    human, script = done.stdout.split("\nThe same as a shell script ")
-    again = smlocal_run("plan", *flags, "--script", cwd=tmp_path).stdout
-    assert _any_subnet(script.partition("\n\n")[2]) == _any_subnet(again)
+    human = done.stdout
+    assert lines[-1].startswith("As docker    smlocal plan --script ")
+    assert "docker create" not in human
+    script = json.loads(smlocal_run("plan", *flags, "--json", cwd=tmp_path).stdout)["Script"]
+    assert "docker create" in script
+    assert _any_subnet(script) == _any_subnet(smlocal_run("plan", *flags, "--script", cwd=tmp_path).stdout)
 
     # The tree once; of the second host what differs.
     assert human.count("input/config/hyperparameters.json") == 1
@@ -59,7 +62,8 @@ def test_a_plan_for_people_has_no_secrets(tmp_path: Path, smlocal_run: Run, imag
     done = smlocal_run("plan", *flags, cwd=tmp_path, env=given)
     assert done.returncode == 0, done.stderr
     assert "hunter2" not in done.stdout + done.stderr
-    human = done.stdout.partition("\nThe same as a shell script ")[0]
+    human = done.stdout
+    assert "hunter2" not in smlocal_run("plan", *flags, "--script", cwd=tmp_path, env=given).stdout
     for shown in ("DATABASE_URL=postgres://u:•••@h/d", "SENTRY_DSN=•••", "GITHUB_PAT=•••", " A=from here", " B=1"):
         assert shown in human
     assert "bytes, sha256 " in human  # figures are of the real file

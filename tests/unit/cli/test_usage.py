@@ -9,6 +9,7 @@ import click
 import pytest
 
 from smlocal.api.image_name import is_image_name
+from smlocal.cli.command_table import COMMANDS
 from smlocal.cli.main import cli
 
 Smlocal = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -35,11 +36,44 @@ def test_every_mistake_is_told_in_one_style(
     head, *more = plain.stderr.splitlines()
     assert head.startswith("error: ")
     assert "[usage]" in plain.stderr
+    assert [line for line in more if "smlocal help" in line] == []
     assert more[-1] == f"  Try '{help_of}'."
     document = error_of(smlocal(*arguments, "--json"))
     assert document["Id"] == "usage"
     assert document["ExitCode"] == 2
     assert document["Remedy"] == [f"Try '{help_of}'."]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--debug", "describe", "absent"),
+        ("describe", "--debug", "absent"),
+        ("describe", "absent", "--debug"),
+        ("rm", "absent", "--debug"),
+        ("cache", "--debug", "rm"),
+        ("cache", "rm", "--debug"),
+        ("run", "--debug"),
+        ("run", "--debug", "--imgae", "x"),
+    ],
+    ids=" ".join,
+)
+def test_debug_goes_anywhere(arguments: tuple[str, ...], smlocal: Smlocal) -> None:
+    shown = smlocal(*arguments)
+    assert (shown.returncode, shown.stderr.count("Traceback")) in {(2, 1), (2, 2)}  # with what it was raised from
+    without = smlocal(*(word for word in arguments if word != "--debug"))
+    assert (without.returncode, "Traceback" in without.stderr) == (2, False)
+
+
+def test_every_command_takes_debug(smlocal: Smlocal) -> None:
+    for name in COMMANDS:
+        done = smlocal(name, "--debug", "--help")
+        assert (done.returncode, done.stderr) == (0, ""), name
+
+
+def test_debug_after_two_dashes_is_an_argument(smlocal: Smlocal) -> None:
+    done = smlocal("describe", "--", "--debug")
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
 
 
 def test_removing_goes_on_after_an_error(remember: Callable[..., None], smlocal: Smlocal) -> None:

@@ -1,11 +1,13 @@
 """`smlocal describe`: the state of a job."""
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import click
 
 from smlocal.cli.job_argument import job_argument
+from smlocal.cli.terminal.columns import row, width_of
 from smlocal.cli.terminal.printable import printable
 from smlocal.contract.secrets.urls import without_passwords
 from smlocal.readable import local_time
@@ -28,44 +30,37 @@ def command(*, name: str, as_json: bool, service: bool) -> None:
 
         click.echo(json.dumps(answer, indent=2))
         return
-    for line in _lines(answer, job.log_files, supervised=job.supervised):
-        click.echo(printable(line.rstrip()))
+    width = width_of(sys.stdout)
+    for head, text in _rows(answer, job.log_files, supervised=job.supervised):
+        for line in row(f"{printable(head):<{_COLUMN}}", printable(text), width=width):
+            click.echo(line)
 
 
-def _lines(answer: Mapping[str, Any], logs: Mapping[str, str], *, supervised: bool) -> Iterator[str]:
+def _rows(answer: Mapping[str, Any], logs: Mapping[str, str], *, supervised: bool) -> Iterator[tuple[str, str]]:
+    """Heads, and the texts beside them."""
     local = answer["Local"]
     running = answer["TrainingJobStatus"] in {"InProgress", "Stopping"}
     for name, value in (*_about(answer), *_places(answer, local, running=running, supervised=supervised)):
-        yield from _row(name, str(value))
-    yield "Phases"
+        yield name, str(value)
+    yield "Phases", ""
     yield from _phases(answer["SecondaryStatusTransitions"], local.get("Seconds", {}))
     yield from _hosts(local, logs if running else {})
-    for note in (local.get("Artifacts") or {}).get("Notes", ()):
-        yield from _row("Note", note)
+    yield from (("Note", note) for note in (local.get("Artifacts") or {}).get("Notes", ()))
     for metric in answer.get("FinalMetricDataList", ()):
-        yield from _row("Metric", f"{metric['MetricName']}  {metric['Value']:.6g}")
-    for note in (local.get("Metrics") or {}).get("Notes", ()):
-        yield from _row("Note", note)
+        yield "Metric", f"{metric['MetricName']}  {metric['Value']:.6g}"
+    yield from (("Note", note) for note in (local.get("Metrics") or {}).get("Notes", ()))
     if local.get("Usage"):
         from smlocal.cli.views.usage_lines import describe_lines
 
-        yield "Used"
-        yield from (line for name, text in describe_lines(local["Usage"]) for line in _row(f"  {name}", text))
+        yield "Used", ""
+        yield from ((f"  {name}", text) for name, text in describe_lines(local["Usage"]))
     if local.get("Explanation"):
-        yield from _row("Because", local["Explanation"])
-    for hint in local.get("Hints", ()):
-        yield from _row("Hint", hint)
-    for left in local.get("Leftovers", ()):
-        yield from _row("Left", left)
+        yield "Because", local["Explanation"]
+    yield from (("Hint", hint) for hint in local.get("Hints", ()))
+    yield from (("Left", left) for left in local.get("Leftovers", ()))
     if local.get("Notes"):
-        yield "Differences from the service"
-        yield from (f"  {note['Text']}" for note in local["Notes"])
-
-
-def _row(name: str, value: str) -> Iterator[str]:
-    head, *rest = value.splitlines() or [""]
-    yield f"{name:<{_COLUMN}}{head}"
-    yield from (f"{'':<{_COLUMN}}{line}" for line in rest)
+        yield "Differences from the service", ""
+        yield from (("", note["Text"]) for note in local["Notes"])
 
 
 def _about(answer: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -112,7 +107,7 @@ def _places(
         yield "Kept", f"{artifacts['Kept']}\nsmlocal pack {answer['TrainingJobName']} --output DIR packs it"
 
 
-def _phases(transitions: Sequence[Mapping[str, Any]], measured: Mapping[str, float]) -> Iterator[str]:
+def _phases(transitions: Sequence[Mapping[str, Any]], measured: Mapping[str, float]) -> Iterator[tuple[str, str]]:
     """Each phase with its seconds, as the run measured them if the phase occurred once."""
     passed = [transition["Status"] for transition in transitions]
     for transition in transitions:
@@ -121,14 +116,13 @@ def _phases(transitions: Sequence[Mapping[str, Any]], measured: Mapping[str, flo
         if passed.count(status) == 1:
             seconds = measured.get(status, seconds)
         shown = "" if seconds is None else f"{seconds:.1f} s"
-        yield f"  {status:<12}{shown:>9}   {transition['StatusMessage']}"
+        yield f"  {status:<12}{shown:>9}   ", transition["StatusMessage"]
 
 
-def _hosts(local: Mapping[str, Any], logs: Mapping[str, str]) -> Iterator[str]:
-    for name, path in logs.items():
-        yield from _row(name, f"log {path}")
+def _hosts(local: Mapping[str, Any], logs: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     if logs:
+        yield from ((name, f"log {path}") for name, path in logs.items())
         return
     for host in local.get("Hosts", ()):
         code = "did not run" if host["ExitCode"] is None else f"exit {host['ExitCode']}"
-        yield from _row(host["Name"], f"{code}   log {host['Log']}" if host["Log"] else code)
+        yield host["Name"], f"{code}   log {host['Log']}" if host["Log"] else code

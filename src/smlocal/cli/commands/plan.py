@@ -1,16 +1,17 @@
 """`smlocal plan`: show what a run would do, from the object that it would execute."""
 
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from smlocal.cli.job_options import job_options, read_job_options
-from smlocal.cli.terminal.columns import short_path
+from smlocal.cli.terminal.columns import row, short_path, width_of
 from smlocal.cli.terminal.printable import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from smlocal.contract.gpus import GpuDevices
     from smlocal.contract.listing import Listing
@@ -54,16 +55,22 @@ def command(*, as_json: bool, script: bool, texts: tuple[str, ...], **given: Any
     elif script:
         click.echo(shell_script(plan), nl=False)
     else:
-        for line in _lines(plan):
-            click.echo(printable(line.rstrip()))
+        _print_rows(_rows(plan))
         if tried:
             from smlocal.cli.views.metric_lines import tried_rows
 
-            for head, text in tried_rows(tried):
-                click.echo(printable(_row(head, text).rstrip()))
-        click.echo("\nThe same as a shell script (smlocal plan --script prints only this)\n")
-        # Not indented, so that it can be pasted: some of its texts have several lines.
-        click.echo(printable(shell_script(plan)), nl=False)
+            _print_rows(tried_rows(tried))
+        _print_rows([("As docker", "smlocal plan --script prints this job as a script of docker commands")])
+
+
+def _print_rows(rows: "Iterable[tuple[str, str]]") -> None:
+    from smlocal.contract.secrets.urls import without_passwords
+
+    width = width_of(sys.stdout)
+    for head, text in rows:
+        shown, beside = printable(without_passwords(text)), printable(without_passwords(f"{head:<{_COLUMN}}"))
+        for line in row(beside, shown, width=width):
+            click.echo(line)
 
 
 def _tried(plan: "JobPlan", texts: tuple[str, ...]) -> list[dict[str, Any]]:
@@ -77,25 +84,26 @@ def _tried(plan: "JobPlan", texts: tuple[str, ...]) -> list[dict[str, Any]]:
     return tried_lines(plan.request, texts)
 
 
-def _lines(plan: "JobPlan") -> Iterator[str]:
-    yield _row("Job", plan.name)
-    yield _row("", plan.arn)
-    yield _row("Image", _image(plan))
+def _rows(plan: "JobPlan") -> Iterator[tuple[str, str]]:
+    """Heads, and the texts beside them."""
+    yield "Job", plan.name
+    yield "", plan.arn
+    yield "Image", _image(plan)
     warnings = [note for note in plan.notes if note.warning]
     if warnings:
-        yield "Warnings"
-        yield from (_row("", f"{note.text}  [{note.id}]") for note in warnings)
-    yield "Differences from the service"
-    yield from (_row("", f"{note.text}  [{note.id}]") for note in plan.notes if not note.warning)
-    yield _row("Hosts", f"{_names(plan)} ({', '.join(_kinds(plan))}) {_where(plan)}")
+        yield "Warnings", ""
+        yield from (("", f"{note.text}  [{note.id}]") for note in warnings)
+    yield "Differences from the service", ""
+    yield from (("", f"{note.text}  [{note.id}]") for note in plan.notes if not note.warning)
+    yield "Hosts", f"{_names(plan)} ({', '.join(_kinds(plan))}) {_where(plan)}"
     yield from _devices(plan)
     yield from _limits(plan)
-    yield _row("Request", _request(plan))
+    yield "Request", _request(plan)
     yield from _tree(plan)
     yield from _environment(plan)
     stop = plan.stop
-    yield _row("Stops", f"after {stop.max_runtime} s; SIGTERM, {stop.grace} s, SIGKILL")
-    yield _row("Output", short_path(f"{plan.output.directory}/output"))
+    yield "Stops", f"after {stop.max_runtime} s; SIGTERM, {stop.grace} s, SIGKILL"
+    yield "Output", short_path(f"{plan.output.directory}/output")
 
 
 def _names(plan: "JobPlan") -> str:
@@ -121,27 +129,27 @@ def _gpus(devices: "GpuDevices") -> str:
     return f"{count or 'all'} GPU{'s' * (count != 1)}"
 
 
-def _devices(plan: "JobPlan") -> Iterator[str]:
+def _devices(plan: "JobPlan") -> Iterator[tuple[str, str]]:
     """The GPUs and Neuron devices of each host."""
     means = "CDI devices" if plan.machine.gpus.cdi else "a device request"
     shown = [
         f"{host.host.name}: {', '.join(host.devices.ids) or 'all'}" for host in plan.hosts if host.devices is not None
     ]
     if shown:
-        yield _row("GPUs", f"{'; '.join(shown)} (by {means})")
+        yield "GPUs", f"{'; '.join(shown)} (by {means})"
     neuron = [f"{host.host.name}: {', '.join(host.neuron)}" for host in plan.hosts if host.neuron]
     if neuron:
-        yield _row("Neuron", "; ".join(neuron))
+        yield "Neuron", "; ".join(neuron)
 
 
-def _limits(plan: "JobPlan") -> Iterator[str]:
+def _limits(plan: "JobPlan") -> Iterator[tuple[str, str]]:
     """The limits of the containers, for each instance type once."""
     from smlocal.planning.document import limits_document
 
     shown = {host.host.instance_type: limits_document(host.limits) for host in plan.hosts}
     for kind, limits in shown.items():
         if limits:
-            yield _row("Limits", f"{kind}: {', '.join(f'{name} {_limit(limit)}' for name, limit in limits.items())}")
+            yield "Limits", f"{kind}: {', '.join(f'{name} {_limit(limit)}' for name, limit in limits.items())}"
 
 
 def _limit(value: Any) -> str:
@@ -150,12 +158,6 @@ def _limit(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name} {soft}:{hard}" for name, (soft, hard) in value.items())
     return readable_bytes(value) if isinstance(value, int) else f"{value:g}"
-
-
-def _row(name: str, text: str) -> str:
-    from smlocal.contract.secrets.urls import without_passwords
-
-    return f"{name:<{_COLUMN}}{without_passwords(text)}"
 
 
 def _image(plan: "JobPlan") -> str:
@@ -188,10 +190,10 @@ def _request(plan: "JobPlan") -> str:
     from smlocal.contract.secrets.masking import masked_request
 
     text = json.dumps(masked_request(plan.request), ensure_ascii=False)
-    return text if len(text) <= _LINE else f"{text[: _LINE - 1]}…\n{_row('', 'full text: smlocal plan --json')}"
+    return text if len(text) <= _LINE else f"{text[: _LINE - 1]}…\nfull text: smlocal plan --json"
 
 
-def _environment(plan: "JobPlan") -> Iterator[str]:
+def _environment(plan: "JobPlan") -> Iterator[tuple[str, str]]:
     """The variables of the first host, and those of other hosts that differ."""
     from smlocal.contract.secrets.masking import masked
 
@@ -202,10 +204,10 @@ def _environment(plan: "JobPlan") -> Iterator[str]:
         shown.append((f"  {host.host.name}", differing))
     for head, variables in shown:
         for index, (name, value) in enumerate(variables.items()):
-            yield _row(head if index == 0 else "", f"{name}={_one_line(masked(name, value))}")
+            yield head if index == 0 else "", f"{name}={_one_line(masked(name, value))}"
 
 
-def _tree(plan: "JobPlan") -> Iterator[str]:
+def _tree(plan: "JobPlan") -> Iterator[tuple[str, str]]:
     """The files of the first host, and those of other hosts that differ."""
     first, *others = plan.hosts
     entries = _entries(plan, first)
@@ -222,9 +224,9 @@ def _tree(plan: "JobPlan") -> Iterator[str]:
         yield from _listing(f"  {host.host.name}", differing, column)
 
 
-def _listing(head: str, entries: "Mapping[str, str]", column: int) -> Iterator[str]:
+def _listing(head: str, entries: "Mapping[str, str]", column: int) -> Iterator[tuple[str, str]]:
     for index, (path, text) in enumerate(sorted(entries.items())):
-        yield _row(head if index == 0 else "", f"{path:<{column}} {text}")
+        yield f"{head if index == 0 else '':<{_COLUMN}}{path:<{column}} ", text
 
 
 def _entries(plan: "JobPlan", host: "HostPlan") -> dict[str, str]:

@@ -151,7 +151,8 @@ def _run(
         if error is not None:
             from smlocal.cli.terminal.errors import show_error
 
-            show_error(error, debug=False, as_json=False)  # stdout has the job's document
+            debug = click.get_current_context().obj["debug"]
+            show_error(error, debug=debug, as_json=False)  # stdout has the job's document
             code = code or error.exit_code
     return code
 

@@ -25,8 +25,24 @@ def wrapped(text: str, *, indent: int, width: int | None) -> Iterator[str]:
         return
     import textwrap
 
-    pieces = textwrap.wrap(text, max(_LEAST, width - indent), break_on_hyphens=False, break_long_words=False)
+    room = max(_LEAST, width - indent)
+    pieces = textwrap.wrap(text, room, break_on_hyphens=False, break_long_words=False) or [""]
     yield from (piece if index == 0 else f"{' ' * indent}{piece}" for index, piece in enumerate(pieces))
+
+
+def row(head: str, text: str, *, width: int | None) -> Iterator[str]:
+    """Lines of a row: its head, and beside it the text, whose further lines begin below its first one."""
+    indent = len(head)
+    if width is not None and width - indent < _LEAST:
+        indent = min(indent, 2)  # of a narrow terminal; the head is on a line of its own
+        if head.strip():
+            yield head.rstrip()
+        head = " " * indent
+    for line in text.splitlines() or [""]:
+        pieces = wrapped(line, indent=indent, width=width)
+        yield f"{head}{next(pieces)}".rstrip()
+        yield from pieces
+        head = " " * indent
 
 
 def shortened(text: str, room: int) -> str:

@@ -9,7 +9,7 @@ from smlocal.cli.terminal.colour import RED, paint
 from smlocal.cli.terminal.columns import width_of, wrapped
 from smlocal.cli.terminal.printable import printable
 from smlocal.contract.secrets.urls import without_passwords
-from smlocal.errors import SmlocalError
+from smlocal.errors import SmlocalError, UsageRefusedError
 
 _WIDTH = 80
 
@@ -46,6 +46,8 @@ def show_error(error: SmlocalError, *, debug: bool, as_json: bool) -> None:
     for line in (*more, *map(printable, (*details, *remedy))):
         hanging = 2 + len(line) - len(line.lstrip())
         lines.append(f"{' ' * hanging}" + "\n".join(wrapped(line.lstrip(), indent=hanging, width=width)))
+    if error.id != UsageRefusedError.id:  # it names the help of the command
+        lines.append(f"  More: smlocal help {error.id}")
     if debug:
         lines.append(printable(without_passwords("".join(traceback.format_exception(error)))))
     with suppress(OSError):  # there is no place for the message

@@ -1,12 +1,14 @@
 """Show a run: its phases with their seconds on stderr, the output of the containers on stdout."""
 
 import os
+import sys
 import time
 from collections.abc import Callable
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from smlocal.cli.terminal.colour import BOLD, FAINT, GREEN, RED, YELLOW, paint
+from smlocal.cli.terminal.columns import width_of, wrapped
 from smlocal.cli.terminal.live_lines import LiveLines
 from smlocal.cli.terminal.messages import Messages
 from smlocal.cli.terminal.nonblocking_writer import NonblockingWriter
@@ -92,7 +94,9 @@ class Screen(Reporter):
         """Show one line for each phase."""
         self._end_countdown()
         mark = paint("✔", GREEN) if good else paint("✗", RED)
-        self._messages.print(f"{mark} {phase:<{_NAME_WIDTH}}{seconds:6.1f} s   {printable(detail)}".rstrip())
+        head = f"{phase:<{_NAME_WIDTH}}{seconds:6.1f} s   "
+        lines = "\n".join(wrapped(printable(detail), indent=2 + len(head), width=width_of(sys.stderr)))
+        self._messages.print(f"{mark} {head}{lines}".rstrip())
 
     def output(self, host: str, written: Written) -> None:
         """Show complete lines, with the host if there are several. A terminal shows the lines of a single host grow."""
@@ -123,7 +127,8 @@ class Screen(Reporter):
 
     def warning(self, text: str) -> None:
         """Show a warning."""
-        self._messages.print(f"{paint('!', YELLOW)} {printable(text)}")
+        lines = wrapped(printable(text), indent=2, width=width_of(sys.stderr))
+        self._messages.print(f"{paint('!', YELLOW)} " + "\n".join(lines))
 
     def _end_countdown(self) -> None:
         if self._countdown is not None:

@@ -1,12 +1,13 @@
 """The end of a run in a few lines: first the reason, then where the results are and what to do."""
 
 import os
+import sys
 import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from smlocal.cli.terminal.colour import BOLD, GREEN, RED, YELLOW, paint
-from smlocal.cli.terminal.columns import short_path
+from smlocal.cli.terminal.columns import row, short_path, shortened, width_of, wrapped
 from smlocal.cli.terminal.printable import printable, without_colours
 from smlocal.readable import readable_bytes
 
@@ -17,6 +18,9 @@ _STILL_VISIBLE = 20
 _TAIL = 1 << 14
 """Bytes of the log that these lines are looked for in."""
 _NOTES = 3
+_COLUMN = 12
+_LEAST_NOTE = 40
+"""Characters of a difference, on a narrow terminal."""
 _ARTIFACT_NOTES = 5
 _ONLY_IN_PLAN = "relaxed-"
 """Only the plan mentions what is missing in the job file, not the end of each run."""
@@ -30,7 +34,10 @@ def summary(answer: Mapping[str, Any], *, lines_shown: int | None = None) -> str
 def failure(answer: Mapping[str, Any]) -> str:
     """The reason of a failed job: `Failed: AlgorithmError: …`."""
     first, *more = printable(answer["FailureReason"]).splitlines() or [""]
-    return "\n".join((f"{paint('Failed', RED)}: {first}", *(f"  {line}".rstrip() for line in more)))
+    width = width_of(sys.stderr)
+    lines = [*wrapped(first, indent=len("Failed: "), width=width)]
+    lines += (each for line in more for each in row("  ", line, width=width))
+    return f"{paint('Failed', RED)}: " + "\n".join(lines)
 
 
 def _lines(answer: Mapping[str, Any], *, show_output: bool) -> Iterator[str]:
@@ -59,11 +66,11 @@ def _lines(answer: Mapping[str, Any], *, show_output: bool) -> Iterator[str]:
         yield _item("kept", f"the containers and their folders, until smlocal rm {name}")
     if failed:
         yield _item("more", f"smlocal logs {name} · smlocal describe {name}")
-    yield from _differences(local)
+    yield from _differences(answer)
 
 
 def _item(name: str, text: str) -> str:
-    return f"  {name:<9} " + f"\n{'':<12}".join(printable(text).splitlines())
+    return "\n".join(row(f"  {name:<9} ", printable(text), width=width_of(sys.stderr)))
 
 
 def _last_lines(local: Mapping[str, Any]) -> Iterator[str]:
@@ -114,10 +121,16 @@ def _usage(local: Mapping[str, Any]) -> Iterator[str]:
     yield from (_item(name, text) for name, text in summary_lines(local["Usage"]))
 
 
-def _differences(local: Mapping[str, Any]) -> Iterator[str]:
-    shown = (note for note in local["Notes"] if not note["Warning"] and not note["Id"].startswith(_ONLY_IN_PLAN))
-    notes = [note["Text"] for note in shown]
+def _differences(answer: Mapping[str, Any]) -> Iterator[str]:
+    """The first few, each in one line; `describe` has all of them."""
+    notes = [note["Text"] for note in answer["Local"]["Notes"] if _is_shown(note)]
+    width = width_of(sys.stderr)
     for index, note in enumerate(notes[:_NOTES]):
-        yield _item("differs" if index == 0 else "", note)
-    if len(notes) > _NOTES:
-        yield _item("", f"and {len(notes) - _NOTES} more: smlocal plan shows them all")
+        head = "differs" if index == 0 else ""
+        yield _item(head, note if width is None else shortened(note, max(_LEAST_NOTE, width - _COLUMN)))
+    if notes:
+        yield _item("", f"{len(notes)} in all: smlocal describe {answer['TrainingJobName']}")
+
+
+def _is_shown(note: Mapping[str, Any]) -> bool:
+    return not note["Warning"] and not note["Id"].startswith(_ONLY_IN_PLAN)

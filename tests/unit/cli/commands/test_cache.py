@@ -138,6 +138,7 @@ def test_the_page_names_every_option_of_both_commands() -> None:
         assert rows == [
             parameter.opts[0] if isinstance(parameter, click.Option) else str(parameter.metavar).strip("[]")
             for parameter in each.params
+            if not (isinstance(parameter, click.Option) and parameter.hidden)
         ]
 
 

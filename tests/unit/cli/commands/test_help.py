@@ -1,5 +1,8 @@
+from collections.abc import Iterator
+
 import pytest
 
+from smlocal import errors
 from smlocal.cli.commands.run import EXIT_CODES
 from smlocal.cli.help_topics import TOPICS
 from smlocal.cli.main import run_command_line
@@ -14,11 +17,11 @@ def shown(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 def test_a_topic_fits_a_terminal(topic: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = shown(capsys, "help", topic)
     assert text == TOPICS[topic]
-    assert max(map(len, text.splitlines())) <= 120
+    assert max(map(len, text.splitlines())) <= 80
 
 
 def test_all_exit_codes_of_a_job_are_told(capsys: pytest.CaptureFixture[str]) -> None:
-    listed = [line.split()[0] for line in shown(capsys, "help", "exit-codes").splitlines() if line.startswith("  ")]
+    listed = [line.split()[0] for line in shown(capsys, "help", "exit-codes").splitlines() if line[2:3].isdigit()]
     assert set(map(str, EXIT_CODES.values())) <= set(listed)
     assert listed == ["0", "1", "2", "3", "4", "124", "130", "143"]
 
@@ -31,3 +34,30 @@ def test_without_a_topic_and_of_a_command(capsys: pytest.CaptureFixture[str]) ->
 def test_a_topic_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(["help", "exit-code"]) == 2
     assert "Did you mean 'exit-codes' ?" in capsys.readouterr().err
+
+
+def errors_below(base: type[errors.SmlocalError]) -> Iterator[type[errors.SmlocalError]]:
+    yield base
+    for below in base.__subclasses__():
+        yield from errors_below(below)
+
+
+def test_the_page_of_every_error(capsys: pytest.CaptureFixture[str]) -> None:
+    for error in errors_below(errors.SmlocalError):
+        text = shown(capsys, "help", error.id)
+        assert text.startswith(f"{error.id}   exit code ")
+        assert [line[:12].strip() for line in text.splitlines()[2:]] == ["It says", "Cause", "What to do"]
+        assert not [mark for mark in ("`", "](", " *") if mark in text], text
+
+
+def test_an_error_names_its_page(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["describe", "absent"]) == 2
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last == "  More: smlocal help job-unknown"
+    assert "smlocal jobs --all" in shown(capsys, *last.split()[2:])
+
+
+def test_a_page_names_the_other_pages(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "write KEY=VALUE; docs/secrets.md" in shown(capsys, "help", "variable-unset")
+    assert "smlocal doctor (docs/doctor.md)" in shown(capsys, "help", "engine-unreachable")
+    assert "smlocal <command> --help" in shown(capsys, "help", "usage")

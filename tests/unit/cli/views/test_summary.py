@@ -61,3 +61,15 @@ def test_of_many_notes_on_artifacts_the_rest_is_a_word(failed: dict[str, Any]) -
     text = summary(failed)
     assert text.count("both wrote it") == 5
     assert "and 4 more: smlocal describe bad shows them all" in text
+
+
+def test_differences_are_a_few_lines_and_their_number(failed: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    notes = [{"Id": f"n{number}", "Text": f"{number} " + "word " * 40, "Warning": False} for number in range(7)]
+    failed["Local"]["Notes"] = [*notes, {"Id": "relaxed-role", "Text": "only in plan", "Warning": False}]
+    monkeypatch.setattr("smlocal.cli.views.summary.width_of", lambda _: 80)
+    lines = summary(failed).splitlines()
+    block = lines[next(i for i, line in enumerate(lines) if "differs" in line) :]
+    assert [line[:14] for line in block] == ["  differs   0 ", " " * 12 + "1 ", " " * 12 + "2 ", " " * 12 + "7 "]
+    assert all(len(line) <= 80 for line in block)
+    assert all(line.endswith("…") for line in block[:3])
+    assert block[3].strip() == "7 in all: smlocal describe bad"
