@@ -23,6 +23,7 @@ COMMANDS = (
         "publish",
         "pack",
     ),
+    "serve",
     *("rm", "recover", "cache", "doctor", "config", "coverage", "schema", "completion", "help"),
 )
 """In the order in which people need them."""

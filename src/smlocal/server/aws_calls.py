@@ -1,0 +1,93 @@
+"""Answers calls of AWS's JSON and query protocols."""
+
+import json
+import traceback
+from typing import Any
+from urllib.parse import parse_qsl
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from smlocal.errors import SmlocalError
+from smlocal.server.call import Call, ServiceError
+from smlocal.server.operations import find, not_emulated
+from smlocal.server.protocol import json_answers, query_answers, query_form
+from smlocal.server.protocol.models import EMULATED, operation_model
+from smlocal.server.protocol.routing import Scope, by_form, by_target
+from smlocal.server.protocol.validation import check_parameters
+from smlocal.server.serving import Serving
+
+_JSON_11, _JSON_10 = "application/x-amz-json-1.1", "application/x-amz-json-1.0"
+_MOST_FIELDS = 10_000
+
+
+async def answer_json(serving: Serving, request: Request, scope: Scope | None, body: bytes) -> Response:
+    """A call with the header X-Amz-Target."""
+    kind = request.headers.get("content-type", "").partition(";")[0]
+    kind = kind if kind in {_JSON_11, _JSON_10} else _JSON_11
+    try:
+        service, operation = by_target(request.headers["x-amz-target"])
+        if service is None:
+            raise not_emulated(None if scope is None else scope.service, operation)
+        answer = await _answer(serving, service, operation, scope, lambda _: _json(body))
+    except ServiceError as error:
+        return _refused(error, json_answers.encode_error(error), kind)
+    return Response(json_answers.encode(answer), media_type=kind)
+
+
+async def answer_query(serving: Serving, scope: Scope | None, body: bytes) -> Response:
+    """A call as a form: `Action=GetCallerIdentity&Version=2011-06-15`."""
+    try:
+        form = _form(body)
+        service, operation = by_form(form)
+        model = operation_model(service, operation) if service is not None else None
+        if service is None or model is None:
+            raise not_emulated(service, operation)
+        answer = await _answer(serving, service, operation, scope, lambda shape: query_form.parameters(shape, form))
+    except ServiceError as error:
+        return _refused(error, query_answers.encode_error(error), "text/xml")
+    return Response(query_answers.encode(model, answer), media_type="text/xml")
+
+
+async def _answer(serving: Serving, service: str, operation: str, scope: Scope | None, read: Any) -> dict[str, Any]:
+    handler = find(service, operation)
+    model = operation_model(service, operation)
+    if model is None or service not in EMULATED:
+        raise not_emulated(service, operation)
+    call = Call(
+        service=service,
+        operation=operation,
+        parameters=check_parameters(model.input_shape, read(model.input_shape)),
+        region=serving.region if scope is None else scope.region,
+        access_key=None if scope is None else scope.access_key,
+    )
+    try:
+        return await run_in_threadpool(handler, serving, call)
+    except SmlocalError as error:
+        # Handlers word what a client can cause. This is a full disk, a lost engine, a damaged database.
+        serving.log(f"{operation}: {error.sentence} {' '.join(error.details)}")
+        raise ServiceError("InternalFailure", error.sentence, status=500) from error
+    except ServiceError:
+        raise
+    except Exception as error:
+        serving.log(f"{operation}: {traceback.format_exc()}")
+        raise ServiceError("InternalFailure", "The server has met an unexpected error.", status=500) from error
+
+
+def _json(body: bytes) -> Any:
+    try:
+        return json.loads(body or b"{}")
+    except (ValueError, RecursionError) as error:
+        raise ServiceError("SerializationException", "The body is not JSON.") from error
+
+
+def _form(body: bytes) -> dict[str, str]:
+    try:
+        return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS))
+    except ValueError as error:
+        raise ServiceError("MalformedInput", "The body is not a form.") from error
+
+
+def _refused(error: ServiceError, body: bytes, kind: str) -> Response:
+    return Response(body, status_code=error.status, media_type=kind, headers={"x-amzn-errortype": error.code})

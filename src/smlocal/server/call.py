@@ -1,0 +1,36 @@
+"""One call of an AWS operation, and how it may be refused."""
+
+from typing import Any
+
+from smlocal.quick_dataclass import dataclass
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Call:
+    """What a client asks for. The parameters have the types of the service's model."""
+
+    service: str
+    """As botocore names it: `sagemaker`, `logs`, `cloudwatch`, `sts`, `iam`."""
+    operation: str
+    """`DescribeTrainingJob`"""
+    parameters: dict[str, Any]
+    region: str
+    access_key: str | None
+    """Of whoever signed it."""
+
+
+class ServiceError(Exception):
+    """The answer of the service to a call that it refuses."""
+
+    def __init__(self, code: str, message: str, *, status: int = 400, details: dict[str, Any] | None = None) -> None:
+        """`details`: members of the modelled error beside the message."""
+        super().__init__(f"{code}: {message}")
+        self.code = code
+        self.message = message
+        self.status = status
+        self.details = details or {}
+
+
+def validation_error(message: str) -> ServiceError:
+    """What SageMaker answers to a request that it refuses."""
+    return ServiceError("ValidationException", message)

@@ -1,0 +1,48 @@
+"""Which names a server answers to. A page of another site must not reach it, under whatever name it is looked up."""
+
+import ipaddress
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+
+from smlocal.quick_dataclass import dataclass
+
+_LOCAL = {"localhost", "host.docker.internal", "host.containers.internal"}
+_AWS = (".amazonaws.com", ".amazonaws.com.cn")
+"""The names that `smlocal exec` passes on. Nobody else can make a browser look them up here."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Hosts:
+    """The names that were allowed, beside those of this machine."""
+
+    allowed: frozenset[str] = frozenset()
+
+    def refusal(self, request: Request) -> str | None:
+        """Why a request is not answered; None if it is."""
+        host = _name(request.headers.get("host", ""))
+        if not self._known(host):
+            return f"smlocal does not answer to the name {host!r}. Allow it with: smlocal serve --allow-host NAME"
+        origin = request.headers.get("origin")
+        if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
+            return "smlocal does not answer pages of other sites"
+        if request.headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}:
+            return "smlocal does not answer pages of other sites"
+        return None
+
+    def _known(self, host: str) -> bool:
+        if host in _LOCAL or host in self.allowed or host.endswith((".localhost", *_AWS)):
+            return True
+        try:
+            ipaddress.ip_address(host)  # a name is needed to trick a browser; an address is what was typed
+        except ValueError:
+            return False
+        return True
+
+
+def _name(host: str) -> str:
+    """Without the port and the brackets of IPv6."""
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""

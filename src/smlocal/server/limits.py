@@ -1,0 +1,34 @@
+"""Limits of what one request may be: headers, body, time."""
+
+import asyncio
+
+from starlette.requests import Request
+
+MOST_BODY = 8 << 20
+"""Bytes of a call. The largest valid CreateTrainingJob has less than 2 MiB."""
+BODY_SECONDS = 30.0
+
+
+class BodyTooLargeError(Exception):
+    """More bytes than any valid call has."""
+
+
+class BodyTooSlowError(Exception):
+    """The client takes too long to send its body."""
+
+
+async def read_body(request: Request) -> bytes:
+    """The whole body of a call."""
+    stated = request.headers.get("content-length", "0")
+    if stated.isdecimal() and int(stated) > MOST_BODY:
+        raise BodyTooLargeError
+    body = bytearray()
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            async for piece in request.stream():
+                body += piece
+                if len(body) > MOST_BODY:
+                    raise BodyTooLargeError
+    except TimeoutError as error:
+        raise BodyTooSlowError from error
+    return bytes(body)

@@ -1,0 +1,46 @@
+"""Which service and operation a request is for: by its target, its form, its signature or its host."""
+
+import re
+from collections.abc import Mapping
+
+from smlocal.quick_dataclass import dataclass
+
+_SCOPE = re.compile(r"Credential=([^/,\s]+)/(\d{8})/([^/,\s]+)/([^/,\s]+)/aws4_request")
+_SIGNED_AS = {"monitoring": "cloudwatch"}
+"""Names in signatures that are not those of botocore."""
+_TARGETS = {
+    "SageMaker": "sagemaker",
+    "Logs_20140328": "logs",
+    "GraniteServiceVersion20100801": "cloudwatch",
+}
+_VERSIONS = {"2011-06-15": "sts", "2010-05-08": "iam", "2010-08-01": "cloudwatch"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Scope:
+    """What a signature says of itself."""
+
+    access_key: str
+    day: str
+    region: str
+    service: str
+
+
+def scope_of(authorization: str | None) -> Scope | None:
+    """The scope of a signature of version 4 in the header Authorization."""
+    found = _SCOPE.search(authorization or "")
+    if found is None:
+        return None
+    key, day, region, service = found.groups()
+    return Scope(access_key=key, day=day, region=region, service=_SIGNED_AS.get(service, service))
+
+
+def by_target(target: str) -> tuple[str | None, str]:
+    """Service and operation of the header X-Amz-Target: `SageMaker.DescribeTrainingJob`."""
+    prefix, _, operation = target.rpartition(".")
+    return _TARGETS.get(prefix), operation
+
+
+def by_form(form: Mapping[str, str]) -> tuple[str | None, str]:
+    """Service and operation of a query: the members Version and Action."""
+    return _VERSIONS.get(form.get("Version", "")), form.get("Action", "")

@@ -1,0 +1,134 @@
+"""Checks parameters against the shapes of the service's model, and words what is wrong as the service does."""
+
+import math
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from smlocal.contract.model.constraints import Items, Text, Whole
+from smlocal.contract.validation.wording import (
+    NOT_NULL,
+    Broken,
+    broken_number,
+    broken_size,
+    broken_text,
+    member_name,
+    sentence,
+)
+from smlocal.server.call import ServiceError, validation_error
+
+_DEEPEST = 40
+_WHOLE = {"integer", "long"}
+_ENUM = "Member must satisfy enum value set"
+
+
+def check_parameters(shape: Any, given: Any) -> dict[str, Any]:
+    """The parameters with times as seconds; `ServiceError` for wrong types and broken constraints."""
+    if shape is None:
+        return {}
+    if not isinstance(given, dict):
+        raise _wrong_type("the request", "structure")
+    broken: list[str] = []
+    checked: dict[str, Any] = _structure(shape, given, "", broken, 0)
+    if broken:
+        number = len(broken)
+        raise validation_error(f"{number} validation error{'s' if number > 1 else ''} detected: {'; '.join(broken)}")
+    return checked
+
+
+def _structure(shape: Any, given: dict[str, Any], place: str, broken: list[str], depth: int) -> dict[str, Any]:
+    if depth > _DEEPEST:
+        raise _wrong_type(place, "structure")
+    known = shape.members
+    missing = (name for name in shape.required_members if given.get(name) is None)
+    broken.extend(sentence(None, _inside(place, name), NOT_NULL) for name in missing)
+    # Members that the model does not have are ignored, as the service does.
+    return {
+        name: _value(known[name], value, _inside(place, name), broken, depth + 1)
+        for name, value in given.items()
+        if name in known and value is not None
+    }
+
+
+def _inside(place: str, name: str) -> str:
+    return f"{place}.{member_name(name)}" if place else member_name(name)
+
+
+def _value(shape: Any, value: Any, place: str, broken: list[str], depth: int) -> Any:
+    kind = shape.type_name
+    if kind == "structure":
+        if not isinstance(value, dict):
+            raise _wrong_type(place, kind)
+        return _structure(shape, value, place, broken, depth)
+    if kind == "list":
+        if not isinstance(value, list):
+            raise _wrong_type(place, kind)
+        _note(broken, value, place, broken_size(_limits(shape, Items), len(value)))
+        return [
+            _value(shape.member, each, f"{place}.{index}.member", broken, depth + 1)
+            for index, each in enumerate(value, 1)
+        ]
+    if kind == "map":
+        if not isinstance(value, dict):
+            raise _wrong_type(place, kind)
+        _note(broken, value, place, broken_size(_limits(shape, Items), len(value)))
+        return {
+            key: _value(shape.value, each, f"{place}.{key}.member", broken, depth + 1) for key, each in value.items()
+        }
+    return _scalar(shape, value, place, broken)
+
+
+def _scalar(shape: Any, value: Any, place: str, broken: list[str]) -> Any:
+    kind = shape.type_name
+    if kind == "timestamp":
+        return _seconds(value, place)
+    if isinstance(value, float) and kind in _WHOLE and value.is_integer():
+        value = int(value)
+    if not _fits(kind, value):
+        raise _wrong_type(place, kind)
+    if kind in _WHOLE:
+        limits = Whole(minimum=_low(shape), maximum=shape.metadata.get("max"), long=kind == "long")
+        _note(broken, value, place, broken_number(limits, value))
+    elif isinstance(value, str):
+        if shape.enum and value not in shape.enum:
+            _note(broken, value, place, [Broken(constraint=_ENUM, names=tuple(shape.enum))])
+        text = Text(minimum=_low(shape), maximum=shape.metadata.get("max"), pattern=shape.metadata.get("pattern"))
+        _note(broken, value, place, broken_text(text, value, strict=True))
+    return value
+
+
+def _fits(kind: str, value: Any) -> bool:
+    if kind in _WHOLE:
+        return type(value) is int
+    if kind in {"float", "double"}:
+        return type(value) in {int, float} and math.isfinite(value)
+    return isinstance(value, bool if kind == "boolean" else str)
+
+
+def _low(shape: Any) -> int | None:
+    return shape.metadata.get("min")  # type: ignore[no-any-return] # botocore has no types
+
+
+def _limits(shape: Any, kind: type[Items]) -> Items:
+    return kind(minimum=_low(shape), maximum=shape.metadata.get("max"))
+
+
+def _note(broken: list[str], value: Any, place: str, found: Iterator[Broken] | list[Broken]) -> None:
+    broken.extend(sentence(value, place, each.full) for each in found)
+
+
+def _seconds(value: Any, place: str) -> float:
+    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        return float(value)
+    if isinstance(value, str):
+        try:
+            moment = datetime.fromisoformat(value)
+        except ValueError:
+            pass
+        else:
+            return moment.timestamp()
+    raise _wrong_type(place, "timestamp")
+
+
+def _wrong_type(place: str, kind: str) -> ServiceError:
+    return ServiceError("SerializationException", f"{place or 'the request'} is not of the type {kind}")
