@@ -6,14 +6,16 @@ import re
 import shutil
 import subprocess
 import tarfile
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.doc_blocks import EXAMPLE_PAGES, ROOT, Block, blocks
-from tests.integration.conftest import clock_stopped
+from tests.integration.conftest import IMAGES, build_image, run_docker
+from tests.integration.s3.troubled_proxy import TroubledProxy
+from tests.integration.s3_servers import S3Servers, environment
 from tests.integration.typed_commands import Typed, type_commands
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -24,6 +26,7 @@ class Followed:
     """An example whose page somebody has followed to the end."""
 
     folder: Path
+    environment: Mapping[str, str]
     run: Run
 
     def describe(self, job: str) -> dict[str, Any]:
@@ -45,27 +48,29 @@ Follow = Callable[..., Followed]
 def follow(tmp_path: Path, smlocal_home: Path, smlocal_run: Run, assert_nothing_left: Callable[[str], None]) -> Follow:
     """Copies an example, types what its page says, and compares what the page shows."""
 
-    def make(name: str) -> Followed:
+    def make(name: str, base: str | None = None) -> Followed:
         folder = tmp_path / "examples" / name
-        shutil.copytree(ROOT / "examples" / name, folder, ignore=shutil.ignore_patterns("out", "checkpoints"))
+        ignored = shutil.ignore_patterns("out", "checkpoints", "__pycache__")
+        shutil.copytree(ROOT / "examples" / name, folder, ignore=ignored)
         (tmp_path / "scripts").symlink_to(ROOT / "scripts")
-        with clock_stopped():  # on a new machine the image takes minutes
-            image = [ROOT / "scripts" / "image", ROOT / "examples" / name / "image"]
-            subprocess.run(image, check=True, timeout=1800, stdout=subprocess.DEVNULL)
+        if base is None:
+            build_image(folder / "image")  # its time is not the page's: on a new machine it takes minutes
+        else:
+            dockerfile = folder / "image" / "Dockerfile"
+            dockerfile.write_text(re.sub("(?m)^ARG BASE=.*", f"ARG BASE={base}", dockerfile.read_text()))
         scratch = tmp_path / "typed"
         scratch.mkdir()
         outside = {key: value for key, value in os.environ.items() if not key.startswith(("SMLOCAL_", "AWS_"))}
+        typing = {**outside, "SMLOCAL_HOME": str(smlocal_home)}
         page = blocks(EXAMPLE_PAGES[name])
-        typed = type_commands(
-            page, cwd=folder, scratch=scratch, environment={**outside, "SMLOCAL_HOME": str(smlocal_home)}
-        )
+        typed = type_commands(page, cwd=folder, scratch=scratch, environment=typing)
         for each in typed:
             assert each.ended == each.expected, f"{each.command}\n{each.output}"
         for block in page:
             assert_shows(block, [each for each in typed if each.block is block])
         for job in os.listdir(smlocal_home / "jobs"):
             assert_nothing_left(job)
-        return Followed(folder=folder, run=smlocal_run)
+        return Followed(folder=folder, environment=typing, run=smlocal_run)
 
     return make
 
@@ -130,3 +135,52 @@ def test_torchrun(follow: Follow) -> None:
         "algo-2 | rank 1: weight 2.00, bias 1.00",
     ]
     assert list(done.model("my-torchrun")) == ["line.pt"]
+
+
+def test_fastfile(follow: Follow, s3_servers: S3Servers, tmp_path: Path) -> None:
+    done = follow("fastfile")
+    assert done.logs("my-fastfile") == ["read 1.0 MiB of 64.0 MiB; pictures are bright above 120.5"]
+
+    s3 = s3_servers("moto")
+    bucket = s3.make_bucket()
+    shards = sorted((done.folder / "data").iterdir())
+    for path in shards:
+        s3.put(bucket, f"shards/{path.name}", path.read_bytes())
+    (shown,) = [each for each in blocks(EXAMPLE_PAGES["fastfile"]) if "s3://my-bucket" in each.text]
+    block = replace(shown, text=shown.text.replace("my-bucket", bucket), marked=False)
+    scratch = tmp_path / "typed-s3"
+    scratch.mkdir()
+    with TroubledProxy(s3.port) as between:
+        outside = {**done.environment, **environment(between.url)}
+        (typed,) = type_commands([block], cwd=done.folder, scratch=scratch, environment=outside)
+        ranges = [re.search(r"\r\nrange:\s*bytes=(\d+)-(\d+)", each) for each in between.requests]
+    assert typed.ended == 0, typed.output
+    assert_shows(block, [typed])
+    fetched = sum(int(found[2]) + 1 - int(found[1]) for found in ranges if found)
+    assert 1 << 20 <= fetched < 10 << 20  # of 64 MiB
+
+
+def test_toolkit(follow: Follow) -> None:
+    done = follow("toolkit")
+    assert list(done.model("my-toolkit")) == ["coefficients.npy"]
+    log = "\n".join(done.logs("my-toolkit"))
+    assert "Requirement already satisfied: numpy" in log
+    assert 'SM_HPS={"degree":2}' in log
+    reason = done.describe("my-failure")["FailureReason"]
+    assert reason.startswith("AlgorithmError: ExecuteUserScriptError:\nExitCode 2\n")
+    # One list for this image and the tests': the layer below is the same.
+    assert (ROOT / "examples/toolkit/image/requirements.txt").read_text() == (
+        IMAGES / "toolkit" / "requirements.txt"
+    ).read_text()
+
+
+def test_build(follow: Follow) -> None:
+    built = []
+    try:
+        done = follow("build", base=build_image(IMAGES / "py"))
+        built = [done.describe(job)["Local"]["Image"] for job in ("my-build", "my-second-build")]
+        assert built[0] != built[1]
+        first, second = (json.loads(done.model(job)["words.json"]) for job in ("my-build", "my-second-build"))
+        assert (list(first), list(second)) == (["feeds", "fields", "hills"], ["fields", "hills", "river"])
+    finally:
+        run_docker("rmi", "--force", *(built or ["smlocal-example-build:latest"]))
