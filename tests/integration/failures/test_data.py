@@ -144,7 +144,7 @@ def test_the_whole_folder_goes_before_it_is_copied(fails: Fails, data: Path, rel
 
 def test_the_whole_folder_goes_before_the_engine_mounts_it(fails: Fails, data: Path, relay: Any) -> None:
     relay.before(AN_ATTACHMENT, lambda: shutil.rmtree(data))
-    fails("source-gone-mounted", "true", more=channel("overlay"), env={"DOCKER_HOST": relay.address}, timeout=20)
+    fails("source-gone-mounted", "true", more=channel("overlay"), env={"DOCKER_HOST": relay.address})
 
 
 @pytest.mark.usefixtures("no_override")

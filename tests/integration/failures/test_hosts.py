@@ -9,6 +9,12 @@ Fails = Callable[..., dict[str, Any]]
 HOSTS = {"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 2}}
 WHO = """host=$(sed 's/.*"current_host":"\\([^"]*\\)".*/\\1/' /opt/ml/input/config/resourceconfig.json)
 """
+READY = "nc -l -p 4000 </dev/null\n"
+"""Whoever has a trap waits here until its peer has met it; that may fail then."""
+
+
+def meet(peer: str) -> str:
+    return f"until nc {peer} 4000 </dev/null 2>/dev/null; do sleep 0.1; done"
 
 
 def hosts(answer: dict[str, Any], member: str) -> dict[str, Any]:
@@ -17,9 +23,9 @@ def hosts(answer: dict[str, Any], member: str) -> dict[str, Any]:
 
 def test_the_first_to_fail_decides_and_its_peer_gets_the_ladder(fails: Fails, tmp_path: Path) -> None:
     script = WHO + (
-        "if [ $host = algo-2 ]; then sleep 1; printf first >/opt/ml/output/failure; exit 17; fi\n"
+        f"if [ $host = algo-2 ]; then {meet('algo-1')}; printf first >/opt/ml/output/failure; exit 17; fi\n"
         "trap 'printf later >/opt/ml/output/failure; echo saved >/opt/ml/model/algo-1; exit 143' TERM\n"
-        "sleep 60 & wait"
+        f"{READY}sleep 60 & wait"
     )
     answer = fails("hosts-first", script, more=HOSTS)
     assert hosts(answer, "ExitCode") == {"algo-1": 143, "algo-2": 17}
@@ -30,8 +36,8 @@ def test_the_first_to_fail_decides_and_its_peer_gets_the_ladder(fails: Fails, tm
 
 def test_a_deaf_peer_is_killed(fails: Fails) -> None:
     script = WHO + (
-        "if [ $host = algo-1 ]; then sleep 1; exit 4; fi\ntrap 'echo heard' TERM\n"
-        "while true; do sleep 600 & wait || true; done"
+        f"if [ $host = algo-1 ]; then {meet('algo-2')}; exit 4; fi\ntrap 'echo heard' TERM\n"
+        f"{READY}while true; do sleep 600 & wait || true; done"
     )
     answer = fails("hosts-deaf", script, more={**HOSTS, "Local": {"PeerGraceSeconds": 1}})
     assert hosts(answer, "ExitCode") == {"algo-1": 4, "algo-2": 137}

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.integration.conftest import touch_inside
 from tests.integration.reasons import assert_failed
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -84,7 +85,7 @@ def test_the_disk_of_a_job_whose_supervisor_was_killed(
 ) -> None:
     path = job_file(
         [],
-        "echo x >/opt/ml/model/one; echo here; sleep 2",
+        "echo x >/opt/ml/model/one; echo here; until [ -e /opt/ml/output/go ]; do sleep 0.1; done",
         local={"EnforceInstanceLimits": True},
         ResourceConfig={**SMALL, "VolumeSizeInGB": 1},
     )
@@ -93,6 +94,7 @@ def test_the_disk_of_a_job_whose_supervisor_was_killed(
     assert f"{job.home}/jobs/{job.name}/hosts/algo-1 ext4" in Path("/proc/mounts").read_text()
     job.process.kill()
     job.process.wait()
+    touch_inside(job.home / "jobs" / job.name / "hosts" / "algo-1" / "output" / "go")
     assert smlocal_run("recover").returncode == 0
     answer = json.loads(smlocal_run("describe", job.name, "--json").stdout)
     assert answer["TrainingJobStatus"] == "Completed"

@@ -27,7 +27,7 @@ HELD = COUNTS.replace("sleep", "[ $i != 10 ] || until [ -e /opt/ml/output/go ]; 
 def write(tmp_path: Path, image: Callable[[str], str]) -> Write:
     """Writes a job that runs a script and has these definitions."""
 
-    def make(name: str, script: str, *definitions: Mapping[str, str], hosts: int = 1, more: str = "") -> Path:
+    def make(name: str, script: str, *definitions: Mapping[str, str], hosts: int = 1, **environment: str) -> Path:
         request = {
             "TrainingJobName": name,
             "AlgorithmSpecification": {
@@ -35,7 +35,7 @@ def write(tmp_path: Path, image: Callable[[str], str]) -> Write:
                 "TrainingInputMode": "File",
                 "MetricDefinitions": list(definitions),
             },
-            "Environment": {"SCRIPT": script, "MORE": more},  # each of which has a length
+            "Environment": {"SCRIPT": script, **environment},  # each of which has a length
             "OutputDataConfig": {"S3OutputPath": "./out"},
             "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": hosts},
         }
@@ -66,10 +66,16 @@ def test_two_hosts_that_print_everything(write: Write, smlocal_run: Run) -> None
     script = r"""
         printf 'loss=7'
         host=$(grep -o 'current_host":"algo-.' /opt/ml/input/config/resourceconfig.json | tail -c 2)
-        [ "$host" = 1 ] || sleep 1
+        eval "$MEET"
         printf '\n[9]\ttrain-mae:0.25\n\377\376 auc=-1.5e-3;\n'
         printf '\033[1mepoch\033[0m 10%%\r20%%\rf1=0.5\n' >&2
         eval "$MORE"
+    """
+    # The second comes later, however long its peer has taken to start.
+    meet = """
+        if [ "$host" = 1 ]; then nc -l -p 4000 </dev/null; else
+            until nc algo-1 4000 </dev/null 2>/dev/null; do sleep 0.1; done; sleep 1
+        fi
     """
     more = r"""
         i=0; while [ $i -lt 5 ]; do echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!; i=$((i+1)); done
@@ -89,7 +95,7 @@ def test_two_hosts_that_print_everything(write: Write, smlocal_run: Run) -> None
         {"Name": "host", "Regex": r"host=(\d)"},
         {"Name": "last", "Regex": r"^last=(\d)$"},
     ]
-    path = write("metrics-two", script, *definitions, hosts=2, more=more)
+    path = write("metrics-two", script, *definitions, hosts=2, MORE=more, MEET=meet)
     done = smlocal_run("run", path, "--json", cwd=path.parent)
     answer = json.loads(done.stdout)
     assert answer["TrainingJobStatus"] == "Completed"

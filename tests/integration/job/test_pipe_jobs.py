@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.integration.conftest import touch_inside
 from tests.integration.job.conftest import Background, Ran, channel
 from tests.integration.reasons import assert_failed
 from tests.integration.s3_servers import S3Server
@@ -143,11 +144,14 @@ def test_a_feed_that_breaks_fails_the_job_with_the_reason(
     wait_until: Callable[[Callable[[], bool]], None],
 ) -> None:
     path = job_file(
-        [channel(mode="Pipe")], f"cat {FIFO}_0; sleep 3; cat {FIFO}_1; sleep 60", local={"PeerGraceSeconds": 1}
+        [channel(mode="Pipe")],
+        f"cat {FIFO}_0; until [ -e /opt/ml/output/go ]; do sleep 0.1; done; cat {FIFO}_1; sleep 60",
+        local={"PeerGraceSeconds": 1},
     )
     job = background(path)
     wait_until(lambda: "three" in job.output())
     (data / "d").unlink()
+    touch_inside(job.home / "jobs" / job.name / "hosts" / "algo-1" / "output" / "go")
     answer = job.finish()
     assert_failed("pipe-object-gone", answer)
 

@@ -111,7 +111,7 @@ def test_the_last_of_it_after_a_stop(run_job: RunJob, s3_servers: S3Servers) -> 
     s3 = s3_servers("moto")
     bucket = s3.make_bucket()
     script = "cd /opt/ml/checkpoints; exec 3>open; trap 'echo last >&3; exit 1' TERM; while :; do sleep 0.1; done"
-    limit = {"StoppingCondition": {"MaxRuntimeInSeconds": 1}}
+    limit = {"StoppingCondition": {"MaxRuntimeInSeconds": 3}}
     ran = run_job([], script, env=s3.environment, **request(bucket), **limit)
     assert ran.exit == 4
     assert objects(s3, bucket) == {"ckpt/run/open": "last\n"}
@@ -134,7 +134,7 @@ def test_after_an_interruption_it_goes_on_from_s3(run_job: RunJob, s3_servers: S
         env=s3.environment,
         EnableManagedSpotTraining=True,
         StoppingCondition={"MaxRuntimeInSeconds": 60, "MaxWaitTimeInSeconds": 120},
-        **request(bucket, Faults=[{"Kind": "Interrupt", "AfterSeconds": 1}]),
+        **request(bucket, Faults=[{"Kind": "Interrupt", "AfterSeconds": 3}]),
     )
     assert ran.exit == 0, ran.reason
     root = f"ckpt/run\ns3://{bucket}/ckpt/run"

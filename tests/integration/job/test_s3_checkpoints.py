@@ -83,7 +83,7 @@ def test_after_an_interruption_it_goes_on_from_what_is_kept(run_job: RunJob, s3:
         CheckpointConfig={"S3Uri": f"s3://{bucket}/ckpt/run"},
         EnableManagedSpotTraining=True,
         StoppingCondition={"MaxRuntimeInSeconds": 60, "MaxWaitTimeInSeconds": 120},
-        local={"Faults": [{"Kind": "Interrupt", "AfterSeconds": 1}]},
+        local={"Faults": [{"Kind": "Interrupt", "AfterSeconds": 3}]},
     )
     assert ran.exit == 0, ran.reason
     assert ran.log() == "a\nb\nb\nn\n"

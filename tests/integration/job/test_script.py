@@ -146,7 +146,7 @@ def test_the_time_limit_holds(
     assert_nothing_left: Callable[[str], None],
 ) -> None:
     work = f"trap 'echo asked; {when_asked}' TERM; while :; do sleep 0.1; done"
-    done = by_hand(script_of(smlocal_run, tmp_path, image("sh"), work, max_run=1), tmp_path)
+    done = by_hand(script_of(smlocal_run, tmp_path, image("sh"), work, max_run=3), tmp_path)
     assert (done.returncode, done.stdout) == (124, "asked\n"), done.stderr
     assert done.stderr.endswith("MaxRuntimeInSeconds reached\n")
     assert_nothing_left(NAME)

@@ -32,7 +32,7 @@ def test_a_job_goes_on_from_its_checkpoints(
         "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1},
         "EnableManagedSpotTraining": True,
         "StoppingCondition": {"MaxRuntimeInSeconds": 60, "MaxWaitTimeInSeconds": 120},
-        "Local": {"Faults": [{"Kind": "Interrupt", "AfterSeconds": 1, "Times": 2}]},
+        "Local": {"Faults": [{"Kind": "Interrupt", "AfterSeconds": 3, "Times": 2}]},
     }
     (tmp_path / "job.yaml").write_text(yaml.safe_dump(request))
     done = smlocal_run("run", "job.yaml", "--json", cwd=tmp_path)

@@ -19,6 +19,7 @@ from tests.forked import run_smlocal
 from tests.integration.conftest import touch_inside
 from tests.integration.life.engine_relay import EngineRelay
 
+from smlocal.job.control.requests import ask_to_stop
 from smlocal.store.jobs import Store
 from smlocal.store.records import JobRecord
 
@@ -98,9 +99,13 @@ class Life:
         """Wait for a word of the container's."""
         self.until(lambda: line in self.log(name, host))
 
-    def let_go(self, name: str) -> None:
+    def let_go(self, name: str, host: str = "algo-1") -> None:
         """Make the file that a container waits for."""
-        touch_inside(self.home / "jobs" / name / "hosts" / "algo-1" / "output" / "go")
+        touch_inside(self.home / "jobs" / name / "hosts" / host / "output" / "go")
+
+    def ask_to_stop(self, name: str) -> None:
+        """As `smlocal stop` does, which on a busy machine takes seconds to start."""
+        ask_to_stop(self.store, name, grace=None)
 
     def job(self, name: str) -> JobRecord:
         return self.store.get(name)

@@ -13,8 +13,12 @@ CONTAINERS = "^GET /v[0-9.]+/containers/json"
 LOOK = "^GET /v[0-9.]+/containers/[0-9a-f]+/json"
 
 
+def containers(docker: Any, name: str) -> list[str]:
+    return list(docker("ps", "--quiet", "--filter", f"label=smlocal.job={name}").split())
+
+
 def running(docker: Any, name: str) -> bool:
-    return bool(docker("ps", "--quiet", "--filter", f"label=smlocal.job={name}").strip())
+    return bool(containers(docker, name))
 
 
 @pytest.mark.parametrize("call", [CONTAINERS, LOOK])
@@ -105,7 +109,8 @@ def test_times_of_a_job_that_ended_while_nobody_looked(life: Any, docker: Any, a
     took = answer["Local"]["Seconds"]
     assert list(took) == [*TRAINED, "Uploading"]
     for name in TRAINED:
-        assert took[name] == pytest.approx(phases[name]["EndTime"] - phases[name]["StartTime"], abs=0.05)
+        # Two clocks, read one after the other; a wrong one would be the two seconds off.
+        assert took[name] == pytest.approx(phases[name]["EndTime"] - phases[name]["StartTime"], abs=1)
     assert took["Uploading"] >= 2
     assert_nothing_left("timed")
 
@@ -127,26 +132,29 @@ def test_the_end_of_training_of_a_failed_job_is_its_containers(life: Any, docker
 
 def test_a_job_that_ended_in_time_is_in_time(life: Any, assert_nothing_left: Clean) -> None:
     """However late anybody looks."""
-    life.detach("in-time", ENDS, StoppingCondition={"MaxRuntimeInSeconds": 4})
+    life.detach("in-time", ENDS, StoppingCondition={"MaxRuntimeInSeconds": 10})
     life.until_logged("in-time", "ready")
+    began = time.monotonic()
     life.crash("in-time")
     life.let_go("in-time")
-    time.sleep(5)
+    time.sleep(began + 11 - time.monotonic())
     assert life("recover").returncode == 0
     assert life.job("in-time").status == "Completed"
     assert life.phases("in-time") == [*TRAINED, "Uploading", "Completed"]
     assert_nothing_left("in-time")
 
 
-def test_hosts_that_had_ended_are_not_signalled(life: Any, assert_nothing_left: Clean) -> None:
+def test_hosts_that_had_ended_are_not_signalled(life: Any, docker: Any, assert_nothing_left: Clean) -> None:
     """The first failure stops its peers, but not those that ended by themselves before anybody looked."""
     script = r"""host=$(sed 's/.*"current_host":"\([^"]*\)".*/\1/' /opt/ml/input/config/resourceconfig.json)
-    echo ready; sleep 1; [ $host = algo-1 ] && exit 6; [ $host = algo-2 ] && sleep 0.5 && exit 0; sleep 600"""
+    echo ready; until [ -e /opt/ml/output/go ]; do sleep 0.02; done; [ $host = algo-1 ] && exit 6; exit 0"""
     life.detach("ended", script, hosts=3, Local={"PeerGraceSeconds": 1})
     for host in ("algo-1", "algo-2", "algo-3"):
         life.until_logged("ended", "ready", host)
     life.crash("ended")
-    time.sleep(2.5)
+    for host, running in (("algo-1", 2), ("algo-2", 1)):
+        life.let_go("ended", host)
+        life.until(lambda left=running: len(containers(docker, "ended")) == left)
     assert life("recover").returncode == 0
     assert life.job("ended").failure_reason == "AlgorithmError: , exit code: 6"
     hosts = {each["Name"]: each for each in life.describe("ended")["Local"]["Hosts"]}

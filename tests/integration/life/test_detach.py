@@ -5,20 +5,22 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 COUNTS = "i=0; while [ $i -lt 40 ]; do i=$((i+1)); echo line $i; sleep 0.02; done; echo $i >/opt/ml/model/count"
+HELD = f"until [ -e /opt/ml/output/go ]; do sleep 0.02; done; {COUNTS}"
+"""Waits for `life.let_go`."""
 LINES = [f"line {number}" for number in range(1, 41)]
 Clean = Callable[[str], None]
 
 
 def test_a_detached_job_goes_on_by_itself(life: Any, assert_nothing_left: Clean) -> None:
-    life.detach("alone", COUNTS)
+    life.detach("alone", HELD)
     assert not life.job("alone").status.terminal
+    life.let_go("alone")
     done = life("wait", "alone")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert life.log("alone").splitlines() == LINES
@@ -153,7 +155,7 @@ def test_a_detached_job_outlives_its_session(life: Any, assert_nothing_left: Cle
 
 
 def test_a_detached_job_holds_nothing_of_the_command_that_began_it(life: Any) -> None:
-    with life.begin("run", "--detach", life.job_file("held", "echo ready; sleep 2")) as command:
+    with life.begin("run", "--detach", life.job_file("held", "echo ready; sleep 600")) as command:
         # Ends when every process that could write has closed its end.
         assert command.stdout.read() == "held\n"
     assert not life.job("held").status.terminal
@@ -163,7 +165,6 @@ def test_a_detached_job_holds_nothing_of_the_command_that_began_it(life: Any) ->
 def test_jobs_shows_what_goes_on(life: Any) -> None:
     life.detach("going", "echo ready; sleep 30")
     life.until_phase("going", "Training")
-    time.sleep(0.05)
     row = life("jobs").stdout.splitlines()[1].split()
     assert row[:3] == ["going", "InProgress", "Training"]
     (summary,) = json.loads(life("jobs", "--json").stdout)["TrainingJobSummaries"]

@@ -172,13 +172,11 @@ def test_a_stop_while_downloading_skips_uploading(
         for file in range(100):
             (data / str(folder) / str(file)).touch()
     source = {"S3DataSource": {"S3DataType": "S3Prefix", "S3Uri": "./data"}}
-    with life.begin(
-        *("run", "--detach", "--staging", "copy"),
-        life.job_file(name, SAVES, hosts=hosts, InputDataConfig=[{"ChannelName": "train", "DataSource": source}]),
-    ) as command:
-        command.communicate(timeout=60)
+    channels = [{"ChannelName": "train", "DataSource": source}]
+    life.launch(name, SAVES, hosts=hosts, InputDataConfig=channels, Local={"Staging": "copy"})
     life.until_phase(name, "Downloading")
-    assert life("stop", name, "--wait").returncode == 4
+    life.ask_to_stop(name)
+    assert life("wait", name).returncode == 4
     assert life.phases(name) == ["Starting", "Downloading", "Stopping", "Stopped"]
     answer = life.describe(name)
     assert answer["TrainingTimeInSeconds"] >= 1
@@ -188,9 +186,10 @@ def test_a_stop_while_downloading_skips_uploading(
 
 
 def test_a_stop_while_uploading_keeps_what_is_packed(life: Any, assert_nothing_left: Clean) -> None:
-    life.detach("packed", "dd if=/dev/urandom of=/opt/ml/model/big bs=1M count=400 2>/dev/null")
+    life.launch("packed", "dd if=/dev/urandom of=/opt/ml/model/big bs=1M count=400 2>/dev/null")
     life.until_phase("packed", "Uploading")
-    assert life("stop", "packed", "--wait").returncode == 4
+    life.ask_to_stop("packed")
+    assert life("wait", "packed").returncode == 4
     assert life.phases("packed") == [*TRAINED, "Uploading", "Stopping", "Stopped"]
     assert [path.rpartition("/")[2] for path in life.model("packed")] == ["big"]
     assert_nothing_left("packed")
@@ -215,7 +214,7 @@ def test_a_stop_of_two_hosts(life: Any, assert_nothing_left: Clean) -> None:
         ("exit 0", 60, 0, "Completed", "Completed", "Training job completed"),
         ("exit 1", 60, 1, "Failed", "Failed", "Training job failed"),
         (
-            *(SAVES, 1, 4, "Stopped", "MaxRuntimeExceeded"),
+            *(SAVES, 3, 4, "Stopped", "MaxRuntimeExceeded"),
             "Training job runtime exceeded MaxRuntimeInSeconds provided",
         ),
     ],

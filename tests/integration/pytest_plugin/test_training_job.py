@@ -150,7 +150,7 @@ def test_it(training_job):
     with pytest.raises(AssertionError, match="no model was written by training job pytest-.* is Failed"):
         job.model
     slow = training_job(
-        image={image!r}, max_run=1, environment={{"SCRIPT": "trap 'exit 0' TERM; while :; do sleep 0.1; done"}}
+        image={image!r}, max_run=3, environment={{"SCRIPT": "trap 'exit 0' TERM; while :; do sleep 0.1; done"}}
     )
     with pytest.raises(AssertionError, match=r"is Stopped \(MaxRuntimeExceeded\)"):
         slow.assert_completed()
