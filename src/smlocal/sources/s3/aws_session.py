@@ -46,9 +46,12 @@ def new_session() -> Any:
     """A botocore session; `CredentialsMissingError` for a profile that does not exist."""
     import botocore.session
 
+    from smlocal.sources.s3.service_models import shared_loader
+
     session: Any = botocore.session.Session()  # botocore publishes no types
     with _as_missing():
         session.get_scoped_config()
+    session.register_component("data_loader", shared_loader(session.get_config_variable("data_path")))
     return session
 
 
