@@ -20,6 +20,9 @@ from tests.integration.typed_commands import Typed, type_commands
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
+_FROM_OUTSIDE = re.compile("SMLOCAL_(?!IMAGES_FROM)|AWS_|COLUMNS|NO_COLOR|FORCE_COLOR")
+"""SMLOCAL_IMAGES_FROM is for scripts/image, not for smlocal."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Followed:
@@ -60,7 +63,7 @@ def follow(tmp_path: Path, smlocal_home: Path, smlocal_run: Run, assert_nothing_
             dockerfile.write_text(re.sub("(?m)^ARG BASE=.*", f"ARG BASE={base}", dockerfile.read_text()))
         scratch = tmp_path / "typed"
         scratch.mkdir()
-        outside = {key: value for key, value in os.environ.items() if not key.startswith(("SMLOCAL_", "AWS_"))}
+        outside = {key: value for key, value in os.environ.items() if not _FROM_OUTSIDE.match(key)}
         typing = {**outside, "SMLOCAL_HOME": str(smlocal_home)}
         page = blocks(EXAMPLE_PAGES[name])
         typed = type_commands(page, cwd=folder, scratch=scratch, environment=typing)

@@ -89,7 +89,7 @@ def _places(
     if running:
         yield "Supervisor", f"process {local['SupervisorPid']}" if supervised else "not running; a new one is starting"
     if local.get("Attempts", 1) > 1:
-        counts = [f"{local[name]} {name.lower()}" for name in ("Interruptions", "Retries") if local.get(name)]
+        counts = [f"{name.lower()}: {local[name]}" for name in ("Interruptions", "Retries") if local.get(name)]
         yield "Attempts", f"{local['Attempts']} ({', '.join(counts)})"
     artifacts = local.get("Artifacts") or {}
     uri = without_passwords(answer["ModelArtifacts"]["S3ModelArtifacts"])

@@ -35,7 +35,7 @@ def test_a_failed_job_names_no_model_that_is_not_there(remember: Callable[..., N
     found = rows(shown)
     assert found["Model"] == "none written"
     assert found["Output"] == "/out/output.tar.gz"
-    assert found["Attempts"] == "3 (2 interruptions)"
+    assert found["Attempts"] == "3 (interruptions: 2)"
     assert found["Note"] == "a socket was left out: model/s"
     assert "Reason      AlgorithmError: one\n            two, exit code: 17\n" in shown
     assert not [line for line in shown.splitlines() if line != line.rstrip()]
