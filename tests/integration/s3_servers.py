@@ -101,7 +101,8 @@ class _Server:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.port = free_port()
+        self._reserved = reserve_port()
+        self.port = int(self._reserved.getsockname()[1])
         self.process: subprocess.Popen[bytes] | None = None
 
     def command(self) -> list[str]:
@@ -145,6 +146,7 @@ class _Server:
 
     def close(self) -> None:
         self._end(signal.SIGTERM)
+        self._reserved.close()
 
     def _end(self, number: signal.Signals) -> None:
         if self.process is not None:
@@ -297,7 +299,9 @@ def opened(given: Mapping[str, str], *, region: str = REGION, **options: Any) ->
     return client
 
 
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
+def reserve_port() -> socket.socket:
+    """A port at which nobody listens until a server does that reuses addresses; nobody else is given it."""
+    reserved = socket.socket()
+    reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    reserved.bind(("127.0.0.1", 0))
+    return reserved

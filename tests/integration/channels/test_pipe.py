@@ -5,7 +5,6 @@ import hashlib
 import io
 import os
 import subprocess
-import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -114,7 +113,9 @@ def test_an_image_that_does_not_run_as_root(pipes: Pipes, tmp_path: Path, umask:
         os.umask(before)
 
 
-def test_a_container_that_dies_with_a_fifo_open(pipes: Pipes, source: Source) -> None:
+def test_a_container_that_dies_with_a_fifo_open(
+    pipes: Pipes, source: Source, wait_until: Callable[[Callable[[], bool]], None]
+) -> None:
     """The feeder stays as it is; the next container goes on with the next epoch."""
     pipes.feed(source.listing(FILES), store=source.store)
     script = "exec 3<train_0; head -c 5 <&3; exec 4<train_1; head -c 5 <&4; sleep 1000"
@@ -122,9 +123,6 @@ def test_a_container_that_dies_with_a_fifo_open(pipes: Pipes, source: Source) ->
         assert container.stdout is not None
         assert container.stdout.read(10) == b"first" * 2
         pipes.docker("kill", pipes.container)
-    for _ in range(100):
-        if not pipes.docker("ps", "--all", "--quiet", "--filter", f"name={pipes.container}"):
-            break
-        time.sleep(0.1)
+    wait_until(lambda: not pipes.docker("ps", "--all", "--quiet", "--filter", f"name={pipes.container}"))
     assert pipes.run("sh", "cat train_2 | sha256sum | cut -c 1-64") == digest(FILES) + "\n"
     assert pipes.broken == []

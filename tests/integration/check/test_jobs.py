@@ -47,7 +47,7 @@ class Checks:
         }
         (self.folder / "job.json").write_text(json.dumps(job))
 
-    def __call__(self, *only: str, timeout: int = 30) -> "tuple[subprocess.CompletedProcess[str], dict[str, Any]]":
+    def __call__(self, *only: str, timeout: int = 120) -> "tuple[subprocess.CompletedProcess[str], dict[str, Any]]":
         """Check it for these rules, and return what was found by their ids."""
         rules = [word for rule in only for word in ("--only", rule)]
         done = self.run("check", "job.json", *rules, "--json", "--timeout", str(timeout), cwd=self.folder)
@@ -166,19 +166,19 @@ def test_a_job_that_forks_for_ever_is_stopped(checks: Checks) -> None:
 
 
 def test_a_job_that_outlasts_its_grace_is_killed(checks: Checks) -> None:
-    checks.write("trap 'sleep 60' TERM; sleep 2 & wait $!")
-    done, found = checks("sigterm-unhandled", timeout=5)
+    checks.write("trap 'sleep 60' TERM; sleep 4 & wait $!")
+    done, found = checks("sigterm-unhandled", timeout=12)
     (message,) = messages(found["sigterm-unhandled"])
     assert message == (
-        "the job was killed 5 s after SIGTERM: train, the first process, has a handler for it and does not end; sleep "
+        "the job was killed 12 s after SIGTERM: train, the first process, has a handler for it and does not end; sleep "
         "may not have got it"
     ), done.stderr
     checks.assert_nothing_left()
 
 
 def test_a_program_that_is_the_first_process_needs_no_exec(checks: Checks) -> None:
-    checks.write("exec sleep 2")
-    done, found = checks("sigterm-unhandled", timeout=5)
+    checks.write("exec sleep 4")
+    done, found = checks("sigterm-unhandled", timeout=12)
     (message,) = messages(found["sigterm-unhandled"])
     assert message.endswith("sleep, the first process, has no handler for it"), done.stderr
     assert found["sigterm-unhandled"]["Remedy"] == "Install a handler for SIGTERM that saves the model and exits."
@@ -287,7 +287,7 @@ def test_an_image_that_is_removed_meanwhile(checks: Checks) -> None:
     run_docker("tag", checks.image, tag)
     try:
         checks.image = tag
-        checks.write("sleep 3")
+        checks.write("sleep 6")
         check = checks.begin("needs-network")
         name = checks.until_training()
     finally:

@@ -50,7 +50,7 @@ def test_a_stop_counts_down_in_place(tmp_path: Path, smlocal_home: Path, image: 
         "Environment": {"SCRIPT": DEAF},
         "OutputDataConfig": {"S3OutputPath": "./out"},
         "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1},
-        "Local": {"StopGraceSeconds": 3},
+        "Local": {"StopGraceSeconds": 5},
     }
     (tmp_path / "job.json").write_text(json.dumps(request))
     code, shown = session(
@@ -62,8 +62,10 @@ def test_a_stop_counts_down_in_place(tmp_path: Path, smlocal_home: Path, image: 
     assert code == 130
     # The container's last line has no end, and the terminal shows the key: ours starts below both.
     assert "ready without an end^C\r\n" in shown
-    counted = re.findall(r"\r\x1b\[K◌ Stopping .*?   (\d+) s", shown)
-    assert counted[:2] == ["3", "2"]
+    counted = [int(seconds) for seconds in re.findall(r"\r\x1b\[K◌ Stopping .*?   (\d+) s", shown)]
+    assert len(counted) > 1
+    assert set(counted) <= set(range(6))
+    assert counted == sorted(counted, reverse=True)  # a busy machine may skip one
     assert "(Ctrl-C again to kill now)" in shown
     # In place: one line of it stays.
     assert len(re.findall(r"◌ Stopping [^\r]*\r\n", shown)) == 1
@@ -80,7 +82,7 @@ def test_a_second_press_kills_at_once(
         ],
         tmp_path,
         smlocal_home,
-        [(b"ready without an end", b"\x03"), (b"119 s", b"\x03")],
+        [(b"ready without an end", b"\x03"), (b"Ctrl-C again to kill now", b"\x03")],
     )
     assert code == 130, shown
     answer = json.loads(smlocal_run("describe", "deaf", "--json").stdout)

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.integration.conftest import leftovers
 from tests.integration.reasons import ROWS, assert_failed
 
 Answer = dict[str, Any]
@@ -74,7 +75,7 @@ def fails(
         assert not _OWN_TRACEBACK.search(done.stderr), done.stderr
         answer: Answer = json.loads(done.stdout)
         assert_failed(name, answer)
-        assert answer["Local"]["Leftovers"] == []
+        assert leftovers(answer) == []
         assert_nothing_left(name)
         return answer
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.integration.conftest import leftovers
 from tests.integration.s3_servers import S3Server, S3Servers
 
 Fails = Callable[..., dict[str, Any]]
@@ -50,7 +51,7 @@ def fails(
         done = smlocal_run("run", "job.yaml", "--json", cwd=tmp_path)
         assert done.returncode == 1, done.stderr
         answer: dict[str, Any] = json.loads(done.stdout)
-        assert answer["Local"]["Leftovers"] == []
+        assert leftovers(answer) == []
         assert_nothing_left(name)
         return answer
 

@@ -12,8 +12,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-
-from smlocal.engine.network_documents import MISCOUNTED
+from tests.integration.conftest import leftovers
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -116,7 +115,7 @@ def run_job(
         answer = json.loads(done.stdout)
         assert "TrainingJobName" in answer, done.stdout + done.stderr
         assert_nothing_left(answer["TrainingJobName"])
-        assert [left for left in answer["Local"]["Leftovers"] if MISCOUNTED not in left] == []
+        assert leftovers(answer) == []
         return Ran(answer=answer, exit=done.returncode, stderr=done.stderr, folder=tmp_path)
 
     return run

@@ -16,7 +16,7 @@ from tests.integration.s3.troubled_proxy import (
     slow_down,
     with_etag,
 )
-from tests.integration.s3_servers import REGION, S3Server, environment, free_port, opened
+from tests.integration.s3_servers import REGION, S3Server, environment, opened, reserve_port
 
 from smlocal.sources.s3.client import S3Client, open_store
 from smlocal.sources.s3.failure_reasons import download_failure
@@ -98,9 +98,11 @@ def test_throttled_for_longer_than_anybody_waits(proxy: TroubledProxy, stored: S
 
 
 def test_nobody_there() -> None:
-    store = opened(environment(f"http://127.0.0.1:{free_port()}"), retry_seconds=0.5)
-    with pytest.raises(S3Error, match="Connection refused") as error:
-        next(store.list_objects("bucket", "prefix"))
+    with reserve_port() as nobody:
+        url = f"http://127.0.0.1:{nobody.getsockname()[1]}"
+        store = opened(environment(url), retry_seconds=0.5)
+        with pytest.raises(S3Error, match="Connection refused") as error:
+            next(store.list_objects("bucket", "prefix"))
     assert error.value.status == 0
     assert download_failure(error.value) == (
         "Failed to download data. ListObjectsV2 failed for s3://bucket/prefix : Unable to execute request to S3"
@@ -152,12 +154,12 @@ def test_a_stalled_reader_and_a_connection_that_ended_meanwhile(
     proxy: TroubledProxy, stored: S3Object, data: bytes
 ) -> None:
     # A reader may stop for longer than the store's patience; it begins anew with the next read.
-    store = opened(environment(proxy.url), retry_seconds=0.6)
+    store = opened(environment(proxy.url), retry_seconds=3)
     reader = store.open_range(stored)
     proxy.next(cut_after(1000), dropped)
     piece = memoryview(bytearray(1000))
     assert reader.fill(piece) == 1000
-    time.sleep(1)
+    time.sleep(4)
     rest = memoryview(bytearray(300_000))
     assert reader.fill(rest) == 299_000
     assert bytes(piece) + bytes(rest[:299_000]) == data

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.integration.s3_servers import REGION, S3Server, environment, free_port, opened
+from tests.integration.s3_servers import REGION, S3Server, environment, opened, reserve_port
 
 from smlocal.contract.documents.channel_manifest import manifest
 from smlocal.contract.listing import Listing
@@ -150,11 +150,12 @@ def test_wrong_credentials_are_this_machines_fault(s3: S3Server, bucket: str, ch
 
 
 def test_silence_is_this_machines_fault(channel_of: Lister) -> None:
-    client = opened(environment(f"http://127.0.0.1:{free_port()}"), retry_seconds=1)
-    for kind in ("S3Prefix", "ManifestFile"):
-        with pytest.raises(S3UnreachableError, match="S3 is unreachable"):
-            channel_of("s3://bucket/x", kind=kind, client=client)
-    client.close()
+    with reserve_port() as nobody:
+        client = opened(environment(f"http://127.0.0.1:{nobody.getsockname()[1]}"), retry_seconds=1)
+        for kind in ("S3Prefix", "ManifestFile"):
+            with pytest.raises(S3UnreachableError, match="S3 is unreachable"):
+                channel_of("s3://bucket/x", kind=kind, client=client)
+        client.close()
 
 
 @pytest.mark.parametrize("mode", ["File", "Pipe"])
