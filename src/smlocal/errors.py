@@ -157,6 +157,12 @@ class NameInUseError(RequestRefusedError):
     id = "name-in-use"
 
 
+class InstanceLimitError(RequestRefusedError):
+    """More instances would be in use than are allowed (ResourceLimitExceeded on the service)."""
+
+    id = "instance-limit"
+
+
 class JobUnknownError(RequestRefusedError):
     """No job of this name exists."""
 
@@ -252,6 +258,12 @@ class EngineTlsError(EngineUnreachableError):
     """The TLS files for the engine are missing or invalid."""
 
     id = "engine-tls"
+
+
+class JobStarterError(MachineNotReadyError):
+    """The process that starts submitted jobs cannot be started, or does not answer."""
+
+    id = "job-starter"
 
 
 class EngineForbiddenError(MachineNotReadyError):

@@ -47,6 +47,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "ci": set(),
     "report": {"contract", "readable", "planning", "store", "job", "ci", "errors"},
     "api": {"contract", "jobfile", "planning", "engine", "store", "job", "ci", "report", "errors"},
+    "submission": {"contract", "jobfile", "planning", "store", "job", "errors"},
     "pytest_plugin": {"api", "errors"},
     "check": {"contract", "readable", "jobfile", "planning", "engine", "store", "ci", "api", "errors", "removal"},
     "server": {

@@ -1,11 +1,11 @@
 """The jobs that were made here."""
 
 from smlocal.api.job_names import resolve_job_name
+from smlocal.job.control.orphans import is_orphan
 from smlocal.job.finish.kept import is_kept
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.home import home_directory
 from smlocal.store.jobs import Store
-from smlocal.store.lease import supervised
 from smlocal.store.records import JobRecord
 
 
@@ -15,7 +15,7 @@ class ListedJob:
 
     record: JobRecord
     supervisor_gone: bool
-    """True for an unfinished job without a supervisor."""
+    """True for an unfinished job without a supervisor, unless it waits to be started."""
     containers_kept: bool
     """True for an ended job that has kept its containers."""
 
@@ -27,7 +27,7 @@ def list_jobs(*, limit: int | None) -> list[ListedJob]:
             ListedJob(
                 record=record,
                 containers_kept=record.status.terminal and is_kept(store.directory(record.name)),
-                supervisor_gone=not record.status.terminal and not supervised(store.directory(record.name)),
+                supervisor_gone=is_orphan(store, record),
             )
             for record in store.list(limit=limit)
         ]

@@ -37,11 +37,12 @@ def read_recorded(
     from smlocal.store.jobs import Store
 
     with Store.open(home_directory()) as store:
-        job, output = store.document(recorded, JOB), store.document(recorded, RECALL)["output"]["directory"]
+        job, plan = store.document(recorded, JOB), store.document(recorded, RECALL)
     document = Document(job["Data"], name=f"the request of {recorded}", directory=job["Directory"])
     document.overrides = changed_by
     document.set(("TrainingJobName",), _new_name(recorded))
-    _keep_output(document, os.path.dirname(output))
+    if plan is not None:  # else it was submitted, and the record names the folder
+        _keep_output(document, os.path.dirname(plan["output"]["directory"]))
     for path, value in members.items():
         document.set(member_path(path), value)
     if defaults is not None:

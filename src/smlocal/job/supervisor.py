@@ -88,24 +88,51 @@ def supervise(
     ready = nullcontext() if prepared.credentials is None else prepared.credentials.ready()
     with requests, ready, _record(prepared, documents, store, requests, replace=replace):
         context = make_context(plan.name, engine=engine, store=store, reporter=reporter, stop_requests=requests)
-        supervisor = Supervisor(
-            context=context, plan=plan, pull_refused=prepared.pull_refused, credentials=prepared.credentials
-        )
 
-        def run() -> None:
-            directory = store.directory(plan.name)
-            for kind, document in documents.items():
-                write_copy(directory, kind, document)
-            reserve_space(directory)
+        def begin() -> None:
             on_supervising()
-            reporter.planned(plan)
             context.phases.begin()
-            supervisor.run_attempts()
 
-        supervisor.run_and_finish(run)
-        answer = describe_job(store, plan.name)
-        write_copy(store.directory(plan.name), DESCRIBE, answer)
+        answer = _run_to_the_end(prepared, documents, context, begin)
     return Result(answer=answer, status=TrainingJobStatus(answer["TrainingJobStatus"]), signal=requests.signal)
+
+
+def supervise_submitted(
+    prepared: Prepared, *, engine: Engine, store: Store, reporter: Reporter, requests: StopRequests
+) -> None:
+    """Run a job that was recorded before it was prepared to its end. This process holds its lease."""
+    plan = prepared.plan
+    documents = {REQUEST: dict(plan.request), PLAN: plan_document(plan)}
+    with nullcontext() if prepared.credentials is None else prepared.credentials.ready():
+        # From here on a later supervisor continues the job, and does not begin it again.
+        store.put_documents(plan.name, {**documents, RECALL: remember(plan)})
+        context = make_context(plan.name, engine=engine, store=store, reporter=reporter, stop_requests=requests)
+        past = store.transitions(plan.name)
+        _run_to_the_end(prepared, documents, context, lambda: context.phases.resume(past, stopping=False, ended=None))
+
+
+def _run_to_the_end(
+    prepared: Prepared, documents: Mapping[str, Any], context: Context, begin: Callable[[], None]
+) -> dict[str, Any]:
+    """Returns the last describe answer. `begin` is called when the copies of the documents are written."""
+    plan, store = prepared.plan, context.store
+    directory = store.directory(plan.name)
+    supervisor = Supervisor(
+        context=context, plan=plan, pull_refused=prepared.pull_refused, credentials=prepared.credentials
+    )
+
+    def run() -> None:
+        for kind, document in documents.items():
+            write_copy(directory, kind, document)
+        reserve_space(directory)
+        begin()
+        context.reporter.planned(plan)
+        supervisor.run_attempts()
+
+    supervisor.run_and_finish(run)
+    answer = describe_job(store, plan.name)
+    write_copy(directory, DESCRIBE, answer)
+    return answer
 
 
 def make_context(job: str, *, engine: Engine, store: Store, reporter: Reporter, stop_requests: StopRequests) -> Context:
@@ -139,6 +166,9 @@ def _record(
             **({REPLACED: replaced} if replaced else {}),
         },
         supervisor_pid=os.getpid(),
+        arn=plan.arn,
+        model_uri=plan.output.model_uri,
+        instances=len(plan.hosts),
         message=StatusMessage.PREPARING,
         replace=replace,
         begin=requests.accept_wakeups,

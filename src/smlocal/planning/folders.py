@@ -2,7 +2,7 @@
 
 from smlocal.contract import paths
 from smlocal.contract.checkpoints import container_path, folder_key
-from smlocal.contract.model.request import CreateTrainingJobRequest
+from smlocal.contract.model.request import CreateTrainingJobRequest, OutputDataConfig
 from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.planning.facts import Facts
 from smlocal.planning.model import CheckpointPlan, OutputPlan, TreePlan
@@ -12,19 +12,26 @@ from smlocal.planning.staging import choose_staging
 def output_of(request: CreateTrainingJobRequest, local: LocalSettings, facts: Facts, name: str) -> OutputPlan:
     """Where artifacts go."""
     asked = request.OutputDataConfig
-    compression = asked.CompressionType or "GZIP"
-    remote = asked.S3OutputPath.startswith(("s3://", "https://"))
-    base = asked.S3OutputPath.rstrip("/") if remote else f"file://{facts.output}"
-    end = "model.tar.gz" if compression == "GZIP" else "model/"
     return OutputPlan(
         uri=asked.S3OutputPath,
-        model_uri=f"{base}/{name}/output/{end}",
+        model_uri=model_uri(asked, facts.output, name),
         directory=f"{facts.output.rstrip('/')}/{name}",
-        compression=compression,
+        compression=asked.CompressionType or "GZIP",
         merge_output=local.MergeOutput,
-        publish=local.Publish and remote,
+        publish=local.Publish and is_remote_output(asked),
         free=facts.output_free,
     )
+
+
+def model_uri(asked: OutputDataConfig, folder: str, name: str) -> str:
+    """S3ModelArtifacts of a job whose artifacts go to this local folder."""
+    base = asked.S3OutputPath.rstrip("/") if is_remote_output(asked) else f"file://{folder}"
+    return f"{base}/{name}/output/{'model/' if asked.CompressionType == 'NONE' else 'model.tar.gz'}"
+
+
+def is_remote_output(asked: OutputDataConfig) -> bool:
+    """True if S3OutputPath is in S3, and the artifacts go to a folder that it does not name."""
+    return asked.S3OutputPath.startswith(("s3://", "https://"))
 
 
 def checkpoints_of(

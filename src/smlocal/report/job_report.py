@@ -51,7 +51,7 @@ class JobReport:
 def read_job_report(store: Store, name: str, time: float) -> JobReport:
     """Read a job, ended or running. `JobUnknownError` if there is no such job."""
     answer = describe_job(store, name)
-    plan: Mapping[str, Any] = store.document(name, PLAN)
+    plan: Mapping[str, Any] = store.document(name, PLAN) or {}
     local = answer["Local"]
     starts = [t["StartTime"] for t in answer["SecondaryStatusTransitions"] if t["Status"] == "Training"]
     began = float(min(starts, default=answer["CreationTime"]))
@@ -83,7 +83,7 @@ def _usage_so_far(store: Store, name: str, plan: Mapping[str, Any]) -> Mapping[s
         return {}
     hosts = [
         MeasuredHost(name=host["Name"], instance_type=host["InstanceType"])
-        for host in plan["Hosts"]
+        for host in plan.get("Hosts", ())
         if host.get("InstanceType")
     ]
     return usage_block(store.directory(name), hosts, machine_cpus=os.cpu_count() or 1) or {}

@@ -59,6 +59,19 @@ _MIGRATIONS = (
         engine TEXT NOT NULL
     ) WITHOUT ROWID;
     """,
+    """
+    ALTER TABLE jobs ADD COLUMN arn TEXT NOT NULL DEFAULT '';
+    ALTER TABLE jobs ADD COLUMN model_uri TEXT NOT NULL DEFAULT '';
+    ALTER TABLE jobs ADD COLUMN instances INTEGER NOT NULL DEFAULT 1;
+    UPDATE jobs SET (arn, model_uri, instances) = (
+        SELECT COALESCE(json_extract(body, '$.TrainingJobArn'), ''),
+            COALESCE(json_extract(body, '$.Output.S3ModelArtifacts'), ''),
+            COALESCE(json_array_length(body, '$.Hosts'), 1)
+        FROM documents WHERE documents.job = jobs.id AND documents.kind = 'plan'
+    ) WHERE EXISTS (SELECT 1 FROM documents WHERE documents.job = jobs.id AND documents.kind = 'plan');
+    CREATE INDEX jobs_of_status ON jobs (status, id);
+    CREATE INDEX jobs_by_arn ON jobs (arn);
+    """,
 )
 VERSION = len(_MIGRATIONS)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from threading import RLock
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from smlocal.contract.outcome.statuses import STOPPED, SecondaryStatus, StatusMessage, StopCause, TrainingJobStatus
 from smlocal.errors import (
@@ -22,13 +22,15 @@ from smlocal.store.database import database_errors, open_database
 from smlocal.store.home import prepare_home
 from smlocal.store.lease import Lease
 from smlocal.store.name_search import names_by_prefix
-from smlocal.store.records import Event, JobRecord, LeftOnEngine, Transition
+from smlocal.store.pending import any_pending, instances_wanted, start_pending, stop_pending
+from smlocal.store.records import Event, JobRecord, LeftOnEngine, StoredJob, Transition
+from smlocal.store.rows import COLUMNS, add_event, move, put_documents, read_documents, read_transitions, record_of
 
-_COLUMNS = "name, status, secondary_status, created, modified, started, ended, failure_reason, supervisor_pid, run_id"
+if TYPE_CHECKING:
+    from smlocal.store.job_search import JobPage, JobSearch, PagePosition
+
 _TRASH = "removed"
 """The folder in the home for folders of jobs that are being deleted."""
-
-_FIRST = (TrainingJobStatus.IN_PROGRESS, SecondaryStatus.STARTING)
 
 Records = list[JobRecord]
 
@@ -93,6 +95,9 @@ class Store:
         created: float,
         documents: Mapping[str, Any],
         supervisor_pid: int | None,
+        arn: str = "",
+        model_uri: str = "",
+        instances: int = 1,
         message: str = StatusMessage.STARTING,
         replace: bool = False,
         begin: Callable[[str], None] = lambda _: None,
@@ -102,29 +107,17 @@ class Store:
         When other processes can see the job, this one holds its lease, and `begin` has been called with its folder.
         `replace` removes a finished job of the same name in the same transaction.
         """
-        if not name or os.path.basename(name) != name or name.startswith("."):
-            raise ValueError(name)  # validated long before; it becomes the name of a folder
-        created = round(created, 3)
+        _check_folder_name(name)
         aside = None
         with self._write() as connection:
             if replace and connection.execute("SELECT 1 FROM jobs WHERE name = ?", (name,)).fetchone():
                 aside = self._delete_rows(connection, name)
-            try:
-                job = connection.execute(
-                    "INSERT INTO jobs (name, status, secondary_status, created, modified, supervisor_pid, run_id)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    (name, *_FIRST, created, created, supervisor_pid, run_id),
-                ).lastrowid
-            except sqlite3.IntegrityError as error:
-                raise name_in_use(name) from error
-            connection.execute(
-                "INSERT INTO transitions VALUES (?, 0, ?, ?, NULL, ?)", (job, _FIRST[1], created, message)
+            self._insert(
+                connection,
+                (name, SecondaryStatus.STARTING, created, supervisor_pid, run_id, arn, model_uri, instances),
+                message=message,
+                documents=documents,
             )
-            connection.executemany(
-                "INSERT INTO documents VALUES (?, ?, ?)",
-                [(job, kind, _encode(document)) for kind, document in documents.items()],
-            )
-            self._make_folder(name)
             lease = Lease.take(self.directory(name))
             if lease is None:  # not possible: the folder has just been made
                 raise AssertionError(name)
@@ -134,6 +127,81 @@ class Store:
                 remove_tree(aside)
             self._finish_removals()
         return lease
+
+    def add_pending(
+        self,
+        name: str,
+        *,
+        run_id: str,
+        created: float,
+        documents: Mapping[str, Any],
+        arn: str,
+        model_uri: str,
+        instances: int,
+        check: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        """Record a new job that waits, `InProgress`/`Pending`, and make its folder. It has no supervisor.
+
+        `check` is called with the number of instances of all unfinished jobs, and may raise to refuse the job.
+        """
+        _check_folder_name(name)
+        with self._write() as connection:
+            check(instances_wanted(connection))
+            self._insert(
+                connection,
+                (name, SecondaryStatus.PENDING, created, None, run_id, arn, model_uri, instances),
+                message=StatusMessage.WAITING,
+                documents=documents,
+            )
+
+    def _insert(
+        self,
+        connection: sqlite3.Connection,
+        job: tuple[str, SecondaryStatus, float, int | None, str, str, str, int],
+        *,
+        message: str,
+        documents: Mapping[str, Any],
+    ) -> None:
+        name, secondary, created, *rest = job
+        created = round(created, 3)
+        try:
+            number = (
+                connection.execute(
+                    "INSERT INTO jobs (name, status, secondary_status, created, modified,"
+                    " supervisor_pid, run_id, arn, model_uri, instances) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    (name, TrainingJobStatus.IN_PROGRESS, secondary, created, created, *rest),
+                ).lastrowid
+                or 0
+            )
+        except sqlite3.IntegrityError as error:
+            raise name_in_use(name) from error
+        connection.execute(
+            "INSERT INTO transitions VALUES (?, 0, ?, ?, NULL, ?)", (number, secondary, created, message)
+        )
+        put_documents(connection, number, documents)
+        self._make_folder(name)
+
+    def start_pending(self, *, at: float, limit: int | None) -> Sequence[str]:
+        """Change waiting jobs to `Starting`, the oldest first, as long as at most `limit` instances are in use.
+
+        Returns their names. They have no supervisor yet. A job that does not fit holds up those behind it.
+        """
+        with self._read() as connection:  # mostly there is none, and readers wait for nobody
+            if not any_pending(connection):
+                return []
+        with self._write() as connection:
+            return start_pending(connection, at=at, limit=limit)
+
+    def stop_pending(self, name: str, *, at: float, kind: str, data: Any, documents: Mapping[str, Any]) -> bool:
+        """Record a request to stop and end the job as `Stopped`, if it is waiting; False if it is not."""
+        with self._write() as connection:
+            number, record = self._find(name)
+            if not record.pending:
+                return False
+            add_event(connection, number, at=at, kind=kind, data=data)
+            stop_pending(connection, number, record, at=at)
+            put_documents(connection, number, documents)
+        return True
 
     def take_over(self, name: str, supervisor_pid: int) -> Lease | None:
         """Become the supervisor of an unfinished job without one; None if it has one, or has ended."""
@@ -158,7 +226,7 @@ class Store:
             if record.status.terminal:
                 raise _finished(record)
             if stopping is not None and record.status is not TrainingJobStatus.STOPPING:
-                self._move(
+                move(
                     connection,
                     job,
                     record,
@@ -167,10 +235,7 @@ class Store:
                     message=stopping,
                     at=at,
                 )
-            connection.execute(
-                "INSERT INTO events (job, at, kind, data) VALUES (?, ?, ?, ?)",
-                (job, round(at, 3), kind, _encode(data)),
-            )
+            add_event(connection, job, at=at, kind=kind, data=data)
             return self._find(name)[1]
 
     def remove(self, name: str) -> None:
@@ -232,9 +297,7 @@ class Store:
                 # The stop was accepted just before the end, and its caller was told that the job is being stopped.
                 stopped = STOPPED[StopCause.REQUEST]
                 status, secondary_status, message = stopped.status, stopped.secondary, stopped.message
-            at = self._move(
-                connection, job, record, status=status, secondary_status=secondary_status, message=message, at=at
-            )
+            at = move(connection, job, record, status=status, secondary_status=secondary_status, message=message, at=at)
             connection.execute(
                 "UPDATE jobs SET started = COALESCE(started, ?), ended = COALESCE(ended, ?),"
                 " failure_reason = COALESCE(?, failure_reason) WHERE id = ?",
@@ -242,62 +305,42 @@ class Store:
             )
             return self._find(name)[1]
 
-    def _move(
-        self,
-        connection: sqlite3.Connection,
-        job: int,
-        record: JobRecord,
-        *,
-        status: TrainingJobStatus,
-        secondary_status: SecondaryStatus,
-        message: str,
-        at: float,
-    ) -> float:
-        """End the current transition and add the next, or replace its message; returns the time that was recorded."""
-        at = max(round(at, 3), record.modified)
-        position, current = connection.execute(
-            "SELECT position, status FROM transitions WHERE job = ? ORDER BY position DESC LIMIT 1", (job,)
-        ).fetchone()
-        ended = at if status.terminal else None
-        if current == secondary_status:
-            connection.execute(
-                "UPDATE transitions SET message = ?, ended = ? WHERE job = ? AND position = ?",
-                (message, ended, job, position),
-            )
-        else:
-            connection.execute("UPDATE transitions SET ended = ? WHERE job = ? AND position = ?", (at, job, position))
-            connection.execute(
-                "INSERT INTO transitions VALUES (?, ?, ?, ?, ?, ?)",
-                (job, position + 1, secondary_status, at, ended, message),
-            )
-        connection.execute(
-            "UPDATE jobs SET status = ?, secondary_status = ?, modified = ? WHERE id = ?",
-            (status, secondary_status, at, job),
-        )
-        return at
-
     def put_document(self, name: str, kind: str, document: Any) -> None:
         """Store a JSON document of a job; it replaces an earlier one of the same kind."""
-        body = _encode(document)
+        self.put_documents(name, {kind: document})
+
+    def put_documents(self, name: str, documents: Mapping[str, Any]) -> None:
+        """Store several at once."""
         with self._write() as connection:
-            connection.execute("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", (self._find(name)[0], kind, body))
+            put_documents(connection, self._find(name)[0], documents)
+
+    def change_document(self, name: str, kind: str, change: Callable[[Any], Any]) -> Any:
+        """Replace a document by what `change` makes of it (None if there is none); no other process comes between."""
+        with self._write() as connection:
+            number = self._find(name)[0]
+            changed = change(read_documents(connection, number, [kind]).get(kind))
+            put_documents(connection, number, {kind: changed})
+        return changed
 
     def document(self, name: str, kind: str) -> Any:
         """A document of a job; None if there is none of this kind."""
         with self._read() as connection:
-            row = connection.execute(
-                "SELECT body FROM documents WHERE job = ? AND kind = ?", (self._find(name)[0], kind)
-            ).fetchone()
-        return None if row is None else json.loads(row[0])
+            return read_documents(connection, self._find(name)[0], [kind]).get(kind)
+
+    def read(self, name: str, kinds: Sequence[str]) -> StoredJob:
+        """A job with its history and its documents of these kinds, as they are at one moment."""
+        with self._read() as connection:
+            number, record = self._find(name)
+            return StoredJob(
+                record=record,
+                transitions=read_transitions(connection, number),
+                documents=read_documents(connection, number, kinds),
+            )
 
     def add_event(self, name: str, at: float, kind: str, data: Any) -> None:
         """Append to the history of a job, which may have ended."""
-        body = _encode(data)
         with self._write() as connection:
-            connection.execute(
-                "INSERT INTO events (job, at, kind, data) VALUES (?, ?, ?, ?)",
-                (self._find(name)[0], round(at, 3), kind, body),
-            )
+            add_event(connection, self._find(name)[0], at=at, kind=kind, data=data)
 
     def events(self, name: str) -> list[Event]:
         """The history of a job, oldest first."""
@@ -334,19 +377,27 @@ class Store:
     def transitions(self, name: str) -> list[Transition]:
         """SecondaryStatusTransitions of a job, oldest first."""
         with self._read() as connection:
-            rows = connection.execute(
-                "SELECT status, started, ended, message FROM transitions WHERE job = ? ORDER BY position",
-                (self._find(name)[0],),
-            ).fetchall()
-        return [
-            Transition(status=SecondaryStatus(status), started=started, ended=ended, message=message)
-            for status, started, ended, message in rows
-        ]
+            return read_transitions(connection, self._find(name)[0])
 
     def names(self, prefix: str = "") -> Sequence[str]:
         """The names that begin so, newest first."""
         with self._read() as connection:
             return names_by_prefix(connection, prefix)
+
+    def find_page(self, search: "JobSearch", *, most: int, after: "PagePosition | None" = None) -> "JobPage":
+        """A page of the jobs that ListTrainingJobs asks for."""
+        from smlocal.store.job_search import find_page  # no run needs it
+
+        with self._read() as connection:
+            return find_page(connection, search, most=most, after=after)
+
+    def name_of(self, arn: str) -> str:
+        """The name of the job with this ARN, which has it in lower case; `JobUnknownError` if there is none."""
+        with self._read() as connection:
+            row = connection.execute("SELECT name FROM jobs WHERE arn = ? ORDER BY id DESC", (arn,)).fetchone()
+        if row is None:
+            raise JobUnknownError("Requested resource not found.", details=[f"No training job {arn} in {self.home}."])
+        return str(row[0])
 
     def count(self) -> int:
         """The number of jobs."""
@@ -357,18 +408,18 @@ class Store:
         """Jobs, newest first."""
         with self._read() as connection:
             rows = connection.execute(
-                f"SELECT {_COLUMNS} FROM jobs ORDER BY created DESC, id DESC LIMIT ? OFFSET ?",  # noqa: S608 - constant
+                f"SELECT {COLUMNS} FROM jobs ORDER BY created DESC, id DESC LIMIT ? OFFSET ?",  # noqa: S608 - constant
                 (-1 if limit is None else limit, offset),
             ).fetchall()
-        return [_record(row) for row in rows]
+        return [record_of(row) for row in rows]
 
     def unfinished(self) -> Records:
         """Jobs that have not ended, oldest first."""
         with self._read() as connection:
             rows = connection.execute(
-                f"SELECT {_COLUMNS} FROM jobs WHERE status IN ('InProgress', 'Stopping') ORDER BY id"  # noqa: S608 - constant
+                f"SELECT {COLUMNS} FROM jobs WHERE status IN ('InProgress', 'Stopping') ORDER BY id"  # noqa: S608 - constant
             ).fetchall()
-        return [_record(row) for row in rows]
+        return [record_of(row) for row in rows]
 
     @contextmanager
     def _read(self) -> Iterator[sqlite3.Connection]:
@@ -397,14 +448,14 @@ class Store:
 
     def _find(self, name: str) -> tuple[int, JobRecord]:
         row = self._connection.execute(
-            f"SELECT {_COLUMNS}, id FROM jobs WHERE name = ?",  # noqa: S608 - constant
+            f"SELECT {COLUMNS}, id FROM jobs WHERE name = ?",  # noqa: S608 - constant
             (name,),
         ).fetchone()
         if row is None:
             raise JobUnknownError(
                 "Requested resource not found.", details=[f"No training job '{name}' in {self.home}."]
             )
-        return row[-1], _record(row)
+        return row[-1], record_of(row)
 
     def _make_folder(self, name: str) -> None:
         folder = self.directory(name)
@@ -476,21 +527,6 @@ def _alive(pid: int) -> bool:
     return True
 
 
-def _record(row: tuple[Any, ...]) -> JobRecord:
-    return JobRecord(
-        name=row[0],
-        status=TrainingJobStatus(row[1]),
-        secondary_status=SecondaryStatus(row[2]),
-        created=row[3],
-        modified=row[4],
-        started=row[5],
-        ended=row[6],
-        failure_reason=row[7],
-        supervisor_pid=row[8],
-        run_id=row[9],
-    )
-
-
-def _encode(document: Any) -> str:
-    # ASCII only: names that are not UTF-8 have lone surrogates in Python, which SQLite does not accept.
-    return json.dumps(document, separators=(",", ":"))
+def _check_folder_name(name: str) -> None:
+    if not name or os.path.basename(name) != name or name.startswith("."):
+        raise ValueError(name)  # validated long before; it becomes the name of a folder

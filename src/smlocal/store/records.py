@@ -1,5 +1,9 @@
 """The records of the store, without documents."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from smlocal.contract.documents.hosts import host_names
 from smlocal.contract.outcome.statuses import SecondaryStatus, TrainingJobStatus
 from smlocal.quick_dataclass import dataclass
 
@@ -18,6 +22,30 @@ class JobRecord:
     failure_reason: str | None
     supervisor_pid: int | None
     run_id: str
+    arn: str
+    model_uri: str
+    """S3ModelArtifacts of DescribeTrainingJob."""
+    instances: int
+
+    @property
+    def pending(self) -> bool:
+        """True for a submitted job that waits to be started. It needs no supervisor."""
+        return self.secondary_status is SecondaryStatus.PENDING
+
+    @property
+    def hosts(self) -> list[str]:
+        """The names of its hosts."""
+        return host_names(self.instances)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StoredJob:
+    """One job with its history and some of its documents, all read at one moment."""
+
+    record: JobRecord
+    transitions: "Sequence[Transition]"
+    documents: Mapping[str, Any]
+    """By kind. A kind is absent if the job has no such document."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

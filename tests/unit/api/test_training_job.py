@@ -32,7 +32,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     with Store.open(str(tmp_path)) as store:
         for name in ("done", "running"):
             documents = {"request": {}, "plan": plan}
-            store.create(name, run_id="0" * 8, created=1.0, documents=documents, supervisor_pid=None)
+            store.create(name, run_id="0" * 8, created=1.0, documents=documents, supervisor_pid=None, instances=2)
             store.transition(
                 name,
                 status=TrainingJobStatus.IN_PROGRESS,

@@ -25,15 +25,17 @@ def remember(tmp_path: Path) -> Callable[..., None]:
         uri: str = "file:///out/model.tar.gz",
         ended: bool = True,
     ) -> None:
-        plan = {
-            "TrainingJobArn": "arn:…",
-            "Hosts": [{"Name": "algo-1"}],
-            "Output": {"S3ModelArtifacts": uri},
-        }
         began = float(int(time.time()) - 3600)
         with Store.open(str(tmp_path)) as store:
-            documents = {"request": {}, "plan": plan}
-            store.create(name, run_id="0" * 8, created=began, documents=documents, supervisor_pid=os.getpid())
+            documents: dict[str, Any] = {"request": {}}
+            store.create(
+                name,
+                run_id="0" * 8,
+                created=began,
+                documents=documents,
+                supervisor_pid=os.getpid(),
+                model_uri=uri,
+            )
             store.transition(
                 name,
                 status=TrainingJobStatus.IN_PROGRESS,

@@ -41,12 +41,14 @@ def home(tmp_path: Path) -> Path:
     from smlocal.store.jobs import Store
 
     with Store.open(str(tmp_path)) as store:
-        plan = {
-            "TrainingJobArn": "arn:…",
-            "Hosts": [{"Name": "algo-1"}],
-            "Output": {"S3ModelArtifacts": "file:///out/model.tar.gz"},
-        }
-        store.create("done", run_id="0" * 8, created=1.0, documents={"request": {}, "plan": plan}, supervisor_pid=None)
+        store.create(
+            "done",
+            run_id="0" * 8,
+            created=1.0,
+            documents={"request": {}},
+            supervisor_pid=None,
+            model_uri="file:///out/model.tar.gz",
+        )
         store.transition(
             "done", status=COMPLETED.status, secondary_status=COMPLETED.secondary, message=COMPLETED.message, at=2.0
         )

@@ -38,14 +38,19 @@ class StoredJob:
 
     def begin(self) -> None:
         plan = {
-            "TrainingJobArn": f"arn:aws:sagemaker:us-east-1:000000000000:training-job/{self.name}",
             "Hosts": [{"Name": host, "InstanceType": "ml.m5.large"} for host in self.hosts],
-            "Output": {"S3ModelArtifacts": "file:///out/model.tar.gz"},
             "Notes": list(self.notes),
         }
         documents = {"request": self.request, "plan": plan}
         self.store.create(
-            self.name, run_id="0" * 8, created=BEGAN, documents=documents, supervisor_pid=os.getpid()
+            self.name,
+            run_id="0" * 8,
+            created=BEGAN,
+            documents=documents,
+            supervisor_pid=os.getpid(),
+            arn=f"arn:aws:sagemaker:us-east-1:000000000000:training-job/{self.name}",
+            model_uri="file:///out/model.tar.gz",
+            instances=len(self.hosts),
         ).release()
         self.phase(SecondaryStatus.DOWNLOADING, StatusMessage.DOWNLOADING_DATA, 0.2)
         self.phase(SecondaryStatus.TRAINING, StatusMessage.TRAINING, 0.5)

@@ -183,14 +183,28 @@ def test_a_database_of_a_newer_smlocal(tmp_path: Path) -> None:
 
 def test_a_database_of_an_older_smlocal_is_brought_up_to_date(tmp_path: Path) -> None:
     with Store.open(str(tmp_path)) as store:
-        store.create("kept", run_id="0", created=1.0, documents={}, supervisor_pid=1)
+        plan = {
+            "TrainingJobArn": "arn:aws:sagemaker:us-east-1:000000000000:training-job/kept",
+            "Output": {"S3ModelArtifacts": "s3://bucket/kept/output/model.tar.gz"},
+            "Hosts": [{"Name": "algo-1"}, {"Name": "algo-2"}],
+        }
+        store.create("kept", run_id="0", created=1.0, documents={"plan": plan}, supervisor_pid=1)
+        store.create("without-plan", run_id="1", created=2.0, documents={}, supervisor_pid=1)
     with sqlite3.connect(tmp_path / "smlocal.db") as connection:
         connection.execute("DROP TABLE left_on_engines")
+        for index in ("jobs_of_status", "jobs_by_arn"):
+            connection.execute(f"DROP INDEX {index}")
+        for column in ("arn", "model_uri", "instances"):
+            connection.execute(f"ALTER TABLE jobs DROP COLUMN {column}")
         connection.execute("PRAGMA user_version = 1")
     connection.close()
     with Store.open(str(tmp_path)) as store:
-        assert [record.name for record in store.list()] == ["kept"]
         assert store.left_on_engines() == []
+        empty, kept = store.list()
+        assert (empty.arn, empty.model_uri, empty.instances) == ("", "", 1)
+        assert kept.arn == plan["TrainingJobArn"]
+        assert kept.model_uri == "s3://bucket/kept/output/model.tar.gz"
+        assert kept.hosts == ["algo-1", "algo-2"]
 
 
 def test_an_empty_file_becomes_a_database(tmp_path: Path) -> None:

@@ -36,6 +36,9 @@ def test_a_new_job_is_starting(store: Store, job: str) -> None:
         failure_reason=None,
         supervisor_pid=42,
         run_id="0123abcd",
+        arn="",
+        model_uri="",
+        instances=1,
     )
     assert store.transitions(job) == [
         Transition(status=SecondaryStatus.STARTING, started=1000.0, ended=None, message="Starting the training job")

@@ -86,7 +86,9 @@ def _places(
     answer: Mapping[str, Any], local: Mapping[str, Any], *, running: bool, supervised: bool
 ) -> Iterator[tuple[str, Any]]:
     """The supervisor, the attempts, and where the artifacts are."""
-    if running:
+    if answer["SecondaryStatus"] == "Pending":
+        yield "Supervisor", "none; the job waits until smlocal serve starts it"
+    elif running:
         yield "Supervisor", f"process {local['SupervisorPid']}" if supervised else "not running; a new one is starting"
     if local.get("Attempts", 1) > 1:
         counts = [f"{name.lower()}: {local[name]}" for name in ("Interruptions", "Retries") if local.get(name)]

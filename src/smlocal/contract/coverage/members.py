@@ -206,7 +206,7 @@ TABLE: dict[str, Row] = {
     "VpcConfig.Subnets[]": _recorded(_NETWORK),
     "StoppingCondition.MaxRuntimeInSeconds": _emulated("Stops the job with SIGTERM after this time; default: 86400."),
     "StoppingCondition.MaxWaitTimeInSeconds": _emulated("Counted from the job's creation, over all its attempts."),
-    "StoppingCondition.MaxPendingTimeInSeconds": _recorded("A job does not wait for capacity here."),
+    "StoppingCondition.MaxPendingTimeInSeconds": _recorded("A job that waits here waits until instances are free."),
     "Tags[].Key": _recorded("DescribeTrainingJob does not return tags; they are shown under Local."),
     "Tags[].Value": _recorded("DescribeTrainingJob does not return tags; they are shown under Local."),
     "EnableNetworkIsolation": _emulated(

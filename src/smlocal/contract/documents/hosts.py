@@ -21,9 +21,15 @@ class Host:
     group: str = GROUP
 
 
+def host_names(count: int) -> list[str]:
+    """The names of so many hosts, in their order."""
+    return [f"algo-{number}" for number in range(1, count + 1)]
+
+
 def homogeneous(count: int, instance_type: str) -> tuple[Host, ...]:
     """The hosts of a job without instance groups."""
-    return tuple(Host(name=f"algo-{n}", number=n, instance_type=instance_type) for n in range(1, count + 1))
+    names = enumerate(host_names(count), start=1)
+    return tuple(Host(name=name, number=number, instance_type=instance_type) for number, name in names)
 
 
 def heterogeneous(groups: Sequence[tuple[str, str, int]]) -> tuple[Host, ...]:

@@ -15,6 +15,10 @@ CANNOT_PULL = (
     "ClientError: Cannot pull algorithm container. Either the image does not exist or its permissions are incorrect."
 )
 
+NO_CAPACITY = (
+    "CapacityError: Unable to provision requested ML compute capacity. Please retry using a different ML instance type."
+)
+
 
 def algorithm_error(failure_file: bytes, exit_code: int) -> str:
     """The reason for a non-zero exit code. The length limit may cut off the exit code."""

@@ -42,6 +42,7 @@ class StatusMessage(StrEnum):
     """The service's message for a secondary status."""
 
     STARTING = "Starting the training job"
+    WAITING = "Training job waiting for capacity"
     PREPARING = "Preparing the instances for training"
     DOWNLOADING_DATA = "Downloading input data"
     DOWNLOADING_IMAGE = "Downloading the training image"

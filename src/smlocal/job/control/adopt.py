@@ -40,7 +40,7 @@ _WITH_CONTAINERS = {SecondaryStatus.TRAINING, SecondaryStatus.STOPPING, Secondar
 def adopt(
     store: Store, name: str, connect_to: Callable[[str], Engine], on_supervising: Callable[[], None] = lambda: None
 ) -> bool:
-    """Supervise an orphan to its end; False if it has ended or has a supervisor.
+    """Supervise an orphan to its end; False if it has ended or has a supervisor. A submitted job may have to be begun.
 
     If the engine cannot say what has become of the containers, the job is not changed; the error is raised, and stored
     for whoever asks.
@@ -52,7 +52,13 @@ def adopt(
         with lease:
             requests.accept_wakeups(store.directory(name))
             on_supervising()
-            plan = recall(store.document(name, RECALL))
+            recalled = store.document(name, RECALL)
+            if recalled is None:
+                from smlocal.job.control.begin_submitted import begin_submitted  # it has not been prepared yet
+
+                begin_submitted(store, name, requests)
+                return True
+            plan = recall(recalled)
             remove_partial(f"{plan.output.directory}/output", plan.run_id)
             try:
                 engine = connect_to(plan.engine.address)

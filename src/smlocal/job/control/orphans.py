@@ -1,4 +1,4 @@
-"""Orphans: unfinished jobs without a supervisor. They get a new one."""
+"""Orphans: unfinished jobs without a supervisor that do not wait to be started. They get a new one."""
 
 from collections.abc import Callable
 
@@ -7,16 +7,21 @@ from smlocal.job.control.detach import start_in_background
 from smlocal.job.finish.describe import NOT_ADOPTED
 from smlocal.store.jobs import Store
 from smlocal.store.lease import supervised
+from smlocal.store.records import JobRecord
 
 
 def ensure_supervised(store: Store, name: str) -> bool:
     """Start a supervisor in a new process if the job is an orphan; True if it was one."""
-    record = store.get(name)
-    if record.status.terminal or supervised(store.directory(name)):
+    if not is_orphan(store, store.get(name)):
         return False
     with store.closed():
         start_in_background(adopt_orphan, home=store.home, name=name)
     return True
+
+
+def is_orphan(store: Store, record: JobRecord) -> bool:
+    """True if the job needs a new supervisor."""
+    return not record.status.terminal and not record.pending and not supervised(store.directory(record.name))
 
 
 def adopt_orphan(ready: Callable[[], None], *, home: str, name: str) -> None:
@@ -47,4 +52,4 @@ def not_adopted(name: str, why: str) -> JobNotAdoptedError:
 
 def orphans(store: Store) -> list[str]:
     """The names of all orphans."""
-    return [record.name for record in store.unfinished() if not supervised(store.directory(record.name))]
+    return [record.name for record in store.unfinished() if is_orphan(store, record)]

@@ -11,14 +11,23 @@ from smlocal.job.control.stop_requests import WAKE_SIGNAL
 from smlocal.job.control.wakeup import write_wakeup
 from smlocal.job.decide.events import Event, Interrupted, StopAsked
 from smlocal.job.event_kinds import INTERRUPT, STOP
+from smlocal.job.finish.describe import LOCAL
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
 from smlocal.store.lease import supervised
 
 
 def ask_to_stop(store: Store, name: str, *, grace: float | None) -> bool:
-    """Request a stop; False if the job has no supervisor."""
+    """Request a stop; False if the job needs a supervisor and has none. A waiting job ends at once."""
     data = {"Cause": StopCause.REQUEST, "Grace": grace}
+    if store.get(name).pending:
+        from smlocal.job.finish.job_folder import write_copies  # most jobs have begun
+        from smlocal.job.finish.unprepared import unprepared_block
+
+        documents = {LOCAL: unprepared_block()}
+        if store.stop_pending(name, at=time.time(), kind=STOP, data=data, documents=documents):
+            write_copies(store, name)
+            return True
     record = store.add_request(name, at=time.time(), kind=STOP, data=data, stopping=StatusMessage.STOPPING)
     return _wake(store, name, record.supervisor_pid)
 

@@ -1,16 +1,14 @@
 """The describe answer of a job, with the `Local` block of what is only known on this machine."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from smlocal.contract.outcome.describe import JobFacts, TransitionFacts, describe, request_only
 from smlocal.job.finish.kept import is_kept
 from smlocal.store.jobs import Store
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 REQUEST = "request"
 PLAN = "plan"
+"""Not there until the job has been prepared, as RECALL."""
 RECALL = "recall"
 """The plan, in a form that a later supervisor can read."""
 JOB = "job"
@@ -26,15 +24,13 @@ FINAL_METRICS = "FinalMetricDataList"
 
 def describe_job(store: Store, name: str, *, service: bool = False) -> dict[str, Any]:
     """The answer of `smlocal describe NAME`; with `service`, only the members of the service."""
-    record = store.get(name)
-    request: Mapping[str, Any] = store.document(name, REQUEST)
-    plan: Mapping[str, Any] = store.document(name, PLAN)
-    local: Mapping[str, Any] = store.document(name, LOCAL) or {}
+    stored = store.read(name, (REQUEST, LOCAL))
+    record, request, local = stored.record, stored.documents[REQUEST], stored.documents.get(LOCAL, {})
     answer = describe(
         request,
         JobFacts(
             name=name,
-            arn=plan["TrainingJobArn"],
+            arn=record.arn,
             status=record.status,
             secondary=record.secondary_status,
             created=record.created,
@@ -44,9 +40,9 @@ def describe_job(store: Store, name: str, *, service: bool = False) -> dict[str,
             failure_reason=record.failure_reason,
             transitions=[
                 TransitionFacts(status=t.status, started=t.started, ended=t.ended, message=t.message)
-                for t in store.transitions(name)
+                for t in stored.transitions
             ],
-            model_uri=plan["Output"]["S3ModelArtifacts"],
+            model_uri=record.model_uri,
             final_metrics=local.get(FINAL_METRICS, ()) if record.status.terminal else (),
         ),
     )

@@ -32,8 +32,8 @@ def write_copies(store: Store, name: str) -> None:
     for path in _drafts(directory):
         with suppress(OSError):
             os.unlink(path)
-    for kind in (REQUEST, PLAN):
-        write_copy(directory, kind, store.document(name, kind))
+    for kind, document in store.read(name, (REQUEST, PLAN)).documents.items():
+        write_copy(directory, kind, document)
     write_copy(directory, DESCRIBE, describe_job(store, name))
 
 

@@ -13,6 +13,7 @@ from smlocal.planning.model import JobPlan
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
 from smlocal.store.lease import Lease
+from smlocal.store.records import JobRecord
 
 if TYPE_CHECKING:
     from smlocal.artifacts.s3_publish import Publisher
@@ -148,6 +149,8 @@ def _find_artifacts(store: Store, name: str) -> _LocalArtifacts:
             ],
         )
     plan, local = store.document(name, PLAN), store.document(name, LOCAL) or {}
+    if plan is None:
+        raise _no_artifacts(record)
     uri = s3_form(plan["Output"]["S3ModelArtifacts"])
     artifacts = local.get("Artifacts") or {}
     found = _LocalArtifacts(
@@ -164,11 +167,7 @@ def _find_artifacts(store: Store, name: str) -> _LocalArtifacts:
             remedy=["Publishing uploads to the job's S3OutputPath. Use an s3:// URI there in the next run."],
         )
     if not found.all_paths:
-        raise NothingToPublishError(
-            f"the job '{name}' has no artifacts",
-            details=[f"It is {record.status}, and no host wrote a model or output data."],
-            remedy=[f"smlocal describe {name} says what happened."],
-        )
+        raise _no_artifacts(record)
     missing = [path for path in found.all_paths if not os.path.exists(path)]
     if missing:
         raise NothingToPublishError(
@@ -177,6 +176,14 @@ def _find_artifacts(store: Store, name: str) -> _LocalArtifacts:
             remedy=["Restore them, or run the job again with --publish."],
         )
     return found
+
+
+def _no_artifacts(record: JobRecord) -> NothingToPublishError:
+    return NothingToPublishError(
+        f"the job '{record.name}' has no artifacts",
+        details=[f"It is {record.status}, and no host wrote a model or output data."],
+        remedy=[f"smlocal describe {record.name} says what happened."],
+    )
 
 
 def _upload_error(name: str, job: _LocalArtifacts, published: "PublishResult") -> SmlocalError:

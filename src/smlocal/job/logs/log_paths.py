@@ -22,7 +22,5 @@ def logged_by(job_directory: str, host: str) -> int:
 
 def host_logs(store: "Store", name: str) -> dict[str, str]:
     """By host, in host order: the path of its log. A file exists once its host has started."""
-    from smlocal.job.finish.describe import PLAN
-
     directory = store.directory(name)
-    return {host["Name"]: log_path(directory, host["Name"]) for host in store.document(name, PLAN)["Hosts"]}
+    return {host: log_path(directory, host) for host in store.get(name).hosts}

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from smlocal.contract.metrics.metric_values import MetricDefinition, MetricValue, definitions_of
-from smlocal.job.finish.describe import PLAN, REQUEST
+from smlocal.job.finish.describe import REQUEST
 from smlocal.job.metrics.metric_summary import MetricSummary, summaries
 from smlocal.job.metrics.metrics_search import slow_regex_notes
 from smlocal.job.metrics.values_file import read_state, read_values
@@ -37,6 +37,6 @@ def job_metrics(store: Store, name: str) -> JobMetrics:
     return JobMetrics(
         directory=directory,
         definitions=definitions,
-        hosts=[host["Name"] for host in store.document(name, PLAN)["Hosts"]],
+        hosts=store.get(name).hosts,
         notes=slow_regex_notes(read_state(directory), definitions),
     )

@@ -41,8 +41,20 @@ class Prepared:
     """For the containers, if they get credentials. It is not open yet."""
 
 
-def prepare(job: JobFile, *, name: str, home: str, engine: Engine, reporter: Reporter, strict: bool) -> Prepared:
-    """Check everything that can be checked before the job is made. What is wrong is an error."""
+def prepare(
+    job: JobFile,
+    *,
+    name: str,
+    home: str,
+    engine: Engine,
+    reporter: Reporter,
+    strict: bool,
+    run_id: str | None = None,
+) -> Prepared:
+    """Check everything that can be checked before the job is made. What is wrong is an error.
+
+    `run_id`: of a job that is already recorded.
+    """
     check_host_count(job, most=job.local.MaxHosts)
     request = request_facts(job, strict=strict)
     facts = engine.facts()
@@ -65,7 +77,17 @@ def prepare(job: JobFile, *, name: str, home: str, engine: Engine, reporter: Rep
             try_ulimits(job, engine, image_reference)
         image = with_reserved_files(image, engine, home)
     plan = _plan(
-        job, request, facts, image, engine, name=name, home=home, gpus=gpus, neuron=neuron, remove_leftovers=True
+        job,
+        request,
+        facts,
+        image,
+        engine,
+        name=name,
+        home=home,
+        gpus=gpus,
+        neuron=neuron,
+        run_id=run_id,
+        remove_leftovers=True,
     )
     return Prepared(
         plan=plan,

@@ -28,20 +28,27 @@ class RequestFacts:
 
 def request_facts(job: JobFile, *, strict: bool) -> RequestFacts:
     """Find them; what is wrong with them is an error."""
-    image = image_name(job)
-    region = _region(job, image)
+    region = region_of(job)
     inputs = list_inputs(job, strict=strict, region=region)
     return RequestFacts(
         region=region,
-        account=identity.account(role=job.request.RoleArn, image=image),
+        account=account_of(job),
         inputs=inputs,
         output=output_folder(job),
         publishes=_publishes(job, inputs),
     )
 
 
-def _region(job: JobFile, image: str) -> str:
-    region = identity.region(stated=job.local.Region, environment=os.environ, profile=profile_region(), image=image)
+def account_of(job: JobFile) -> str:
+    """The account that the job's ARN names."""
+    return identity.account(role=job.request.RoleArn, image=image_name(job))
+
+
+def region_of(job: JobFile) -> str:
+    """The region of a job; `RegionNameError` if the environment has none that is valid."""
+    region = identity.region(
+        stated=job.local.Region, environment=os.environ, profile=profile_region(), image=image_name(job)
+    )
     if identity.is_region_name(region):
         return region
     variables = ("AWS_REGION", "AWS_DEFAULT_REGION")

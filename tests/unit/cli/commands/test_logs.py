@@ -22,8 +22,14 @@ def run(tmp_path: Path) -> Run:
     def run(*options: str, written: tuple[bytes, ...], piped_to: str = "cat", limit: str = ":") -> bytes:
         hosts = [f"algo-{number + 1}" for number in range(len(written))]
         with Store.open(str(tmp_path)) as store:
-            documents = {"request": {}, "plan": {"Hosts": [{"Name": host} for host in hosts]}}
-            store.create("job", run_id="0" * 8, created=1.0, documents=documents, supervisor_pid=None).release()
+            store.create(
+                "job",
+                run_id="0" * 8,
+                created=1.0,
+                documents={"request": {}},
+                supervisor_pid=None,
+                instances=len(hosts),
+            ).release()
             end = COMPLETED
             store.transition("job", status=end.status, secondary_status=end.secondary, message=end.message, at=2.0)
             folder = f"{store.directory('job')}/logs"

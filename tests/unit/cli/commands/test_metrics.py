@@ -26,10 +26,11 @@ def measured(tmp_path: Path) -> Callable[..., None]:
         definitions = [{"Name": name, "Regex": f"{name}=(.*)"} for name in names]
         documents = {
             "request": {"AlgorithmSpecification": {"MetricDefinitions": definitions}},
-            "plan": {"Hosts": [{"Name": "algo-1"}, {"Name": "algo-2"}]},
         }
         with Store.open(str(tmp_path)) as store:
-            store.create("job", run_id="0" * 8, created=1.0, documents=documents, supervisor_pid=None).release()
+            store.create(
+                "job", run_id="0" * 8, created=1.0, documents=documents, supervisor_pid=None, instances=2
+            ).release()
             end = COMPLETED
             store.transition("job", status=end.status, secondary_status=end.secondary, message=end.message, at=2.0)
             directory = store.directory("job")

@@ -1,0 +1,76 @@
+"""The end of a submitted job that was never prepared: it has no plan, no containers and no artifacts."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from smlocal.contract.outcome.statuses import FAILED, STOPPED, Ending, StopCause
+from smlocal.errors import SmlocalError
+from smlocal.job.decide.preparation_failure import preparation_failure
+from smlocal.job.finish.describe import FINAL_METRICS, LOCAL
+from smlocal.job.finish.job_folder import write_copies
+from smlocal.store.jobs import Store
+
+
+def fail_unprepared(store: Store, name: str, error: SmlocalError) -> None:
+    """End it as `Failed`, because it cannot be prepared. What to do about that becomes its hints."""
+    fail_with(
+        store,
+        name,
+        preparation_failure(error),
+        explanation="; ".join([error.sentence, *error.details]),
+        hints=error.remedy,
+    )
+
+
+def fail_with(store: Store, name: str, reason: str, *, explanation: str, hints: Sequence[str] = ()) -> None:
+    """End it as `Failed`."""
+    block = unprepared_block(explanation=explanation, hints=hints)
+    _end(store, name, FAILED, block, reason)
+
+
+def stop_unprepared(store: Store, name: str) -> None:
+    """End it as `Stopped`."""
+    _end(store, name, STOPPED[StopCause.REQUEST], unprepared_block(), None)
+
+
+def unprepared_block(*, explanation: str | None = None, hints: Sequence[str] = ()) -> dict[str, Any]:
+    """The `Local` block, with the members that every ended job has."""
+    return {
+        "Hosts": [],
+        "Attempts": 0,
+        "Interruptions": 0,
+        "Retries": 0,
+        "Artifacts": {
+            "Directory": None,
+            "Model": None,
+            "ModelBytes": 0,
+            "Output": None,
+            "OutputBytes": 0,
+            "Notes": [],
+            "Kept": None,
+        },
+        FINAL_METRICS: [],
+        "Metrics": {"Summaries": [], "Notes": []},
+        "Usage": None,
+        "Seconds": {},
+        "Notes": [],
+        "Image": None,
+        "AllowCpu": False,
+        "Hints": list(hints),
+        "Explanation": explanation,
+        "Leftovers": [],
+    }
+
+
+def _end(store: Store, name: str, end: Ending, block: dict[str, Any], reason: str | None) -> None:
+    store.put_document(name, LOCAL, block)
+    store.transition(
+        name,
+        status=end.status,
+        secondary_status=end.secondary,
+        message=end.message,
+        at=time.time(),
+        failure_reason=reason,
+    )
+    write_copies(store, name)

@@ -1,0 +1,81 @@
+"""The jobs that ListTrainingJobs asks for, a page at a time."""
+
+import sqlite3
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from smlocal.contract.outcome.statuses import TrainingJobStatus
+from smlocal.quick_dataclass import dataclass
+from smlocal.store.records import JobRecord
+from smlocal.store.rows import COLUMNS, record_of
+
+SortBy = Literal["Name", "CreationTime", "Status"]
+_COLUMN = {"Name": "name", "CreationTime": "created", "Status": "status"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JobSearch:
+    """Which jobs, and in which order. The limits of times are excluded themselves."""
+
+    created_after: float | None = None
+    created_before: float | None = None
+    modified_after: float | None = None
+    modified_before: float | None = None
+    name_contains: str | None = None
+    status: TrainingJobStatus | None = None
+    sort_by: SortBy = "CreationTime"
+    descending: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PagePosition:
+    """Where a page ended: the value of its last job in the order, and the number of that job."""
+
+    value: float | str
+    number: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JobPage:
+    """One page."""
+
+    jobs: tuple[JobRecord, ...]
+    next: PagePosition | None
+    """Where the next page begins; None after the last one."""
+
+
+def find_page(
+    connection: sqlite3.Connection, search: JobSearch, *, most: int, after: PagePosition | None = None
+) -> JobPage:
+    """At most so many jobs. A job that is added meanwhile moves no other one to another page."""
+    column = _COLUMN[search.sort_by]
+    order, beyond = ("DESC", "<") if search.descending else ("ASC", ">")
+    conditions = dict(_conditions(search))
+    values = list(conditions.values())
+    texts = list(conditions)
+    if after is not None:
+        texts.append(f"({column}, id) {beyond} (?, ?)")
+        values += [after.value, after.number]
+    rows = connection.execute(
+        f"SELECT {COLUMNS}, {column}, id FROM jobs WHERE {' AND '.join(['1', *texts])}"  # noqa: S608 - constants above
+        f" ORDER BY {column} {order}, id {order} LIMIT ?",
+        (*values, most + 1),
+    ).fetchall()
+    shown = rows[:most]
+    return JobPage(
+        jobs=tuple(record_of(row) for row in shown),
+        next=PagePosition(value=shown[-1][-2], number=shown[-1][-1]) if len(rows) > most else None,
+    )
+
+
+def _conditions(search: JobSearch) -> Iterator[tuple[str, Any]]:
+    for condition, value in (
+        ("created > ?", search.created_after),
+        ("created < ?", search.created_before),
+        ("modified > ?", search.modified_after),
+        ("modified < ?", search.modified_before),
+        ("instr(name, ?) > 0", search.name_contains),
+        ("status = ?", search.status),
+    ):
+        if value is not None:
+            yield condition, value

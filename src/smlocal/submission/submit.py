@@ -1,0 +1,64 @@
+"""Record a job that is to be started later, in a process of its own."""
+
+import os
+import time
+from typing import Any
+
+from smlocal.contract.identity import training_job_arn
+from smlocal.job.control.begin_submitted import STRICT
+from smlocal.job.finish.describe import JOB, REQUEST
+from smlocal.job.prepare.output_folder import output_folder
+from smlocal.job.prepare.request_facts import account_of, region_of
+from smlocal.jobfile.job_file import LOCAL, JobFile
+from smlocal.planning.folders import is_remote_output, model_uri
+from smlocal.planning.hosts import hosts_of
+from smlocal.store.jobs import Store
+from smlocal.store.records import JobRecord
+from smlocal.submission.instance_limit import InstanceLimit
+
+
+def submit(
+    job: JobFile, *, name: str, store: Store, limit: InstanceLimit | None = None, strict: bool = False
+) -> JobRecord:
+    """Record a validated job as `InProgress`/`Pending`, durably; the scheduler starts it.
+
+    Neither the engine nor S3 is asked: what is wrong with image or data makes the job fail when it begins.
+    `NameInUseError` if there is a job of this name, `InstanceLimitError` if the job is above the limit.
+    """
+    resources = job.request.ResourceConfig
+    if resources is None:
+        raise AssertionError(name)  # validation requires it
+    hosts = hosts_of(resources)
+    region, output = region_of(job), output_folder(job)
+
+    def check(used: int) -> None:
+        if limit is not None:
+            limit.check(instance_type=hosts[0].instance_type, asked=len(hosts), used=used)
+
+    store.add_pending(
+        name,
+        run_id=os.urandom(4).hex(),
+        created=time.time(),
+        arn=training_job_arn(name, region_name=region, account_id=account_of(job)),
+        model_uri=model_uri(job.request.OutputDataConfig, output, name),
+        instances=len(hosts),
+        documents={
+            REQUEST: {"TrainingJobName": name, **job.raw},
+            JOB: {
+                "Data": {**job.document.data, LOCAL: _pinned(job, region=region, output=output)},
+                "File": job.document.name,
+                "Directory": job.document.directory,
+                STRICT: strict,
+            },
+        },
+        check=check,
+    )
+    return store.get(name)
+
+
+def _pinned(job: JobFile, *, region: str, output: str) -> dict[str, Any]:
+    """The `Local` block with what else would depend on the process that starts the job: its environment and folder."""
+    local = {**(job.document.data.get(LOCAL) or {}), "Region": region}
+    if is_remote_output(job.request.OutputDataConfig):
+        local["Output"] = output
+    return local
