@@ -3,7 +3,7 @@
 import gc
 import sys
 
-_COLLECT_AFTER = (100_000, 5, 5)
+_COLLECT_AFTER = (200_000, 5, 5)
 """Thresholds of the three generations."""
 
 
@@ -22,7 +22,8 @@ def main() -> None:
 
 
 def _run() -> int:
-    # A job that does nothing makes 40,000 objects, and collecting them only costs time.
+    # A job that does nothing makes 40,000 objects, one with data in S3 120,000, and collecting them only costs time:
+    # 20 ms for 100,000.
     gc.set_threshold(*_COLLECT_AFTER)
     from smlocal.cli.terminal.standard_streams import repair_standard_streams
 

@@ -5,7 +5,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from smlocal.channels.cache.build_tree import Download, TreeBuilder
 from smlocal.channels.cache.folder import data_folder
 from smlocal.channels.cache.in_use import jobs_by_tree, mark, unmark
 from smlocal.channels.cache.keys import tree_name
@@ -14,6 +13,7 @@ from smlocal.channels.cache.tree_info import mark_used
 from smlocal.contract.listing import Listing
 
 if TYPE_CHECKING:
+    from smlocal.channels.cache.build_tree import Download
     from smlocal.channels.cache.folder import Cache
 
 
@@ -28,7 +28,7 @@ def get_tree(
     endpoint: str,
     folders: Sequence[str],
     marker_directory: str,
-    download: Download,
+    download: "Download",
     found: Callable[[int, int], None],
     waiting: Callable[[], None],
 ) -> str | None:
@@ -54,6 +54,8 @@ def get_tree(
         root = existing()  # the process that was waited for may have made it
         if root is not None:
             return root
+        from smlocal.channels.cache.build_tree import TreeBuilder
+
         cache.sweep()
         builder = TreeBuilder(cache, name, listing, endpoint=endpoint, folders=folders)
         builder.keep_downloads()  # of a process that was killed
