@@ -145,6 +145,12 @@ class SourceUnmappedError(RequestRefusedError):
     id = "source-unmapped"
 
 
+class ChannelUnknownError(RequestRefusedError):
+    """A flag or keyword names a channel that the request does not have, and its name is like one that it has."""
+
+    id = "channel-unknown"
+
+
 class OutputUnusableError(RequestRefusedError):
     """The output path cannot hold artifacts, for example because it is a file."""
 

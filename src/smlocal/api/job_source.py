@@ -1,12 +1,13 @@
 """Reads a job from a file, text or a dict with overrides, validates it and finds its name."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from smlocal.api.overrides import Overrides
 
 if TYPE_CHECKING:
+    from smlocal.errors import KeywordInvalidError
     from smlocal.jobfile.document import Document
     from smlocal.jobfile.job_file import JobFile
 
@@ -26,7 +27,7 @@ def read_source(source: JobSource | None, given: Overrides, *, strict: bool) -> 
         )
     document = _empty("keyword arguments") if source is None else _document(source)
     document.overrides = "keyword arguments"
-    path = None if source is None or isinstance(source, Mapping) else os.fspath(source)
+    path = _path(source) if isinstance(source, str | os.PathLike) else None
     return read_document(document, given, path=path, fill_in=source is None, strict=strict)
 
 
@@ -38,11 +39,17 @@ def read_document(
     fill_in: bool,
     strict: bool,
     local_allowed: bool = True,
+    on_message: Callable[[str], None] = lambda _: None,
 ) -> tuple["JobFile", str]:
     """The validated job and its name. `path`: the file of the document, if it may give the job its name."""
     from smlocal.api.overrides import apply_overrides, fill
     from smlocal.jobfile.job_file import read_job
 
+    if given.get("channels"):
+        from smlocal.api.channel_names import new_channels
+
+        for sentence in new_channels(document, given["channels"] or {}):
+            on_message(sentence)
     apply_overrides(document, given)
     if fill_in:
         fill(document)
@@ -83,8 +90,10 @@ def _empty(name: str) -> "Document":
 
 
 def _document(source: JobSource) -> "Document":
+    if isinstance(source, str | os.PathLike):
+        return read_file(_path(source))
     if not isinstance(source, Mapping):
-        return read_file(os.fspath(source))
+        raise _no_job(source)
     import json
 
     from smlocal.errors import JobFileSyntaxError
@@ -100,6 +109,22 @@ def _document(source: JobSource) -> "Document":
             remedy=["Use strings, numbers, booleans, None, lists and dicts, as boto3 takes them."],
         ) from error
     return Document(data, name="request", directory=os.getcwd())
+
+
+def _path(source: "str | os.PathLike[str]") -> str:
+    path = os.fspath(source)
+    if not isinstance(path, str):  # of bytes
+        raise _no_job(source)
+    return path
+
+
+def _no_job(source: object) -> "KeywordInvalidError":
+    from smlocal.errors import KeywordInvalidError
+
+    return KeywordInvalidError(
+        f"job must be a path (str or os.PathLike) or a dict, and is of the type {type(source).__name__}",
+        remedy=['Write it like smlocal.run("job.yaml"), or pass a CreateTrainingJob request as a dict.'],
+    )
 
 
 def _check_image(document: "Document", job: "JobFile") -> None:

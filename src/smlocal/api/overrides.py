@@ -94,7 +94,9 @@ def apply_defaults(document: "Document", given: Overrides, *, origin: str) -> No
     for option, place in _MAPS.items():
         if option in kept:
             kept[option] = {key: value for key, value in kept[option].items() if not document.has((*place, key))}
-    named = _channel_names(document)
+    from smlocal.api.channel_names import channel_names
+
+    named = channel_names(document)
     kept["channels"] = {name: path for name, path in (given.get("channels") or {}).items() if name not in named}
     overrides, document.overrides = document.overrides, origin
     apply_overrides(document, kept)
@@ -109,15 +111,6 @@ def _stated(document: "Document", option: str) -> bool:
         return document.has(("Local", "Output")) or (uri is not None and not _is_remote(uri))
     place = {**_PLACES, **_SWITCHES, "gpus": ("Local", "Gpus"), "code": ("Local", "Code")}.get(option)
     return place is not None and document.has(place)
-
-
-def _channel_names(document: "Document") -> set[Any]:
-    channels = document.data.get("InputDataConfig")
-    return {
-        channel.get("ChannelName")
-        for channel in (channels if isinstance(channels, list) else ())
-        if isinstance(channel, dict)
-    }
 
 
 def fill(document: "Document") -> None:

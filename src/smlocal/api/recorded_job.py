@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from smlocal.api.overrides import Overrides
@@ -28,18 +28,23 @@ def read_recorded(
     strict: bool,
     defaults: Overrides | None = None,
     changed_by: str = "command line",
+    on_message: Callable[[str], None] = lambda _: None,
 ) -> tuple["JobFile", str]:
     """The validated job of another run, and its name. Paths in the record start where they started the first time."""
     from smlocal.api.job_source import read_document
-    from smlocal.job.finish.describe import JOB, RECALL
-    from smlocal.jobfile.document import Document
+    from smlocal.job.finish.describe import JOB, LOCAL, RECALL
+    from smlocal.jobfile.document import Document, RanBefore
     from smlocal.store.home import home_directory
     from smlocal.store.jobs import Store
 
     with Store.open(home_directory()) as store:
         job, plan = store.document(recorded, JOB), store.document(recorded, RECALL)
+        image_id = (store.document(recorded, LOCAL) or {}).get("Image")
     document = Document(job["Data"], name=f"the request of {recorded}", directory=job["Directory"])
     document.overrides = changed_by
+    if image_id:
+        image = ((job["Data"].get("AlgorithmSpecification") or {}).get("TrainingImage")) or ""
+        document.ran_before = RanBefore(job=recorded, image=image, image_id=image_id)
     document.set(("TrainingJobName",), _new_name(recorded))
     if plan is not None:  # else it was submitted, and the record names the folder
         _keep_output(document, os.path.dirname(plan["output"]["directory"]))
@@ -49,7 +54,7 @@ def read_recorded(
         from smlocal.api.overrides import apply_defaults
 
         apply_defaults(document, defaults, origin="configuration file")
-    return read_document(document, given, path=None, fill_in=False, strict=strict)
+    return read_document(document, given, path=None, fill_in=False, strict=strict, on_message=on_message)
 
 
 def member_path(text: str) -> "Path":

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from smlocal.cli.ended_by_signals import ended_by_signals
+
 if TYPE_CHECKING:
     from smlocal.jobfile.job_file import JobFile
 
@@ -33,7 +35,8 @@ def build_job_image(job: "JobFile", folder: str, *, quiet: bool) -> None:
     image = (specification.TrainingImage if specification is not None else None) or ""
     if "@" in image:
         raise click.UsageError(f"--build: {image} has a digest, which a new image cannot get. Give a tag with --image.")
-    build_image(connect(), folder, image, quiet=quiet)
+    with ended_by_signals():
+        build_image(connect(), folder, image, quiet=quiet)
 
 
 def folder_image(folder: str) -> str:

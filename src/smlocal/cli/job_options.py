@@ -8,6 +8,7 @@ import click
 from click.core import ParameterSource
 
 from smlocal.api.overrides import DEFAULT_INSTANCE_TYPE
+from smlocal.cli.terminal.printable import printable
 
 if TYPE_CHECKING:
     from smlocal.api.overrides import Overrides
@@ -113,7 +114,14 @@ def read_job_options(given: dict[str, Any]) -> tuple["JobFile", str]:
         from smlocal.api.overrides import apply_defaults
 
         apply_defaults(document, defaults, origin="configuration file")
-    return read_document(document, overrides, path=path, fill_in=path is None, strict=given["strict"])
+    return read_document(
+        document, overrides, path=path, fill_in=path is None, strict=given["strict"], on_message=said(given)
+    )
+
+
+def said(given: dict[str, Any]) -> Callable[[str], None]:
+    """What prints messages about the job that is read, unless --quiet is given."""
+    return lambda text: None if given.get("quiet") else click.echo(f"! {printable(text)}", err=True)
 
 
 def _with_image_remedy(error: "JobFileMissingError", path: str) -> "JobFileMissingError":

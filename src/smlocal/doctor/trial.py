@@ -6,6 +6,7 @@ program, and reports which of these failed. Everything has labels and is removed
 
 import os
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -19,6 +20,8 @@ from smlocal.quick_dataclass import dataclass
 from smlocal.store.home import prepare_home
 
 NAME = "smlocal-doctor"
+_LONGEST_SECONDS = 600.0
+"""No doctor takes so long."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,6 +42,7 @@ def try_container(engine: DockerEngine, inspection: Inspection, home: str, *, lo
     labels = {JOB_LABEL: NAME, RUN_LABEL: run}
     image = f"{NAME}-{run}"
     try:
+        _remove_old(engine, inspection)
         inspection.make_empty_image(image, labels)
         with _cleaned_up(engine, inspection, image, run), _folder(home) as folder:
             name = f"{NAME}-{run}"
@@ -86,16 +90,29 @@ def _try_volume(
     return memory, None
 
 
+def _remove_old(engine: DockerEngine, inspection: Inspection) -> None:
+    """Remove what killed doctors have left. Their image is made first and removed last, so it is always there."""
+    long_ago = time.time() - _LONGEST_SECONDS
+    with suppress(EngineError, MachineNotReadyError):  # the next doctor tries again
+        for image in inspection.images_with(f"{JOB_LABEL}={NAME}"):
+            if image.created < long_ago:
+                _remove(engine, inspection, image.id, image.labels.get(RUN_LABEL, ""))
+
+
 @contextmanager
 def _cleaned_up(engine: DockerEngine, inspection: Inspection, image: str, run: str) -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(EngineError, MachineNotReadyError):  # the check `leftovers` reports what stays
-            for resource in engine.owned(NAME):
-                if resource.labels.get(RUN_LABEL) == run:
-                    engine.remove(resource)
-            inspection.remove_image(image)
+        with suppress(EngineError, MachineNotReadyError):  # a later doctor removes it
+            _remove(engine, inspection, image, run)
+
+
+def _remove(engine: DockerEngine, inspection: Inspection, image: str, run: str) -> None:
+    for resource in engine.owned(NAME):
+        if resource.labels.get(RUN_LABEL) == run:
+            engine.remove(resource)
+    inspection.remove_image(image)
 
 
 @contextmanager

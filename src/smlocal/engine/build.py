@@ -10,6 +10,7 @@ from smlocal.errors import BuildFailedError, BuildUnavailableError, DockerfileMi
 
 _LONGEST_SECONDS = 4 * 3600.0
 """A build that downloads tens of gigabytes takes an hour."""
+_END_SECONDS = 10.0
 _LINES_SHOWN = 20
 """Of the errors of a quiet build."""
 
@@ -20,7 +21,9 @@ def build_image(engine: Engine, folder: str, tag: str, *, quiet: bool) -> None:
     engine.facts()  # an engine that does not answer is an error of its own
     with tempfile.TemporaryDirectory(prefix="smlocal-build-") as scratch:
         id_file = f"{scratch}/id"
-        words = ["docker", "build", "--tag", tag, "--iidfile", id_file, *(["--quiet"] if quiet else []), "--", folder]
+        # A build that fails would leave the container of its last step. BuildKit makes none, and ignores --force-rm.
+        words = ["docker", "build", "--force-rm", "--tag", tag, "--iidfile", id_file]
+        words += [*(["--quiet"] if quiet else []), "--", folder]
         _run(words, folder, quiet=quiet)
         with open(id_file, encoding="ascii") as file:
             image = file.read().strip()
@@ -46,26 +49,36 @@ def check_dockerfile(folder: str) -> None:
 def _run(words: list[str], folder: str, *, quiet: bool) -> None:
     to = subprocess.PIPE if quiet else sys.stderr.fileno()
     try:
-        done = subprocess.run(
-            words,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL if quiet else to,
-            stderr=to,
-            timeout=_LONGEST_SECONDS,
-            check=False,
+        process = subprocess.Popen(
+            words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL if quiet else to, stderr=to
         )
     except OSError as error:
         raise BuildUnavailableError(
             f"the docker command cannot be started, and --build needs it: {error.strerror}",
             remedy=["Install the docker client, or build the image in another way and run without --build."],
         ) from error
+    try:
+        _, errors = process.communicate(timeout=_LONGEST_SECONDS)
     except subprocess.TimeoutExpired as error:
         raise BuildFailedError(
             f"the build of {folder} took longer than {_LONGEST_SECONDS / 3600:g} hours and was ended"
         ) from error
-    if done.returncode != 0:
-        lines = (done.stderr or b"Its output above says why.").decode(errors="replace").strip().splitlines()
+    finally:
+        _end(process)
+    if process.returncode != 0:
+        lines = (errors or b"Its output above says why.").decode(errors="replace").strip().splitlines()
         raise BuildFailedError(
-            f"the image could not be built from {folder}: docker build exited with {done.returncode}",
+            f"the image could not be built from {folder}: docker build exited with {process.returncode}",
             details=lines[-_LINES_SHOWN:],
         )
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """End a build that is still running. The client is asked, so that the engine hears of it."""
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()

@@ -41,6 +41,15 @@ class EngineDetails:
     """Seconds since the epoch by the engine's clock; None if not known."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ImageRecord:
+    """An image as the engine lists it."""
+
+    id: str
+    created: float
+    labels: Mapping[str, str]
+
+
 class Inspection:
     """Calls to an engine that jobs do not need."""
 
@@ -63,6 +72,14 @@ class Inspection:
             for line in answer.read().splitlines():
                 if trouble := json.loads(line or b"{}").get("error"):
                     raise EngineError(trouble)
+
+    def images_with(self, label: str) -> list[ImageRecord]:
+        """The images that have a label with this value, written `name=value`."""
+        found = self._client.read("/images/json", parameters={"filters": json.dumps({"label": [label]})})
+        return [
+            ImageRecord(id=each["Id"], created=float(each.get("Created") or 0), labels=each.get("Labels") or {})
+            for each in found or ()
+        ]
 
     def remove_image(self, name: str) -> None:
         """Remove an image; no error if it does not exist."""

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from smlocal.contract.validation.member_path import Path, dotted, kind_of
 from smlocal.errors import JobFileSyntaxError, RequestInvalidError
 from smlocal.jobfile.places import Places
+from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -13,6 +14,16 @@ _DEEPEST = 50
 _MOST_PARTS = 20_000
 _ALIAS = "Look for an alias (*name) that repeats or contains itself."
 _TOO_LARGE = "Is this a job file? HyperParameters and Environment take at most 100 entries each, InputDataConfig 20."
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RanBefore:
+    """The earlier job whose request this is."""
+
+    job: str
+    image: str
+    image_id: str
+    """Of the image that it ran."""
 
 
 class Document:
@@ -25,6 +36,7 @@ class Document:
         self.directory = directory
         self.overrides = "command line"
         """The name of the overrides in messages."""
+        self.ran_before: RanBefore | None = None
         self._places = places
         self._lines: Mapping[Path, int] | None = None
         self._texts: Mapping[Path, str] | None = None

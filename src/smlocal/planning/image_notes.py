@@ -45,7 +45,16 @@ def _image_absent(plan: JobPlan, job: JobFile) -> str | None:
     return f"{plan.image} is not available locally; a run pulls it first" if plan.image_facts is None else None
 
 
+def _image_changed(plan: JobPlan, job: JobFile) -> str | None:
+    before, facts = job.document.ran_before, plan.image_facts
+    if before is None or facts is None or before.image != plan.image or before.image_id == facts.id:
+        return None
+    then, now = (each.removeprefix("sha256:")[:12] for each in (before.image_id, facts.id))
+    return f"{plan.image} is another image now ({now}) than {before.job} ran ({then})"
+
+
 IMAGE_RULES = (
+    NoteRule(id="image-changed", says=_image_changed, warning=True),
     NoteRule(id="entrypoint-shell-form", says=_shell_entrypoint, warning=True),
     NoteRule(id="entrypoint-init", says=_init_entrypoint, warning=True),
     NoteRule(id="model-trainer-stop", says=_model_trainer_stop),

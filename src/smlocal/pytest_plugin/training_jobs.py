@@ -71,6 +71,10 @@ class TrainingJobs:
         except SmlocalError as error:
             if isinstance(error, NameInUseError):  # another process was faster
                 self._names = [each for each in self._names if each != name]
+                error.remedy = (
+                    "Choose another name, or leave it out: training_job then chooses one that no other job has.",
+                    f"To remove the other job, if it has ended: smlocal rm {name}",
+                )
             raise _explained(error) from None
         return FinishedJob(name)
 

@@ -512,7 +512,7 @@ def name_in_use(name: str) -> NameInUseError:
         f"A training job with the name '{name}' already exists (ResourceInUse).",
         remedy=[
             "Choose another name with --name (in Python name=...), or",
-            "use --replace (in Python replace=True) to replace the finished job of that name.",
+            "use --replace (in Python smlocal.run(..., replace=True)) to replace the finished job of that name.",
         ],
     )
 

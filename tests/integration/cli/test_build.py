@@ -1,12 +1,15 @@
 """`smlocal run --build`: an image is built on the real engine, then the job runs in it."""
 
 import os
+import signal
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+Wait = Callable[[Callable[[], bool]], None]
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 TAG = "smlocal-built-by-a-test"
 
@@ -49,6 +52,38 @@ def test_a_build_that_fails_makes_no_job(folder: Path, tmp_path: Path, smlocal_r
         assert "exit 7" in done.stderr
         assert done.stdout == ""
     assert "never-built" not in smlocal_run("jobs").stdout
+
+
+def test_a_build_that_fails_leaves_no_container(
+    folder: Path, tmp_path: Path, smlocal_run: Run, docker: Callable[..., str]
+) -> None:
+    mark = f"build-that-fails-{os.getpid()}"
+    with (folder / "Dockerfile").open("a") as file:
+        file.write(f"RUN echo {mark} && exit 7\n")
+    assert smlocal_run("run", "--build", folder, "--name", "never-built", cwd=tmp_path).returncode == 2
+    assert mark not in docker("ps", "--all", "--no-trunc", "--format", "{{.Command}}")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_build(
+    number: int, folder: Path, tmp_path: Path, smlocal_home: Path, docker: Callable[..., str], wait_until: Wait
+) -> None:
+    mark = f"echo build-that-takes-long-{os.getpid()}-{number}"
+    with (folder / "Dockerfile").open("a") as file:
+        file.write(f"RUN {mark}; sleep 300\n")
+    command = (sys.executable, "-m", "smlocal", "run", "--build", str(folder), "--name", "never-built")
+    environment = {**os.environ, "SMLOCAL_HOME": str(smlocal_home)}
+    with (tmp_path / "said").open("wb") as said:
+        process = subprocess.Popen(
+            command, cwd=tmp_path, env=environment, stdout=said, stderr=said, start_new_session=True
+        )
+    wait_until(lambda: mark in docker("ps", "--no-trunc", "--format", "{{.Command}}"))
+    process.send_signal(number)
+    assert process.wait(60) == 143, (tmp_path / "said").read_text()
+    assert "Traceback" not in (tmp_path / "said").read_text()
+    clients = subprocess.run(["pgrep", "--session", str(process.pid)], capture_output=True, text=True, check=False)
+    assert clients.stdout == ""
+    wait_until(lambda: mark not in docker("ps", "--all", "--no-trunc", "--format", "{{.Command}}"))
 
 
 def test_a_name_in_use_is_refused_before_the_build(folder: Path, tmp_path: Path, smlocal_run: Run) -> None:

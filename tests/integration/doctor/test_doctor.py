@@ -1,8 +1,11 @@
 """`smlocal doctor` on this machine, on one without an engine, as somebody without rights, on a full disk."""
 
+import hashlib
+import io
 import json
 import os
 import subprocess
+import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -111,6 +114,64 @@ def test_leftovers_of_a_job_that_is_over(smlocal_run: Run, smlocal_home: Path) -
         run_docker("volume", "rm", name)
     assert found["leftovers"]["Severity"] == "warning"
     assert f"{name} (1: volume {name})" in found["leftovers"]["Sentence"]
+
+
+def test_a_running_job_of_this_home_is_none_of_another(
+    smlocal_run: Run, tmp_path: Path, image: Callable[[str], str], wait_until: Callable[[Callable[[], bool]], None]
+) -> None:
+    name = f"doctor-running-{os.getpid()}"
+    run = ("run", "--detach", "--image", image("sh"), "--name", name, "-e", "SCRIPT=sleep 100", "-o", "out")
+    smlocal_run(*run, cwd=tmp_path, check=True)
+    try:
+        wait_until(lambda: name in run_docker("ps", "--format", '{{.Label "smlocal.job"}}'))
+        ours = checks_of(smlocal_run("doctor", "--json"))["leftovers"]
+        others = checks_of(smlocal_run("doctor", "--json", env={"SMLOCAL_HOME": str(tmp_path / "other")}))["leftovers"]
+    finally:
+        smlocal_run("rm", "--stop", name, check=True)
+    assert name not in ours["Sentence"]
+    assert "jobs of another SMLOCAL_HOME" in others["Sentence"]
+
+
+def test_what_a_killed_doctor_left_is_removed_by_a_later_one(smlocal_run: Run) -> None:
+    """Its image has the time at which it was made, so this one is made as a doctor of an hour ago would have."""
+    run = os.urandom(4).hex()
+    name = f"smlocal-doctor-{run}"
+    labels = {"smlocal.job": "smlocal-doctor", "smlocal.run": run}
+    subprocess.run(
+        ["docker", "load"], input=image_archive(name, labels, created="2026-01-01T00:00:00Z"), check=True, timeout=60
+    )
+    labelled = [word for key, value in labels.items() for word in ("--label", f"{key}={value}")]
+    run_docker("volume", "create", *labelled, name)
+    run_docker("create", *labelled, "--name", name, name, "none")
+    checks_of(smlocal_run("doctor", "--json"))
+    assert run_docker("image", "ls", "--quiet", name) == ""
+    assert run_docker("volume", "ls", "--quiet", "--filter", f"label=smlocal.run={run}") == ""
+    assert run_docker("ps", "--all", "--quiet", "--filter", f"label=smlocal.run={run}") == ""
+
+
+def image_archive(name: str, labels: dict[str, str], *, created: str) -> bytes:
+    """An image with an empty layer, as `docker load` reads it."""
+    layer = bytes(1024)
+    config = {
+        "architecture": "amd64",
+        "os": "linux",
+        "created": created,
+        "config": {"Labels": labels},
+        "rootfs": {"type": "layers", "diff_ids": [f"sha256:{hashlib.sha256(layer).hexdigest()}"]},
+    }
+    manifest = [{"Config": "config.json", "RepoTags": [f"{name}:latest"], "Layers": ["layer.tar"]}]
+    files = {
+        "config.json": json.dumps(config).encode(),
+        "manifest.json": json.dumps(manifest).encode(),
+        "layer.tar": layer,
+    }
+    written = io.BytesIO()
+    with tarfile.open(fileobj=written, mode="w") as archive:
+        for path, content in files.items():
+            member = tarfile.TarInfo(path)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return written.getvalue()
 
 
 def test_aws_is_asked_only_with_online(smlocal_run: Run, s3_servers: S3Servers) -> None:

@@ -129,6 +129,18 @@ def test_the_command_that_removes_a_job_with_a_name_of_its_own(run: Run, home: P
     assert jobs_of(home) == []
 
 
+def test_a_name_that_another_job_has(run: Run, home: Path) -> None:
+    named = _PASSES.replace("image=", 'name="mine", image=')
+    run(named, "--smlocal-keep=all").assert_outcomes(passed=1)
+    done = run(named)
+    done.assert_outcomes(failed=1)
+    text = done.stdout.str()
+    assert "leave it out: training_job then chooses one" in text
+    assert "replace" not in text.partition("NameInUseError")[2]
+    assert jobs_of(home) == ["mine"]
+    assert remove_jobs("mine")
+
+
 @pytest.mark.parametrize(("text", "keep", "kept"), [(_PASSES, "all", 1), (_PASSES, "failed", 0), (_FAILS, "none", 0)])
 def test_what_is_kept(text: str, keep: str, kept: int, run: Run, home: Path) -> None:
     done = run(text, f"--smlocal-keep={keep}")

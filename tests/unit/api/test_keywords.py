@@ -68,6 +68,15 @@ def test_a_value_of_the_wrong_type_is_refused(call: Any, keywords: dict[str, Any
     assert example.replace("'", '"') in refused.value.remedy[0]
 
 
+@pytest.mark.parametrize("source", [3, ["job.yaml"], b"job.yaml", True])
+@pytest.mark.parametrize("call", [smlocal.run, smlocal.plan])
+def test_a_job_that_is_neither_a_path_nor_a_dict_is_refused(call: Any, source: Any) -> None:
+    with pytest.raises(
+        KeywordInvalidError, match=f"job must be a path .* or a dict, and is of the type {type(source).__name__}"
+    ):
+        call(source)
+
+
 def test_what_is_accepted() -> None:
     check_keywords(
         {

@@ -1,12 +1,17 @@
 """Each note appears for one job and not for another."""
 
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.unit.planning.conftest import REQUEST
 
 from smlocal.contract.listing import Listing
+from smlocal.jobfile.document import Document, RanBefore
+from smlocal.jobfile.job_file import read_job
+from smlocal.planning.build import build_plan
 from smlocal.planning.facts import Facts, GpuFacts, MachineFacts
 from smlocal.planning.model import JobPlan
 from smlocal.planning.notes import RULES
@@ -243,7 +248,7 @@ ENGINES: dict[str, dict[str, Any]] = {
 
 
 def test_every_note_has_its_cases() -> None:
-    assert {*CASES, *ENGINES, "output-small"} == {rule.id for rule in RULES}
+    assert {*CASES, *ENGINES, "output-small", "image-changed"} == {rule.id for rule in RULES}
     assert len({rule.id for rule in RULES}) == len(RULES)
 
 
@@ -310,6 +315,18 @@ def test_a_small_output_is_noted_before_the_start(free: int | None, said: bool, 
     found = {note.id: note for note in plan(output_free=free).notes}
     assert ("output-small" in found) == said
     assert not said or (found["output-small"].warning and "1 MiB" in found["output-small"].text)
+
+
+@pytest.mark.parametrize(
+    ("image", "image_id", "said"),
+    [("held-tree:latest", "sha256:0", True), ("held-tree:latest", "sha256:1", False), ("other:1", "sha256:0", False)],
+)
+def test_another_image_of_the_same_name_is_noted(image: str, image_id: str, said: bool, facts: Facts) -> None:
+    before = Document(deepcopy(REQUEST), name="the request of first", directory="/work")
+    before.ran_before = RanBefore(job="first", image=image, image_id=image_id)
+    made = build_plan(read_job(before, strict=False), facts, name="job-1")
+    found = [note.text for note in made.notes if note.id == "image-changed"]
+    assert found == (["held-tree:latest is another image now (1) than first ran (0)"] if said else [])
 
 
 def test_warnings_come_first(plan: Planner, facts: Facts) -> None:

@@ -1,9 +1,7 @@
 """`smlocal check`: what is wrong with a training image, before anybody pays for it."""
 
 import os
-import signal
 import sys
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,13 +9,13 @@ import click
 from smlocal.check.timeout import DEFAULT_TIMEOUT, LONGEST_TIMEOUT
 from smlocal.cli.check_for_ci import ReportPaths, annotate_check, show_in_group
 from smlocal.cli.ci_messages import annotated_errors, chosen_service, ci_option
+from smlocal.cli.ended_by_signals import ended_by_signals
 from smlocal.cli.job_options import JOB_FILE_ENDINGS
 from smlocal.cli.terminal.columns import width_of, wrapped
 from smlocal.cli.terminal.printable import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from types import FrameType
+    from collections.abc import Iterable
 
     from smlocal.check.ignores import Ignore
     from smlocal.check.interface import CheckReport, Finding
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
     from smlocal.jobfile.job_file import JobFile
 
 _MARKS = {"error": "✗", "warning": "!", "info": "·"}
-_TERMINATED = 143
 _SKIPPED = "?"
 _INDENT = 2
 _PROFILES = ("model-trainer", "model-trainer=mpi", "remote-function", "toolkit", "toolkit-mpi", "smddp")
@@ -103,28 +100,9 @@ def command(*, subject: str, ci: str | None, **given: Any) -> int:
     Exits with 0 if nothing of --fail-on was found, and with 1 otherwise.
     """
     service = chosen_service(ci)
-    with _ended_by_signals(), annotated_errors(service, subject if _is_job_file(subject) else given["dockerfile"]):
+    with ended_by_signals(), annotated_errors(service, subject if _is_job_file(subject) else given["dockerfile"]):
         _refuse_unbuilt(subject)
         return _check(subject=subject, service=service, **given)
-
-
-@contextmanager
-def _ended_by_signals() -> "Iterator[None]":
-    """SIGTERM and SIGHUP end the command as Ctrl-C does: the jobs of the check are stopped and removed."""
-
-    def end(number: int, frame: "FrameType | None") -> None:
-        del number, frame
-        for each in numbers:
-            signal.signal(each, signal.SIG_IGN)
-        raise SystemExit(_TERMINATED)
-
-    numbers = (signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, end) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _check(

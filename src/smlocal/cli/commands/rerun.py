@@ -8,7 +8,7 @@ import click
 from smlocal.cli.commands.run import run_job, run_options
 from smlocal.cli.image_build import with_built_image
 from smlocal.cli.job_argument import job_argument
-from smlocal.cli.job_options import override_options, overrides_and_defaults
+from smlocal.cli.job_options import override_options, overrides_and_defaults, said
 
 if TYPE_CHECKING:
     from smlocal.jobfile.job_file import JobFile
@@ -39,7 +39,9 @@ def command(*, recorded: str, members: dict[str, Any], ci: str | None, **given: 
         from smlocal.api.recorded_job import read_recorded
 
         overrides, defaults = overrides_and_defaults(with_built_image(given, image_needed=False))
-        return read_recorded(recorded, overrides, defaults=defaults, members=members, strict=given["strict"])
+        return read_recorded(
+            recorded, overrides, defaults=defaults, members=members, strict=given["strict"], on_message=said(given)
+        )
 
     return run_job(read, given, ci=ci, title="rerun", file=None)
 

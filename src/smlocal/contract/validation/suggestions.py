@@ -2,14 +2,17 @@
 
 from collections.abc import Iterable
 
+_LIKENESS = 0.6
+"""Of two words, between 0 and 1, from which one may be meant by the other."""
 
-def closest(word: str, known: Iterable[str]) -> str | None:
+
+def closest(word: str, known: Iterable[str], *, likeness: float = _LIKENESS) -> str | None:
     """The known word that the user probably meant; None if none is similar enough."""
-    found = closest_words(word, known, most=1)
+    found = closest_words(word, known, most=1, likeness=likeness)
     return found[0] if found else None
 
 
-def closest_words(word: str, known: Iterable[str], *, most: int) -> list[str]:
+def closest_words(word: str, known: Iterable[str], *, most: int, likeness: float = _LIKENESS) -> list[str]:
     """The known words that the user may have meant, the most similar first. One that differs in case only is alone."""
     words = list(known)
     folded = word.casefold()
@@ -19,4 +22,4 @@ def closest_words(word: str, known: Iterable[str], *, most: int) -> list[str]:
     from difflib import get_close_matches  # needed only after a mistake
 
     by_folded = {candidate.casefold(): candidate for candidate in words}
-    return [by_folded[each] for each in get_close_matches(folded, by_folded, n=most, cutoff=0.6)]
+    return [by_folded[each] for each in get_close_matches(folded, by_folded, n=most, cutoff=likeness)]

@@ -4,12 +4,13 @@ from collections.abc import Collection, Sequence
 
 from smlocal.doctor.finding import Finding, fine, warning
 from smlocal.doctor.machine import Machine
+from smlocal.doctor.trial import NAME
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Resource, ResourceKind
 from smlocal.errors import JobUnknownError
 from smlocal.job.control.orphans import orphans
 from smlocal.job.finish.engine_leftovers import clear_this_engine, kept_by
 from smlocal.store.jobs import Store
-from smlocal.store.records import LeftOnEngine
+from smlocal.store.records import JobRecord, LeftOnEngine
 
 _SHOWN = 3
 _RESTART = "a network that wrongly reports active endpoints can be removed after a restart of Docker"
@@ -24,6 +25,7 @@ def check(machine: Machine) -> Finding:
         found = machine.engine.owned() if answers else []
         kept = {each.run_id for name in _jobs(found) for each in kept_by(store, name)}
         owned = [each for each in found if each.labels.get(RUN_LABEL) not in kept]
+        owned = [each for each in owned if not _is_doing(store, each)]
         ended = {resource.labels.get(RUN_LABEL, "") for resource in owned if _has_ended(store, resource)}
         return judge(
             lost=orphans(store),
@@ -35,13 +37,25 @@ def check(machine: Machine) -> Finding:
         )
 
 
+def _is_doing(store: Store, resource: Resource) -> bool:
+    """True if it belongs to a running job of this home, or to a doctor."""
+    record = _record(store, resource)
+    return resource.labels.get(JOB_LABEL) == NAME or (record is not None and not record.status.terminal)
+
+
 def _has_ended(store: Store, resource: Resource) -> bool:
     """True if it belongs to an ended job of this home."""
+    record = _record(store, resource)
+    return record is not None and record.status.terminal
+
+
+def _record(store: Store, resource: Resource) -> JobRecord | None:
+    """The job of this home that it belongs to."""
     try:
         record = store.get(resource.labels.get(JOB_LABEL, ""))
     except JobUnknownError:
-        return False
-    return record.run_id == resource.labels.get(RUN_LABEL) and record.status.terminal
+        return None
+    return record if record.run_id == resource.labels.get(RUN_LABEL) else None
 
 
 def judge(
