@@ -1,0 +1,57 @@
+"""Compares the answers of a server with botocore's models: nothing that a client would refuse, miss or not expect."""
+
+import json
+from typing import Any
+
+import boto3
+from botocore.validate import ParamValidator
+
+
+def hold_to_model(client: Any) -> None:
+    """Have every answer to this client checked; a wrong one is an AssertionError in the call."""
+    client.meta.events.register("after-call", _check)
+
+
+def check_answer(model: Any, parsed: dict[str, Any], body: bytes) -> None:
+    """The parsed answer has the required members with the right types, and the body has no others."""
+    shape = model.output_shape
+    if shape is None:
+        return
+    answer = {name: value for name, value in parsed.items() if name != "ResponseMetadata"}
+    if model.name == "GetRole":  # botocore has parsed the policy, against its own model
+        role = answer["Role"]
+        answer["Role"] = {**role, "AssumeRolePolicyDocument": json.dumps(role["AssumeRolePolicyDocument"])}
+    report = ParamValidator().validate(answer, shape)
+    assert not report.has_errors(), f"{model.name}: {report.generate_report()}"
+    if body.startswith(b"{"):
+        foreign = list(_foreign(shape, json.loads(body), model.name))
+        assert not foreign, f"not in the model: {', '.join(foreign)}"
+
+
+def _check(http_response: Any, parsed: dict[str, Any], model: Any, **_: Any) -> None:
+    if http_response.status_code < 300:
+        check_answer(model, parsed, http_response.content)
+
+
+def _foreign(shape: Any, value: Any, place: str) -> list[str]:
+    if shape.type_name == "structure":
+        found = [f"{place}.{name}" for name in value if name not in shape.members]
+        for name in value.keys() & shape.members.keys():
+            found += _foreign(shape.members[name], value[name], f"{place}.{name}")
+        return found
+    if shape.type_name == "list":
+        return [name for each in value for name in _foreign(shape.member, each, f"{place}[]")]
+    if shape.type_name == "map":
+        return [name for each in value.values() for name in _foreign(shape.value, each, f"{place}{{}}")]
+    return []
+
+
+def client_of(address: str, service: str, **config: Any) -> Any:
+    """A client of boto3's, as a user makes it, that does not try again and holds each answer to the model."""
+    from botocore.config import Config
+
+    session = boto3.Session(aws_access_key_id="key", aws_secret_access_key="secret", region_name="us-east-1")
+    settings = {"retries": {"max_attempts": 0}, "connect_timeout": 5, "read_timeout": 60, **config}
+    client = session.client(service, endpoint_url=address, config=Config(**settings))
+    hold_to_model(client)
+    return client
