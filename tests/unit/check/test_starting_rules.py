@@ -323,7 +323,7 @@ def test_no_script_takes_long_to_read(text: str) -> None:
     hands_over(text, ["train"])
     child_without_exec(text)
     executed(text)
-    assert time.process_time() - before < 2
+    assert time.process_time() - before < 20
 
 
 def test_an_image_alone_does_not_say_what_starts_its_jobs() -> None:

@@ -25,6 +25,8 @@ from smlocal.errors import (
 PING: Final = b"HTTP/1.1 200 OK\r\nApi-Version: 1.41\r\nServer: Docker/20.10.24\r\nContent-Length: 2\r\n\r\nOK"
 HEAD: Final = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 SHORT: Final = Timeouts(lost=1.2)
+THERE: Final = Timeouts(lost=3)
+"""For an engine that answers in time when it is asked whether it is there, also on a busy machine."""
 Answer = Callable[[socket.socket], None]
 
 
@@ -151,8 +153,10 @@ def test_an_engine_that_hangs_after_its_greeting_is_lost(serve: Callable[..., Se
 def test_an_engine_that_is_there_but_slow_is_not_waited_for_without_end(
     serve: Callable[..., Server], call: str, rest: Answer
 ) -> None:
+    engine = serve(rest).engine
+    engine.client.timeouts = THERE
     with pytest.raises(EngineTimeoutError, match=r"did not complete \w+ /\S+ \(no (complete )?answer within") as caught:
-        CALLS[call](serve(rest).engine)
+        CALLS[call](engine)
     assert VARIABLE in caught.value.remedy[0]
 
 
@@ -239,10 +243,12 @@ def test_the_end_of_a_container_is_seen_when_nobody_tells_it(
 
     monkeypatch.setattr(Server, "_answer", answer)
     server = serve(silent)
+    engine = server.engine
+    engine.client.timeouts = THERE
     codes: list[int] = []
-    waiter = threading.Thread(target=lambda: codes.append(server.engine.wait("c")), daemon=True)
+    waiter = threading.Thread(target=lambda: codes.append(engine.wait("c")), daemon=True)
     waiter.start()
-    waiter.join(1.5)
+    waiter.join(2)
     assert waiter.is_alive()  # for as long as it runs
     container.status = "exited"
     waiter.join(60)

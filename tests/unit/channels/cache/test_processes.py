@@ -14,7 +14,8 @@ from tests.unit.channels.cache.shelf import Shelf, files
 ROOT = Path(__file__).parents[4]
 DATA = {f"folder-{number % 3}/{number}": b"%d" % number * 500 for number in range(60)}
 
-# Says how many objects it downloaded; each of them takes a moment, so that all are at it at once.
+# Says how many objects it downloaded; each of them takes a moment, so that all are at it at once. The one with the number
+# that is given last takes longer than anybody waits.
 GET_TREE = """
 import os, sys, time
 from collections.abc import Mapping
@@ -25,8 +26,9 @@ from tests.unit.channels.cache.test_processes import DATA
 
 class Slow(dict[str, bytes]):
     def __getitem__(self, path: str) -> bytes:
+        self.begun = getattr(self, "begun", 0) + 1
         print("downloading", flush=True)
-        time.sleep(float(sys.argv[2]))
+        time.sleep(600 if self.begun == int(sys.argv[3]) else float(sys.argv[2]))
         return super().__getitem__(path)
 
 sys.stdin.readline()
@@ -36,9 +38,9 @@ print(len(shelf.downloaded), root)
 """
 
 
-def begin(shelf: Shelf, seconds: float) -> "subprocess.Popen[str]":
+def begin(shelf: Shelf, seconds: float, *, stuck_at: int = 0) -> "subprocess.Popen[str]":
     return subprocess.Popen(
-        [sys.executable, "-c", GET_TREE, shelf.cache.home, str(seconds)],
+        [sys.executable, "-c", GET_TREE, shelf.cache.home, str(seconds), str(stuck_at)],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -62,7 +64,7 @@ def test_of_several_processes_that_want_the_same_one_downloads_it(shelf: Shelf) 
 
 @pytest.mark.parametrize("objects", [1, 20])
 def test_a_process_killed_while_it_downloads_leaves_nothing_in_the_way(shelf: Shelf, objects: int) -> None:
-    process = begin(shelf, 0.01)
+    process = begin(shelf, 0.01, stuck_at=objects)
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.close()
@@ -85,7 +87,7 @@ def test_a_process_killed_while_it_downloads_leaves_nothing_in_the_way(shelf: Sh
 
 
 def test_the_same_download_begins_again_where_one_was_killed(shelf: Shelf) -> None:
-    process = begin(shelf, 0.01)
+    process = begin(shelf, 0.01, stuck_at=1)
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.close()
@@ -113,7 +115,7 @@ def test_what_a_living_process_downloads_is_not_swept(shelf: Shelf) -> None:
 
 
 def test_a_signal_ends_the_waiting_for_another_process(shelf: Shelf) -> None:
-    process = begin(shelf, 0.2)
+    process = begin(shelf, 0.01, stuck_at=1)
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.close()

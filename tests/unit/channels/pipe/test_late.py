@@ -10,7 +10,7 @@ FILES = {"a": b"one", "b": b"two"}
 
 
 def test_the_next_fifo_comes_after_the_delay(feeding: Feeding, read_as_tensorflow: Callable[[Path], bytes]) -> None:
-    feed = feeding(FILES, delay=1)
+    feed = feeding(FILES, delay=2)
     assert feed.read(0) == b"onetwo"
     began = time.monotonic()
     assert not feed.fifo(1).exists()
@@ -20,7 +20,7 @@ def test_the_next_fifo_comes_after_the_delay(feeding: Feeding, read_as_tensorflo
 
 
 def test_a_reader_that_leaves_early_waits_too(feeding: Feeding, read_as_tensorflow: Callable[[Path], bytes]) -> None:
-    feed = feeding({"large": bytes(1 << 20)}, delay=1)
+    feed = feeding({"large": bytes(1 << 20)}, delay=2)
     with feed.fifo(0).open("rb", buffering=0) as fifo:
         fifo.read(1)
     assert not feed.fifo(1).exists()
