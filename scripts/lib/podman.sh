@@ -35,13 +35,18 @@ serve_podman() {
 
 # end_podman FOLDER: end the service and all processes in its network namespace, and unmount its mounts.
 end_podman() {
-    local folder=$1 service network process
+    local folder=$1 service network process tenth
     for service in $(pgrep -f -- "^podman --root $folder/root "); do
         network=$(readlink "/proc/$service/ns/net") || continue
         [[ $network != "$(readlink /proc/self/ns/net)" ]] || continue
         for process in /proc/[0-9]*; do
             [[ $(readlink "$process/ns/net") != "$network" ]] || kill "${process##*/}" || true
         done 2>/dev/null
+        # On its end it removes its socket, which must not be the next one's.
+        for ((tenth = 0; tenth < 300; tenth++)); do
+            [[ -e /proc/$service ]] || break
+            sleep 0.1
+        done
     done
     awk -v folder="$folder/" 'index($2, folder) == 1 { print $2 }' /proc/mounts | tac | xargs -r umount --lazy || true
     rm -f "$folder/podman.sock"

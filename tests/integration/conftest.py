@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -28,6 +29,7 @@ from tests.integration.needs_root import NEEDS_ROOT
 from tests.integration.podman_differs import DIFFERS_ON_PODMAN, MOSTLY_OF_NONE, NOT_OF_AN_ENGINE
 from tests.integration.s3_servers import S3Server, S3Servers
 
+from smlocal.engine.docker import connect
 from smlocal.engine.network_documents import MISCOUNTED
 
 ROOT = Path(__file__).parents[2]
@@ -36,6 +38,8 @@ IMAGES = Path(__file__).with_name("images")
 _FROM_OUTSIDE = ("SMLOCAL_", "AWS_", "NO_COLOR", "FORCE_COLOR")
 _IMAGE_SECONDS = 1800.0
 _BEGAN = int(time.time())
+_MOUNTED = frozenset(Path("/proc/mounts").read_text(encoding="utf-8", errors="surrogateescape").splitlines())
+"""Before the first test: what killed runs have left, and what is none of the tests' business."""
 _KINDS = (("containers", "/containers/json?all=true&"), ("volumes", "/volumes?"), ("networks", "/networks?"))
 
 
@@ -71,6 +75,13 @@ def gateway(docker: Callable[..., str] = run_docker) -> str:
     (found,) = json.loads(docker("network", "inspect", "bridge"))
     config = found["IPAM"]["Config"][0]
     return str(config.get("Gateway") or ip_network(config["Subnet"])[1])
+
+
+def unused_subnet(within: str) -> str:
+    """Room for one network of a job that nothing has on this engine, not even what a killed run has left there."""
+    taken = {ip_network(each) for network in connect().networks() for each in network.subnets}
+    free = [each for each in ip_network(within).subnets(new_prefix=29) if each not in taken]
+    return str(random.choice(free))
 
 
 def touch_inside(path: Path) -> None:
@@ -163,7 +174,7 @@ def left_of(job: str) -> list[str]:
     mounts = Path("/proc/mounts").read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     # Volumes of the job's, and what is mounted in its folder or on it.
     own = re.compile(rf"smlocal-{re.escape(job)}-|/{re.escape(job)}[/ ]")
-    return left + [f"mounted: {line}" for line in mounts if own.search(line)]
+    return left + [f"mounted: {line}" for line in mounts if own.search(line) and line not in _MOUNTED]
 
 
 def _created(document: Mapping[str, Any]) -> float:

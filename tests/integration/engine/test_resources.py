@@ -1,14 +1,15 @@
 import io
 import os
-import secrets
 import subprocess
 import tarfile
 import threading
 from collections.abc import Callable
+from ipaddress import ip_network
 from pathlib import Path
 from typing import TypedDict
 
 import pytest
+from tests.integration.conftest import unused_subnet
 
 from smlocal.artifacts.engine_copy import unpack_copy
 from smlocal.artifacts.tree import walk
@@ -27,9 +28,9 @@ class Subnet(TypedDict):
 
 
 def subnet() -> Subnet:
-    """One that no other test has, most likely."""
-    third, fourth = secrets.randbelow(256), 8 * secrets.randbelow(32)
-    return {"subnet": f"198.19.{third}.{fourth}/29", "gateway": f"198.19.{third}.{fourth + 1}"}
+    """One that no job and no other test has."""
+    found = unused_subnet("203.0.113.128/25")
+    return {"subnet": found, "gateway": str(ip_network(found)[1])}
 
 
 def overlay(lower: Path, upper: str, work: str) -> dict[str, str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.integration.conftest import unused_subnet
 from tests.integration.job.conftest import Ran
 
 from smlocal.engine.docker import DockerEngine, connect
@@ -25,8 +26,8 @@ HOSTS = {"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 2}}
 
 @pytest.fixture
 def within() -> str:
-    """Room for one network of a job, which no other test has, most likely."""
-    return f"198.51.100.{8 * secrets.randbelow(32)}/29"
+    """Room for one network of a job, which no other test has."""
+    return unused_subnet("198.51.100.0/24")
 
 
 @pytest.fixture
@@ -76,7 +77,7 @@ def test_what_a_crashed_job_left_is_removed(
     (smlocal_home / "jobs" / "networks-alive").mkdir()
     lease = Lease.take(str(smlocal_home / "jobs" / "networks-alive"))
     others = [
-        take(f"203.0.113.{8 * number}/29", **{**marks, RUN_LABEL: f"{number:08x}", FOLDER_LABEL: folder})
+        take(unused_subnet("203.0.113.0/25"), **{**marks, RUN_LABEL: f"{number:08x}", FOLDER_LABEL: folder})
         for number, folder in enumerate([str(smlocal_home / "jobs" / "networks-alive"), "/nowhere/jobs/networks"])
     ]
     assert lease is not None
@@ -105,7 +106,7 @@ def planned(job_file: Callable[..., Path], tmp_path: Path) -> Callable[..., JobP
 
 def test_a_subnet_that_is_taken_meanwhile(take: Callable[..., str], planned: Callable[..., JobPlan]) -> None:
     engine: DockerEngine = connect()
-    plan = on_subnet(planned("198.18.0.0/15"), taken := f"198.51.100.{8 * secrets.randbelow(32)}/29")
+    plan = on_subnet(planned("198.18.0.0/15"), taken := unused_subnet("198.51.100.0/24"))
     take(taken)
     made = make_network(engine, plan)
     try:

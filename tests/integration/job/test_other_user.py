@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -49,9 +50,9 @@ def interpreter(user: str) -> Iterator[list[str]]:
     """A Python with what smlocal needs, where this user may go: ours may be below a folder that only root may enter."""
     ours = [Path(sys.base_prefix), Path(smlocal.__file__).parents[1]]
     ours += [Path(path) for path in sys.path if path.endswith("site-packages")]
-    place = Path(f"/tmp/python-of-{user}-{os.getpid()}")
+    place = Path(tempfile.mkdtemp(prefix=f"python-of-{user}-"))
+    place.chmod(0o755)
     with ExitStack() as mounted:
-        place.mkdir()
         mounted.callback(place.rmdir)
         shown = []
         for number, folder in enumerate(ours):
@@ -77,7 +78,7 @@ def test_nothing_is_left_that_needs_root(
     assert_nothing_left: Callable[[str], None],
 ) -> None:
     assert user in grp.getgrnam("docker").gr_mem
-    place = Path(f"/tmp/smlocal-other-user-{os.getpid()}-{staging}")
+    place = Path(tempfile.mkdtemp(prefix="smlocal-other-user-"))
     (place / "data").mkdir(parents=True)
     (place / "data" / "a.csv").write_text("1\n")
     shutil.chown(place, user)
@@ -135,8 +136,7 @@ def test_nothing_is_left_that_needs_root(
 def test_what_cannot_be_packed_is_packed_later(
     user: str, interpreter: list[str], image: Callable[[str], str], assert_nothing_left: Callable[[str], None]
 ) -> None:
-    place = Path(f"/tmp/smlocal-other-user-{os.getpid()}-pack")
-    place.mkdir()
+    place = Path(tempfile.mkdtemp(prefix="smlocal-other-user-"))
     shutil.chown(place, user)
     home = {"SMLOCAL_HOME": str(place / "home"), "HOME": f"/home/{user}"}
     name, there = "other-user-pack", place / "out" / "other-user-pack" / "output"
@@ -202,7 +202,7 @@ def test_every_way_of_bringing_data_and_credentials_works_without_root(
     s3 = s3_servers("rclone")
     bucket = s3.make_bucket()
     s3.put(bucket, "a/in", b"object\n")
-    place = Path(f"/tmp/smlocal-other-user-{os.getpid()}-fed")
+    place = Path(tempfile.mkdtemp(prefix="smlocal-other-user-"))
     (place / "data").mkdir(parents=True)
     (place / "data" / "a.csv").write_text("1\n")
 
@@ -265,8 +265,7 @@ def test_every_way_of_bringing_data_and_credentials_works_without_root(
 
 
 def test_doctor_says_what_somebody_outside_the_docker_group_lacks(user: str, interpreter: list[str]) -> None:
-    place = Path(f"/tmp/smlocal-other-user-{os.getpid()}-doctor")
-    place.mkdir()
+    place = Path(tempfile.mkdtemp(prefix="smlocal-other-user-"))
     shutil.chown(place, user)
     # The same user without the group of the socket.
     ungrouped = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *interpreter[4:]]
@@ -305,8 +304,7 @@ def test_what_is_left_by_a_lost_engine_can_be_removed(
 ) -> None:
     """The container runs on and writes as root, into folders that only the engine can give back."""
     name = f"other-user-lost-{os.getpid()}"
-    place = Path(f"/tmp/{name}")
-    place.mkdir()
+    place = Path(tempfile.mkdtemp(prefix="smlocal-other-user-"))
     shutil.chown(place, user)
     relay = EngineRelay(place / "engine.sock")
     relay.path.chmod(0o666)

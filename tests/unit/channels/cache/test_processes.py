@@ -14,8 +14,8 @@ from tests.unit.channels.cache.shelf import Shelf, files
 ROOT = Path(__file__).parents[4]
 DATA = {f"folder-{number % 3}/{number}": b"%d" % number * 500 for number in range(60)}
 
-# Says how many objects it downloaded; each of them takes a moment, so that all are at it at once. The one with the number
-# that is given last takes longer than anybody waits.
+# Says how many objects it downloaded; each of them takes a moment, so that all are at it at once. One of them, if its
+# number is given, takes longer than anybody waits.
 GET_TREE = """
 import os, sys, time
 from collections.abc import Mapping
