@@ -206,6 +206,30 @@ class JobNotInterruptibleError(RequestRefusedError):
     id = "job-not-interruptible"
 
 
+class HostUnknownError(RequestRefusedError):
+    """The job has no host with this number or name."""
+
+    id = "host-unknown"
+
+
+class ContainerNotRunningError(RequestRefusedError):
+    """A shell in a running job, whose container has not been started, or has ended."""
+
+    id = "container-not-running"
+
+
+class ShellMissingError(RequestRefusedError):
+    """The image has no shell that could be opened."""
+
+    id = "shell-missing"
+
+
+class CommandNotStartedError(RequestRefusedError):
+    """The program that should run in the container is not there, or cannot be executed."""
+
+    id = "command-not-started"
+
+
 class NothingToPublishError(RequestRefusedError):
     """A finished job has nothing that could be uploaded, or nowhere to upload it to."""
 

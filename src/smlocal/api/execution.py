@@ -141,10 +141,12 @@ def _prepare(
     job: "JobFile", store: "Store", engine: "Engine", *, name: str, strict: bool, replace: bool, reporter: "Reporter"
 ) -> "Prepared":
     """Everything before the job is made. What is wrong is an error."""
+    from smlocal.api.dead_shells import remove_dead_shells
     from smlocal.job.prepare.job_name import check_job_name
     from smlocal.job.prepare.job_preparation import prepare
 
     check_job_name(store, name, replace=replace)
+    remove_dead_shells(store.home)
     if store.left_on_engines():
         from smlocal.job.finish.engine_leftovers import clear_this_engine
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 
+from smlocal.api.dead_shells import remove_dead_shells
 from smlocal.errors import JobLeftoversError, SmlocalError
 from smlocal.job.control.orphans import ensure_supervised, not_adopted, orphans, why_not_adopted
 from smlocal.job.finish.job_folder import complete_copies
@@ -27,6 +28,7 @@ def recover_all(on_message: Callable[[str], None]) -> list[SmlocalError]:
         for name in names:
             if name not in errors:
                 on_message(f"{name} {store.get(name).status}")
+        remove_dead_shells(store.home)
         trouble = [*errors.values(), *_clear_engines(store, on_message)]
         complete_copies(store)
     return trouble

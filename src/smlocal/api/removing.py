@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import suppress
 
+from smlocal.api.dead_shells import remove_dead_shells
 from smlocal.errors import JobFinishedError, JobLeftoversError
 from smlocal.job.control.orphans import ensure_supervised
 from smlocal.job.finish.kept import is_kept
@@ -16,6 +17,7 @@ def remove(store: Store, name: str, *, stop: bool, force: bool, on_message: Call
     may have left containers on an engine that cannot be reached.
     """
     ensure_supervised(store, name)
+    remove_dead_shells(store.home)
     if stop and not store.get(name).status.terminal:
         _kill(store, name)
     if store.left_on_engines(name) or is_kept(store.directory(name)):

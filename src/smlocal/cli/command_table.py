@@ -15,6 +15,7 @@ COMMANDS = (
         "jobs",
         "describe",
         "logs",
+        "shell",
         "metrics",
         "report",
         "wait",

@@ -110,13 +110,19 @@ class Client:
         with self.ask("POST", path, parameters=parameters, document=document, call=Call.ACTION) as answer:
             return answer.json()
 
-    def attach(self, path: str, *, parameters: Mapping[str, str]) -> Answer:
+    def attach(
+        self, path: str, *, parameters: Mapping[str, str] | None = None, document: Mapping[str, Any] | None = None
+    ) -> Answer:
         """Upgrade a connection to a raw stream without time limits. The caller closes it."""
         headers = {"Connection": "Upgrade", "Upgrade": "tcp"}
-        target = self._prefix() + path + query(parameters)
+        body = None
+        if document is not None:
+            body = json.dumps(document).encode()
+            headers["Content-Type"] = "application/json"
+        target = self._prefix() + path + query(parameters or {})
         self._check_if_lost()
         with self._with_our_errors(f"POST {path}"):
-            answer = self._exchange("POST", target, headers=headers, call=Call.ACTION)
+            answer = self._exchange("POST", target, headers=headers, body=body, call=Call.ACTION)
             if answer.status >= 400:  # noqa: PLR2004  as above
                 with answer:
                     raise EngineError(_message(answer.read(), answer.status), status=answer.status)

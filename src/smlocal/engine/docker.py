@@ -3,7 +3,7 @@
 import json
 import os
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
@@ -13,11 +13,19 @@ from smlocal.contract.gpus import GpuDevices
 from smlocal.contract.limits import Limits
 from smlocal.engine import podman
 from smlocal.engine.client import Client
-from smlocal.engine.documents import cannot_limit, container_document, container_state, image_facts, is_rootless
+from smlocal.engine.documents import (
+    cannot_limit,
+    container_document,
+    container_origin,
+    container_state,
+    image_facts,
+    is_rootless,
+)
 from smlocal.engine.endpoint import Endpoint, endpoint_at, find_endpoint
 from smlocal.engine.http import quote
 from smlocal.engine.interface import (
     JOB_LABEL,
+    ContainerOrigin,
     ContainerProcess,
     ContainerSpec,
     ContainerState,
@@ -40,6 +48,7 @@ from smlocal.errors import EngineError, EngineLostError, SubnetInUseError
 from smlocal.planning.facts import EngineFacts, ImageFacts
 
 if TYPE_CHECKING:
+    from smlocal.engine.process_connection import ProcessConnection
     from smlocal.engine.statistics import Statistics
 
 _FORBIDDEN = 403
@@ -56,6 +65,7 @@ _PATHS: Final = {
     ResourceKind.CONTAINER: "/containers/",
     ResourceKind.VOLUME: "/volumes/",
     ResourceKind.NETWORK: "/networks/",
+    ResourceKind.IMAGE: "/images/",
 }
 PROBE_PROGRAM = "/smlocal-probe-does-not-exist"
 _STARTED: Final = {204, 304}
@@ -209,6 +219,37 @@ class DockerEngine:
         parameters = {"stream": "1", "stdout": "1", "stderr": "1"}
         with self._with_docker_errors():
             return AttachedOutput(self.client.attach(f"/containers/{container}/attach", parameters=parameters))
+
+    def attach_streams(self, container: str, *, terminal: bool) -> "ProcessConnection":
+        """Attach to all three streams."""
+        from smlocal.engine.process_connection import attach_streams  # only for `smlocal shell`
+
+        with self._with_docker_errors():
+            return attach_streams(self.client, container, self.wait, terminal=terminal)
+
+    @_checked_answer
+    def execute(self, container: str, command: Sequence[str], *, terminal: bool) -> "ProcessConnection":
+        """Make an exec and start it on a connection of its own."""
+        from smlocal.engine.process_connection import execute  # only for `smlocal shell`
+
+        return execute(self.client, container, command, terminal=terminal)
+
+    @_checked_answer
+    def origin(self, container: str) -> ContainerOrigin:
+        """Inspect a container."""
+        return container_origin(self._inspect(container))
+
+    @_checked_answer
+    def commit(self, container: str, label: tuple[str, str]) -> str:
+        """Commit a container without a pause."""
+        parameters = {"container": container, "pause": "0", "changes": f"LABEL {'='.join(label)}"}
+        return str(self.client.post("/commit", {}, parameters=parameters)["Id"])
+
+    @_checked_answer
+    def images(self, job: str) -> list[Resource]:
+        """List by label."""
+        parameters = {"filters": json.dumps({"label": [f"{JOB_LABEL}={job}"]})}
+        return _resources(ResourceKind.IMAGE, self.client.read("/images/json", parameters=parameters), "Id")
 
     def logs(self, container: str) -> Iterator[tuple[float | None, bytes]]:
         """Read the engine's copy of the output, without following it, which loses lines."""
@@ -370,7 +411,7 @@ class DockerEngine:
         parameters = {"force": "1"}
         if resource.kind is ResourceKind.CONTAINER:
             parameters["v"] = "1"
-        if resource.kind is ResourceKind.NETWORK:
+        if resource.kind in {ResourceKind.NETWORK, ResourceKind.IMAGE}:
             parameters = {}
         path = _PATHS[resource.kind] + quote(resource.id)
         deadline = time.monotonic() + _REMOVAL_SECONDS

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from smlocal.contract.gpus import GpuDevices
 from smlocal.contract.limits import Limits
-from smlocal.engine.interface import ContainerSpec, ContainerState, Mount
+from smlocal.engine.interface import ContainerOrigin, ContainerSpec, ContainerState, Mount
 from smlocal.planning.facts import ImageFacts, Product
 
 _LOGS: Final[dict[Product, dict[str, Any]]] = {
@@ -38,15 +38,16 @@ def container_document(spec: ContainerSpec, product: Product = "docker") -> dict
         ]
     document: dict[str, Any] = {
         "AttachStderr": True,
-        "AttachStdin": False,
+        "AttachStdin": spec.standard_input,
         "AttachStdout": True,
         "Env": [f"{name}={value}" for name, value in spec.environment.items()],
         "HostConfig": host,
         "Hostname": spec.hostname,
         "Image": spec.image,
         "Labels": dict(spec.labels),
-        "OpenStdin": False,
-        "Tty": False,
+        "OpenStdin": spec.standard_input,
+        "StdinOnce": spec.standard_input,
+        "Tty": spec.terminal,
     }
     if spec.entrypoint is not None:
         document["Entrypoint"] = list(spec.entrypoint)
@@ -127,6 +128,21 @@ def container_state(document: dict[str, Any]) -> ContainerState:
         error=state.get("Error") or "",
         started_at=state.get("StartedAt") or "",
         finished_at=state.get("FinishedAt") or "",
+    )
+
+
+def container_origin(document: Mapping[str, Any]) -> ContainerOrigin:
+    """From the inspection of a container."""
+    return ContainerOrigin(image=document["Image"], mounts=tuple(map(_mounted, document.get("Mounts") or ())))
+
+
+def _mounted(document: Mapping[str, Any]) -> Mount:
+    volume = document["Type"] == "volume"
+    return Mount(
+        source=document["Name" if volume else "Source"],
+        target=document["Destination"],
+        volume=volume,
+        read_only=not document["RW"],
     )
 
 

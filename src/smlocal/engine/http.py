@@ -54,7 +54,7 @@ class _Incoming(RawIOBase):
         return True
 
     def readinto(self, buffer: "WriteableBuffer") -> int:
-        """Wait for bytes."""
+        """Wait for bytes, unless the connection does not block."""
         while True:
             try:
                 count = self._connection.recv_into(buffer)
@@ -147,6 +147,15 @@ class Answer:
     def unlimit(self) -> None:
         """Remove the time limits."""
         self._connection.settimeout(None)
+
+    def take_connection(self) -> tuple[socket.socket, bytes]:
+        """The connection, which does not block from now on, and the bytes of the stream that have been read already."""
+        self._connection.setblocking(False)
+        try:
+            early = self._reader.peek()
+        except OSError:  # nothing has been read
+            early = b""
+        return self._connection, early
 
     def shutdown(self) -> None:
         """End the stream for a thread that is reading it."""

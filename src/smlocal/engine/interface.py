@@ -1,6 +1,6 @@
 """The interface to container engines: as few operations as smlocal needs, and their data."""
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -28,6 +28,8 @@ class ResourceKind(StrEnum):
     CONTAINER = "container"
     VOLUME = "volume"
     NETWORK = "network"
+    IMAGE = "image"
+    """Only of `smlocal shell`. `Engine.owned` does not list images."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,6 +78,20 @@ class ContainerSpec:
     device_files: tuple[str, ...] = ()
     """Device files, such as `/dev/neuron0`."""
     limits: Limits = field(default_factory=Limits)
+    standard_input: bool = False
+    """True if it stays open for `Engine.attach_streams`."""
+    terminal: bool = False
+    """True for a terminal instead of three pipes."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ContainerOrigin:
+    """What a container was made from."""
+
+    image: str
+    """The image's id. Its name may be that of another image now."""
+    mounts: tuple[Mount, ...]
+    """Everything that is mounted, also volumes of the image."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -141,6 +157,34 @@ class Output(Protocol):
         """Stop reading from another thread; the iteration ends soon after."""
 
 
+class ProcessStreams(Protocol):
+    """The standard streams of one process in a container, on a connection that never blocks. One thread uses it."""
+
+    def fileno(self) -> int:
+        """The number of the connection, to wait until it can be read or written."""
+        ...
+
+    def read(self) -> list[tuple[int, bytes]] | None:
+        """What has arrived, with the number of its stream, 1 or 2; None once both streams have ended."""
+
+    def write(self, data: bytes) -> int:
+        """Send the beginning of these bytes to standard input; returns how many were sent, perhaps none."""
+        ...
+
+    def end_input(self) -> None:
+        """Close standard input."""
+
+    def resize(self, rows: int, columns: int) -> None:
+        """Set the size of the process's terminal. Nothing happens if it has none, or has ended."""
+
+    def exit_code(self) -> int:
+        """Wait until the process has ended; returns its exit code."""
+        ...
+
+    def close(self) -> None:
+        """Close the connection. The process may continue."""
+
+
 class Engine(Protocol):
     """A container engine. Every method may raise `EngineError` or another engine error of `errors`."""
 
@@ -180,6 +224,26 @@ class Engine(Protocol):
 
     def attach(self, container: str) -> Output:
         """Read the output of a container. Attach before `start`, so that nothing is lost."""
+
+    def attach_streams(self, container: str, *, terminal: bool) -> ProcessStreams:
+        """Connect to all streams of a container whose standard input is open. Attach before `start`."""
+        ...
+
+    def execute(self, container: str, command: Sequence[str], *, terminal: bool) -> ProcessStreams:
+        """Start a process in a running container, with its environment and user."""
+        ...
+
+    def origin(self, container: str) -> ContainerOrigin:
+        """What a container was made from."""
+        ...
+
+    def commit(self, container: str, label: tuple[str, str]) -> str:
+        """Make an image of an ended container, with its labels and this one; returns the image's id."""
+        ...
+
+    def images(self, job: str) -> list[Resource]:
+        """All images with our label of this job."""
+        ...
 
     def logs(self, container: str) -> Iterator[tuple[float | None, bytes]]:
         """The complete lines in the engine's copy of the output, with their times."""

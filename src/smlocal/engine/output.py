@@ -41,27 +41,43 @@ class AttachedOutput:
             self._answer.close()
 
 
-def payloads(reads: Iterable[bytes]) -> Iterator[list[tuple[int, bytes]]]:
-    """Yield the payloads in each read with the numbers of their streams, in the engine's order.
+class Frames:
+    """Takes the engine's frames apart.
 
     Incomplete payloads are not held back: a frame may be as long as the longest write of a container.
     """
-    kept = b""  # an incomplete head
-    missing = 0  # bytes of the present payload
-    stream = 0
-    unpack = _HEAD.unpack_from
-    for read in reads:
-        data = kept + read if kept else read
+
+    __slots__ = ("_kept", "_missing", "_stream")
+
+    def __init__(self) -> None:
+        self._kept = b""
+        """An incomplete head."""
+        self._missing = 0
+        """Bytes of the present payload."""
+        self._stream = 0
+
+    def take(self, read: bytes) -> list[tuple[int, bytes]]:
+        """The payloads in one read with the numbers of their streams, in the engine's order."""
+        data = self._kept + read if self._kept else read
         end = len(data)
-        pieces = [(stream, data[:missing])] if missing else []
-        position = missing
+        stream = self._stream
+        position = self._missing
+        pieces = [(stream, data[:position])] if position else []
         while position + 8 <= end:
-            stream, size = unpack(data, position)
+            stream, size = _HEAD.unpack_from(data, position)
             start = position + 8
             position = start + size
             if size and start < end:
                 pieces.append((stream, data[start:position]))
-        missing = max(0, position - end)
-        kept = data[position:]
-        if pieces:
+        self._stream = stream
+        self._missing = max(0, position - end)
+        self._kept = data[position:]
+        return pieces
+
+
+def payloads(reads: Iterable[bytes]) -> Iterator[list[tuple[int, bytes]]]:
+    """Yield the payloads of each read that has some."""
+    frames = Frames()
+    for read in reads:
+        if pieces := frames.take(read):
             yield pieces

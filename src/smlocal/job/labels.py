@@ -3,6 +3,8 @@
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Engine, Resource
 from smlocal.planning.model import JobPlan
 
+HOST_LABEL = "smlocal.host"
+"""On a container: the name of its host."""
 GPUS_LABEL = "smlocal.gpus"
 """On a container: the ids of its GPUs, so that other jobs use other GPUs if they can."""
 

@@ -8,8 +8,8 @@ from smlocal.engine.interface import ContainerState, Engine, ResourceKind
 from smlocal.errors import EngineError, MachineNotReadyError
 from smlocal.job.decide.events import Events
 from smlocal.job.host.delivery import Delivery
-from smlocal.job.host.host_run import HOST_LABEL, HostRun
-from smlocal.job.labels import owned_by
+from smlocal.job.host.host_run import HostRun
+from smlocal.job.labels import HOST_LABEL, owned_by
 from smlocal.job.reporter import Reporter
 from smlocal.planning.model import JobPlan
 from smlocal.quick_dataclass import dataclass

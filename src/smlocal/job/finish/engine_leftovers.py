@@ -80,7 +80,7 @@ def _clear(store: Store, engine: Engine, left: LeftOnEngine) -> list[str]:
     directory = store.directory(left.name)
     if os.path.isdir(f"{directory}/hosts") and _is_stored(store, left):
         # The containers wrote there as root. They must not write any more when the owner is changed.
-        _kill(engine, left)
+        kill_containers(engine, left.name, left.run_id)
         restore_ownership(hosts_with_containers(engine, recall(store.document(left.name, RECALL))), engine)
         clear_disk(directory)
     failures = clear_engine(engine, left.name, left.run_id, engine_lost=False)
@@ -99,8 +99,9 @@ def _is_stored(store: Store, left: LeftOnEngine) -> bool:
         return False
 
 
-def _kill(engine: Engine, left: LeftOnEngine) -> None:
-    containers = [each.id for each in owned_by(engine, left.name, left.run_id) if each.kind is ResourceKind.CONTAINER]
+def kill_containers(engine: Engine, job: str, run_id: str) -> None:
+    """Kill the containers of a run, and wait until they have ended."""
+    containers = [each.id for each in owned_by(engine, job, run_id) if each.kind is ResourceKind.CONTAINER]
     for container in containers:
         engine.signal(container, "SIGKILL")
     deadline = time.monotonic() + _ENDS_SECONDS

@@ -1,22 +1,23 @@
 """One host of a running job: its folders and data, its container, its log and its usage."""
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from smlocal.artifacts.ownership import give_to_root
 from smlocal.channels.interface import Copying, StagedChannel, unbroken
 from smlocal.channels.overlay import is_overlay_refusal
 from smlocal.contract import paths
-from smlocal.engine.interface import ContainerSpec, Engine, Mount
+from smlocal.engine.interface import Engine, Mount
 from smlocal.errors import EngineError
 from smlocal.job.container_events import ThreadDied
 from smlocal.job.container_run import ContainerRun
 from smlocal.job.decide.events import Events
+from smlocal.job.host.container_spec import container_spec
 from smlocal.job.host.delivery import Delivery
 from smlocal.job.host.staging import build_tree, mounts, stage_trees, trees
-from smlocal.job.labels import GPUS_LABEL, labels
+from smlocal.job.labels import GPUS_LABEL, HOST_LABEL, labels
 from smlocal.job.logs.log_paths import log_path
 from smlocal.job.reporter import Reporter
 from smlocal.job.usage.usage_paths import series_path
@@ -26,8 +27,6 @@ from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from smlocal.job.host.late_names import LateNames
-
-HOST_LABEL = "smlocal.host"
 
 
 @dataclass(kw_only=True, slots=True)
@@ -42,6 +41,10 @@ class HostRun:
     delivery: Delivery
     environment: Mapping[str, str] = field(default_factory=dict)
     """Variables that are not in the plan. Those of the plan override them."""
+    standard_input: bool = False
+    """For a person: standard input stays open."""
+    terminal: bool = False
+    """For a person: the container has a terminal."""
     container: ContainerRun = field(init=False)
     staged: tuple[StagedChannel, ...] = ()
     logged_before: int = 0
@@ -101,18 +104,22 @@ class HostRun:
             self._give_to_root()
 
     def start(self) -> None:
-        """Start PID 1 and watch it. If the engine cannot mount overlays here, the data is copied instead."""
+        """Start PID 1 and watch it."""
+        self.start_container(self.container.start)
+        self._watch_usage()
+
+    def start_container(self, start: Callable[[], None]) -> None:
+        """Call what starts PID 1. If the engine cannot mount overlays here, the data is copied instead."""
         self.delivery.start_pipes(self.name)
         try:
-            self.container.start()
+            start()
         except EngineError as error:
             if not is_overlay_refusal(error):
                 raise
             self._copy_instead(error)
-            self.container.start()
+            start()
         if self._late_names is not None:
             self._late_names.begin()
-        self._watch_usage()
 
     def take_over(self, container: str, *, running: bool) -> None:
         """Use a container that an earlier supervisor started."""
@@ -150,29 +157,18 @@ class HostRun:
         return tuple((tree.listing.root, tree.target) for tree in trees)
 
     def _create(self) -> None:
-        host, plan, network = self.host, self.plan, self.plan.network
+        host = self.host
         gpus = {} if host.devices is None else {GPUS_LABEL: ",".join(host.devices.ids)}
-        self.container.create(
-            ContainerSpec(
-                name=host.container,
-                image=plan.image,
-                labels={**self.labels, **gpus},
-                entrypoint=plan.entrypoint,
-                command=plan.command,
-                environment={**self.environment, **host.environment},
-                hostname=host.hostname,
-                mounts=(*self._mounts, *_mounts_of(self.staged), *self._late_names_mounts()),
-                extra_hosts={**(network.addresses if network is not None else {}), **host.extra_hosts},
-                network=network.name if network is not None else None,
-                address=network.addresses[self.name] if network is not None else "",
-                # Nobody listens there: an engine's own DNS forwards, with some engines even from an isolated network.
-                name_servers=("127.0.0.1",) if network is not None and network.isolated else (),
-                aliases=() if self._late_names is not None else host.aliases,
-                devices=host.devices,
-                device_files=host.neuron,
-                limits=host.limits,
-            )
+        spec = container_spec(
+            self.plan,
+            host,
+            labels={**self.labels, **gpus},
+            mounts=(*self._mounts, *_mounts_of(self.staged), *self._late_names_mounts()),
+            environment=self.environment,
         )
+        if self.standard_input:
+            spec = replace(spec, standard_input=True, terminal=self.terminal)
+        self.container.create(spec)
 
     def _late_names_mounts(self) -> tuple[Mount, ...]:
         """The file that replaces what the engine makes of `extra_hosts`."""

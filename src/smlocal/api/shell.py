@@ -1,0 +1,123 @@
+"""Opens a shell in a container of a job."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING
+
+from smlocal.api.dead_shells import remove_dead_shells
+from smlocal.errors import ContainerNotRunningError, HostUnknownError
+from smlocal.quick_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from smlocal.engine.interface import ProcessStreams
+    from smlocal.job.reporter import Reporter
+    from smlocal.job.shell.program import Program
+    from smlocal.jobfile.job_file import JobFile
+    from smlocal.planning.model import HostPlan, JobPlan
+    from smlocal.store.records import JobRecord
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JobWithContainers:
+    """A job that is not finished, or has kept its containers."""
+
+    plan: "JobPlan"
+    record: "JobRecord"
+    home: str
+
+
+def find_containers(name: str) -> JobWithContainers | None:
+    """None for an ended job that has kept nothing."""
+    from smlocal.job.finish.describe import RECALL
+    from smlocal.job.finish.kept import is_kept
+    from smlocal.planning.recall import recall
+    from smlocal.store.home import home_directory
+    from smlocal.store.jobs import Store
+
+    with Store.open(home_directory()) as store:
+        record = store.get(name)
+        if record.status.terminal and not is_kept(store.directory(name)):
+            return None
+        return JobWithContainers(plan=recall(store.document(name, RECALL)), record=record, home=store.home)
+
+
+def shell_in_job(
+    job: JobWithContainers, host: str, program: "Program", *, warn: Callable[[str], None]
+) -> "AbstractContextManager[ProcessStreams]":
+    """In the container of a running job, or in one that continues from the kept container of an ended job."""
+    from smlocal.engine.docker import connect_to
+    from smlocal.job.shell.host_container import host_container, is_running
+
+    plan, record = job.plan, job.record
+    chosen = host_of(plan, host)
+    engine = connect_to(plan.engine.address)
+    container = host_container(engine, plan, chosen)
+    if record.status.terminal:
+        if container is None:
+            raise ContainerNotRunningError(
+                f"the kept container of {chosen.host.name} of the job '{plan.name}' is gone",
+                remedy=[f"smlocal rerun {plan.name} --keep failed     runs the job again"],
+            )
+        from smlocal.job.shell.kept import shell_in_kept
+
+        remove_dead_shells(job.home)
+        return shell_in_kept(engine, plan, chosen, container, program, home=job.home, warn=warn)
+    if container is None or not is_running(engine, container):
+        raise ContainerNotRunningError(
+            f"no container of {chosen.host.name} of the job '{plan.name}' is running now",
+            details=[f"The job is in the phase {record.secondary_status}."],
+            remedy=[
+                "Try again while it is training, or when it has ended. smlocal run --keep failed keeps the containers."
+            ],
+        )
+    from smlocal.job.shell.running import shell_in_running
+
+    return shell_in_running(engine, container, program, image=plan.image)
+
+
+@contextmanager
+def shell_in_new_container(
+    job: "JobFile",
+    name: str,
+    host: str,
+    program: "Program",
+    *,
+    strict: bool,
+    reporter: "Reporter",
+    ready: Callable[[], None],
+) -> "Iterator[ProcessStreams]":
+    """In a container as the job would have it at its start. No job is recorded."""
+    from smlocal.engine.docker import connect
+    from smlocal.job.shell.staged import shell_in_new
+    from smlocal.store.home import home_directory, prepare_home
+
+    home = prepare_home(home_directory())
+    remove_dead_shells(home)
+    with shell_in_new(
+        job,
+        program,
+        name=name,
+        choose=lambda plan: host_of(plan, host),
+        strict=strict,
+        home=home,
+        engine=connect(),
+        reporter=reporter,
+        ready=ready,
+    ) as streams:
+        yield streams
+
+
+def host_of(plan: "JobPlan", text: str) -> "HostPlan":
+    """The host with this number or name."""
+    for host in plan.hosts:
+        if text in {host.host.name, str(host.host.number)}:
+            return host
+    names = [host.host.name for host in plan.hosts]
+    raise HostUnknownError(
+        f"the job '{plan.name}' has no host {text}",
+        details=[f"It has {_listed(names)}."],
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"

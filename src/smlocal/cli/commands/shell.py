@@ -1,0 +1,139 @@
+"""`smlocal shell`: look around in the container of a job."""
+
+import os
+import signal
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+from click.shell_completion import CompletionItem
+
+from smlocal.cli.job_options import JOB_FILE_ENDINGS, override_options, overrides_and_defaults, read_job_options
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+
+    from smlocal.engine.interface import ProcessStreams
+    from smlocal.job.shell.program import Program
+
+_COMMAND = "smlocal.shell.command"
+_SIGNALLED = 128
+
+
+class _WithCommand(click.Command):
+    """Everything after `--` is the command for the container, also if it looks like an option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        own, separator, command = args, "", []
+        if "--" in args:
+            at = args.index("--")
+            own, separator, command = args[:at], "--", args[at + 1 :]
+        ctx.meta[_COMMAND] = command
+        if separator and not command:
+            raise click.UsageError("Write a command after --, or leave -- out for a shell.", ctx)
+        return super().parse_args(ctx, own)
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return [*super().collect_usage_pieces(ctx), "[-- COMMAND...]"]
+
+
+def _completed(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    del context, parameter
+    from smlocal.api.name_completion import completed_names
+
+    return [*map(CompletionItem, completed_names(incomplete)), CompletionItem(incomplete, type="file")]
+
+
+@click.command("shell", cls=_WithCommand)
+@click.argument("subject", required=False, metavar="[JOB/NAME]", shell_complete=_completed)
+@click.option("--host", default="1", metavar="HOST", help="Number or name of the host. Default: 1.")
+@override_options
+def command(*, subject: str | None, host: str, **given: Any) -> int:
+    """Open a shell in the container of a job.
+
+    NAME of a running job: in its container. NAME of an ended job that was run with --keep: in a container with the
+    files that it has left. Of another ended job, or with a job file: in a new container, as the job has it at its
+    start; options override the request. Exits with the exit code of the shell or of COMMAND.
+    """
+    from smlocal.cli.terminal.process_terminal import SignalledError, connect_streams, has_terminal, raised_signals
+    from smlocal.job.shell.program import Program
+
+    program = Program(command=click.get_current_context().meta[_COMMAND], terminal=has_terminal())
+    try:
+        with raised_signals(), _open(subject, host, program, given) as streams:
+            connect_streams(streams, terminal=program.terminal)
+            return streams.exit_code()
+    except SignalledError as error:
+        return _SIGNALLED + (signal.SIGTERM if error.number == signal.SIGHUP else error.number)
+
+
+def _open(
+    subject: str | None, host: str, program: "Program", given: dict[str, Any]
+) -> "AbstractContextManager[ProcessStreams]":
+    from smlocal.api.shell import find_containers, shell_in_job
+
+    name = _name(subject)
+    found = None if name is None else find_containers(name)
+    if found is None:
+        return _new(subject, name, host, program, given)
+    _refuse_options(found.plan.name, given)
+    return shell_in_job(found, host, program, warn=lambda text: click.echo(f"! {text}", err=True))
+
+
+@contextmanager
+def _new(
+    subject: str | None, name: str | None, host: str, program: "Program", given: dict[str, Any]
+) -> "Iterator[ProcessStreams]":
+    """A new container. `name`: the ended job that it is for."""
+    from smlocal.api.shell import shell_in_new_container
+    from smlocal.cli.terminal.screen import Screen
+
+    screen = Screen(output_to=sys.stderr.fileno())
+    if name is None:
+        job, name = read_job_options({**given, "job": subject})
+    else:
+        from smlocal.api.recorded_job import read_recorded
+
+        overrides, defaults = overrides_and_defaults(given)
+        overrides["name"] = overrides["name"] or name
+        job, name = read_recorded(name, overrides, defaults=defaults, members={}, strict=given["strict"])
+        screen.warning(f"{name} has kept no container: this is a new one, as it was before the job began")
+    asked: Any = {"strict": given["strict"], "reporter": screen, "ready": screen.finish}
+    try:
+        with shell_in_new_container(job, name, host, program, **asked) as streams:
+            yield streams
+    finally:
+        screen.finish()
+
+
+def _name(subject: str | None) -> str | None:
+    """The name of the job that is meant; None if it is a job file."""
+    if subject == "-":
+        raise click.UsageError("A shell needs standard input for itself. Give the job in a file.")
+    if subject is None or os.sep in subject or subject.endswith(JOB_FILE_ENDINGS):
+        return None
+    from smlocal.api.job_names import resolve_job_name
+    from smlocal.errors import JobUnknownError
+
+    try:
+        return resolve_job_name(subject)
+    except JobUnknownError as error:
+        if os.path.isfile(subject):
+            return None
+        from smlocal.api.image_name import is_image_name
+
+        hint = f"If {subject} is an image: smlocal shell --image {subject}"
+        remedy = (*error.remedy, *([hint] if is_image_name(subject) else []))
+        raise JobUnknownError(error.sentence, details=error.details, remedy=remedy) from error
+
+
+def _refuse_options(name: str, given: dict[str, Any]) -> None:
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        if parameter.name in given and context.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(
+                f"{parameter.opts[0]} changes a job before its container is made, and {name} has one already."
+            )

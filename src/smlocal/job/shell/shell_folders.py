@@ -1,0 +1,113 @@
+"""The folder of each open shell, and what shells that were killed have left."""
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from smlocal.engine.interface import Engine
+from smlocal.errors import SmlocalError
+from smlocal.planning.model import JobPlan
+from smlocal.quick_dataclass import dataclass
+from smlocal.removal import remove_tree
+from smlocal.store.lease import Lease
+
+SHELL_LABEL = "smlocal.shell"
+"""On the container and the image of a shell in a kept job: which shell it is."""
+_UNFINISHED = ".new"
+_DOCUMENT = "shell.json"
+
+
+@dataclass(kw_only=True, slots=True)
+class ShellFolder:
+    """The process of the shell holds the lock on it for as long as it lives."""
+
+    path: str
+    id: str
+    _lease: Lease | None
+
+    @classmethod
+    def make(cls, home: str) -> "ShellFolder":
+        """Make a new one. It is locked before others see it, who would remove it otherwise."""
+        name = os.urandom(4).hex()
+        path = os.path.join(_shells(home), name)
+        os.makedirs(path + _UNFINISHED, mode=0o700)
+        lease = Lease.take(path + _UNFINISHED)
+        os.rename(path + _UNFINISHED, path)
+        return cls(path=path, id=name, _lease=lease)
+
+    def record(self, document: Mapping[str, Any]) -> None:
+        """Write down what is about to be made on the engine."""
+        with open(os.path.join(self.path, _DOCUMENT), "w", encoding="utf-8", opener=_owner_only) as file:
+            json.dump(document, file)
+
+    def remove(self) -> None:
+        """Delete it."""
+        remove_tree(self.path)
+        if self._lease is not None:
+            self._lease.release()
+
+
+def remove_dead_shells(home: str, connect_to: Callable[[str], Engine]) -> None:
+    """Remove what shells have left whose process was killed. What cannot be removed now is left for the next time."""
+    with suppress(FileNotFoundError):
+        for name in os.listdir(_shells(home)):
+            if not name.endswith(_UNFINISHED):
+                with suppress(SmlocalError, OSError, ValueError, LookupError):
+                    _remove_dead(os.path.join(_shells(home), name), connect_to)
+
+
+def remove_marked(engine: Engine, job: str, shell: str) -> None:
+    """Remove the container of a shell in a kept job, and the image that was made for it."""
+    for each in (*engine.owned(job), *engine.images(job)):
+        if each.labels.get(SHELL_LABEL) == shell:
+            engine.remove(each)
+
+
+def remove_staged(engine: Engine, plan: JobPlan, folder: str) -> list[str]:
+    """Remove everything that was made for a new container; returns what could not be removed, as sentences."""
+    from smlocal.job.control.found_containers import hosts_with_containers  # not before the shell of a kept job
+    from smlocal.job.finish.cleanup import clear_disk, clear_engine
+    from smlocal.job.finish.collect import restore_ownership
+    from smlocal.job.finish.engine_leftovers import kill_containers
+
+    kill_containers(engine, plan.name, plan.run_id)
+    failures = restore_ownership(hosts_with_containers(engine, plan), engine)
+    failures += clear_engine(engine, plan.name, plan.run_id, engine_lost=False)
+    return failures + clear_disk(folder)
+
+
+def _remove_dead(path: str, connect_to: Callable[[str], Engine]) -> None:
+    lease = Lease.take(path)
+    if lease is None:
+        return
+    from smlocal.planning.recall import recall
+
+    with lease:
+        document = _document(path)
+        if document is not None:
+            engine = connect_to(document["Engine"])
+            if "Plan" not in document:
+                remove_marked(engine, document["Job"], os.path.basename(path))
+            elif remove_staged(engine, recall(document["Plan"]), path):
+                return
+        remove_tree(path)
+
+
+def _document(path: str) -> Any:
+    """None if nothing was made on the engine."""
+    try:
+        with open(os.path.join(path, _DOCUMENT), encoding="utf-8") as file:
+            return json.load(file)
+    except (FileNotFoundError, ValueError):
+        return None
+
+
+def _shells(home: str) -> str:
+    return os.path.join(home, "shells")
+
+
+def _owner_only(path: str, flags: int) -> int:
+    """The environment of a job may hold secrets."""
+    return os.open(path, flags, 0o600)
