@@ -25,7 +25,7 @@ SECONDS = 60
 
 
 @pytest.fixture(autouse=True)
-def _nothing_stays(life: Any, docker: Docker) -> Iterator[None]:
+def _nothing_stays(life: Any) -> Iterator[None]:
     """What a test that fails has kept is removed, too."""
     yield
     life("rm", "--stop", "shell-*")
@@ -242,7 +242,7 @@ def test_an_ended_job_that_kept_nothing(life: Any, assert_nothing_left: Clean) -
     assert_nothing_left("shell-ended")
 
 
-def test_a_job_file(life: Any, docker: Docker, assert_nothing_left: Clean) -> None:
+def test_a_job_file(life: Any, assert_nothing_left: Clean) -> None:
     (life.folder / "data").mkdir()
     (life.folder / "data" / "a").write_text("the data\n")
     channels = [
