@@ -24,7 +24,7 @@ __main__.main()
 
 def test_garbage_does_not_pile_up() -> None:
     code = """
-    for _ in range(1_000_000):
+    for _ in range(1_100_000):
         ring = []
         ring.append(ring)
     print(sum(isinstance(each, list) for each in gc.get_objects()))
