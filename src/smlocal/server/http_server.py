@@ -1,30 +1,79 @@
-"""Runs the application with uvicorn on an open socket, until it is told to end."""
+"""The application on an open port, served by uvicorn in a thread."""
 
+import asyncio
 import socket
-from typing import Any
+from collections.abc import Awaitable, Callable
+from threading import Event, Thread
+from types import TracebackType
+from typing import Any, Self
 
 import uvicorn
 
+from smlocal.server.http_connection import HttpConnection
+
 _LONGEST_HEAD = 64 << 10
 _KEEP_ALIVE_SECONDS = 75
+_START_SECONDS = 30.0
+_END_SECONDS = 10.0
 
 
-def make_server(application: Any) -> uvicorn.Server:
-    """A server that has no log and no signal handlers of its own."""
-    config = uvicorn.Config(
+class HttpServer:
+    """A context manager: inside the block the port is answered. The calling thread is free, and keeps its signals."""
+
+    def __init__(self, application: Any, listener: socket.socket, *, beside: Callable[[], Awaitable[None]]) -> None:
+        """`beside` runs in the same loop, until it is cancelled."""
+        self._server = uvicorn.Server(_settings(application))
+        self._listener = listener
+        self._beside = beside
+        self._up = Event()
+        self._thread = Thread(target=self._run, name="http-server", daemon=True)
+        self.failed: BaseException | None = None
+        """What has ended the server, if it was not asked to end."""
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self._up.wait(_START_SECONDS)
+        if self.failed is not None:
+            raise self.failed
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._server.should_exit = True
+        self._thread.join(_END_SECONDS)
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._serve())
+        except BaseException as error:  # noqa: BLE001 - the thread that started it raises it
+            self.failed = error
+        finally:
+            self._up.set()
+
+    async def _serve(self) -> None:
+        beside = asyncio.ensure_future(self._beside())
+        self._up.set()  # the port is open already: who connects now is answered soon
+        try:
+            await self._server.serve(sockets=[self._listener])
+        finally:
+            beside.cancel()
+
+
+def _settings(application: Any) -> uvicorn.Config:
+    return uvicorn.Config(
         application,
         log_config=None,
         access_log=False,
         lifespan="off",
         ws="none",
-        http="h11",
+        http=HttpConnection,
         h11_max_incomplete_event_size=_LONGEST_HEAD,
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=2,
         server_header=False,
         proxy_headers=False,
     )
-    return uvicorn.Server(config)
 
 
 def listen(host: str, port: int) -> socket.socket:

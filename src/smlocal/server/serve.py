@@ -1,29 +1,35 @@
-"""`smlocal serve`: opens the store and the port, and serves until a signal."""
+"""`smlocal serve`: answers on a port until it is told to end."""
 
-from collections.abc import Callable
+import signal
+from collections.abc import Awaitable, Callable
+from threading import Event
 
-from smlocal.contract.identity import DEFAULT_ACCOUNT, DEFAULT_REGION
 from smlocal.server.application import Application
 from smlocal.server.hosts import Hosts
-from smlocal.server.http_server import listen, make_server
-from smlocal.server.serving import Serving
-from smlocal.store.home import home_directory
-from smlocal.store.jobs import Store
+from smlocal.server.http_server import HttpServer, listen
+from smlocal.server.serving import open_serving
+from smlocal.server.signature import Signatures
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-def serve(*, host: str, port: int, say: Callable[[str], None]) -> int:
-    """Serve until SIGINT or SIGTERM. `say` is called with messages for the person who started it."""
-    listener = listen(host, port)
-    with listener, Store.open(home_directory()) as store:
-        shown, number = listener.getsockname()[:2]
-        serving = Serving(
-            store=store,
-            buckets=f"{store.home}/buckets",
-            account=DEFAULT_ACCOUNT,
-            region=DEFAULT_REGION,
-            address=f"http://{shown}:{number}",
-            log=say,
-        )
-        say(f"smlocal serves on {serving.address}")
-        make_server(Application(serving, hosts=Hosts(), signatures=None)).run(sockets=[listener])
-    return 0
+def serve(*, host: str, port: int, signatures: Signatures | None, hosts: Hosts, say: Callable[[str], None]) -> None:
+    """Serve until SIGINT, SIGTERM or SIGHUP. `say` is called with messages for the person who started it."""
+    told = Event()
+    for each in _SIGNALS:
+        signal.signal(each, lambda *_: told.set())
+    with listen(host, port) as listener, open_serving(listener, log=say) as serving:
+        say(f"smlocal serves at {serving.address}")
+        application = Application(serving, hosts=hosts, signatures=signatures)
+        with HttpServer(application, listener, beside=_nothing) as server:
+            while not told.wait(3600):
+                pass
+            if server.failed is not None:
+                raise server.failed
+
+
+async def _nothing() -> None:
+    return None
+
+
+Beside = Callable[[], Awaitable[None]]

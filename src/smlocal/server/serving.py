@@ -1,9 +1,13 @@
 """What all calls to one server share."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from socket import socket
 
+from smlocal.contract.identity import DEFAULT_ACCOUNT, region
+from smlocal.store.home import home_directory
 from smlocal.store.jobs import Store
 
 
@@ -41,3 +45,22 @@ class Serving:
     def bucket(self, name: str) -> str:
         """The folder of a bucket."""
         return os.path.join(self.buckets, name)
+
+
+@contextmanager
+def open_serving(
+    listener: socket, *, log: Callable[[str], None], buckets: str | None = None, rights: Rights | None = None
+) -> Iterator[Serving]:
+    """Open the store of the home for a server on this port."""
+    host, port = listener.getsockname()[:2]
+    named = f"[{host}]" if ":" in host else host
+    with Store.open(home_directory()) as store:
+        yield Serving(
+            store=store,
+            buckets=buckets or os.path.join(store.home, "buckets"),
+            account=DEFAULT_ACCOUNT,
+            region=region(stated=None, environment=os.environ, profile=None, image=None),
+            address=f"http://{named}:{port}",
+            log=log,
+            rights=rights or Rights(),
+        )

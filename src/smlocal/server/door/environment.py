@@ -1,0 +1,66 @@
+"""The environment in which an unmodified program finds the endpoint under AWS's own names."""
+
+import os
+from collections.abc import Iterable, Mapping
+
+from smlocal.quick_dataclass import dataclass
+
+DUMMY_KEY = "AKIASMLOCALSMLOCAL00"
+_DUMMY = {"AWS_ACCESS_KEY_ID": DUMMY_KEY, "AWS_SECRET_ACCESS_KEY": "smlocal"}
+_PROXY = ("HTTPS_PROXY", "https_proxy")
+_NO_PROXY = ("NO_PROXY", "no_proxy")
+_OTHER_CREDENTIALS = (
+    "AWS_SESSION_TOKEN",
+    "AWS_SECURITY_TOKEN",
+    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProgramEnvironment:
+    """Variables to set, and those to leave out."""
+
+    variables: Mapping[str, str]
+    without: frozenset[str]
+
+    def applied_to(self, environment: Mapping[str, str]) -> dict[str, str]:
+        """The whole environment of the program."""
+        return {**{name: value for name, value in environment.items() if name not in self.without}, **self.variables}
+
+
+def program_environment(
+    environment: Mapping[str, str], *, proxy: str, bundle: str, region: str | None
+) -> ProgramEnvironment:
+    """`bundle`: the file with the authority's certificate. `region`: for a program that has none.
+
+    The program gets keys that are good for nothing: it signs with them, and what it signs never leaves this machine.
+    """
+    variables = {**dict.fromkeys(_PROXY, proxy), **_DUMMY, "AWS_CA_BUNDLE": bundle, "REQUESTS_CA_BUNDLE": bundle}
+    if region is not None:
+        variables["AWS_DEFAULT_REGION"] = region
+    for name in _NO_PROXY:
+        if environment.get(name):
+            variables[name] = ",".join(_without_aws(environment[name].split(",")))
+    return ProgramEnvironment(variables=variables, without=frozenset(_OTHER_CREDENTIALS))
+
+
+def users_proxy(environment: Mapping[str, str]) -> str | None:
+    """The proxy that the user has set for HTTPS."""
+    return next((environment[name] for name in reversed(_PROXY) if environment.get(name)), None)
+
+
+def users_bundle(environment: Mapping[str, str]) -> str:
+    """The file with the certificates that the user's programs trust."""
+    for name in ("AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "SSL_CERT_FILE"):
+        if environment.get(name) and os.path.isfile(environment[name]):
+            return environment[name]
+    from botocore.httpsession import get_cert_path
+
+    return str(get_cert_path(True))  # noqa: FBT003 - botocore's own
+
+
+def _without_aws(names: Iterable[str]) -> Iterable[str]:
+    """An entry for AWS's names, or `*`, would keep the program from finding us."""
+    return (name for name in names if name.strip() != "*" and "amazonaws.com" not in name)
