@@ -452,6 +452,24 @@ class JobUnrecordedError(SmlocalError):
     id = "job-unrecorded"
 
 
+class PortUnusableError(MachineNotReadyError):
+    """The endpoint cannot listen on its port: another program has it, or this user may not use it."""
+
+    id = "port-unusable"
+
+
+class ServeMissingError(MachineNotReadyError):
+    """The packages that the endpoint needs are not installed."""
+
+    id = "serve-missing"
+
+
+class ProgramUnusableError(RequestRefusedError):
+    """The program of `smlocal exec` cannot be started."""
+
+    id = "program-unusable"
+
+
 class EngineError(SmlocalError):
     """The engine answered a request with an error of its own."""
 

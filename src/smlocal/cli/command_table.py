@@ -25,6 +25,7 @@ COMMANDS = (
         "pack",
     ),
     "serve",
+    "exec",
     *("rm", "recover", "cache", "doctor", "config", "coverage", "schema", "completion", "help"),
 )
 """In the order in which people need them."""

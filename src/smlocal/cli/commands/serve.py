@@ -10,8 +10,54 @@ PORT = 4597
     "--port", type=click.IntRange(0, 65535), metavar="N", default=PORT, show_default=True, help="0: any free one."
 )
 @click.option("--host", metavar="ADDRESS", default="127.0.0.1", show_default=True, help="Address to listen on.")
-def command(*, port: int, host: str) -> int:
+@click.option("--allow-host", metavar="NAME", multiple=True, help="Another host name to answer to; repeatable.")
+@click.option(
+    "--allow-path",
+    type=click.Path(exists=True, file_okay=False, resolve_path=True),
+    metavar="DIR",
+    multiple=True,
+    help="A folder that jobs of clients may name; repeatable.",
+)
+@click.option(
+    "--allow-local", is_flag=True, help="Let clients set every member of Local, also those that share credentials."
+)
+@click.option(
+    "--buckets",
+    type=click.Path(file_okay=False, resolve_path=True),
+    metavar="DIR",
+    help="Folder with a folder for each S3 bucket. Default: one in the home of smlocal.",
+)
+@click.option("--max-instances", type=click.IntRange(min=1), metavar="N", help="Instances in use at once.")
+@click.option("--refuse", is_flag=True, help="Refuse jobs above --max-instances. Without it, they wait.")
+def command(
+    *,
+    port: int,
+    host: str,
+    allow_host: tuple[str, ...],
+    allow_path: tuple[str, ...],
+    allow_local: bool,
+    buckets: str | None,
+    max_instances: int | None,
+    refuse: bool,
+) -> None:
     """Answer boto3, the AWS CLI and both SDKs."""
-    from smlocal.server.serve import serve
+    from smlocal.cli.endpoint_packages import check_endpoint_packages
 
-    return serve(host=host, port=port, say=lambda message: click.echo(message, err=True))
+    if refuse and max_instances is None:
+        raise click.UsageError("--refuse needs --max-instances.")
+    check_endpoint_packages()
+    from smlocal.server.serve import serve
+    from smlocal.server.serving import Options, Rights
+
+    serve(
+        host=host,
+        port=port,
+        options=Options(
+            buckets=buckets,
+            max_instances=max_instances,
+            refuse=refuse,
+            hosts=frozenset(allow_host),
+            rights=Rights(allowed_paths=allow_path, local_members=allow_local),
+        ),
+        say=lambda message: click.echo(message, err=True),
+    )

@@ -1,0 +1,30 @@
+"""`smlocal exec`: run a program against this machine instead of AWS."""
+
+import os
+
+import click
+
+
+@click.command("exec", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.argument("words", metavar="[--] COMMAND [ARGS]...", nargs=-1, required=True, type=click.UNPROCESSED)
+def command(*, words: tuple[str, ...]) -> int:
+    """Run a program whose AWS calls reach this machine.
+
+    boto3, the AWS CLI and the SageMaker SDKs need no change: the program finds the endpoint under AWS's own host names.
+    Exits with the exit code of the program.
+
+    \b
+      smlocal exec -- python train.py
+    """  # noqa: D301 - \b is click's mark for text not to be wrapped
+    from smlocal.cli.endpoint_packages import check_endpoint_packages
+    from smlocal.store.home import home_directory, prepare_home
+
+    check_endpoint_packages()
+    from smlocal.server.run_program import run_program
+
+    return run_program(
+        words,
+        os.environ,
+        home=prepare_home(home_directory()),
+        say=lambda message: click.echo(f"smlocal: {message}", err=True),
+    )

@@ -1,0 +1,18 @@
+"""Whether the packages of the extra `serve` are installed."""
+
+from smlocal.errors import ServeMissingError
+
+_PACKAGES = ("starlette", "uvicorn", "trustme")
+
+
+def check_endpoint_packages() -> None:
+    """`ServeMissingError` if one of them is not there."""
+    from importlib.util import find_spec
+
+    missing = [name for name in _PACKAGES if find_spec(name) is None]
+    if missing:
+        raise ServeMissingError(
+            f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed, and the endpoint needs "
+            f"{'it' if len(missing) == 1 else 'them'}",
+            remedy=["Install it:  pip install 'smlocal[serve]'"],
+        )
