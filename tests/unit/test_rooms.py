@@ -61,11 +61,13 @@ MAY_IMPORT: dict[str, set[str]] = {
         "readable",
         "report",
         "store",
+        "submission",
     },
     "cli": {
         "api",
         "check",
         "server",
+        "submission",
         "contract",
         "jobfile",
         "readable",

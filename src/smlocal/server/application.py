@@ -45,7 +45,7 @@ class Application:
         if request.method == "POST" and "x-amz-target" in request.headers:
             return await aws_calls.answer_json(self._serving, request, signed, await read_body(request))
         if request.method == "POST" and _is_form(request) and request.url.path == "/":
-            return await aws_calls.answer_query(self._serving, signed, await read_body(request))
+            return await aws_calls.answer_query(self._serving, request, signed, await read_body(request))
         return PlainTextResponse("not found", status_code=404)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import traceback
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -11,7 +12,8 @@ from starlette.responses import Response
 
 from smlocal.errors import SmlocalError
 from smlocal.server.call import Call, ServiceError
-from smlocal.server.operations import find, not_emulated
+from smlocal.server.held_calls import hold
+from smlocal.server.operations import VALIDATED_LATER, find, not_emulated
 from smlocal.server.protocol import json_answers, query_answers, query_form
 from smlocal.server.protocol.models import EMULATED, operation_model
 from smlocal.server.protocol.routing import Scope, by_form, by_target
@@ -30,13 +32,13 @@ async def answer_json(serving: Serving, request: Request, scope: Scope | None, b
         service, operation = by_target(request.headers["x-amz-target"])
         if service is None:
             raise not_emulated(None if scope is None else scope.service, operation)
-        answer = await _answer(serving, service, operation, scope, lambda _: _json(body))
+        answer = await _answer(serving, request, (service, operation), scope, lambda _: _json(body))
     except ServiceError as error:
         return _refused(error, json_answers.encode_error(error), kind)
     return Response(json_answers.encode(answer), media_type=kind)
 
 
-async def answer_query(serving: Serving, scope: Scope | None, body: bytes) -> Response:
+async def answer_query(serving: Serving, request: Request, scope: Scope | None, body: bytes) -> Response:
     """A call as a form: `Action=GetCallerIdentity&Version=2011-06-15`."""
     try:
         form = _form(body)
@@ -44,13 +46,18 @@ async def answer_query(serving: Serving, scope: Scope | None, body: bytes) -> Re
         model = operation_model(service, operation) if service is not None else None
         if service is None or model is None:
             raise not_emulated(service, operation)
-        answer = await _answer(serving, service, operation, scope, lambda shape: query_form.parameters(shape, form))
+        answer = await _answer(
+            serving, request, (service, operation), scope, lambda shape: query_form.parameters(shape, form)
+        )
     except ServiceError as error:
         return _refused(error, query_answers.encode_error(error), "text/xml")
     return Response(query_answers.encode(model, answer), media_type="text/xml")
 
 
-async def _answer(serving: Serving, service: str, operation: str, scope: Scope | None, read: Any) -> dict[str, Any]:
+async def _answer(
+    serving: Serving, request: Request, asked: tuple[str, str], scope: Scope | None, read: Callable[[Any], Any]
+) -> dict[str, Any]:
+    service, operation = asked
     handler = find(service, operation)
     model = operation_model(service, operation)
     if model is None or service not in EMULATED:
@@ -58,11 +65,12 @@ async def _answer(serving: Serving, service: str, operation: str, scope: Scope |
     call = Call(
         service=service,
         operation=operation,
-        parameters=check_parameters(model.input_shape, read(model.input_shape)),
+        parameters=_parameters(service, operation, model.input_shape, read(model.input_shape)),
         region=serving.region if scope is None else scope.region,
         access_key=None if scope is None else scope.access_key,
     )
     try:
+        await hold(serving, call, request)
         return await run_in_threadpool(handler, serving, call)
     except SmlocalError as error:
         # Handlers word what a client can cause. This is a full disk, a lost engine, a damaged database.
@@ -73,6 +81,12 @@ async def _answer(serving: Serving, service: str, operation: str, scope: Scope |
     except Exception as error:
         serving.log(f"{operation}: {traceback.format_exc()}")
         raise ServiceError("InternalFailure", "The server has met an unexpected error.", status=500) from error
+
+
+def _parameters(service: str, operation: str, shape: Any, given: Any) -> dict[str, Any]:
+    if (service, operation) in VALIDATED_LATER and isinstance(given, dict):
+        return given
+    return check_parameters(shape, given)
 
 
 def _json(body: bytes) -> Any:

@@ -21,7 +21,8 @@ class HttpConnection(H11Protocol):
     def data_received(self, data: bytes) -> None:
         """The rest of a head has to come in time, too."""
         super().data_received(data)
-        if self.cycle is None or self.cycle.response_complete:
+        cycle: Any = self.cycle  # None before the first request, whatever its type says
+        if cycle is None or cycle.response_complete:
             self._expect_head()
         else:
             self._forget()

@@ -20,7 +20,9 @@ _END_SECONDS = 10.0
 class HttpServer:
     """A context manager: inside the block the port is answered. The calling thread is free, and keeps its signals."""
 
-    def __init__(self, application: Any, listener: socket.socket, *, beside: Callable[[], Awaitable[None]]) -> None:
+    def __init__(
+        self, application: Any, listener: socket.socket, *, beside: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
         """`beside` runs in the same loop, until it is cancelled."""
         self._server = uvicorn.Server(_settings(application))
         self._listener = listener
@@ -52,12 +54,13 @@ class HttpServer:
             self._up.set()
 
     async def _serve(self) -> None:
-        beside = asyncio.ensure_future(self._beside())
+        beside = None if self._beside is None else asyncio.ensure_future(self._beside())
         self._up.set()  # the port is open already: who connects now is answered soon
         try:
             await self._server.serve(sockets=[self._listener])
         finally:
-            beside.cancel()
+            if beside is not None:
+                beside.cancel()
 
 
 def _settings(application: Any) -> uvicorn.Config:

@@ -12,6 +12,9 @@ from smlocal.server.serving import Serving
 Handler = Callable[[Serving, Call], dict[str, Any]]
 """Makes the answer. It runs in a thread, may be called several times at once, and raises `ServiceError` to refuse."""
 
+VALIDATED_LATER = {("sagemaker", "CreateTrainingJob")}
+"""By the one place that validates job files too, which knows more than the model does."""
+
 
 @cache
 def handlers(service: str) -> Mapping[str, Handler]:

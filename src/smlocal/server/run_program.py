@@ -33,7 +33,7 @@ def run_program(
             from smlocal.server.hosts import Hosts
             from smlocal.server.serving import open_serving
 
-            with open_serving(listener, log=say) as serving:
+            with open_serving(listener, log=say, environment=environment) as serving:
                 to_us = Proxy(
                     authority=authority,
                     endpoint=(_LOOPBACK, listener.getsockname()[1]),

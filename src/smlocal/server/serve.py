@@ -1,35 +1,44 @@
 """`smlocal serve`: answers on a port until it is told to end."""
 
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
+from errno import EADDRINUSE
+from socket import socket
 from threading import Event
 
+from smlocal.errors import PortUnusableError
 from smlocal.server.application import Application
 from smlocal.server.hosts import Hosts
 from smlocal.server.http_server import HttpServer, listen
-from smlocal.server.serving import open_serving
-from smlocal.server.signature import Signatures
+from smlocal.server.port_owner import port_owner
+from smlocal.server.serving import Options, open_serving
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_LONG = 3600.0
 
 
-def serve(*, host: str, port: int, signatures: Signatures | None, hosts: Hosts, say: Callable[[str], None]) -> None:
+def serve(*, host: str, port: int, options: Options, say: Callable[[str], None]) -> None:
     """Serve until SIGINT, SIGTERM or SIGHUP. `say` is called with messages for the person who started it."""
     told = Event()
     for each in _SIGNALS:
         signal.signal(each, lambda *_: told.set())
-    with listen(host, port) as listener, open_serving(listener, log=say) as serving:
+    with _listener(host, port) as listener, open_serving(listener, log=say, options=options) as serving:
         say(f"smlocal serves at {serving.address}")
-        application = Application(serving, hosts=hosts, signatures=signatures)
-        with HttpServer(application, listener, beside=_nothing) as server:
-            while not told.wait(3600):
+        application = Application(serving, hosts=Hosts(allowed=options.hosts), signatures=None)
+        with HttpServer(application, listener) as server:
+            while not told.wait(_LONG):
                 pass
             if server.failed is not None:
                 raise server.failed
 
 
-async def _nothing() -> None:
-    return None
-
-
-Beside = Callable[[], Awaitable[None]]
+def _listener(host: str, port: int) -> socket:
+    try:
+        return listen(host, port)
+    except OSError as error:
+        owner = port_owner(port) if error.errno == EADDRINUSE else None
+        why = f"{owner} has it" if owner else (error.strerror or str(error))
+        raise PortUnusableError(
+            f"cannot listen on {host} port {port}: {why}",
+            remedy=["Choose another port, or any free one with --port 0."],
+        ) from error

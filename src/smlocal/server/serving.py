@@ -1,14 +1,17 @@
 """What all calls to one server share."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from socket import socket
 
 from smlocal.contract.identity import DEFAULT_ACCOUNT, region
+from smlocal.server.starting import Starting
+from smlocal.server.status_watch import StatusWatch
 from smlocal.store.home import home_directory
 from smlocal.store.jobs import Store
+from smlocal.submission.instance_limit import InstanceLimit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,7 +21,19 @@ class Rights:
     allowed_paths: tuple[str, ...] = ()
     """Folders of this machine that jobs may name; absolute and without links."""
     local_members: bool = False
-    """True if requests may have every member of `Local`, also those that run commands or share credentials."""
+    """True if requests may have every member of `Local`, also those that share credentials."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What the owner of a server chooses."""
+
+    buckets: str | None = None
+    """The folder with a folder for each bucket; None for one in the home."""
+    limit: InstanceLimit | None = None
+    hosts: frozenset[str] = frozenset()
+    """Names to answer to, beside those of this machine."""
+    rights: Rights = field(default_factory=Rights)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,8 +41,9 @@ class Serving:
     """One server. Threads share it."""
 
     store: Store
+    starting: Starting
+    status_watch: StatusWatch
     buckets: str
-    """The folder with a folder for each bucket."""
     account: str
     region: str
     """For calls that are not signed."""
@@ -35,32 +51,44 @@ class Serving:
     """As clients reach it: `http://127.0.0.1:4597`."""
     log: Callable[[str], None]
     """Called with what the owner of the server should know; never with what clients send."""
-    rights: Rights = field(default_factory=Rights)
+    options: Options
 
     @property
     def home(self) -> str:
         """The home of its jobs."""
         return self.store.home
 
-    def bucket(self, name: str) -> str:
-        """The folder of a bucket."""
-        return os.path.join(self.buckets, name)
+    @property
+    def artifacts(self) -> str:
+        """Where artifacts go whose bucket has no folder."""
+        return os.path.join(self.store.home, "artifacts")
 
 
 @contextmanager
 def open_serving(
-    listener: socket, *, log: Callable[[str], None], buckets: str | None = None, rights: Rights | None = None
+    listener: socket,
+    *,
+    log: Callable[[str], None],
+    options: Options | None = None,
+    environment: Mapping[str, str] = os.environ,
 ) -> Iterator[Serving]:
     """Open the store of the home for a server on this port."""
+    chosen = options or Options()
     host, port = listener.getsockname()[:2]
     named = f"[{host}]" if ":" in host else host
-    with Store.open(home_directory()) as store:
+    with (
+        Store.open(home_directory()) as store,
+        Starting(store, limit=chosen.limit, log=log) as starting,
+        StatusWatch(store) as status_watch,
+    ):
         yield Serving(
             store=store,
-            buckets=buckets or os.path.join(store.home, "buckets"),
+            starting=starting,
+            status_watch=status_watch,
+            buckets=chosen.buckets or os.path.join(store.home, "buckets"),
             account=DEFAULT_ACCOUNT,
-            region=region(stated=None, environment=os.environ, profile=None, image=None),
+            region=region(stated=None, environment=environment, profile=None, image=None),
             address=f"http://{named}:{port}",
             log=log,
-            rights=rights or Rights(),
+            options=chosen,
         )

@@ -17,6 +17,7 @@ def command(*, words: tuple[str, ...]) -> int:
       smlocal exec -- python train.py
     """  # noqa: D301 - \b is click's mark for text not to be wrapped
     from smlocal.cli.endpoint_packages import check_endpoint_packages
+    from smlocal.contract.identity import DEFAULT_REGION
     from smlocal.store.home import home_directory, prepare_home
 
     check_endpoint_packages()
@@ -26,5 +27,13 @@ def command(*, words: tuple[str, ...]) -> int:
         words,
         os.environ,
         home=prepare_home(home_directory()),
+        region=None if _has_region() else DEFAULT_REGION,
         say=lambda message: click.echo(f"smlocal: {message}", err=True),
     )
+
+
+def _has_region() -> bool:
+    """True if the environment or the AWS configuration sets one."""
+    import botocore.session
+
+    return botocore.session.Session().get_config_variable("region") is not None

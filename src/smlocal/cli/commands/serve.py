@@ -48,14 +48,14 @@ def command(
     check_endpoint_packages()
     from smlocal.server.serve import serve
     from smlocal.server.serving import Options, Rights
+    from smlocal.submission.instance_limit import InstanceLimit
 
     serve(
         host=host,
         port=port,
         options=Options(
             buckets=buckets,
-            max_instances=max_instances,
-            refuse=refuse,
+            limit=None if max_instances is None else InstanceLimit(instances=max_instances, refuse=refuse),
             hosts=frozenset(allow_host),
             rights=Rights(allowed_paths=allow_path, local_members=allow_local),
         ),

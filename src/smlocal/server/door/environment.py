@@ -58,7 +58,7 @@ def users_bundle(environment: Mapping[str, str]) -> str:
             return environment[name]
     from botocore.httpsession import get_cert_path
 
-    return str(get_cert_path(True))  # noqa: FBT003 - botocore's own
+    return str(get_cert_path(True))
 
 
 def _without_aws(names: Iterable[str]) -> Iterable[str]:

@@ -40,7 +40,7 @@ class Proxy:
             else:
                 await self._other(reader, writer, host, port)
         except (OSError, TimeoutError, EOFError) as error:
-            self._log(f"proxy: {host}: {error or type(error).__name__}")
+            self._log(f"proxy: {host}: {str(error) or type(error).__name__}")
             await _refuse(writer, "502 Bad Gateway")
         finally:
             writer.close()
@@ -105,7 +105,8 @@ async def _open_through(proxy: str, host: str, port: int) -> Streams:
     head = await reader.readuntil(b"\r\n\r\n")
     if head.split(b" ", 2)[1] != b"200":
         writer.close()
-        raise OSError(f"the proxy {address.hostname} refuses: {head.split(b'\r\n', 1)[0].decode('latin-1')}")
+        answer = head.partition(b"\r\n")[0].decode("latin-1")
+        raise OSError(f"the proxy {address.hostname} refuses: {answer}")
     return reader, writer
 
 
@@ -133,4 +134,3 @@ async def _refuse(writer: asyncio.StreamWriter, status: str) -> None:
         writer.write(f"HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode())
         await writer.drain()
     writer.close()
-

@@ -1,0 +1,76 @@
+"""CreateTrainingJob."""
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from smlocal.errors import FieldRefusedError, InstanceLimitError, NameInUseError, RequestInvalidError, SmlocalError
+from smlocal.jobfile.document import Document
+from smlocal.jobfile.job_file import LOCAL, JobFile, read_job
+from smlocal.server.call import Call, ServiceError, validation_error
+from smlocal.server.sagemaker.request_folders import folder_of, local_block, no_objects
+from smlocal.server.serving import Serving
+from smlocal.submission.submit import submit
+
+
+def create_training_job(serving: Serving, call: Call) -> dict[str, Any]:
+    """Record the job, and answer. It is started by a process of its own."""
+    job = _read(serving, call)
+    name = job.request.TrainingJobName
+    if name is None:
+        raise validation_error(
+            "1 validation error detected: Value null at 'trainingJobName' failed to satisfy constraint: "
+            "Member must not be null"
+        )
+    missing = next(_without_data(serving, job), None)
+    if missing is not None:
+        raise no_objects(missing, region=call.region, role=job.raw.get("RoleArn", ""))
+    try:
+        record = submit(job, name=name, store=serving.store, limit=serving.options.limit)
+    except NameInUseError:
+        raise ServiceError(
+            "ResourceInUse",
+            "Training job names must be unique within an AWS account and region, and a training job with this name "
+            f"already exists ({name})",
+        ) from None
+    except InstanceLimitError as error:
+        raise ServiceError("ResourceLimitExceeded", error.sentence) from None
+    serving.starting.look()
+    return {"TrainingJobArn": record.arn}
+
+
+def _read(serving: Serving, call: Call) -> JobFile:
+    """The validated job. The folder for relative paths is the root: there is none that a client knows."""
+    local = {**local_block(serving, call.parameters), "Region": call.region}
+    try:
+        return read_job(Document({**call.parameters, LOCAL: local}, name="request", directory="/"), strict=False)
+    except RequestInvalidError as error:
+        raise validation_error(error.service_message or _in_one_line(error)) from None
+    except (FieldRefusedError, SmlocalError) as error:
+        raise validation_error(_in_one_line(error)) from None
+
+
+def _in_one_line(error: SmlocalError) -> str:
+    return "; ".join([error.sentence, *error.details, *error.remedy])
+
+
+def _without_data(serving: Serving, job: JobFile) -> Iterator[str]:
+    """Channels whose bucket is a folder here that has no object with the prefix. The service refuses these."""
+    for channel in job.request.InputDataConfig or ():
+        source = channel.DataSource.S3DataSource
+        folder = None if source is None else folder_of(serving, source.S3Uri)
+        if source is not None and folder is not None and not _any_object(folder, source.S3Uri):
+            yield source.S3Uri
+
+
+def _any_object(path: str, uri: str) -> bool:
+    """True if a file's path begins so: a prefix need not end at a folder."""
+    if os.path.isdir(path) and any(files for _, _, files in os.walk(path)):
+        return True
+    if uri.endswith("/"):
+        return False
+    parent, start = os.path.split(path)
+    if not os.path.isdir(parent):
+        return False
+    found = (os.path.join(parent, entry) for entry in os.listdir(parent) if entry.startswith(start))
+    return any(os.path.isfile(each) or any(files for _, _, files in os.walk(each)) for each in found)

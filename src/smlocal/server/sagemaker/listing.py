@@ -1,0 +1,73 @@
+"""ListTrainingJobs."""
+
+import base64
+import binascii
+import json
+from typing import Any
+
+from smlocal.contract.outcome.statuses import TrainingJobStatus
+from smlocal.server.call import Call, validation_error
+from smlocal.server.serving import Serving
+from smlocal.store.job_search import JobSearch, PagePosition
+from smlocal.store.records import JobRecord
+
+_USUAL_MOST = 10
+
+
+def list_training_jobs(serving: Serving, call: Call) -> dict[str, Any]:
+    """Newest first, ten at a time, as the service does unless it is told otherwise."""
+    asked = call.parameters
+    status = asked.get("StatusEquals")
+    search = JobSearch(
+        created_after=asked.get("CreationTimeAfter"),
+        created_before=asked.get("CreationTimeBefore"),
+        modified_after=asked.get("LastModifiedTimeAfter"),
+        modified_before=asked.get("LastModifiedTimeBefore"),
+        name_contains=asked.get("NameContains"),
+        status=None if status is None else TrainingJobStatus(status),
+        sort_by=asked.get("SortBy", "CreationTime"),
+        descending=asked.get("SortOrder", "Descending") == "Descending",
+    )
+    if asked.get("WarmPoolStatusEquals") is not None:
+        return {"TrainingJobSummaries": []}  # no job has a warm pool here
+    page = serving.store.find_page(
+        search, most=asked.get("MaxResults", _USUAL_MOST), after=_position(asked.get("NextToken"))
+    )
+    answer: dict[str, Any] = {"TrainingJobSummaries": [_summary(record) for record in page.jobs]}
+    if page.next is not None:
+        answer["NextToken"] = _token(page.next)
+    return answer
+
+
+def _summary(record: JobRecord) -> dict[str, Any]:
+    summary = {
+        "TrainingJobName": record.name,
+        "TrainingJobArn": record.arn,
+        "CreationTime": record.created,
+        "LastModifiedTime": record.modified,
+        "TrainingJobStatus": record.status,
+        "SecondaryStatus": record.secondary_status,
+    }
+    if record.status.terminal:
+        summary["TrainingEndTime"] = record.modified if record.ended is None else record.ended
+    return summary
+
+
+def _token(position: PagePosition) -> str:
+    return base64.urlsafe_b64encode(json.dumps([position.value, position.number]).encode()).decode()
+
+
+def _position(token: str | None) -> PagePosition | None:
+    if token is None:
+        return None
+    try:
+        value, number = json.loads(base64.urlsafe_b64decode(token))
+    except (ValueError, binascii.Error, TypeError, RecursionError):
+        raise _invalid_token() from None
+    if not isinstance(value, str | float | int) or type(number) is not int or abs(number) >= 1 << 63:
+        raise _invalid_token()
+    return PagePosition(value=value, number=number)
+
+
+def _invalid_token() -> Exception:
+    return validation_error("Invalid pagination token.")

@@ -1,0 +1,119 @@
+"""Which folders of this machine a request means, and which it may mean."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from smlocal.server.call import ServiceError, validation_error
+from smlocal.server.serving import Serving
+
+_BUCKET = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/|$)")
+_REMOTE = re.compile(r"(?i:s3|https?)://")
+_HARMLESS = {
+    *("AllowCpu", "Cache", "Cpus", "EnforceInstanceLimits", "Faults", "Gpus", "ListChanges", "MaxHosts", "Memory"),
+    *("MergeOutput", "NetworkInterface", "PeerGraceSeconds", "Processes", "Region", "ResourceConfigKeys", "ShmSize"),
+    *("Staging", "StopGraceSeconds"),
+}
+"""Members of `Local` that every client may set."""
+_PATHS = {"Sources", "Output", "Code"}
+"""Members of `Local` that name folders."""
+
+
+def local_block(serving: Serving, request: Mapping[str, Any]) -> dict[str, Any]:
+    """The `Local` block for a request: what the client says, and the folders of its buckets.
+
+    `ServiceError` if it names what clients of this server may not use.
+    """
+    given = request.get("Local")
+    local: dict[str, Any] = dict(given) if isinstance(given, dict) else {}
+    _check_members(serving, local)
+    for path in _paths(request, local):
+        _check_path(serving, path)
+    sources = local.get("Sources")
+    local["Sources"] = {**dict(_buckets(serving, request)), **(sources if isinstance(sources, dict) else {})}
+    output = _s3_output(request)
+    if output is not None and "Output" not in local:
+        local["Output"] = folder_of(serving, output) or serving.artifacts
+    return local
+
+
+def folder_of(serving: Serving, uri: str) -> str | None:
+    """The folder of an S3 URI whose bucket is a folder here; else None."""
+    found = _BUCKET.match(uri)
+    if found is None or not os.path.isdir(os.path.join(serving.buckets, found[1])):
+        return None
+    key = os.path.normpath("/" + uri[found.end() :]).lstrip("/")
+    return os.path.join(serving.buckets, found[1], key) if key else os.path.join(serving.buckets, found[1])
+
+
+def _buckets(serving: Serving, request: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for uri in _texts(request):
+        found = _BUCKET.match(uri)
+        if found is not None and os.path.isdir(os.path.join(serving.buckets, found[1])):
+            yield f"s3://{found[1]}", os.path.join(serving.buckets, found[1])
+
+
+def _s3_output(request: Mapping[str, Any]) -> str | None:
+    config = request.get("OutputDataConfig")
+    uri = config.get("S3OutputPath") if isinstance(config, dict) else None
+    return uri if isinstance(uri, str) and _REMOTE.match(uri) else None
+
+
+def _check_members(serving: Serving, local: Mapping[str, Any]) -> None:
+    refused = sorted(local.keys() - _HARMLESS - _PATHS)
+    if refused and not serving.options.rights.local_members:
+        raise validation_error(
+            f"This server does not let clients set {', '.join(f'Local.{name}' for name in refused)}. "
+            "Its owner can allow it: smlocal serve --allow-local"
+        )
+
+
+def _paths(request: Mapping[str, Any], local: Mapping[str, Any]) -> Iterator[str]:
+    """All local paths that the request names."""
+    for uri in _locations(request):
+        if not _REMOTE.match(uri):
+            yield uri
+    for name in ("Output", "Code"):
+        if isinstance(local.get(name), str):
+            yield local[name]
+    sources = local.get("Sources")
+    if isinstance(sources, dict):
+        yield from (path for path in sources.values() if isinstance(path, str) and not _REMOTE.match(path))
+
+
+def _locations(value: Any) -> Iterator[str]:
+    """Members whose names say that they are locations: S3Uri, S3OutputPath, DirectoryPath stays on its file system."""
+    if isinstance(value, dict):
+        for name, each in value.items():
+            if isinstance(each, str) and name in {"S3Uri", "S3OutputPath"}:
+                yield each
+            elif name not in {"Local", "HyperParameters", "Environment"}:
+                yield from _locations(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _locations(each)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    return (uri for uri in _locations(value) if uri.startswith("s3://"))
+
+
+def _check_path(serving: Serving, path: str) -> None:
+    real = os.path.realpath(os.path.join("/", path.removeprefix("file://")))
+    if any(os.path.commonpath([real, allowed]) == allowed for allowed in serving.options.rights.allowed_paths):
+        return
+    raise validation_error(
+        f"This server does not let clients name the path '{path}' of its machine. "
+        "Its owner can allow a folder: smlocal serve --allow-path DIR"
+    )
+
+
+def no_objects(uri: str, *, region: str, role: str) -> ServiceError:
+    """The service's answer to a channel without data."""
+    bucket = uri.removeprefix("s3://").partition("/")[0]
+    return validation_error(
+        f'No S3 objects found under S3 URL "{uri}" given in input data source. Please ensure that the bucket exists in '
+        f'the selected region ({region}), that objects exist under that S3 prefix, and that the role "{role}" has '
+        f'"s3:ListBucket" permissions on bucket "{bucket}".'
+    )
