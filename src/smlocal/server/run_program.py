@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 
+from smlocal.errors import ProgramUnusableError
 from smlocal.server.door.authority import Authority
 from smlocal.server.door.environment import program_environment, users_bundle, users_proxy
 from smlocal.server.http_server import HttpServer, listen
@@ -51,7 +52,13 @@ def run_program(
 
 def _start(command: Sequence[str], environment: Mapping[str, str]) -> "subprocess.Popen[bytes]":
     """Start it. Ctrl-C reaches it from the terminal, and is ignored here; other signals are passed on."""
-    process = subprocess.Popen(command, env=environment)
+    try:
+        process = subprocess.Popen(command, env=environment)
+    except OSError as error:
+        raise ProgramUnusableError(
+            f"{command[0]} cannot be started: {error.strerror}",
+            remedy=["Give the path of a program, or its name on the PATH:  smlocal exec -- python train.py"],
+        ) from error
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for each in _FORWARDED:
         signal.signal(each, lambda number, _: process.send_signal(number))
