@@ -1,5 +1,7 @@
 """`smlocal serve`: an endpoint for boto3, the AWS CLI and the SageMaker SDKs."""
 
+import os
+
 import click
 
 PORT = 4597
@@ -13,7 +15,7 @@ PORT = 4597
 @click.option("--allow-host", metavar="NAME", multiple=True, help="Another host name to answer to; repeatable.")
 @click.option(
     "--allow-path",
-    type=click.Path(exists=True, file_okay=False, resolve_path=True),
+    type=click.Path(readable=False),
     metavar="DIR",
     multiple=True,
     help="A folder that jobs of clients may name; repeatable.",
@@ -23,7 +25,7 @@ PORT = 4597
 )
 @click.option(
     "--buckets",
-    type=click.Path(file_okay=False, resolve_path=True),
+    type=click.Path(readable=False),
     metavar="DIR",
     help="Folder with a folder for each S3 bucket. Default: one in the home of smlocal.",
 )
@@ -45,6 +47,9 @@ def command(
 
     if refuse and max_instances is None:
         raise click.UsageError("--refuse needs --max-instances.")
+    for path in allow_path:
+        if not os.path.isdir(path):
+            raise click.UsageError(f"--allow-path: {path} is not a folder.")
     check_endpoint_packages()
     from smlocal.server.serve import serve
     from smlocal.server.serving import Options, Rights
@@ -54,10 +59,10 @@ def command(
         host=host,
         port=port,
         options=Options(
-            buckets=buckets,
+            buckets=None if buckets is None else os.path.realpath(buckets),
             limit=None if max_instances is None else InstanceLimit(instances=max_instances, refuse=refuse),
             hosts=frozenset(allow_host),
-            rights=Rights(allowed_paths=allow_path, local_members=allow_local),
+            rights=Rights(allowed_paths=tuple(map(os.path.realpath, allow_path)), local_members=allow_local),
         ),
         say=lambda message: click.echo(message, err=True),
     )
