@@ -6,7 +6,7 @@ import click
 
 
 @click.command("exec", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.argument("words", metavar="[--] COMMAND [ARGS]...", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.argument("words", metavar="COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
 def command(*, words: tuple[str, ...]) -> int:
     """Run a program whose AWS calls reach this machine.
 
