@@ -17,15 +17,16 @@ def job_argument(command: Callable[..., Any], *, parameter: str = "name") -> Cal
         given[parameter] = resolve_job_name(given[parameter])
         return command(*arguments, **given)
 
-    return click.argument(parameter, metavar="NAME", shell_complete=_completed)(resolving)
+    return click.argument(parameter, metavar="NAME", shell_complete=completed_jobs)(resolving)
 
 
 def jobs_argument(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the argument NAME...: several jobs, each as the command was given it."""
-    return click.argument("names", nargs=-1, required=True, metavar="NAME...", shell_complete=_completed)(command)
+    return click.argument("names", nargs=-1, required=True, metavar="NAME...", shell_complete=completed_jobs)(command)
 
 
-def _completed(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+def completed_jobs(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Names of jobs, for the completion of a shell."""
     del context, parameter
     from smlocal.api.name_completion import completed_names
 

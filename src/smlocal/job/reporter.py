@@ -8,6 +8,9 @@ from smlocal.planning.model import JobPlan
 class Reporter:
     """Shows nothing; subclasses do. Called from the supervising thread, `output` from threads that read containers."""
 
+    verbose = False
+    """True if a job that did not fail has to tell how docker would start it, too."""
+
     def planned(self, plan: JobPlan) -> None:
         """The job has been created."""
 

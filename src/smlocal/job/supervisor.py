@@ -25,6 +25,7 @@ from smlocal.job.event_kinds import FAULT, RESTART
 from smlocal.job.finish.cleanup import clear_disk, clear_engine
 from smlocal.job.finish.collect import collect_artifacts, restore_ownership
 from smlocal.job.finish.describe import JOB, LOCAL, PLAN, RECALL, REQUEST, describe_job
+from smlocal.job.finish.docker_command import docker_command
 from smlocal.job.finish.job_folder import DESCRIBE, release_space, reserve_space, write_copy
 from smlocal.job.finish.kept import keeps, mark_kept
 from smlocal.job.finish.replaced import REPLACED, artifacts_to_replace, delete_replaced, replaced_artifacts
@@ -241,6 +242,8 @@ class Supervisor:
         ended, reason = ending(self.attempt.outcome, self._failure_file())
         release_space(self.context.store.directory(self.plan.name))
         self.results.metrics = self.metrics.finish()
+        if self.attempt.ran and (ended.status is TrainingJobStatus.FAILED or self.context.reporter.verbose):
+            self.results.docker_command = docker_command(self.plan)
         with suppress(HomeUnusableError):  # a full disk may have room after the clean-up
             self._store_decision(ended, reason)
         self._clean_up(keep=keeps(self.plan, ended.status))

@@ -116,7 +116,7 @@ def shell_script(plan: JobPlan) -> str:
 def _differences(plan: JobPlan) -> Iterator[str]:
     """How the script differs from the run, where it concerns this job."""
     yield "Not done: interruptions, retries, MaxWaitTimeInSeconds."
-    read_only = [tree.name for tree in plan.trees if _is_mounted(tree) and tree.staging == "overlay"]
+    read_only = [tree.name for tree in plan.trees if is_mounted(tree) and tree.staging == "overlay"]
     if read_only:
         yield f"Mounted read-only, where a run lets the container write: {', '.join(read_only)}."
         yield "  With --staging copy they are copied, and can be written."
@@ -146,7 +146,7 @@ def _refusals(plan: JobPlan) -> Iterator[str]:
     for tree in plan.trees:
         if tree.listing.failure is not None:
             reasons.append(f"{tree.name} cannot be downloaded: {tree.listing.failure}")
-        elif not _is_mounted(tree) and not _is_one_copy(tree) and len(tree.listing.paths) > _MANY:
+        elif not is_mounted(tree) and not _is_one_copy(tree) and len(tree.listing.paths) > _MANY:
             reasons.append(f"{tree.name} has too many single objects")
     if plan.checkpoints is not None and plan.checkpoints.listing.failure is not None:
         reasons.append(f"the checkpoints cannot be downloaded: {plan.checkpoints.listing.failure}")
@@ -190,7 +190,7 @@ def _host(plan: JobPlan, host: HostPlan, secrets: ScriptSecrets) -> Iterator[str
     checkpoints = plan.checkpoints.local_path if plan.checkpoints is not None else None
     yield "mkdir -p " + " ".join(_here(host, path) for path in host.directories if path != checkpoints)
     for tree in trees:
-        if not _is_mounted(tree):
+        if not is_mounted(tree):
             yield from _copied(tree, _here(host, _place(tree)))
     long = {paths.channel_manifest(tree.name) for tree in host.channels if len(tree.listing.paths) > _MANY}
     for path, content in host.files.items():
@@ -211,11 +211,11 @@ def _create(plan: JobPlan, host: HostPlan, secrets: ScriptSecrets) -> Iterator[s
         yield f'--network "by-hand-$job" --ip {network.addresses[name]} "${{peers[@]}}"'
         yield from (f"--network-alias {alias}" for alias in host.aliases)
         yield from ["--dns 127.0.0.1"] if network.isolated else []
-    yield from _limits(host)
+    yield from limit_options(host)
     volumes = (*_volumes(plan), *(each.local_path for each in plan.collectors if each.own_mount))
     yield from (f"--mount {quote(_csv('type=volume', f'target={path}', 'volume-nocopy'))}" for path in volumes)
     for tree in host.channels:
-        if _is_mounted(tree):
+        if is_mounted(tree):
             yield _bind(tree.listing.root, tree.target, writable=tree.writable and tree.staging == "bind")
         elif not tree.writable:
             yield f'--mount type=bind,source="$PWD"/{_here(host, _place(tree))},target={tree.target},readonly'
@@ -228,7 +228,7 @@ def _create(plan: JobPlan, host: HostPlan, secrets: ScriptSecrets) -> Iterator[s
     yield " ".join([quote(plan.image), *words])
 
 
-def _limits(host: HostPlan) -> Iterator[str]:
+def limit_options(host: HostPlan) -> Iterator[str]:
     """What a container may use: memory, processors, devices."""
     limits, devices = host.limits, host.devices
     if limits.memory is not None:
@@ -282,7 +282,7 @@ def _collected(plan: JobPlan) -> Iterator[str]:
         yield f"mkdir -p {folder}; for h in $hosts; do docker cp {source} {folder} || :; done"
 
 
-def _is_mounted(tree: TreePlan) -> bool:
+def is_mounted(tree: TreePlan) -> bool:
     """True for a channel whose folder is mounted as it is. Code is copied: programs write beside it."""
     listing = tree.listing
     whole = listing.whole_tree and not (listing.copy_reasons and tree.staging == "bind")

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from smlocal.cli.job_options import job_options, read_job_options
+from smlocal.cli.job_argument import completed_jobs
+from smlocal.cli.job_options import job_options, overrides_and_defaults, read_job_options, said
 from smlocal.cli.terminal.columns import row, short_path, width_of
 from smlocal.cli.terminal.printable import printable
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from smlocal.contract.gpus import GpuDevices
     from smlocal.contract.listing import Listing
+    from smlocal.jobfile.job_file import JobFile
     from smlocal.planning.model import HostPlan, JobPlan, PipePlan, TreePlan
 
 _COLUMN = 13
@@ -26,19 +28,20 @@ _SHOWN_BYTES = 300
 
 @click.command("plan")
 @job_options
+@click.option("--recorded", metavar="NAME", shell_complete=completed_jobs, help="Plan the request of an earlier job.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole plan as one JSON document.")
 @click.option("--script", is_flag=True, help="Print only a bash script of docker commands that does the same.")
 @click.option(
     "--try-line", "texts", multiple=True, metavar="TEXT", help="Test MetricDefinitions on a log line; repeatable."
 )
-def command(*, as_json: bool, script: bool, texts: tuple[str, ...], **given: Any) -> None:
+def command(*, recorded: str | None, as_json: bool, script: bool, texts: tuple[str, ...], **given: Any) -> None:
     """Show what a run would do and how it differs from the service.
 
     Nothing is run or pulled, and no job is created.
     """
     if as_json and script:
         raise click.UsageError("--json and --script cannot be used together: the document includes the script.")
-    job, name = read_job_options(given)
+    job, name = read_job_options(given) if recorded is None else _read_recorded(recorded, given)
 
     from smlocal.api.execution import plan_only
     from smlocal.planning.script import shell_script
@@ -61,6 +64,19 @@ def command(*, as_json: bool, script: bool, texts: tuple[str, ...], **given: Any
 
             _print_rows(tried_rows(tried))
         _print_rows([("As docker", "smlocal plan --script prints this job as a script of docker commands")])
+
+
+def _read_recorded(recorded: str, given: dict[str, Any]) -> "tuple[JobFile, str]":
+    from smlocal.api.job_names import resolve_job_name
+    from smlocal.api.recorded_job import read_recorded
+
+    if given["job"] is not None:
+        raise click.UsageError("--recorded names an earlier job; a job file cannot be given with it.")
+    recorded = resolve_job_name(recorded)
+    overrides, defaults = overrides_and_defaults(given)
+    return read_recorded(
+        recorded, overrides, defaults=defaults, members={}, strict=given["strict"], on_message=said(given)
+    )
 
 
 def _print_rows(rows: "Iterable[tuple[str, str]]") -> None:

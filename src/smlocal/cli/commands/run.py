@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 EXIT_CODES = {"Completed": 0, "Failed": 1, "Stopped": 4}
 _SIGNALLED = 128
-_RUN_OPTIONS = ("strict", "build", "replace", "as_json", "report", "junit", "detach", "quiet")
+_RUN_OPTIONS = ("strict", "build", "replace", "as_json", "report", "junit", "detach", "verbose", "quiet")
 
 
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -64,6 +64,7 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         ci_option,
         click.option("--detach", "-d", is_flag=True, help="Run the job in the background; print its name."),
+        click.option("--verbose", "-v", is_flag=True, help="Also print a docker command that starts the job by hand."),
         click.option(
             "--quiet", "-q", is_flag=True, help="Print only the containers' output, and the reason if the job fails."
         ),
@@ -111,6 +112,7 @@ def _run(
     report: str | None,
     junit: str | None,
     detach: bool,
+    verbose: bool,
     quiet: bool,
     service: "CiService | None",
     file: str | None,
@@ -130,6 +132,7 @@ def _run(
         build_job_image(job, build, quiet=quiet)
     group = LogGroup(service if not (detach or quiet) else None, f"smlocal {title} {name}")
     screen = Screen(output_to=(sys.stderr if as_json else sys.stdout).fileno(), quiet=quiet)
+    screen.verbose = verbose
     asked: Any = {"name": name, "strict": strict, "replace": replace, "reporter": screen}
     asked |= {"report": report, "junit": junit}
     group.begin()

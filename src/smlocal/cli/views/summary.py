@@ -66,6 +66,8 @@ def _lines(answer: Mapping[str, Any], *, show_output: bool) -> Iterator[str]:
         yield _item("kept", f"the containers and their folders, until smlocal rm {name}")
     if failed:
         yield _item("more", f"smlocal logs {name} · smlocal describe {name}")
+    if local.get("DockerCommand"):
+        yield f"  {'as docker':<9} {printable(local['DockerCommand'])}"  # in one line, to be pasted
     yield from _differences(answer)
 
 

@@ -37,6 +37,8 @@ class Results:
     changes: dict[str, list[str]] = field(default_factory=dict)
     """Files that containers wrote outside /opt/ml and /tmp, by host, if they were to be listed."""
     leftovers: list[str] = field(default_factory=list)
+    docker_command: str | None = None
+    """What starts the job again by hand, of a job that failed."""
 
 
 def local_block(
@@ -83,6 +85,7 @@ def local_block(
         "Hints": list(dict.fromkeys(attempt.hints)),
         "Explanation": attempt.explanation,
         "Leftovers": results.leftovers,
+        **({"DockerCommand": results.docker_command} if results.docker_command is not None else {}),
     }
 
 
