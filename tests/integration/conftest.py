@@ -346,7 +346,9 @@ def s3_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Servers]:
 @pytest.fixture(params=["moto", "rclone"])
 def s3(request: pytest.FixtureRequest, s3_servers: S3Servers) -> S3Server:
     """Each of two real S3 servers in turn; a test makes buckets of its own with `s3.make_bucket()`."""
-    return s3_servers(request.param)
+    server = s3_servers(request.param)
+    server.forget()
+    return server
 
 
 @pytest.fixture

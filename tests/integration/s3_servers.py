@@ -32,7 +32,7 @@ SECRET_KEY = "smlocaltestsecret"
 REGION = "eu-west-1"
 
 _NUMBERS = itertools.count(1)
-_STOP_SECONDS = 30.0
+_STOP_SECONDS = 60.0
 
 # What moto held before it was killed is there again before its port opens, as it would be on a server with a disk. Its
 # own main lists the modules of all services for each request, to find out which one is meant: most of what it does.
@@ -87,6 +87,10 @@ class S3Server(Protocol):
 
     def restart(self) -> None:
         """Start it again, on the same port and with what it held."""
+        ...
+
+    def forget(self) -> None:
+        """What has been put so far need not be there after a restart."""
         ...
 
     def skip_on(self, name: str, why: str) -> None:
@@ -158,6 +162,9 @@ class _Server:
         if self.process is None:
             self.start()
 
+    def forget(self) -> None:
+        """It costs nothing to keep it."""
+
     def client(self) -> Any:
         return self._client
 
@@ -221,6 +228,12 @@ class Moto(_Server):
         held = self.folder / "held.json"
         held.write_text(json.dumps(self._held), encoding="utf-8")
         return [sys.executable, "-c", _MOTO, str(self.port), str(held)]
+
+    def forget(self) -> None:
+        for keys in self._held.values():
+            for path in keys.values():
+                Path(path).unlink(missing_ok=True)
+        self._held.clear()
 
     def make_bucket(self, stem: str = "bucket") -> str:
         name = super().make_bucket(stem)

@@ -153,4 +153,5 @@ def in_s3(server: S3Server) -> Source:
             etags=tuple(etags),
         )
 
-    return Source(listing=listing, store=opened(server.environment))
+    # On a busy machine a server may take half a minute to come back.
+    return Source(listing=listing, store=opened(server.environment, retry_seconds=120))

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -111,6 +112,25 @@ def test_a_server_that_goes_and_comes_again(pipes: Pipes, source: Source, s3: S3
     assert b"".join(read) == b"".join(files.values())
 
 
+@contextmanager
+def frozen(s3: S3Server) -> Iterator[None]:
+    """A server that does not answer."""
+    assert s3.process is not None
+    number = s3.process.pid
+
+    def states() -> set[str]:
+        tasks = Path(f"/proc/{number}/task").glob("*/stat")
+        return {task.read_text().rpartition(")")[2].split()[0] for task in tasks}
+
+    os.kill(number, signal.SIGSTOP)
+    try:
+        while states() != {"T"}:  # a thread on another processor may still give an answer
+            time.sleep(0.01)
+        yield
+    finally:
+        os.kill(number, signal.SIGCONT)
+
+
 def manifest(source: Source, *lines: object) -> Listing:
     listing = source.listing({"m": b"".join(json.dumps(line).encode() + b"\n" for line in lines)})
     return replace(listing, sizes=(), etags=())
@@ -164,37 +184,25 @@ def test_a_secret_that_is_wrong(pipes: Pipes, s3_servers: S3Servers) -> None:
 
 def test_a_stop_while_s3_does_not_answer(pipes: Pipes, source: Source, s3: S3Server) -> None:
     feeder = pipes.feed(source.listing({"a": LARGE}), store=source.store)
-    assert s3.process is not None
-    os.kill(s3.process.pid, signal.SIGSTOP)
-    try:
-        with pipes.fifo(0).open("rb", buffering=0) as fifo:
-            time.sleep(0.5)  # long enough to be waiting for the first byte
-            feeder.stop()
-            assert fifo.read(1) == b""
-    finally:
-        os.kill(s3.process.pid, signal.SIGCONT)
+    with frozen(s3), pipes.fifo(0).open("rb", buffering=0) as fifo:
+        time.sleep(0.5)  # long enough to be waiting for the first byte
+        feeder.stop()
+        assert fifo.read(1) == b""
     assert pipes.broken == []
 
 
-def all_stopped(process: int) -> bool:
-    states = [task.read_text().rpartition(")")[2].split()[0] for task in Path(f"/proc/{process}/task").glob("*/stat")]
-    return set(states) == {"T"}
-
-
-def test_a_stop_while_the_manifest_does_not_come(pipes: Pipes, source: Source, s3: S3Server) -> None:
-    def stop() -> None:
+def test_a_stop_while_the_manifest_does_not_come(
+    pipes: Pipes, source: Source, s3: S3Server, wait_until: Callable[[Callable[[], bool]], None]
+) -> None:
+    def stop_feeder() -> None:
+        wait_until(lambda: bool(pipes.feeders))
+        time.sleep(0.5)  # long enough to be waiting for the first byte
         pipes.feeders[0].stop()
 
     listing = manifest(source, {"a": 1})
-    assert s3.process is not None
-    os.kill(s3.process.pid, signal.SIGSTOP)
-    while not all_stopped(s3.process.pid):  # a thread on another processor may still give an answer
-        time.sleep(0.01)
-    timer = threading.Timer(0.5, stop)
-    timer.start()
-    try:
+    stopping = threading.Thread(target=stop_feeder)
+    with frozen(s3):
+        stopping.start()
         with pytest.raises(StoppedError):
             pipes.feed(listing, store=source.store, attributes=("a",))
-    finally:
-        os.kill(s3.process.pid, signal.SIGCONT)
-    timer.join()
+    stopping.join()

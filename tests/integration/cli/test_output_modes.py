@@ -24,8 +24,9 @@ def test_a_failure_shows_the_last_lines_of_the_host_that_failed(
 ) -> None:
     script = (
         'for i in $(seq 40); do echo "$(hostname) line $i"; done; '
-        'grep -q \'"current_host":"algo-2"\' /opt/ml/input/config/resourceconfig.json && exit 3; '
-        "trap 'exit 143' TERM; sleep 60 & wait"
+        'if grep -q \'"current_host":"algo-2"\' /opt/ml/input/config/resourceconfig.json; then '
+        "until nc algo-1 4000 </dev/null 2>/dev/null; do sleep 0.1; done; exit 3; fi; "  # once its peer has a trap
+        "trap 'exit 143' TERM; nc -l -p 4000 </dev/null; sleep 60 & wait"
     )
     job = ("--image", image("sh"), "--output", "out", "--instance-count", "2", "--json")
     done = smlocal_run("run", *job, "--name", "two-bad", "-e", f"SCRIPT={script}", cwd=tmp_path)

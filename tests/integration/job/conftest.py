@@ -81,7 +81,7 @@ def job_file(tmp_path: Path, image: Callable[[str], str]) -> Callable[..., Path]
             **({"InputDataConfig": list(channels)} if channels else {}),
             "OutputDataConfig": {"S3OutputPath": "./out"},
             "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1},
-            "StoppingCondition": {"MaxRuntimeInSeconds": 90},
+            "StoppingCondition": {"MaxRuntimeInSeconds": 240},
             **members,
             **({"Local": local} if local else {}),
         }
@@ -136,7 +136,7 @@ class Background:
 
     def finish(self) -> dict[str, Any]:
         """Wait for it, and return what it answers."""
-        out, err = self.process.communicate(timeout=90)
+        out, err = self.process.communicate(timeout=240)
         assert out, err
         answer: dict[str, Any] = json.loads(out)
         return answer
