@@ -42,7 +42,7 @@ class Scheduler:
         with self._lock:
             # In the store they count as started from here on, so that nobody starts more than the limit allows. If this
             # process dies now, they are orphans, and the next scheduler or command starts them.
-            self._store.start_pending(at=time.time(), limit=self._instances)
+            self._store.start_pending(now=time.time, limit=self._instances)
             now = time.monotonic()
             self._tried = {name: at for name, at in self._tried.items() if now - at < _AGAIN_SECONDS}
             found = [name for name in orphans(self._store) if name not in self._tried]

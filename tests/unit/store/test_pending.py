@@ -74,8 +74,8 @@ def test_a_refused_job_leaves_nothing(store: Store, wait: Wait, home: Path) -> N
 def test_the_oldest_begin_while_instances_are_free(store: Store, wait: Wait) -> None:
     for name, instances in (("a", 2), ("b", 1), ("c", 3), ("d", 1)):
         wait(name, instances=instances)
-    assert store.start_pending(at=1001.0, limit=4) == ["a", "b"]  # c does not fit, and d is behind it
-    assert store.start_pending(at=1001.0, limit=4) == []
+    assert store.start_pending(now=lambda: 1001.0, limit=4) == ["a", "b"]  # c does not fit, and d is behind it
+    assert store.start_pending(now=lambda: 1001.0, limit=4) == []
     begun = store.get("a")
     assert (begun.secondary_status, begun.pending) == (SecondaryStatus.STARTING, False)
     assert [(each.status, each.started, each.ended) for each in store.transitions("a")] == [
@@ -83,16 +83,16 @@ def test_the_oldest_begin_while_instances_are_free(store: Store, wait: Wait) -> 
         (SecondaryStatus.STARTING, 1001.0, None),
     ]
     end(store, "a")
-    assert store.start_pending(at=1002.0, limit=4) == ["c"]
-    assert store.start_pending(at=1003.0, limit=None) == ["d"]
+    assert store.start_pending(now=lambda: 1002.0, limit=4) == ["c"]
+    assert store.start_pending(now=lambda: 1003.0, limit=None) == ["d"]
 
 
 def test_jobs_of_other_commands_count(store: Store, wait: Wait) -> None:
     store.create("run", run_id="0", created=1.0, documents={}, supervisor_pid=1, instances=2).release()
     wait("waiting")
-    assert store.start_pending(at=1001.0, limit=2) == []
+    assert store.start_pending(now=lambda: 1001.0, limit=2) == []
     end(store, "run")
-    assert store.start_pending(at=1001.0, limit=2) == ["waiting"]
+    assert store.start_pending(now=lambda: 1001.0, limit=2) == ["waiting"]
 
 
 def test_a_waiting_job_is_stopped_at_once(store: Store, wait: Wait) -> None:
@@ -107,14 +107,14 @@ def test_a_waiting_job_is_stopped_at_once(store: Store, wait: Wait) -> None:
     ]
     assert [event.kind for event in store.events("job")] == ["stop"]
     assert store.document("job", "local") == {}
-    assert store.start_pending(at=1003.0, limit=None) == []
+    assert store.start_pending(now=lambda: 1003.0, limit=None) == []
     with pytest.raises(JobFinishedError):
         store.add_request("job", at=1.0, kind="stop", data={})
 
 
 def test_a_job_that_has_begun_is_not_stopped_as_a_waiting_one(store: Store, wait: Wait) -> None:
     wait("job")
-    store.start_pending(at=1001.0, limit=None)
+    store.start_pending(now=lambda: 1001.0, limit=None)
     assert not store.stop_pending("job", at=1002.0, kind="stop", data={}, documents={"local": {}})
     assert store.get("job").status is TrainingJobStatus.IN_PROGRESS
     assert store.document("job", "local") is None
