@@ -101,15 +101,18 @@ def supervise(
 def supervise_submitted(
     prepared: Prepared, *, engine: Engine, store: Store, reporter: Reporter, requests: StopRequests
 ) -> None:
-    """Run a job that was recorded before it was prepared to its end. This process holds its lease."""
+    """Run a job that was recorded before it was prepared to its end. This process holds its lease.
+
+    `credentials.ready()` of `prepared`, which can show what this machine lacks, has been entered.
+    """
     plan = prepared.plan
     documents = {REQUEST: dict(plan.request), PLAN: plan_document(plan)}
-    with nullcontext() if prepared.credentials is None else prepared.credentials.ready():
-        # From here on a later supervisor continues the job, and does not begin it again.
-        store.put_documents(plan.name, {**documents, RECALL: remember(plan)})
-        context = make_context(plan.name, engine=engine, store=store, reporter=reporter, stop_requests=requests)
-        past = store.transitions(plan.name)
-        _run_to_the_end(prepared, documents, context, lambda: context.phases.resume(past, stopping=False, ended=None))
+    # From here on a later supervisor continues the job, and does not begin it again. The recorded request stays: its
+    # tags may have been changed.
+    store.put_documents(plan.name, {PLAN: documents[PLAN], RECALL: remember(plan)})
+    context = make_context(plan.name, engine=engine, store=store, reporter=reporter, stop_requests=requests)
+    past = store.transitions(plan.name)
+    _run_to_the_end(prepared, documents, context, lambda: context.phases.resume(past, stopping=False, ended=None))
 
 
 def _run_to_the_end(

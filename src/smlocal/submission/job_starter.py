@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 from contextlib import suppress
-from select import select
+from select import POLLIN, poll
 from threading import Lock
 from types import TracebackType
 from typing import Self
@@ -88,7 +88,9 @@ class JobStarter:
             process.stdin.flush()
         except BrokenPipeError:
             return b""
-        if not select([process.stdout], (), (), _ANSWERS_SECONDS)[0]:
+        answers = poll()  # a server may have too many open files for select()
+        answers.register(process.stdout, POLLIN)
+        if not answers.poll(_ANSWERS_SECONDS * 1000):
             return b""
         return process.stdout.readline()
 

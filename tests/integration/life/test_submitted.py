@@ -286,6 +286,32 @@ def test_a_job_that_is_killed_while_it_trains_is_adopted(
     assert_nothing_left("queue-adopted")
 
 
+def test_tags_that_are_added_while_it_waits_stay(
+    life: Any, submitted: Submit, scheduler: Callable[..., Scheduler]
+) -> None:
+    submitted("queue-tagged")
+    tags = [{"Key": "team", "Value": "a"}]
+    life.store.change_document("queue-tagged", "request", lambda request: {**request, "Tags": tags})
+    run_all(life, scheduler())
+    assert life.describe("queue-tagged")["Local"]["Request"] == {"Tags": tags}
+
+
+def test_containers_of_a_submitted_job_get_credentials(
+    life: Any,
+    submitted: Submit,
+    scheduler: Callable[..., Scheduler],
+    assert_nothing_left: Clean,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    script = 'test -n "${AWS_CONTAINER_CREDENTIALS_RELATIVE_URI:-}${AWS_CONTAINER_CREDENTIALS_FULL_URI:-}"'
+    submitted("queue-credentials", script, Local={"Credentials": "inherit"})
+    run_all(life, scheduler())
+    assert life.job("queue-credentials").status == "Completed", life.job("queue-credentials").failure_reason
+    assert_nothing_left("queue-credentials")
+
+
 @pytest.mark.long
 def test_killed_at_any_moment(
     life: Any, submitted: Submit, scheduler: Callable[..., Scheduler], assert_nothing_left: Clean

@@ -1,14 +1,12 @@
 """A submitted job is recorded with all that is needed to run it, and can be described, stopped and removed."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.unit.submission.conftest import REQUEST
 
-from smlocal.api.job_source import read_source
-from smlocal.api.overrides import Overrides
 from smlocal.api.training_job import TrainingJob
 from smlocal.contract.outcome.statuses import SecondaryStatus, TrainingJobStatus
 from smlocal.errors import (
@@ -24,53 +22,8 @@ from smlocal.store.jobs import Store
 from smlocal.store.lease import supervised
 from smlocal.store.records import JobRecord
 from smlocal.submission.instance_limit import InstanceLimit
-from smlocal.submission.submit import submit
 
-ROLE = "arn:aws:iam::123456789012:role/Training"
-REQUEST: dict[str, Any] = {
-    "AlgorithmSpecification": {
-        "TrainingImage": "image",
-        "TrainingInputMode": "File",
-        "MetricDefinitions": [{"Name": "loss", "Regex": "loss=(.*)"}],
-    },
-    "RoleArn": ROLE,
-    "InputDataConfig": [
-        {
-            "ChannelName": "training",
-            "DataSource": {"S3DataSource": {"S3DataType": "S3Prefix", "S3Uri": "s3://bucket/data"}},
-        }
-    ],
-    "OutputDataConfig": {"S3OutputPath": "s3://bucket/out"},
-    "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 2, "VolumeSizeInGB": 1},
-    "StoppingCondition": {"MaxRuntimeInSeconds": 60},
-}
 Submit = Callable[..., JobRecord]
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("SMLOCAL_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("AWS_REGION", "eu-west-1")
-    # Nothing here may ask an engine.
-    monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere")
-    (tmp_path / "started").mkdir()
-    monkeypatch.chdir(tmp_path / "started")
-    return tmp_path / "home"
-
-
-@pytest.fixture
-def store(home: Path) -> Iterator[Store]:
-    with Store.open(str(home)) as opened:
-        yield opened
-
-
-@pytest.fixture
-def submitted(store: Store) -> Submit:
-    def make(name: str = "Waits", limit: InstanceLimit | None = None, **members: Any) -> JobRecord:
-        job, _ = read_source({"TrainingJobName": name, **REQUEST, **members}, Overrides(), strict=True)
-        return submit(job, name=name, store=store, limit=limit)
-
-    return make
 
 
 def test_it_waits_and_is_no_orphan(submitted: Submit, store: Store) -> None:
@@ -98,7 +51,7 @@ def test_describe_has_what_clients_need(submitted: Submit) -> None:
     assert answer["TrainingJobArn"].endswith(":training-job/waits")
     assert answer["ModelArtifacts"] == {"S3ModelArtifacts": "s3://bucket/out/Waits/output/model.tar.gz"}
     assert (answer["TrainingJobStatus"], answer["SecondaryStatus"]) == ("InProgress", "Pending")
-    assert answer["RoleArn"] == ROLE
+    assert answer["RoleArn"] == REQUEST["RoleArn"]
     assert answer["ResourceConfig"] == REQUEST["ResourceConfig"]
     assert answer["StoppingCondition"] == {"MaxRuntimeInSeconds": 60}
     assert answer["AlgorithmSpecification"] == REQUEST["AlgorithmSpecification"]

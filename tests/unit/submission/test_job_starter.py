@@ -1,0 +1,96 @@
+"""The process that starts jobs: what it answers, and what happens when it is gone. These jobs find no engine."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from smlocal.errors import JobStarterError
+from smlocal.store.jobs import Store
+from smlocal.store.lease import supervised
+from smlocal.store.records import JobRecord
+from smlocal.submission import job_starter
+from smlocal.submission.job_starter import JobStarter
+from smlocal.submission.scheduler import Scheduler
+
+Submit = Callable[..., JobRecord]
+
+
+def until_ended(store: Store, name: str) -> JobRecord:
+    deadline = time.monotonic() + 60
+    while not store.get(name).status.terminal or supervised(store.directory(name)):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return store.get(name)
+
+
+def test_a_job_fails_when_there_is_no_engine(submitted: Submit, store: Store) -> None:
+    submitted(InputDataConfig=None)
+    with Scheduler(store) as scheduler:
+        assert scheduler.start_waiting() == {"Waits": None}
+        assert until_ended(store, "Waits").failure_reason == (
+            "InternalServerError: We encountered an internal error. Please try again."
+        )
+    local = store.document("Waits", "local")
+    assert "no Docker engine answers at unix:///nowhere" in local["Explanation"]
+    assert any("systemctl start docker" in hint for hint in local["Hints"])
+
+
+def test_nothing_is_wrong_with_a_job_that_has_ended(submitted: Submit, store: Store, home: Path) -> None:
+    submitted(InputDataConfig=None)
+    store.start_pending(now=time.time, limit=None)
+    with JobStarter(str(home)) as starter:
+        assert starter.start("Waits") is None
+        until_ended(store, "Waits")
+        assert starter.start("Waits") is None
+
+
+def test_it_says_what_is_wrong_and_goes_on(home: Path) -> None:
+    with JobStarter(str(home)) as starter:
+        assert "nobody" in str(starter.start("nobody"))
+        pid = starter.pid
+        assert "someone" in str(starter.start("someone"))
+        assert starter.pid == pid
+
+
+def test_a_killed_one_is_replaced(submitted: Submit, store: Store, home: Path) -> None:
+    submitted(InputDataConfig=None)
+    store.start_pending(now=time.time, limit=None)
+    with JobStarter(str(home)) as starter:
+        starter.warm_up()
+        first = starter.pid
+        assert first is not None
+        os.kill(first, signal.SIGKILL)
+        assert starter.start("Waits") is None
+        assert starter.pid != first
+        until_ended(store, "Waits")
+
+
+def test_one_that_does_not_answer_is_given_up(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job_starter, "_ANSWERS_SECONDS", 0.3)
+    monkeypatch.setattr(job_starter, "_ENDS_SECONDS", 0.3)
+    monkeypatch.setattr(sys, "executable", "/bin/cat")
+    with JobStarter(str(home)) as starter, pytest.raises(JobStarterError):
+        starter.start("Waits")
+
+
+def test_it_ends_with_its_owner(home: Path) -> None:
+    code = f"""
+import os, sys
+from smlocal.submission.job_starter import JobStarter
+starter = JobStarter({str(home)!r})
+starter.start("nobody")
+print(starter.pid, flush=True)
+os.kill(os.getpid(), 9)
+"""
+    owner = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    pid = int(owner.stdout)
+    deadline = time.monotonic() + 10
+    while Path(f"/proc/{pid}/stat").exists() and Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z":
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
