@@ -55,6 +55,8 @@ Environment variables
   DOCKER_CERT_PATH        the engine
   AWS_REGION, AWS_DEFAULT_REGION, AWS_PROFILE,
   AWS_CONFIG_FILE         the region of the job
+  SMLOCAL_PROGRESS        --progress of run and rerun
   NO_COLOR, TERM=dumb     no colour
+  FORCE_COLOR             colour elsewhere than on a terminal too
 """,
 }

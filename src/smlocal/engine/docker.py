@@ -30,6 +30,7 @@ from smlocal.engine.interface import (
     ContainerSpec,
     ContainerState,
     Network,
+    PullState,
     RegistryLogin,
     Resource,
     ResourceKind,
@@ -175,11 +176,17 @@ class DockerEngine:
             str(step.get("CreatedBy") or "") for step in reversed(self.client.read(f"/images/{quote(image)}/history"))
         )
 
-    def pull(self, name: str, login: RegistryLogin | None, progress: Callable[[str], None]) -> None:
+    def pull(
+        self,
+        name: str,
+        login: RegistryLogin | None,
+        progress: Callable[[str], None],
+        working: Callable[[PullState], None] = lambda _: None,
+    ) -> None:
         """Pull an image."""
         from smlocal.engine.pull import pull  # most runs do not pull
 
-        pull(self.client, name, login, progress)
+        pull(self.client, name, login, progress, working)
 
     @_checked_answer
     def create_volume(self, name: str, labels: Mapping[str, str], options: Mapping[str, str]) -> str:

@@ -129,6 +129,18 @@ class RegistryLogin:
     server: str
 
 
+class PullState(NamedTuple):
+    """How far an image has been pulled."""
+
+    bytes: int
+    """Downloaded so far."""
+    total_bytes: int | None
+    """None as long as the size of a layer is not known."""
+    layers: int
+    """Layers that are ready: downloaded and unpacked, or already there."""
+    total_layers: int
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ContainerProcess:
     """One process of a container."""
@@ -201,8 +213,14 @@ class Engine(Protocol):
         """The instructions that made an image, oldest first."""
         ...
 
-    def pull(self, name: str, login: RegistryLogin | None, progress: Callable[[str], None]) -> None:
-        """Pull an image; `progress` gets short lines."""
+    def pull(
+        self,
+        name: str,
+        login: RegistryLogin | None,
+        progress: Callable[[str], None],
+        working: Callable[[PullState], None] = lambda _: None,
+    ) -> None:
+        """Pull an image; `progress` gets short lines, and `working` the state, many times a second."""
 
     def create_volume(self, name: str, labels: Mapping[str, str], options: Mapping[str, str]) -> str:
         """Make a volume with the `local` driver; returns the path of its data on the engine's machine."""

@@ -1,7 +1,7 @@
 """Pulls images, and distinguishes a refusal of the registry from a registry that is unreachable."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from docker.auth import encode_header, resolve_repository_name
@@ -9,11 +9,14 @@ from docker.errors import InvalidRepository
 from docker.utils import parse_repository_tag
 
 from smlocal.engine.client import Client
-from smlocal.engine.interface import RegistryLogin
+from smlocal.engine.interface import PullState, RegistryLogin
 from smlocal.engine.registry import saved_login
 from smlocal.engine.timeouts import Call
 from smlocal.errors import EngineError, EngineLostError, ImagePullError, RegistryUnreachableError
+from smlocal.quick_dataclass import dataclass
 
+_NOT_DOWNLOADED = ("Pulling fs layer", "Waiting", "Downloading", "Retrying")
+_READY = ("Pull complete", "Already exists")
 _UNREACHABLE = (
     "no such host",
     "connection refused",
@@ -50,7 +53,13 @@ _REFUSED = (
 )
 
 
-def pull(client: Client, name: str, login: RegistryLogin | None, progress: Callable[[str], None]) -> None:
+def pull(
+    client: Client,
+    name: str,
+    login: RegistryLogin | None,
+    progress: Callable[[str], None],
+    working: Callable[[PullState], None],
+) -> None:
     """Let the engine pull `name`, with `login` or with the login that the docker command has saved."""
     repository, tag = split_reference(name)
     if login is None:
@@ -59,11 +68,12 @@ def pull(client: Client, name: str, login: RegistryLogin | None, progress: Calla
         shown = {"username": login.username, "password": login.password, "serveraddress": login.server}
     headers = {"X-Registry-Auth": encode_header(shown).decode()} if shown else {}
     parameters = {"fromImage": repository, "tag": tag}
+    layers: dict[str, _Layer] = {}
     try:
         path = "/images/create"
         with client.ask("POST", path, parameters=parameters, headers=headers, call=Call.STREAM) as answer:
             for line in answer.lines():
-                _report(line, progress)
+                _report(line, layers, progress, working)
     except EngineLostError:
         raise
     except EngineError as error:
@@ -105,7 +115,20 @@ def classified(name: str, error: EngineError) -> EngineError | RegistryUnreachab
     return error
 
 
-def _report(line: bytes, progress: Callable[[str], None]) -> None:
+@dataclass(kw_only=True, slots=True)
+class _Layer:
+    bytes: int = 0
+    total: int | None = None
+    """None as long as it is not known."""
+    ready: bool = False
+
+
+def _report(
+    line: bytes,
+    layers: dict[str, _Layer],
+    progress: Callable[[str], None],
+    working: Callable[[PullState], None],
+) -> None:
     try:
         event: Any = json.loads(line)
     except ValueError:
@@ -114,7 +137,33 @@ def _report(line: bytes, progress: Callable[[str], None]) -> None:
         return
     if trouble := event.get("error"):
         raise EngineError(str(trouble))
-    # Only the state of each layer: the progress in bytes would be hundreds of lines a second.
-    if (status := event.get("status")) and not event.get("progress"):
-        layer = event.get("id")
-        progress(f"{layer}: {status}" if layer else str(status))
+    status, name = event.get("status"), event.get("id")
+    if not isinstance(status, str):
+        return
+    # Docker begins with a line about the repository, whose id is the tag.
+    if not isinstance(name, str) or status.startswith("Pulling from"):
+        progress(status)
+        return
+    _update(layers.setdefault(name, _Layer()), status, event.get("progressDetail"))
+    working(_state(layers.values()))
+
+
+def _update(layer: _Layer, status: str, detail: Any) -> None:
+    if status == "Downloading" and isinstance(detail, dict):
+        current, total = detail.get("current"), detail.get("total")
+        layer.bytes = current if isinstance(current, int) else layer.bytes
+        layer.total = total if isinstance(total, int) and total > 0 else layer.total
+    elif not status.startswith(_NOT_DOWNLOADED):
+        layer.total = layer.bytes = layer.total or layer.bytes
+        layer.ready = status in _READY
+
+
+def _state(layers: Collection[_Layer]) -> PullState:
+    sizes = [layer.total for layer in layers]
+    known = [size for size in sizes if size is not None]
+    return PullState(
+        bytes=sum(layer.bytes for layer in layers),
+        total_bytes=sum(known) if len(known) == len(sizes) else None,
+        layers=sum(layer.ready for layer in layers),
+        total_layers=len(layers),
+    )

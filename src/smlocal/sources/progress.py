@@ -30,11 +30,11 @@ class Progress:
     eta_seconds: float | None
     """None if the rest or the rate is not known."""
 
-    def sentence(self, what: str) -> str:
+    def sentence(self, what: str, *, objects: str = "objects") -> str:
         """`train: 1.2 of 4.0 GiB, 120 of 400 objects, 310 MB/s, 9 s left`."""
         parts = [f"{what}: {_amount(self.bytes, self.total_bytes)}"]
         if self.total_objects:
-            parts.append(f"{self.objects} of {self.total_objects} objects")
+            parts.append(f"{self.objects} of {self.total_objects} {objects}")
         if self.rate:
             parts.append(_rate(self.rate))
         if self.eta_seconds is not None:
@@ -65,9 +65,10 @@ class Meter:
         self._bytes += count
         self._objects += objects
 
-    def expect(self, total_bytes: int | None) -> None:
-        """Set the total, or None if it is not known any more."""
+    def expect(self, total_bytes: int | None, total_objects: int | None = None) -> None:
+        """Set the totals: that of bytes, or None if it is not known any more, and that of objects if it has changed."""
         self._total_bytes = total_bytes
+        self._total_objects = self._total_objects if total_objects is None else total_objects
 
     def add(self, count: int, objects: int = 0) -> None:
         """Count bytes (a negative number if they were wrong) and completed objects."""

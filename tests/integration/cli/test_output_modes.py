@@ -1,9 +1,11 @@
 """How much a run says: quiet, and at the end of a failed run."""
 
 import json
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -38,3 +40,85 @@ def test_a_failure_shows_the_last_lines_of_the_host_that_failed(
     assert lines[head] == "Last lines of algo-2"
     shown = [line for line in lines[head + 1 :] if " line " in line]
     assert [line.rpartition(" ")[2] for line in shown] == [str(number) for number in range(21, 41)]
+
+
+def events(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_events_for_programs(smlocal_run: Run, image: Callable[[str], str], tmp_path: Path) -> None:
+    job = ("--image", image("sh"), "--output", "out", "--progress", "json")
+    done = smlocal_run("run", *job, "--name", "told-bad", "-e", f"SCRIPT={FAILS}", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "said\n")
+    told = events(done.stderr)
+    assert all(set(each) > {"Event", "Time"} for each in told)
+    kinds = [each["Event"] for each in told]
+    assert sorted(kinds[:2]) == ["PhaseBegan", "Planned"]
+    assert [each["Phase"] for each in told if each["Event"] == "PhaseEnded"] == [
+        "Starting",
+        "Downloading",
+        "Training",
+        "Uploading",
+    ]
+    assert {**told[-1], "Time": 0} == {
+        "Event": "Ended",
+        "Time": 0,
+        "TrainingJobName": "told-bad",
+        "TrainingJobStatus": "Failed",
+        "SecondaryStatus": "Failed",
+        "FailureReason": "AlgorithmError: why, exit code: 3",
+    }
+
+
+def test_events_and_the_answer(smlocal_run: Run, image: Callable[[str], str], tmp_path: Path) -> None:
+    job = ("--image", image("sh"), "--output", "out", "--json", "--ci", "github")
+    env = {"SMLOCAL_PROGRESS": "json"}
+    script = r"SCRIPT=printf 'one\n\ntwo {\377'"
+    done = smlocal_run("run", *job, "--name", "told-good", "-e", script, cwd=tmp_path, env=env)
+    assert json.loads(done.stdout)["TrainingJobStatus"] == "Completed"
+    lines = [(each["Host"], each["Line"]) for each in events(done.stderr) if each["Event"] == "Output"]
+    assert lines == [("algo-1", "one"), ("algo-1", ""), ("algo-1", "two {\ufffd")]
+    done = smlocal_run("run", *job, "--name", "told-good", cwd=tmp_path, env=env)
+    (told,) = events(done.stderr)
+    assert told["Event"] == "Error"
+    assert told["Error"] == json.loads(done.stdout)["Error"]
+    assert (done.returncode, told["Error"]["ExitCode"]) == (2, 2)
+
+
+def test_modes_by_variable_and_file(smlocal_run: Run, image: Callable[[str], str], tmp_path: Path) -> None:
+    job = ("--image", image("sh"), "--output", "out", "-e", "SCRIPT=echo said; sleep 1.5")
+    (tmp_path / "smlocal.toml").write_text('progress = "quiet"\n')
+    done = smlocal_run("run", *job, "--name", "mode-file", cwd=tmp_path)
+    assert (done.stdout, done.stderr) == ("said\n", "")
+    done = smlocal_run("run", *job, "--name", "mode-variable", cwd=tmp_path, env={"SMLOCAL_PROGRESS": "tty"})
+    assert "● Training       1 s\n" in done.stderr  # a carriage return, as Python reads it
+    assert "\x1b[J" in done.stderr
+    done = smlocal_run(
+        "run", *job, "--name", "mode-flag", "--progress", "plain", cwd=tmp_path, env={"SMLOCAL_PROGRESS": "tty"}
+    )
+    assert "\x1b" not in done.stderr
+    assert "● Training  " not in done.stderr
+    colour = {"FORCE_COLOR": "1"}
+    done = smlocal_run("run", *job, "--name", "mode-colour", "--progress", "plain", cwd=tmp_path, env=colour)
+    assert "\x1b[32m✔" in done.stderr
+
+
+def test_names_and_times_of_lines(smlocal_run: Run, image: Callable[[str], str], tmp_path: Path) -> None:
+    job = ("--image", image("sh"), "--output", "out", "--instance-count", "2", "-e", "SCRIPT=echo said")
+    stamp = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z "
+    for number, (options, head) in enumerate(
+        {
+            (): r"algo-\d \| ",
+            ("--no-log-prefix",): "",
+            ("--timestamps",): stamp + r"algo-\d \| ",
+            ("-t", "--no-log-prefix"): stamp,
+        }.items()
+    ):
+        done = smlocal_run("run", *job, "--name", f"heads-{number}", *options, cwd=tmp_path)
+        first, second = done.stdout.splitlines()
+        assert re.fullmatch(head + "said", first)
+        assert re.fullmatch(head + "said", second)
+        shown = smlocal_run("logs", f"heads-{number}", *options).stdout
+        assert [re.fullmatch(head + "said", line) is not None for line in shown.splitlines()] == [True, True]
+    coloured = smlocal_run("logs", "heads-0", env={"FORCE_COLOR": "1"}).stdout
+    assert "\x1b[38;5;32malgo-1 |\x1b[0m said\n" in coloured

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from smlocal.engine.docker import DockerEngine
-from smlocal.engine.interface import RegistryLogin
+from smlocal.engine.interface import PullState, RegistryLogin
 from smlocal.errors import EngineError, ImagePullError, RegistryUnreachableError
 
 MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
@@ -113,11 +113,14 @@ def published(registry: Registry, image_parts: Callable[..., tuple[bytes, bytes]
 def test_a_pull_brings_the_image_and_tells_of_progress(engine: DockerEngine, published: str) -> None:
     lines: list[str] = []
     assert engine.image(published) is None
-    engine.pull(published, None, lines.append)
+    states: list[PullState] = []
+    engine.pull(published, None, lines.append, states.append)
     facts = engine.image(published)
     assert facts is not None
     assert facts.command == ("pulled",)
-    assert any("Pull complete" in line for line in lines)
+    assert states[0].layers == 0
+    assert states[-1].layers == states[-1].total_layers == 1
+    assert states[-1].bytes == states[-1].total_bytes
     assert any("Downloaded newer image" in line for line in lines)
 
 

@@ -1,6 +1,10 @@
+import json
+from typing import Any
+
 import pytest
 
-from smlocal.engine.pull import classified, registry_host, split_reference
+from smlocal.engine.interface import PullState
+from smlocal.engine.pull import _report, classified, registry_host, split_reference
 from smlocal.errors import EngineError, ImagePullError, RegistryUnreachableError
 
 
@@ -53,3 +57,51 @@ def test_a_refusal_is_told_from_a_registry_out_of_reach(message: str, status: in
 def test_a_name_with_a_registry_that_cannot_be_one_is_refused() -> None:
     with pytest.raises(ImagePullError, match="Invalid index name"):
         registry_host("-reg.io/img")
+
+
+def told(*events: dict[str, Any]) -> tuple[list[str], list[PullState]]:
+    lines: list[str] = []
+    states: list[PullState] = []
+    layers: dict[str, Any] = {}
+    for event in events:
+        _report(json.dumps(event).encode(), layers, lines.append, states.append)
+    return lines, states
+
+
+def downloading(layer: str, current: int, total: int) -> dict[str, Any]:
+    return {"id": layer, "status": "Downloading", "progressDetail": {"current": current, "total": total}}
+
+
+def test_the_bytes_of_a_pull_are_counted_and_their_total_once_all_layers_are_known() -> None:
+    lines, states = told(
+        {"status": "Pulling from team/x", "id": "v1"},
+        {"status": "Pulling fs layer", "progressDetail": {}, "id": "a"},
+        {"status": "Waiting", "progressDetail": {}, "id": "b"},
+        {"status": "Already exists", "progressDetail": {}, "id": "c"},
+        downloading("a", 10, 100),
+        {"status": "Retrying in 5 seconds", "progressDetail": {}, "id": "b"},
+        downloading("b", 20, 50),
+        {"status": "Download complete", "progressDetail": {}, "id": "a"},
+        {"status": "Extracting", "progressDetail": {"current": 5, "total": 100}, "id": "a"},
+        {"status": "Pull complete", "progressDetail": {}, "id": "a"},
+        {"status": "Digest: sha256:00"},
+    )
+    assert lines == ["Pulling from team/x", "Digest: sha256:00"]
+    assert states[3] == (10, None, 1, 3)
+    assert states[5:] == [(30, 150, 1, 3), (120, 150, 1, 3), (120, 150, 1, 3), (120, 150, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"id": "a", "status": "Downloading"},
+        {"id": "a", "status": "Downloading", "progressDetail": {"current": "1", "total": -1}},
+        {"id": "a", "status": "Downloading", "progressDetail": []},
+        {"id": "a", "status": "Pulling fs layer"},
+    ],
+    ids=str,
+)
+def test_a_layer_whose_engine_does_not_count(event: dict[str, Any]) -> None:
+    assert told(event)[1] == [(0, None, 0, 1)]
+    assert told(event, {"id": "a", "status": "Pull complete"})[1][1] == (0, 0, 1, 1)
+    assert told({"id": "a", "status": 5}, {"id": 5, "status": "x"}) == (["x"], [])

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from smlocal.cli.job_argument import job_argument
+from smlocal.cli.screen_options import LINE_OPTIONS
+from smlocal.cli.terminal.colour import has_colours
 from smlocal.cli.terminal.standard_streams import output_errors
+from smlocal.cli.views.host_prefix import host_prefix
 from smlocal.cli.views.log_lines import LogLines
 
 if TYPE_CHECKING:
@@ -21,9 +24,10 @@ _MAX_KEPT = 1 << 16
 @job_argument
 @click.option("--host", metavar="HOST", help="Show only this host, e.g. algo-2.")
 @click.option("--follow", "-f", is_flag=True, help="Follow the log until the job ends.")
-@click.option("--timestamps", "-t", is_flag=True, help="Show the time of each line, in UTC.")
+@LINE_OPTIONS[0]
+@LINE_OPTIONS[1]
 @click.option("--raw", is_flag=True, help="Print the bytes exactly as the containers wrote them.")
-def command(*, name: str, host: str | None, follow: bool, timestamps: bool, raw: bool) -> None:
+def command(*, name: str, host: str | None, follow: bool, timestamps: bool, no_log_prefix: bool, raw: bool) -> None:
     """Print the logs of a job's containers.
 
     Prints the whole log as the service's log would show it: a TAB is #011.
@@ -36,12 +40,13 @@ def command(*, name: str, host: str | None, follow: bool, timestamps: bool, raw:
     if host is not None and host not in logs:
         raise click.UsageError(f"The job {name} has no host {host}; it has {', '.join(logs)}.")
     chosen = {each: path for each, path in logs.items() if host in {None, each}}
-    page = _Page()
+    page = _Page(several=len(chosen) > 1)
+    coloured = has_colours(sys.stdout)
     printers = {}
     for each, path in chosen.items():
         times = LogTimes(times_path(path)) if timestamps else None
-        prefix = f"{each} | ".encode() if len(chosen) > 1 else b""
-        printers[each] = _Printer(prefix, LogLines(raw=raw, prefix=prefix, times=times), times, page)
+        prefix = host_prefix(each, coloured=coloured) if len(chosen) > 1 and not no_log_prefix else b""
+        printers[each] = _Printer(LogLines(raw=raw, prefix=prefix, times=times), times, page)
     for each, position, piece in log_pieces(name, chosen, follow=follow):
         if piece:
             printers[each].write(piece, position)
@@ -52,12 +57,13 @@ def command(*, name: str, host: str | None, follow: bool, timestamps: bool, raw:
 class _Page:
     """The output for all hosts. A line of one host ends before a line of another begins."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, several: bool) -> None:
+        self.several = several
         self._writer: object = None
         """The host printer whose line has no end yet."""
 
-    def write(self, writer: object, data: bytes, prefix: bytes) -> None:
-        if prefix:
+    def write(self, writer: object, data: bytes) -> None:
+        if self.several:
             if self._writer not in {None, writer}:
                 data = b"\n" + data
             self._writer = None if data.endswith(b"\n") else writer
@@ -71,15 +77,14 @@ class _Page:
 class _Printer:
     """Prints one host's log."""
 
-    def __init__(self, prefix: bytes, lines: LogLines, times: "LogTimes | None", page: _Page) -> None:
-        self._prefix = prefix
+    def __init__(self, lines: LogLines, times: "LogTimes | None", page: _Page) -> None:
         self._lines = lines
         self._times = times
         self._page = page
         self._kept = b""
 
     def write(self, piece: bytes, position: int) -> None:
-        """Print these bytes of the log, which are at `position`. With a prefix only whole lines are printed."""
+        """Print these bytes of the log, which are at `position`. Of several hosts only whole lines are printed."""
         if self._times is not None:
             self._times.renew()  # the times of bytes are written before the bytes
         self._write(self._lines.feed(piece, position))
@@ -89,7 +94,7 @@ class _Printer:
         self._print(self._kept + self._lines.end())
 
     def _write(self, data: bytes) -> None:
-        if self._prefix:
+        if self._page.several:
             whole, newline, self._kept = (self._kept + data).rpartition(b"\n")
             data = whole + newline
             if len(self._kept) > _MAX_KEPT:
@@ -98,4 +103,4 @@ class _Printer:
 
     def _print(self, data: bytes) -> None:
         if data:
-            self._page.write(self, data, self._prefix)
+            self._page.write(self, data)

@@ -11,6 +11,9 @@ import click
 from smlocal.cli.ci_messages import LogGroup, annotate_job, annotated_errors, chosen_service, ci_option
 from smlocal.cli.image_build import build_job_image, with_built_image
 from smlocal.cli.job_options import job_options, read_job_options
+from smlocal.cli.screen_options import SCREEN_OPTIONS, mode_of, screen_of
+from smlocal.cli.terminal.progress_mode import ProgressMode
+from smlocal.errors import SmlocalError
 
 if TYPE_CHECKING:
     from smlocal.ci.services import CiService
@@ -21,7 +24,6 @@ if TYPE_CHECKING:
 
 EXIT_CODES = {"Completed": 0, "Failed": 1, "Stopped": 4}
 _SIGNALLED = 128
-_RUN_OPTIONS = ("strict", "build", "replace", "as_json", "report", "junit", "detach", "verbose", "quiet")
 
 
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -65,9 +67,7 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ci_option,
         click.option("--detach", "-d", is_flag=True, help="Run the job in the background; print its name."),
         click.option("--verbose", "-v", is_flag=True, help="Also print a docker command that starts the job by hand."),
-        click.option(
-            "--quiet", "-q", is_flag=True, help="Print only the containers' output, and the reason if the job fails."
-        ),
+        *SCREEN_OPTIONS,
     )
     for option in reversed(options):
         command = option(command)
@@ -95,45 +95,40 @@ def run_job(
     read: "Callable[[], tuple[JobFile, str]]", given: dict[str, Any], *, ci: str | None, title: str, file: str | None
 ) -> int:
     """Run the job that `read` returns as the options say; returns the exit code. `file`: where errors are annotated."""
-    service = chosen_service(ci)
-    with annotated_errors(service, file):
-        return _run(*read(), title=title, service=service, file=file, **{key: given[key] for key in _RUN_OPTIONS})
+    if mode_of(given) is not ProgressMode.JSON:
+        service = chosen_service(ci)
+        with annotated_errors(service, file):
+            return _run(*read(), given, title=title, service=service, file=file)
+    # A program reads stderr: errors are events, and nothing is for a CI service.
+    from smlocal.cli.terminal.event_screen import print_error
+
+    try:
+        return _run(*read(), given, title=title, service=None, file=file)
+    except SmlocalError as error:
+        print_error(error, as_json=given["as_json"])
+        return error.exit_code
 
 
 def _run(
-    job: "JobFile",
-    name: str,
-    *,
-    title: str,
-    strict: bool,
-    build: str | None,
-    replace: bool,
-    as_json: bool,
-    report: str | None,
-    junit: str | None,
-    detach: bool,
-    verbose: bool,
-    quiet: bool,
-    service: "CiService | None",
-    file: str | None,
+    job: "JobFile", name: str, given: dict[str, Any], *, title: str, service: "CiService | None", file: str | None
 ) -> int:
-    report, junit = _usable(report), _usable(junit)
+    report, junit = _usable(given["report"]), _usable(given["junit"])
     if report is not None and report == junit:
         raise click.UsageError("--report and --junit name the same file.")
 
     from smlocal.api.execution import execute, execute_in_background
-    from smlocal.cli.terminal.screen import Screen
     from smlocal.job.control.stop_requests import StopSignals
 
-    if build is not None:
+    detach, mode = given["detach"], mode_of(given)
+    if given["build"] is not None:
         from smlocal.api.execution import check_name
 
-        check_name(name, replace=replace)  # before a build that may take long
-        build_job_image(job, build, quiet=quiet)
-    group = LogGroup(service if not (detach or quiet) else None, f"smlocal {title} {name}")
-    screen = Screen(output_to=(sys.stderr if as_json else sys.stdout).fileno(), quiet=quiet)
-    screen.verbose = verbose
-    asked: Any = {"name": name, "strict": strict, "replace": replace, "reporter": screen}
+        check_name(name, replace=given["replace"])  # before a build that may take long
+        build_job_image(job, given["build"], quiet=mode in {ProgressMode.QUIET, ProgressMode.JSON})
+    group = LogGroup(service if not (detach or mode is ProgressMode.QUIET) else None, f"smlocal {title} {name}")
+    screen = screen_of(given)
+    screen.verbose = given["verbose"]
+    asked: Any = {"name": name, "strict": given["strict"], "replace": given["replace"], "reporter": screen}
     asked |= {"report": report, "junit": junit}
     group.begin()
     try:
@@ -145,17 +140,15 @@ def _run(
         screen.finish(group.end())
         raise
     if detach:
-        click.echo(_answer_so_far(name) if as_json else name)
+        screen.finish()
+        click.echo(_answer_so_far(name) if given["as_json"] else name)
         return 0
-    code, unwritten = _finish(result, screen, group, as_json=as_json, quiet=quiet)
+    code, unwritten = _finish(result, screen, group, as_json=given["as_json"])
     if service is not None:
         annotate_job(service, result.answer, file)
     for error in (*not_reported, unwritten):
         if error is not None:
-            from smlocal.cli.terminal.errors import show_error
-
-            debug = click.get_current_context().obj["debug"]
-            show_error(error, debug=debug, as_json=False)  # stdout has the job's document
+            screen.show_error(error, debug=click.get_current_context().obj["debug"])  # stdout has the job's document
             code = code or error.exit_code
     return code
 
@@ -179,21 +172,10 @@ def _answer_so_far(name: str) -> str:
 
 
 def _finish(
-    result: "Result", screen: "Screen", group: LogGroup, *, as_json: bool, quiet: bool
+    result: "Result", screen: "Screen", group: LogGroup, *, as_json: bool
 ) -> "tuple[int, StandardOutputError | None]":
     """Print how the job ended. Returns the exit code, and the error if the answer could not be printed."""
-    text = ""
-    if quiet and result.status == "Failed":
-        from smlocal.cli.views.summary import failure
-
-        text = failure(result.answer)
-    elif not quiet:
-        from smlocal.cli.views.summary import summary
-
-        end = group.end()
-        text = summary(result.answer, lines_shown=None if end else screen.lines_shown)
-        text = f"{end}\n{text}" if end else text
-    screen.finish(text, _allow_signals)
+    screen.ended(result.answer, group.end(), _allow_signals)
     unwritten = _print_answer(result) if as_json else None
     if result.signal is not None and result.status == "Stopped":
         return _SIGNALLED + (15 if result.signal == 1 else result.signal), unwritten

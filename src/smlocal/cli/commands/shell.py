@@ -89,9 +89,10 @@ def _new(
 ) -> "Iterator[ProcessStreams]":
     """A new container. `name`: the ended job that it is for."""
     from smlocal.api.shell import shell_in_new_container
+    from smlocal.cli.terminal.progress_mode import chosen_mode
     from smlocal.cli.terminal.screen import Screen
 
-    screen = Screen(output_to=sys.stderr.fileno())
+    screen = Screen(output_to=sys.stderr.fileno(), mode=chosen_mode(None, quiet=False))
     if name is None:
         job, name = read_job_options({**given, "job": subject})
     else:

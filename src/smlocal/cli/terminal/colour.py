@@ -2,6 +2,7 @@
 
 import os
 import sys
+from typing import TextIO
 
 RED = "31"
 GREEN = "32"
@@ -11,7 +12,25 @@ BOLD = "1"
 
 
 def paint(text: str, colour: str) -> str:
-    """Colour a text if stderr is a terminal and NO_COLOR is not set."""
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not sys.stderr.isatty():
-        return text
-    return f"\033[{colour}m{text}\033[0m"
+    """Colour a text for stderr, if it is to have colours."""
+    return f"\033[{colour}m{text}\033[0m" if has_colours(sys.stderr) else text
+
+
+def has_colours(stream: TextIO) -> bool:
+    """True for a terminal, unless `NO_COLOR` is set or `TERM=dumb`; elsewhere only with `FORCE_COLOR`."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if _forced():
+        return True
+    return os.environ.get("TERM") != "dumb" and stream.isatty()
+
+
+def colour_conflict() -> str | None:
+    """A warning if the environment asks for both."""
+    if os.environ.get("NO_COLOR") and _forced():
+        return "NO_COLOR and FORCE_COLOR are both set: no colours"
+    return None
+
+
+def _forced() -> bool:
+    return os.environ.get("FORCE_COLOR", "") not in {"", "0"}

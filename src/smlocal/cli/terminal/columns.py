@@ -52,6 +52,34 @@ def shortened(text: str, room: int) -> str:
     return text[: max(0, room - 1)] + "…"
 
 
+def columns_of_text(text: str) -> int:
+    """The columns that a text takes on a terminal: wide characters take two, combining ones none."""
+    if text.isascii():
+        return len(text)
+    return sum(map(_columns, text))
+
+
+def shortened_to_columns(text: str, room: int) -> str:
+    """The text in at most `room` columns; a cut is marked by `…`."""
+    if columns_of_text(text) <= room:
+        return text
+    kept, used = [], 0
+    for character in text:
+        used += _columns(character)
+        if used > room - 1:
+            break
+        kept.append(character)
+    return "".join(kept) + "…" * (room > 0)
+
+
+def _columns(character: str) -> int:
+    import unicodedata
+
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in {"W", "F"} else 1
+
+
 def short_path(path: str) -> str:
     """`./out/…` for a path below the current folder; other paths unchanged."""
     try:

@@ -40,7 +40,7 @@ class LiveLines:
         yield data
         end = data.rfind(b"\n") + 1
         self._shown = stream
-        if line := _visible(data[end:] if end else begun + data):
+        if line := visible_part(data[end:] if end else begun + data):
             self._unfinished[stream] = line
         else:
             self._shown = next(iter(self._unfinished), None)
@@ -58,7 +58,7 @@ class LiveLines:
         return _CLEAR_LINE if len(line) < columns else b"\n"
 
 
-def _visible(line: bytes) -> bytes:
+def visible_part(line: bytes) -> bytes:
     """The part of a line that no carriage return has overwritten."""
     text = line.rstrip(b"\r")
     return (text.rpartition(b"\r")[2] + line[len(text) :])[-_MOST_KEPT:]

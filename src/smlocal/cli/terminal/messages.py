@@ -9,10 +9,13 @@ import time
 from collections.abc import Callable
 from threading import Lock
 
-from smlocal.cli.terminal.nonblocking_writer import NonblockingWriter, is_same_file
+from smlocal.cli.terminal.bottom_line import BottomLine
+from smlocal.cli.terminal.nonblocking_writer import PIECE, NonblockingWriter, is_same_file
 
 _NEWLINE = 10
 _CLEAR_LINE = b"\r\033[K"
+_ABOVE = PIECE // 2
+"""Bytes of output that are written at once above the line at the bottom, which needs room too."""
 _UNREAD_SECONDS = 2.0
 """When the job is being stopped, a reader that has read nothing for so long is not waited for."""
 
@@ -20,58 +23,75 @@ _UNREAD_SECONDS = 2.0
 class Messages:
     """Prints messages, and keeps the state of the line that the cursor is on."""
 
-    def __init__(self, *, output_to: int, quiet: bool) -> None:
-        """`output_to` is the file descriptor of the containers' output; with `quiet` nothing is printed."""
+    def __init__(self, *, output_to: int, quiet: bool, live: bool) -> None:
+        """`output_to` is the file descriptor of the containers' output; with `quiet` nothing is printed.
+
+        With `live` there is a line at the bottom whose text changes.
+        """
         descriptor = sys.stderr.fileno()
-        self.terminal = descriptor if os.isatty(descriptor) and os.environ.get("TERM") != "dumb" else None
+        self.live = live and not quiet
+        self.quiet = quiet
         self.lines_shown = 0
         """Lines of the containers' output, if it goes to the same file."""
         self.shared = is_same_file(descriptor, output_to)
         self.stopping_since: float | None = None
         """When the stop of the job began, on the monotonic clock."""
+        self.last_print = time.monotonic()
+        """When something was printed to the file of the messages."""
         self._writer = NonblockingWriter(descriptor)
-        self._quiet = quiet
+        self._terminal = os.isatty(descriptor) and os.environ.get("TERM") != "dumb"
         self._lock = Lock()
+        self._gone = False
+        """True if standard error cannot be written."""
         self._pending = b""
         self._line_open = False
-        self._drawn = False
+        self._bottom = BottomLine(descriptor, live=self.live)
         self._lasting = False
-        self._kept = False
 
     def print(self, line: str) -> None:
         """Print a line as soon as there is room for it."""
         with self._lock:
-            self._put(self._fresh_line() + _encoded(line) + b"\n")
+            start = self._fresh_line()
+            if not self._lasting:
+                self._bottom.text = ""
+            self._put(start + _encoded(line) + b"\n" + self._bottom.show())
+            self.last_print = time.monotonic()
 
-    def draw(self, text: str, *, lasting: bool = False) -> None:
-        """Replace the last line that was drawn, on a terminal. All other output replaces it.
+    def show_status(self, text: str, *, lasting: bool = False) -> None:
+        """Set the line at the bottom. Other output moves it down if it is `lasting`, and replaces it otherwise.
 
-        The last state of a `lasting` line stays visible, once.
+        An empty text removes it.
         """
         with self._lock:
-            if self._line_open or self._pending:
-                return
-            self._put(_CLEAR_LINE + _encoded(text))
-            self._drawn, self._lasting = True, lasting
+            self._lasting = lasting
+            if self._pending and self.live:
+                self._bottom.text = text  # it is drawn later
+            else:
+                self._put(self._bottom.change(text))
 
     def after_key(self) -> None:
         """Start a new line, because the terminal may just have shown `^C`."""
         with self._lock:
-            if self.terminal is not None:
-                self._put(b"\n" if self._line_open else _CLEAR_LINE)
-                self._line_open = False
+            if not self._terminal:
+                return
+            erased = self._bottom.hide()
+            self._put(erased + (b"\n" if self._line_open else _CLEAR_LINE))
+            self._line_open = False
+            self._bottom.line_ended()
+            self._put(self._bottom.show())
 
     def write_output(self, writer: NonblockingWriter, data: memoryview) -> int:
         """Write output of a container without waiting; returns the number of bytes written."""
         with self._lock:
             if not self.shared:
                 return writer.try_write(data)
-            if self._drawn:
-                self._put(self._fresh_line())
+            if self._bottom.text:
+                return self._write_above(writer, data)
             went = writer.try_write(data)
             if went:
-                self._line_open = data[went - 1] != _NEWLINE
-                self.lines_shown += bytes(data[:went]).count(b"\n")
+                piece = bytes(data[:went])
+                self._bottom.written(piece)
+                self._count(piece)
             return went
 
     def finish(self, text: str, before_waiting: Callable[[], None]) -> None:
@@ -80,8 +100,10 @@ class Messages:
         If the job is being stopped, it does not wait for long.
         """
         with self._lock:
-            if text or not self._quiet:
-                self._put(self._fresh_line() + (_encoded(text) + b"\n" if text else b""), last=True)
+            if text or not self.quiet:
+                start = self._fresh_line(clear=bool(text))
+                self._bottom.text = ""
+                self._put(start + (_encoded(text) + b"\n" if text else b""), last=True)
             last = time.monotonic()
             while self._pending and not self.reader_is_gone(last):
                 before_waiting()
@@ -94,28 +116,52 @@ class Messages:
         """True if the job is being stopped and the reader, who last read at time `last`, is not waited for any more."""
         return self.stopping_since is not None and time.monotonic() - max(last, self.stopping_since) > _UNREAD_SECONDS
 
-    def _fresh_line(self) -> bytes:
-        """The bytes that move the cursor to the start of an empty line."""
-        if self._drawn:
-            self._drawn = False
-            if not self._lasting:
-                return _CLEAR_LINE
-            kept, self._kept = self._kept, True
-            return _CLEAR_LINE if kept else b"\n"
-        # The last line of a container may have no newline.
-        start = b"\n" if self._line_open else b""
+    def _write_above(self, writer: NonblockingWriter, data: memoryview) -> int:
+        """Write output above the line at the bottom, in one write: nothing can come between."""
+        self._put(b"" if self._lasting else self._bottom.change(""))
+        if self._pending:
+            return 0
+        piece = bytes(data[:_ABOVE])
+        if len(data) > _ABOVE:
+            piece = piece[: piece.rfind(b"\n") + 1] or piece
+        line = self._bottom.line
+        before, after = self._bottom.around(piece)
+        went = writer.try_write(memoryview(before + piece + after))
+        of_piece = max(0, min(went - len(before), len(piece)))
+        if of_piece < len(piece):
+            # There was no room for everything. The line at the bottom comes back with the next piece.
+            self._pending = before[went:]
+            piece = piece[:of_piece]
+            self._bottom.cut_off(line, piece)
+        else:
+            self._pending = (before + piece + after)[went:]
+        if piece:
+            self._count(piece)
+        return len(piece)
+
+    def _count(self, written: bytes) -> None:
+        self._line_open = written[-1] != _NEWLINE
+        self.lines_shown += written.count(b"\n")
+        self.last_print = time.monotonic()
+
+    def _fresh_line(self, *, clear: bool = True) -> bytes:
+        """The bytes that move the cursor to the start of an empty line. Without `clear`, text there stays."""
+        erased = self._bottom.hide()
+        # The last line of a container may have no newline. At the start of a line, the terminal may have shown a key.
+        start = b"\n" if self._line_open else _CLEAR_LINE if clear and self.live and self._terminal else b""
         self._line_open = False
-        return start
+        self._bottom.line_ended()
+        return erased + start
 
     def _put(self, data: bytes, *, last: bool = False) -> None:
-        if self._quiet and not last:
+        if self._gone or (self.quiet and not last):
             return
         self._pending += data
         try:
             while self._pending and (went := self._writer.try_write(memoryview(self._pending))):
                 self._pending = self._pending[went:]
         except OSError:
-            self._quiet, self._pending = True, b""
+            self.quiet, self._pending = True, b""
 
 
 def _encoded(text: str) -> bytes:

@@ -6,7 +6,7 @@ import stat
 from collections.abc import Callable
 from threading import Lock
 
-_PIECE = 4096
+PIECE = 4096
 """PIPE_BUF: if a pipe is ready for writing, a write of so many bytes does not block."""
 _POLL_SECONDS = 1.0
 _ONE_AT_A_TIME = Lock()
@@ -30,7 +30,7 @@ class NonblockingWriter:
         with _ONE_AT_A_TIME:
             if not self._poll.poll(0):
                 return 0
-            return os.write(self._descriptor, data[:_PIECE])
+            return os.write(self._descriptor, data[:PIECE])
 
     def write(self, data: bytes, before_waiting: Callable[[], None]) -> None:
         """Write all bytes, however long it takes."""

@@ -3,28 +3,30 @@
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from smlocal.cli.terminal.colour import BOLD, FAINT, GREEN, RED, YELLOW, paint
+from smlocal.cli.terminal.bottom_line import columns_of_terminal
+from smlocal.cli.terminal.colour import BOLD, FAINT, GREEN, RED, YELLOW, colour_conflict, has_colours, paint
 from smlocal.cli.terminal.columns import width_of, wrapped
 from smlocal.cli.terminal.live_lines import LiveLines
 from smlocal.cli.terminal.messages import Messages
 from smlocal.cli.terminal.nonblocking_writer import NonblockingWriter
 from smlocal.cli.terminal.printable import printable
-from smlocal.cli.views.host_prefix import host_lines
+from smlocal.cli.terminal.progress_mode import ProgressMode
+from smlocal.cli.terminal.running_line import PLAIN_SECONDS, Countdown, RunningLine, training_text
+from smlocal.cli.views.host_prefix import host_prefix, prefixed_lines
 from smlocal.contract.outcome.statuses import StopCause
 from smlocal.engine.interface import Written
 from smlocal.job.reporter import Reporter
 from smlocal.planning.model import JobPlan
 
 if TYPE_CHECKING:
-    from smlocal.cli.terminal.countdown import Countdown
+    from smlocal.errors import SmlocalError
 
 _NAME_WIDTH = 13
-_PROGRESS_SECONDS = 10.0
-_CAUSES = {
+CAUSES = {
     StopCause.REQUEST: "SIGTERM sent",
     StopCause.MAX_RUNTIME: "MaxRuntimeInSeconds reached, SIGTERM sent",
     StopCause.MAX_WAIT: "MaxWaitTimeInSeconds reached, SIGTERM sent",
@@ -38,17 +40,30 @@ class Screen(Reporter):
     never waits.
     """
 
-    def __init__(self, *, output_to: int, quiet: bool = False) -> None:
-        """The containers' output goes to the file descriptor `output_to`; with `quiet` nothing else is shown."""
-        self._messages = Messages(output_to=output_to, quiet=quiet)
+    def __init__(
+        self, *, output_to: int, mode: ProgressMode, timestamps: bool = False, log_prefix: bool = True
+    ) -> None:
+        """The containers' output goes to the file descriptor `output_to`.
+
+        Its lines get the time with `timestamps`, and with `log_prefix` their host if there are several.
+        """
+        live, quiet = mode is ProgressMode.TTY, mode is ProgressMode.QUIET
+        self._messages = Messages(output_to=output_to, quiet=quiet, live=live)
+        self._output_to = output_to
         self._output = NonblockingWriter(output_to)
         self._output_lock = Lock()
-        self._several = False
-        self._terminal = os.isatty(output_to)
+        self._timestamps = timestamps
+        self._log_prefix = log_prefix
+        self._heads: dict[str, bytes] = {}
+        """What is in front of the lines of each host, if there are several."""
+        self._terminal = os.isatty(output_to) or (live and self._messages.shared)
         self._live = LiveLines(output_to)
         self._broken = False
+        self._running: RunningLine | None = None
         self._countdown: Countdown | None = None
         self._last_progress = time.monotonic()
+        if conflict := colour_conflict():
+            self.warning(conflict)
 
     @property
     def lines_shown(self) -> int | None:
@@ -57,12 +72,32 @@ class Screen(Reporter):
 
     def finish(self, text: str = "", before_waiting: Callable[[], None] = lambda: None) -> None:
         """Print the last message of a run; `before_waiting` is called before each wait for its reader."""
-        self._end_countdown()
+        self._end_running()
         self._messages.finish(text, before_waiting)
+
+    def ended(self, answer: Mapping[str, Any], group_end: str, before_waiting: Callable[[], None]) -> None:
+        """Print how the job ended, after the line that ends the group in the log of a CI service, if there is one."""
+        lines = [group_end] if group_end else []
+        if self._messages.quiet:
+            if answer["TrainingJobStatus"] == "Failed":
+                from smlocal.cli.views.summary import failure
+
+                lines.append(failure(answer))
+        else:
+            from smlocal.cli.views.summary import summary
+
+            lines.append(summary(answer, lines_shown=None if group_end else self.lines_shown))
+        self.finish("\n".join(lines), before_waiting)
+
+    def show_error(self, error: "SmlocalError", *, debug: bool) -> None:
+        """Show an error that came after the end of the job."""
+        from smlocal.cli.terminal.errors import show_error
+
+        show_error(error, debug=debug, as_json=False)
 
     def planned(self, plan: JobPlan) -> None:
         """Show what starts, and warn of what will fail on the service."""
-        self._several = len(plan.hosts) > 1
+        self._prepare_heads(plan)
         modes = {channel["TrainingInputMode"] for channel in _channel_modes(plan)} or {"no channels"}
         size = f"{len(plan.hosts)} × {plan.hosts[0].host.instance_type}"
         self._messages.print(
@@ -79,9 +114,9 @@ class Screen(Reporter):
     def working(self, text: str) -> None:
         """Show the progress: one line that changes on a terminal, elsewhere a line every ten seconds."""
         text = printable(text)
-        if self._messages.terminal is not None:
-            self._messages.draw(f"  {text}")
-        elif time.monotonic() - self._last_progress >= _PROGRESS_SECONDS:
+        if self._messages.live:
+            self._messages.show_status(f"  {text}")
+        elif time.monotonic() - self._last_progress >= PLAIN_SECONDS:
             self._last_progress = time.monotonic()
             self._messages.print(f"  {text}")
 
@@ -89,10 +124,11 @@ class Screen(Reporter):
         """Show the start of training, whose output follows. Other phases are only shown at their end."""
         if phase == "Training":
             self._messages.print(f"● {phase}")
+            self._running = RunningLine(self._messages, training_text(time.monotonic()))
 
     def phase_ended(self, phase: str, seconds: float, detail: str, *, good: bool = True) -> None:
         """Show one line for each phase."""
-        self._end_countdown()
+        self._end_running()
         mark = paint("✔", GREEN) if good else paint("✗", RED)
         head = f"{phase:<{_NAME_WIDTH}}{seconds:6.1f} s   "
         lines = "\n".join(wrapped(printable(detail), indent=2 + len(head), width=width_of(sys.stderr)))
@@ -100,8 +136,8 @@ class Screen(Reporter):
 
     def output(self, host: str, written: Written) -> None:
         """Show complete lines, with the host if there are several. A terminal shows the lines of a single host grow."""
-        if self._several:
-            data = host_lines(host, written.lines, terminal=self._terminal)
+        if self._heads or self._timestamps:
+            data = prefixed_lines(self._head(host), written.lines, terminal=self._terminal)
         elif not self._terminal:
             data = written.lines
         else:
@@ -113,27 +149,45 @@ class Screen(Reporter):
     def stopping(self, cause: StopCause, grace: float | None) -> None:
         """Show that the job is being stopped."""
         self._messages.stopping_since = time.monotonic()
-        self._end_countdown()
+        self._end_running()
         self._messages.after_key()
         if grace is None:
             self._messages.print("◌ Stopping       no container was running")
             return
-        if self._messages.terminal is None:
-            self._messages.print(f"◌ Stopping       {_CAUSES[cause]}, up to {grace:g} s to save its work")
-            return
-        from smlocal.cli.terminal.countdown import Countdown
-
-        self._countdown = Countdown(self._messages, why=_CAUSES[cause], grace=grace)
+        if not self._messages.live:
+            self._messages.print(f"◌ Stopping       {CAUSES[cause]}, up to {grace:g} s to save its work")
+        self._countdown = Countdown(why=CAUSES[cause], grace=grace)
+        self._running = RunningLine(self._messages, self._countdown)
+        self._running.show()
 
     def warning(self, text: str) -> None:
         """Show a warning."""
         lines = wrapped(printable(text), indent=2, width=width_of(sys.stderr))
         self._messages.print(f"{paint('!', YELLOW)} " + "\n".join(lines))
 
-    def _end_countdown(self) -> None:
-        if self._countdown is not None:
-            self._countdown.end()
-            self._countdown = None
+    def _prepare_heads(self, plan: JobPlan) -> None:
+        if len(plan.hosts) > 1:
+            coloured = self._log_prefix and has_colours(sys.stdout if self._output_to == 1 else sys.stderr)
+            for each in plan.hosts:
+                name = each.host.name
+                self._heads[name] = host_prefix(name, coloured=coloured) if self._log_prefix else b""
+
+    def _head(self, host: str) -> bytes:
+        head = self._heads.get(host, b"")
+        if not self._timestamps:
+            return head
+        from smlocal.cli.views.log_lines import stamp
+
+        return stamp(time.time()) + head
+
+    def _end_running(self) -> None:
+        if self._running is None:
+            return
+        self._running.end()
+        self._running = None
+        if self._countdown is not None and self._messages.live:
+            self._messages.print(self._countdown(columns_of_terminal(2)))  # its last state stays
+        self._countdown = None
 
     def _write_output(self, data: bytes) -> None:
         """Write the output. A reader that is gone, or has stopped reading, does not disturb the job."""

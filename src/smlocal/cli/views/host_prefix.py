@@ -1,14 +1,25 @@
-"""Lines with the name of their host in front."""
+"""What is put in front of lines: the name of their host, in its colour."""
+
+_COLOURS = (32, 130, 28, 133, 161, 30, 98)
+"""Of the 256 colours of terminals: those that can be read on black and on white."""
 
 
-def host_lines(host: str, lines: bytes, *, terminal: bool) -> bytes:
-    """Put the name in front of each line. A last line without a newline gets one.
+def host_prefix(host: str, *, coloured: bool) -> bytes:
+    """`algo-1 | `. A host always has the same colour."""
+    if not coloured:
+        return f"{host} | ".encode()
+    number = host.rpartition("-")[2]
+    colour = _COLOURS[(int(number) - 1 if number.isdecimal() else 0) % len(_COLOURS)]
+    return f"\033[38;5;{colour}m{host} |\033[0m ".encode()
 
-    On a `terminal` the name is also put after a carriage return, as progress bars write it.
+
+def prefixed_lines(prefix: bytes, lines: bytes, *, terminal: bool) -> bytes:
+    """Put the prefix in front of each line. A last line without a newline gets one.
+
+    On a `terminal` the prefix is also put after a carriage return, as progress bars write it.
     """
     if not lines:
         return b""
-    prefix = f"{host} | ".encode()
     lines = lines.removesuffix(b"\n")
     if terminal and b"\r" in lines:
         plain = lines.replace(b"\r\n", b"\n").removesuffix(b"\r")

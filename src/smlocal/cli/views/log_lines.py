@@ -28,14 +28,14 @@ class LogLines:
         if self._times is None:
             return self._prefixed(self._seen(piece), self._prefix)
         parts = (
-            self._prefixed(self._seen(part), _stamp(at) + self._prefix) for part, at in self._timed(piece, position)
+            self._prefixed(self._seen(part), stamp(at) + self._prefix) for part, at in self._timed(piece, position)
         )
         return b"".join(parts)
 
     def end(self) -> bytes:
         """Return the rest. If lines have a prefix, the last one gets a newline."""
         rest = b"" if self._view is None else self._view.feed(b"", last=True)
-        prefix = self._prefix if self._times is None else _stamp(None) + self._prefix
+        prefix = self._prefix if self._times is None else stamp(None) + self._prefix
         shown = self._prefixed(rest, prefix)
         return shown if self._begins or not prefix else shown + b"\n"
 
@@ -66,7 +66,8 @@ class LogLines:
             start = end
 
 
-def _stamp(at: float | None) -> bytes:
+def stamp(at: float | None) -> bytes:
+    """A time in front of a line, in UTC."""
     if at is None:
         return f"{_UNKNOWN} ".encode()
     moment = datetime.fromtimestamp(at, tz=UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,47 @@
+"""Options about what a run shows, and what shows it."""
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from smlocal.cli.terminal.progress_mode import NAMES, VARIABLE, ProgressMode, chosen_mode
+
+if TYPE_CHECKING:
+    from smlocal.cli.terminal.screen import Screen
+
+LINE_OPTIONS = (
+    click.option("--timestamps", "-t", is_flag=True, help="Show the time of each line of output, in UTC."),
+    click.option("--no-log-prefix", is_flag=True, help="With several hosts, do not show which one wrote a line."),
+)
+SCREEN_OPTIONS = (
+    *LINE_OPTIONS,
+    click.option(
+        "--progress",
+        type=click.Choice(NAMES),
+        envvar=VARIABLE,
+        help="How progress is shown on stderr. Default: auto, which is tty on a terminal and plain elsewhere.",
+    ),
+    click.option(
+        "--quiet", "-q", is_flag=True, help="Print only the containers' output, and the reason if the job fails."
+    ),
+)
+
+
+def mode_of(given: dict[str, Any]) -> ProgressMode:
+    """The mode that the options ask for. `--quiet` counts before all others."""
+    return chosen_mode(given["progress"], quiet=given["quiet"])
+
+
+def screen_of(given: dict[str, Any]) -> "Screen":
+    """What shows the run. With `--json`, stdout is for the answer, and all output goes to stderr."""
+    mode = mode_of(given)
+    output_to = (sys.stderr if given["as_json"] else sys.stdout).fileno()
+    lines: Any = {"timestamps": given["timestamps"], "log_prefix": not given["no_log_prefix"]}
+    if mode is ProgressMode.JSON:
+        from smlocal.cli.terminal.event_screen import EventScreen
+
+        return EventScreen(output_to=output_to, output_is_event=given["as_json"], **lines)
+    from smlocal.cli.terminal.screen import Screen
+
+    return Screen(output_to=output_to, mode=mode, **lines)

@@ -1,0 +1,125 @@
+"""The line at the bottom of a terminal whose text changes, while output appears above it.
+
+The cursor is never left in that line but at its start. If the line above it has no end yet, such as a progress bar, the
+cursor stays there. After a resize, everything from the cursor on is deleted, so nothing of the old line stays.
+"""
+
+import os
+import re
+from functools import lru_cache
+
+from smlocal.cli.terminal.columns import columns_of_text, shortened_to_columns
+from smlocal.cli.terminal.live_lines import visible_part
+
+_DELETE_BELOW = b"\r\033[J"
+_MAKE_ROOM = b"\033D\033[A"
+"""One line down, which scrolls at the bottom, and up again. The column stays."""
+_SAVE, _RESTORE = b"\0337", b"\0338"
+_HARMLESS = re.compile(rb"\x1b\[[0-9;]*[mK]|\r$")
+"""What colours text, deletes the rest of the line, or moves only within it."""
+_LEAST_COLUMNS, _MOST_COLUMNS = 4, 200
+_LONGEST_LINE = 4096
+
+
+class BottomLine:
+    """Returns what to write. The caller writes all of it, in this order."""
+
+    def __init__(self, descriptor: int, *, live: bool) -> None:
+        """Without `live` there is no such line, and nothing is to be written."""
+        self._descriptor = descriptor
+        self._live = live
+        self.text = ""
+        self._line = b""
+        """The visible part of the last line of output, if it has no end yet."""
+        self._shown = False
+        self._below = False
+        """True if it is shown below a line of output without an end."""
+
+    def change(self, text: str) -> bytes:
+        """Show another text; an empty one removes the line."""
+        if not self._live or (text == self.text and self._shown):
+            return b""
+        hidden = self.hide()
+        self.text = text
+        return hidden + self.show()
+
+    def hide(self) -> bytes:
+        """Delete the line, before something is written at the cursor."""
+        if not self._shown:
+            return b""
+        self._shown = False
+        return _SAVE + b"\n" + _DELETE_BELOW + _RESTORE if self._below else _DELETE_BELOW
+
+    def show(self) -> bytes:
+        """Show it again, at the start of a line, or below a line without an end if that is short and simple."""
+        columns = columns_of_terminal(self._descriptor)
+        if not self.text or self._shown or columns < _LEAST_COLUMNS:
+            return b""
+        text = _fitted(self.text, columns - 1)
+        if not self._line:
+            self._shown, self._below = True, False
+            return text + b"\r"
+        if not _is_simple(self._line, columns):
+            return b""
+        self._shown = self._below = True
+        return _MAKE_ROOM + _SAVE + b"\n" + text + _RESTORE
+
+    def around(self, piece: bytes) -> tuple[bytes, bytes]:
+        """What to write before and after a piece of output."""
+        line = self._line_after(piece)
+        same_line = self._shown and self._below and b"\n" not in piece
+        if same_line and _is_simple(line, columns_of_terminal(self._descriptor)):
+            self._line = line
+            return b"", b""
+        before = self.hide()
+        self._line = line
+        return before, self.show()
+
+    def written(self, piece: bytes) -> None:
+        """Take note of output that was written while the line was not shown."""
+        if self._live:
+            self._line = self._line_after(piece)
+
+    def line_ended(self) -> None:
+        """The cursor is at the start of a line."""
+        self._line = b""
+
+    def cut_off(self, line_before: bytes, piece: bytes) -> None:
+        """Only this much of a piece was written, without what was to follow it."""
+        self._shown, self._line = False, line_before
+        self._line = self._line_after(piece)
+
+    @property
+    def line(self) -> bytes:
+        """The visible part of the line of output without an end."""
+        return self._line
+
+    def _line_after(self, piece: bytes) -> bytes:
+        end = piece.rfind(b"\n") + 1
+        return visible_part(piece[end:] if end else self._line + piece)[-_LONGEST_LINE:]
+
+
+def columns_of_terminal(descriptor: int) -> int:
+    """The columns as they are now; `COLUMNS` or 80 where there is no size."""
+    try:
+        columns = os.get_terminal_size(descriptor).columns
+    except OSError:
+        columns = 0
+    given = os.environ.get("COLUMNS", "")
+    return columns or (int(given) if given.isdecimal() and int(given) else 80)
+
+
+def _is_simple(line: bytes, columns: int) -> bool:
+    """True if a line takes one row for certain, and nothing in it moves the cursor to another row."""
+    if len(line) >= _LONGEST_LINE:
+        return False
+    try:
+        text = _HARMLESS.sub(b"", line).decode()
+    except UnicodeDecodeError:  # also in the middle of a character
+        return False
+    return text.isprintable() and columns_of_text(text) < columns
+
+
+@lru_cache(maxsize=4)
+def _fitted(text: str, columns: int) -> bytes:
+    return shortened_to_columns(text, min(columns, _MOST_COLUMNS)).encode("utf-8", "replace")

@@ -1,0 +1,102 @@
+"""`--progress json`: one JSON object for each event on standard error, for programs."""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from smlocal.cli.terminal.errors import error_document
+from smlocal.cli.terminal.progress_mode import ProgressMode
+from smlocal.cli.terminal.screen import Screen
+from smlocal.contract.outcome.statuses import StopCause
+from smlocal.engine.interface import Written
+from smlocal.errors import SmlocalError
+from smlocal.planning.model import JobPlan
+
+_SECONDS_BETWEEN = 1.0
+
+
+class EventScreen(Screen):
+    """Every object has `Event` and `Time`. The containers' output is an event only if it goes to standard error."""
+
+    def __init__(
+        self, *, output_to: int, output_is_event: bool, timestamps: bool = False, log_prefix: bool = True
+    ) -> None:
+        self._output_is_event = output_is_event
+        super().__init__(output_to=output_to, mode=ProgressMode.JSON, timestamps=timestamps, log_prefix=log_prefix)
+
+    def planned(self, plan: JobPlan) -> None:
+        """The job has been created."""
+        hosts = [{"Name": each.host.name, "InstanceType": each.host.instance_type} for each in plan.hosts]
+        self._prepare_heads(plan)
+        self._event("Planned", TrainingJobName=plan.name, TrainingImage=plan.image, Hosts=hosts)
+        for note in plan.notes:
+            if note.warning:
+                self.warning(note.text)
+
+    def progress(self, text: str) -> None:
+        """A line about something slow."""
+        self._event("Message", Text=text)
+
+    def working(self, text: str) -> None:
+        """The state of something slow, once a second at most."""
+        if time.monotonic() - self._last_progress >= _SECONDS_BETWEEN:
+            self._last_progress = time.monotonic()
+            self._event("Progress", Text=text)
+
+    def phase_began(self, phase: str) -> None:
+        """A phase, by the service's name."""
+        self._event("PhaseBegan", Phase=phase)
+
+    def phase_ended(self, phase: str, seconds: float, detail: str, *, good: bool = True) -> None:
+        """The phase is over."""
+        self._event("PhaseEnded", Phase=phase, Seconds=round(seconds, 3), Detail=detail, Good=good)
+
+    def output(self, host: str, written: Written) -> None:
+        """A host has written something."""
+        if not self._output_is_event:
+            super().output(host, written)
+            return
+        text = written.lines.decode(errors="replace").removesuffix("\n")
+        lines = text.split("\n") if written.lines else ()
+        if data := "".join(_line("Output", Host=host, Line=each) for each in lines).encode():
+            with self._output_lock:
+                self._write_output(data)
+
+    def stopping(self, cause: StopCause, grace: float | None) -> None:
+        """SIGTERM is being sent, and SIGKILL `grace` seconds later. None: no container is running."""
+        self._messages.stopping_since = time.monotonic()
+        self._event("Stopping", Cause=cause, GraceSeconds=grace)
+
+    def warning(self, text: str) -> None:
+        """Something that does not end the job."""
+        self._event("Warning", Text=text)
+
+    def ended(self, answer: Mapping[str, Any], group_end: str, before_waiting: Callable[[], None]) -> None:
+        """The last event of a run."""
+        del group_end
+        members = ("TrainingJobName", "TrainingJobStatus", "SecondaryStatus", "FailureReason")
+        self.finish(_line("Ended", **{each: answer.get(each) for each in members}).rstrip(), before_waiting)
+
+    def show_error(self, error: SmlocalError, *, debug: bool) -> None:
+        """An error that came after the end of the job."""
+        del debug
+        print_error(error, as_json=False)
+
+    def _event(self, kind: str, **members: Any) -> None:
+        self._messages.print(_line(kind, **members).rstrip())
+
+
+def print_error(error: SmlocalError, *, as_json: bool) -> None:
+    """Print an error as an event, and with `as_json` as a document to stdout."""
+    document = error_document(error)
+    with suppress(OSError):  # there is no place for the message
+        print(_line("Error", Error=document), end="", file=sys.stderr, flush=True)  # noqa: T201 - output for programs
+    if as_json:
+        print(json.dumps({"Error": document}, indent=2))  # noqa: T201 - likewise
+
+
+def _line(kind: str, **members: Any) -> str:
+    return json.dumps({"Event": kind, "Time": round(time.time(), 3), **members}) + "\n"

@@ -1,0 +1,128 @@
+"""What a person sees in a terminal while a job runs: nothing is garbled, whatever the job prints."""
+
+import json
+import os
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.integration.cli.terminal import Terminal
+
+Start = Callable[..., Terminal]
+
+CHATTY = """
+trap 'late=1' TERM
+n=0
+while [ $n -lt 400 ]; do n=$((n+1)); echo "line $n"; [ $((n % 20)) = 0 ] && sleep 0.1; done
+while :; do n=$((n+1)); echo "line $n"; sleep 0.01; done
+"""
+BAR = r"""
+for n in $(seq 20); do printf '\rstep %s of 20' $n; sleep 0.3; done
+printf '\n'; echo all done
+"""
+
+
+@pytest.fixture
+def start(tmp_path: Path, smlocal_home: Path, image: Callable[[str], str]) -> Start:
+    """Starts a job in a terminal."""
+
+    def begin(
+        script: str, *options: str, columns: int, environment: dict[str, str] | None = None, grace: float = 3
+    ) -> Terminal:
+        request = {
+            "AlgorithmSpecification": {"TrainingImage": image("sh"), "TrainingInputMode": "File"},
+            "Environment": {"SCRIPT": script},
+            "OutputDataConfig": {"S3OutputPath": "./out"},
+            "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1},
+            "Local": {"StopGraceSeconds": grace},
+        }
+        (tmp_path / "job.json").write_text(json.dumps(request))
+        kept = {key: os.environ[key] for key in ("PATH", "DOCKER_HOST", "HOME") if key in os.environ}
+        terminal = Terminal(columns=columns)
+        terminal.start(
+            [sys.executable, "-m", "smlocal", "run", "job.json", *options],
+            cwd=str(tmp_path),
+            environment={
+                **kept,
+                "SMLOCAL_HOME": str(smlocal_home),
+                "TERM": "xterm-256color",
+                "LANG": "C.UTF-8",
+                **(environment or {}),
+            },
+        )
+        return terminal
+
+    return begin
+
+
+def numbers(lines: list[str]) -> list[int]:
+    return [int(line.removeprefix("line ")) for line in lines if re.fullmatch(r"line \d+", line)]
+
+
+@pytest.mark.parametrize("columns", [10, 80, 200])
+def test_the_countdown_stays_at_the_bottom_of_a_chatty_job(columns: int, start: Start) -> None:
+    terminal = start(CHATTY, "--name", f"chatty-{columns}", columns=columns)
+    terminal.until(lambda: terminal.lines[-1].startswith("● Train") and terminal.lines[-2].startswith("line "))
+    terminal.type(b"\x03")
+    for left in ("2 s", "1 s"):
+        terminal.until(lambda left=left: terminal.lines[-1].startswith("◌") and terminal.lines[-1].endswith(left))  # type: ignore[misc]
+        assert terminal.lines[-2].startswith("line ")
+    assert terminal.end() == 130
+    shown = numbers(terminal.all_lines())
+    assert shown == list(range(1, len(shown) + 1))
+    assert len(shown) > 100
+    assert sum(line.startswith("◌") for line in terminal.all_lines()) == 1
+
+
+def test_the_time_is_below_a_line_that_grows(start: Start) -> None:
+    terminal = start(BAR, "--name", "growing", columns=80)
+
+    def step_and_time() -> bool:
+        above, bottom = ["", *terminal.lines][-2:]
+        return bool(re.fullmatch(r"step \d+ of 20", above) and re.fullmatch(r"● Training       \d+ s", bottom))
+
+    terminal.until(step_and_time)
+    shown = terminal.lines
+    terminal.until(lambda: step_and_time() and terminal.lines[-2] != shown[-2] and terminal.lines[-1] != shown[-1])
+    terminal.resize(columns=40)
+    shown = terminal.lines
+    terminal.until(lambda: step_and_time() and terminal.lines[-1] != shown[-1])
+    assert terminal.end() == 0
+    lines = terminal.all_lines()
+    at = lines.index("● Training")
+    assert lines[at + 1 : at + 3] == ["step 20 of 20", "all done"]
+    assert lines[at + 3].startswith("✔ Training")
+
+
+@pytest.mark.parametrize("columns", [10, 24, 80])
+def test_a_terminal_that_changes_its_size_while_a_job_runs(columns: int, start: Start) -> None:
+    script = "n=0; while [ $n -lt 300 ]; do n=$((n+1)); echo line $n; sleep 0.01; done"
+    terminal = start(script, "--name", f"resized-{columns}", columns=100)
+    terminal.until(lambda: terminal.lines[-1].startswith("● Training   ") and "line 110" in terminal.lines)
+    terminal.resize(columns=columns)
+    terminal.until(lambda: "line 200" in terminal.lines)
+    terminal.resize(columns=200)
+    assert terminal.end() == 0
+    assert numbers(terminal.all_lines()) == list(range(1, 301))
+    assert not any("line" in line and "●" in line for line in terminal.all_lines())
+
+
+@pytest.mark.parametrize("mode", ["auto", "plain", "quiet"])
+def test_a_dumb_terminal_gets_only_lines(mode: str, start: Start) -> None:
+    terminal = start(
+        "echo said; sleep 2", "--progress", mode, "--name", f"dumb-{mode}", columns=80, environment={"TERM": "dumb"}
+    )
+    assert terminal.end() == 0
+    assert b"\x1b" not in terminal.raw
+    assert ("● Training" in terminal.lines) == (mode != "quiet")
+    assert "said" in terminal.lines
+
+
+def test_no_colour_at_the_bottom_either(start: Start) -> None:
+    terminal = start("sleep 2", "--name", "colourless", columns=80, environment={"NO_COLOR": "1", "FORCE_COLOR": "1"})
+    terminal.until(lambda: terminal.lines[-1] == "● Training       1 s")
+    assert terminal.end() == 0
+    assert not re.search(rb"\x1b\[[0-9;]*m", terminal.raw)
+    assert terminal.lines[0] == "! NO_COLOR and FORCE_COLOR are both set: no colours"
