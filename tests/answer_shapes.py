@@ -24,7 +24,7 @@ def check_answer(model: Any, parsed: dict[str, Any], body: bytes) -> None:
     report = ParamValidator().validate(answer, shape)
     assert not report.has_errors(), f"{model.name}: {report.generate_report()}"
     if body.startswith(b"{"):
-        foreign = list(_foreign(shape, json.loads(body), model.name))
+        foreign = foreign_members(shape, json.loads(body), model.name)
         assert not foreign, f"not in the model: {', '.join(foreign)}"
 
 
@@ -33,16 +33,17 @@ def _check(http_response: Any, parsed: dict[str, Any], model: Any, **_: Any) -> 
         check_answer(model, parsed, http_response.content)
 
 
-def _foreign(shape: Any, value: Any, place: str) -> list[str]:
+def foreign_members(shape: Any, value: Any, place: str) -> list[str]:
+    """Members that the model does not have."""
     if shape.type_name == "structure":
         found = [f"{place}.{name}" for name in value if name not in shape.members]
         for name in value.keys() & shape.members.keys():
-            found += _foreign(shape.members[name], value[name], f"{place}.{name}")
+            found += foreign_members(shape.members[name], value[name], f"{place}.{name}")
         return found
     if shape.type_name == "list":
-        return [name for each in value for name in _foreign(shape.member, each, f"{place}[]")]
+        return [name for each in value for name in foreign_members(shape.member, each, f"{place}[]")]
     if shape.type_name == "map":
-        return [name for each in value.values() for name in _foreign(shape.value, each, f"{place}{{}}")]
+        return [name for each in value.values() for name in foreign_members(shape.value, each, f"{place}{{}}")]
     return []
 
 

@@ -10,7 +10,8 @@ from contextlib import suppress
 from struct import Struct
 from typing import Final
 
-_ENTRY: Final = Struct("<Qd")
+ENTRY: Final = Struct("<Qd")
+"""Position and time; NaN: not known."""
 _MIN_SECONDS: Final = 0.01
 _ENTRIES_AT_ONCE: Final = 4096
 
@@ -30,7 +31,7 @@ class TimesFile:
         with suppress(OSError):
             self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
             size = os.fstat(self._descriptor).st_size
-            whole = size - size % _ENTRY.size  # a crash may have left half an entry
+            whole = size - size % ENTRY.size  # a crash may have left half an entry
             if whole != size:
                 os.ftruncate(self._descriptor, whole)
 
@@ -43,7 +44,7 @@ class TimesFile:
         self._last = now
         if self._descriptor >= 0:
             try:
-                os.write(self._descriptor, _ENTRY.pack(position, now))
+                os.write(self._descriptor, ENTRY.pack(position, now))
             except OSError:
                 self.close()
 
@@ -96,10 +97,10 @@ class LogTimes:
             data = b""
             if self._descriptor >= 0:
                 with suppress(OSError):
-                    data = os.pread(self._descriptor, _ENTRIES_AT_ONCE * _ENTRY.size, self._offset)
-            data = data[: len(data) - len(data) % _ENTRY.size]
+                    data = os.pread(self._descriptor, _ENTRIES_AT_ONCE * ENTRY.size, self._offset)
+            data = data[: len(data) - len(data) % ENTRY.size]
             self._offset += len(data)
-            self._entries, self._index = list(_ENTRY.iter_unpack(data)), 0
+            self._entries, self._index = list(ENTRY.iter_unpack(data)), 0
         return self._entries[self._index] if self._entries else None
 
 
@@ -107,6 +108,6 @@ def entries_below(path: str, position: int) -> bytes:
     """The bytes of the entries for positions before this one."""
     kept = bytearray()
     with suppress(OSError), open(path, "rb") as times:
-        while len(entry := times.read(_ENTRY.size)) == _ENTRY.size and _ENTRY.unpack(entry)[0] < position:
+        while len(entry := times.read(ENTRY.size)) == ENTRY.size and ENTRY.unpack(entry)[0] < position:
             kept += entry
     return bytes(kept)
