@@ -1,10 +1,11 @@
-"""`smlocal schema`: the JSON Schema of a job file."""
+"""`smlocal schema`: the JSON Schemas of a job file and of a result."""
 
 import click
 
 
 @click.command("schema")
-def command() -> None:
+@click.option("--result", is_flag=True, help="That of the result of a job: run --json, run --report, describe --json.")
+def command(*, result: bool) -> None:
     """Print the JSON Schema of a job file.
 
     Editors use it to complete and check job files.
@@ -13,4 +14,9 @@ def command() -> None:
 
     from smlocal.jobfile.schema import job_file_schema
 
-    click.echo(json.dumps(job_file_schema(), indent=2, ensure_ascii=False))
+    schema = job_file_schema()
+    if result:
+        from smlocal.report.result_schema import result_schema
+
+        schema = result_schema(schema)
+    click.echo(json.dumps(schema, indent=2, ensure_ascii=False))

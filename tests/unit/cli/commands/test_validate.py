@@ -156,3 +156,14 @@ def test_the_hook_takes_job_files_and_names_a_command() -> None:
         "myjob.yaml": False,
     }
     assert {name: bool(re.search(hook["files"], name)) for name in names} == names
+
+
+def test_ten_thousand_files(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = json.dumps(yaml.safe_load(GOOD))  # JSON is read much faster
+    names = [f"{number}.yaml" for number in range(10_000)]
+    for name in names:
+        (here / name).write_text(text if name != "77.yaml" else "TrainingJobName: [\n")
+    assert run_command_line(["validate", *names]) == 2
+    said = capsys.readouterr().err
+    assert said.count("error: ") == 1
+    assert said.splitlines()[-1] == "10,000 files: 1 not valid"

@@ -1,0 +1,12 @@
+from collections.abc import Callable
+
+from smlocal.jobfile.schema import job_file_schema
+from smlocal.report.result_schema import result_schema
+
+
+def test_the_local_block_is_that_of_the_page(
+    page: Callable[[str], str], sections: Callable[[str], dict[str, str]], rows: Callable[[str], list[list[str]]]
+) -> None:
+    table = rows(sections(page("result.md"))["The `Local` block"])
+    listed = [name.strip("` ") for row in table for name in row[0].split(",")]
+    assert listed == [*result_schema(job_file_schema())["properties"]["Local"]["properties"]]
