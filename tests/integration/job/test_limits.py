@@ -140,7 +140,7 @@ def test_the_plan_shows_them(job_file: Callable[..., Path], smlocal_run: Run, tm
     (line,) = (line for line in shown.splitlines() if line.startswith("Limits"))
     assert "ml.t3.medium: Memory " in line
     assert "ShmSize 96 MiB" in line
-    assert "--shm-size 100663296" in shown
+    assert "--shm-size 100663296" in smlocal_run("plan", path.name, "--script", cwd=tmp_path).stdout
     document = json.loads(smlocal_run("plan", path.name, "--json", cwd=tmp_path).stdout)
     machine = os.sysconf("SC_PHYS_PAGES") * resource.getpagesize()
     assert document["Hosts"][0]["Limits"]["Memory"] == min(4 << 30, machine >> 20 << 20)
