@@ -89,18 +89,19 @@ def test_of_a_job_whose_data_or_image_is_gone(
 
 
 def test_of_a_job_whose_image_has_changed(life: Any, tmp_path: Path, docker: Callable[..., str]) -> None:
-    docker("tag", life.image, "smlocal-rerun:changed")
+    tag = f"smlocal-rerun:changed-{os.getpid()}"
+    docker("tag", life.image, tag)
     try:
-        life("run", life.job_file("new-image-first", SCRIPT), "--image", "smlocal-rerun:changed")
+        life("run", life.job_file("new-image-first", SCRIPT), "--image", tag)
         same = life("rerun", "new-image-first")
-        (tmp_path / "Dockerfile").write_text(f"FROM {life.image}\nLABEL changed=yes\n")
-        docker("build", "--tag", "smlocal-rerun:changed", str(tmp_path))
-        other = docker("image", "inspect", "--format", "{{.Id}}", "smlocal-rerun:changed").strip()
+        (tmp_path / "Dockerfile").write_text(f"FROM {life.image}\nLABEL changed={os.getpid()}\n")
+        docker("build", "--tag", tag, str(tmp_path))
+        other = docker("image", "inspect", "--format", "{{.Id}}", tag).strip()
         changed = life("rerun", "new-image-first")
     finally:
-        docker("rmi", "smlocal-rerun:changed")
+        docker("rmi", "--force", tag)
     assert "is another image now" not in same.stderr
-    assert f"! smlocal-rerun:changed is another image now ({other[7:19]}) than new-image-first ran (" in changed.stderr
+    assert f"! {tag} is another image now ({other[7:19]}) than new-image-first ran (" in changed.stderr
 
 
 def test_in_python(life: Any, begin: Begin, monkeypatch: pytest.MonkeyPatch, assert_nothing_left: Clean) -> None:
