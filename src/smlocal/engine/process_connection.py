@@ -1,5 +1,7 @@
 """The standard streams of one process in a container, on a connection to the engine that never blocks."""
 
+import os
+import re
 import socket
 import time
 from collections.abc import Callable, Sequence
@@ -16,8 +18,10 @@ _PIECE = 64 * 1024
 """Not less than a TLS record: what stays in OpenSSL's own buffer cannot be waited for."""
 _KEYS: Final = ",".join(["ctrl-@"] * 8)
 """What must be typed to detach. It cannot be turned off, and the default would hold back each Ctrl-P."""
-_NOT_STARTED = b"OCI runtime exec failed: "
-"""An engine writes it into the stream if it could not start a process in a running container."""
+_NOT_STARTED = re.compile(rb"OCI runtime exec failed: |Error: (?:runc|crun|OCI runtime)\b")
+"""Docker and Podman write it into the stream if they could not start a process in a running container."""
+_MOST_HELD = 4096
+"""Bytes of their words: more is the output of a process that begins with the same words."""
 _BAD_REQUEST = 400
 _CANNOT_EXECUTE: Final = {126, 127}
 _FIRST_LOOK, _LAST_LOOK = 0.01, 0.5
@@ -52,12 +56,12 @@ class ProcessConnection:
                 held, self._held = self._held, []
                 return held
             return pieces
-        if not self._begun:
-            self._begun = True
-            if pieces[0][1].startswith(_NOT_STARTED):
-                self._held = pieces
+        if self._held or (not self._begun and _NOT_STARTED.match(pieces[0][1])):
+            self._held += pieces
+            if sum(len(data) for _, data in self._held) < _MOST_HELD:
                 return []
-        pieces, self._held = [*self._held, *pieces], []
+            pieces, self._held = self._held, []
+        self._begun = True
         return pieces
 
     def _received(self) -> list[tuple[int, bytes]] | None:
@@ -74,7 +78,7 @@ class ProcessConnection:
     def _raise_if_not_started(self) -> None:
         if self._exit_code() in _CANNOT_EXECUTE:
             words = b"".join(data for _, data in self._held).decode(errors="replace")
-            raise EngineError(words.strip(), status=_BAD_REQUEST)
+            raise EngineError(words.strip().partition("\n")[0].strip(), status=_BAD_REQUEST)
 
     def write(self, data: bytes) -> int:
         """Send what the connection takes now. Bytes for a process that has ended are dropped."""
@@ -90,7 +94,7 @@ class ProcessConnection:
             if unwrap is None:
                 self._connection.shutdown(socket.SHUT_WR)
             else:
-                unwrap()  # tells the engine so. It raises instead of waiting for the other half
+                _end_tls_input(self._connection, unwrap)
 
     def resize(self, rows: int, columns: int) -> None:
         """Ask the engine; not for a terminal that is not there yet, or not any more."""
@@ -148,6 +152,27 @@ def _exit_code(client: Client, path: str) -> int:
         time.sleep(pause)
         pause = min(pause * 2, _LAST_LOOK)
     return int(document["ExitCode"])
+
+
+def _end_tls_input(connection: socket.socket, unwrap: Callable[[], object]) -> None:
+    """Send TLS's message that nothing more comes, and still receive.
+
+    Python sends it and then reads the other side's, and data that comes instead would break the connection. So it gets
+    another socket for that moment, which nothing comes from.
+    """
+    number = connection.fileno()
+    engine, (nothing, message) = os.dup(number), socket.socketpair()
+    with nothing, message:
+        nothing.setblocking(False)
+        os.dup2(nothing.fileno(), number, inheritable=False)
+        try:
+            with suppress(OSError):
+                unwrap()
+        finally:
+            os.dup2(engine, number, inheritable=False)
+            os.close(engine)
+        message.setblocking(False)
+        os.write(number, message.recv(_PIECE))
 
 
 def _would_block(error: OSError) -> bool:

@@ -37,6 +37,24 @@ def test_one_elsewhere_gets_the_data(
     assert relay.mounts == {b"volume"}
 
 
+def test_a_shell(tmp_path: Path, image: Image, smlocal_run: Run, assert_nothing_left: Callable[[str], None]) -> None:
+    script = "echo outside >/seen; echo m >/opt/ml/model/m; [ $STAY ] && sleep 1000; exit 3"
+    flags = ("--image", image("sh"), "-e", f"SCRIPT={script}")
+    look = ("--", "sh", "-c", "cat; cat /seen /opt/ml/model/m; echo wrong >&2; exit 9")
+    smlocal_run("run", *flags, "--name", "podman-shell", "--keep", "failed", cwd=tmp_path)
+    smlocal_run("run", *flags, "--name", "podman-runs", "-e", "STAY=1", "--detach", cwd=tmp_path, check=True)
+    try:
+        for name in ("podman-shell", "podman-runs"):
+            done = smlocal_run("shell", name, *look, stdin="given\n")
+            assert (done.returncode, done.stdout, done.stderr) == (9, "given\noutside\nm\n", "wrong\n"), name
+            assert "[command-not-started]" in smlocal_run("shell", name, "--", "/not/there").stderr
+        assert run_docker("images", "--quiet", "--filter", "label=smlocal.job=podman-shell") == ""
+    finally:
+        assert smlocal_run("rm", "--stop", "podman-shell", "podman-runs").returncode == 0
+    assert_nothing_left("podman-shell")
+    assert_nothing_left("podman-runs")
+
+
 def test_a_gpu_is_refused_not_forgotten(tmp_path: Path, image: Image, smlocal_run: Run) -> None:
     tag = image("sh")
     flags = ("run", "--image", tag, "--name", "podman-gpu", "--instance-type", "ml.g4dn.xlarge", "--json")

@@ -1,7 +1,7 @@
 """A shell in a new container that continues from one that has ended and was kept: `Local.Keep`."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 
 from smlocal.contract import paths
@@ -33,14 +33,12 @@ def shell_in_kept(
     ours = ""
     try:
         ours = _create(engine, plan, host, container, program, shell=folder.id)
-        streams = engine.attach_streams(ours, terminal=program.terminal)
         try:
-            engine.start(ours)
-            yield streams
+            with closing(engine.attach_streams(ours, terminal=program.terminal)) as streams:
+                engine.start(ours)
+                yield streams
         except EngineError as error:
             raise program.error(error, plan.image) from error
-        finally:
-            streams.close()
     finally:
         try:
             if ours:
