@@ -37,6 +37,7 @@ DIFFERS_ON_PODMAN = {
     "failures/test_engine.py::test_the_engine_cannot_start_the_container": _WORDS,
     "failures/test_killed.py::test_out_of_memory": "it has no `docker update`",
     "failures/test_pulls.py": _APART,
+    "life/test_shell.py::test_a_kept_job_whose_image_is_gone": "an image is removed with its containers",
     "job/test_bad_input.py::test_a_gpu_instance_on_an_engine_without_gpus": "GPUs are refused for another reason",
     "job/test_isolation.py::test_a_service_of_this_machine_is_reached_without_isolation": _APART,
     "job/test_isolation.py::test_an_isolated_host_reaches_nothing": "the network has link-local IPv6",
