@@ -14,7 +14,7 @@ from smlocal.cli.terminal.nonblocking_writer import PIECE, NonblockingWriter, is
 
 _NEWLINE = 10
 _CLEAR_LINE = b"\r\033[K"
-_ABOVE = PIECE // 2
+_ABOVE = PIECE - 1024
 """Bytes of output that are written at once above the line at the bottom, which needs room too."""
 _UNREAD_SECONDS = 2.0
 """When the job is being stopped, a reader that has read nothing for so long is not waited for."""
