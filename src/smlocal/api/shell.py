@@ -38,7 +38,14 @@ def find_containers(name: str) -> JobWithContainers | None:
         record = store.get(name)
         if record.status.terminal and not is_kept(store.directory(name)):
             return None
-        return JobWithContainers(plan=recall(store.document(name, RECALL)), record=record, home=store.home)
+        recalled = store.document(name, RECALL)
+        if recalled is None:  # submitted, and not prepared yet
+            raise ContainerNotRunningError(
+                f"the job '{name}' has no container yet",
+                details=[f"The job is in the phase {record.secondary_status}."],
+                remedy=["Try again while it is training."],
+            )
+        return JobWithContainers(plan=recall(recalled), record=record, home=store.home)
 
 
 def shell_in_job(

@@ -20,6 +20,7 @@ Clean = Callable[[str], None]
 def test_a_detached_job_goes_on_by_itself(life: Any, assert_nothing_left: Clean) -> None:
     life.detach("alone", HELD)
     assert not life.job("alone").status.terminal
+    life.until_phase("alone", "Training")  # the folder of the host is there by then
     life.let_go("alone")
     done = life("wait", "alone")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 from tests.unit.submission.conftest import REQUEST
 
+from smlocal.api.shell import find_containers
 from smlocal.api.training_job import TrainingJob
 from smlocal.contract.outcome.statuses import SecondaryStatus, TrainingJobStatus
 from smlocal.errors import (
+    ContainerNotRunningError,
     InstanceLimitError,
     JobNotFinishedError,
     NameInUseError,
@@ -74,6 +76,8 @@ def test_everything_else_that_can_be_asked(submitted: Submit) -> None:
     assert [each.name for each in job.metrics.summaries()] == ["loss"]
     assert (job.model, job.output) == (None, None)
     assert "Pending" in job.report()
+    with pytest.raises(ContainerNotRunningError):
+        find_containers("Waits")
     with pytest.raises(WaitTimeoutError):
         job.wait(timeout=0.05)
     with pytest.raises(JobNotFinishedError):

@@ -28,13 +28,13 @@ _MOST_BEGINNINGS = 3
 
 def begin_submitted(store: Store, name: str, requests: StopSignals) -> None:
     """Prepare and supervise it. This process holds its lease. What prevents a job in `smlocal run` fails it here."""
-    engine = connect()
     with ExitStack() as stack:
         try:
             if _began_too_often(store, name):
                 why = f"smlocal was killed {_MOST_BEGINNINGS} times while it prepared this job"
                 fail_with(store, name, failure_reason.INTERNAL_ERROR, explanation=why)
                 return
+            engine = connect()
             prepared = _prepare_unless_stopped(store, name, engine, requests)
             if prepared is None:
                 stop_unprepared(store, name)

@@ -1,9 +1,10 @@
 """Orphans: unfinished jobs without a supervisor that do not wait to be started. They get a new one."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 
 from smlocal.errors import JobNotAdoptedError
-from smlocal.job.control.detach import start_in_background
+from smlocal.job.control import detach
 from smlocal.job.finish.describe import NOT_ADOPTED
 from smlocal.store.jobs import Store
 from smlocal.store.lease import supervised
@@ -14,8 +15,9 @@ def ensure_supervised(store: Store, name: str) -> bool:
     """Start a supervisor in a new process if the job is an orphan; True if it was one."""
     if not is_orphan(store, store.get(name)):
         return False
-    with store.closed():
-        start_in_background(adopt_orphan, home=store.home, name=name)
+    # A process that does not fork keeps its connection, which other threads of a server are using.
+    with store.closed() if detach.process_may_fork else nullcontext():
+        detach.start_in_background(adopt_orphan, home=store.home, name=name)
     return True
 
 
