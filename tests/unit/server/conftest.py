@@ -1,7 +1,6 @@
 """A server without a port: handlers are called as the application calls them."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,20 +9,32 @@ from tests.answer_shapes import foreign_members
 from tests.unit.report.conftest import StoredJob
 
 from smlocal.server.call import Call
-from smlocal.server.http_server import listen
 from smlocal.server.operations import find
 from smlocal.server.protocol.models import operation_model
 from smlocal.server.protocol.validation import check_parameters
-from smlocal.server.serving import Serving, open_serving
+from smlocal.server.serving import Options, Serving
+from smlocal.server.starting import Starting
+from smlocal.server.status_watch import StatusWatch
+from smlocal.store.jobs import Store
 
 Ask = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture
-def serving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Serving]:
-    monkeypatch.setenv("SMLOCAL_HOME", str(tmp_path / "home"))
-    with listen("127.0.0.1", 0) as listener, open_serving(listener, log=lambda _: None, environment={}) as opened:
-        yield replace(opened, account="1" * 12)
+def serving(tmp_path: Path) -> Iterator[Serving]:
+    with Store.open(str(tmp_path / "home")) as store, StatusWatch(store) as status_watch:
+        yield Serving(
+            store=store,
+            # Its thread does not run: it would end jobs that have no process, which are those of these tests.
+            starting=Starting(store, limit=None, log=lambda _: None),
+            status_watch=status_watch,
+            buckets=f"{store.home}/buckets",
+            account="1" * 12,
+            region="eu-west-1",
+            address="http://127.0.0.1:1",
+            log=lambda _: None,
+            options=Options(),
+        )
 
 
 @pytest.fixture

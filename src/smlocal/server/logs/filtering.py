@@ -16,7 +16,7 @@ from smlocal.server.logs.streams import Stream, check_group, find_stream, stream
 from smlocal.server.logs.tokens import key_token, read_key_token
 from smlocal.server.serving import Serving
 
-_MOST_SEARCHED: Final = 32 << 20
+_MOST_SEARCHED: Final = 8 << 20
 """Bytes that one call searches. A page may then be empty, and have a token."""
 
 Key = tuple[int, str, int]

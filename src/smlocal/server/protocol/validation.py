@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from smlocal.contract.model.constraints import Items, Text, Whole
@@ -126,7 +126,8 @@ def _seconds(value: Any, place: str) -> float:
         except ValueError:
             pass
         else:
-            return moment.timestamp()
+            # Without a zone it is UTC, as clients write it.
+            return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).timestamp()
     raise _wrong_type(place, "timestamp")
 
 

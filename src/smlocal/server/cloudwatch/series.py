@@ -1,0 +1,127 @@
+"""The metrics of training jobs: those that a job's log has, and what its hosts used."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final
+
+from smlocal.contract.instance_types import InstanceType, size_here
+from smlocal.contract.usage import MIB, ContainerUsage, Point
+from smlocal.errors import JobUnknownError
+from smlocal.job.finish.describe import PLAN
+from smlocal.job.metrics.job_metrics import JobMetrics, job_metrics
+from smlocal.job.prepare.machine_size import memory_mib
+from smlocal.job.usage.series import read_series
+from smlocal.job.usage.usage_paths import series_path
+from smlocal.quick_dataclass import dataclass
+from smlocal.server.serving import Serving
+
+NAMESPACE: Final = "/aws/sagemaker/TrainingJobs"
+JOB: Final = "TrainingJobName"
+"""The dimension of metrics of a log."""
+HOST: Final = "Host"
+"""The dimension of metrics of a host: `my-job/algo-1`."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Series:
+    """One metric: times with values, in any order."""
+
+    points: Iterable[tuple[float, float]]
+    unit: str
+
+
+NOTHING: Final = Series(points=(), unit="None")
+
+
+def find_series(serving: Serving, namespace: str, name: str, dimensions: Iterable[Mapping[str, str]]) -> Series:
+    """The series of a metric. One that does not exist has no points, as on the service."""
+    given = {each["Name"]: each["Value"] for each in dimensions}
+    try:
+        if namespace == NAMESPACE and given.keys() == {JOB}:
+            metrics = job_metrics(serving.store, given[JOB])
+            return Series(points=_logged(metrics, name), unit="None")
+        if namespace == NAMESPACE and given.keys() == {HOST}:
+            job, _, host = given[HOST].partition("/")
+            return Series(points=_used(serving, job, host, name), unit="Percent")
+    except JobUnknownError:
+        pass
+    return NOTHING
+
+
+def metrics_of(serving: Serving, job: str) -> Iterator[tuple[str, str, str]]:
+    """Those of a job that have values: name of the metric, name and value of the dimension."""
+    metrics = job_metrics(serving.store, job)
+    missing = {definition.name for definition in metrics.definitions}
+    for value in metrics.values():
+        if value.name in missing:
+            missing.remove(value.name)
+            yield value.name, JOB, job
+            if not missing:
+                break
+    for host in metrics.hosts:
+        for name in _PERCENT:
+            if any(True for _ in _used(serving, job, host, name)):
+                yield name, HOST, f"{job}/{host}"
+
+
+def _logged(metrics: JobMetrics, name: str) -> Iterator[tuple[float, float]]:
+    if any(definition.name == name for definition in metrics.definitions):
+        for value in metrics.values():
+            if value.name == name and value.at is not None:
+                yield value.at, value.value
+
+
+def _used(serving: Serving, job: str, host: str, name: str) -> list[tuple[float, float]]:
+    percent = _PERCENT.get(name)
+    plan = serving.store.document(job, PLAN) or {"Hosts": ()}  # none while the job waits to be started
+    kinds = {each["Name"]: each["InstanceType"] for each in plan["Hosts"]}
+    if percent is None or host not in kinds:
+        return []
+    kind = size_here(kinds[host], cpus=os.cpu_count() or 1, memory_mib=memory_mib())
+    try:
+        containers = read_series(series_path(serving.store.directory(job), host)).containers
+    except OSError:
+        return []
+    return [point for container in containers for point in percent(container, kind)]
+
+
+def _cpu(container: ContainerUsage, _: InstanceType) -> Iterator[tuple[float, float]]:
+    at, seconds = container.began, 0.0
+    for point in container.points:
+        if point.at > at:
+            yield point.at, 100 * max(0.0, point.cpu_seconds - seconds) / (point.at - at)
+        at, seconds = point.at, point.cpu_seconds
+
+
+def _each(
+    share: Callable[[Point, InstanceType], float | None],
+) -> Callable[[ContainerUsage, InstanceType], Iterator[tuple[float, float]]]:
+    def points(container: ContainerUsage, kind: InstanceType) -> Iterator[tuple[float, float]]:
+        for point in container.points:
+            found = share(point, kind)
+            if found is not None:
+                yield point.at, found
+
+    return points
+
+
+def _memory(point: Point, kind: InstanceType) -> float:
+    return 100 * point.memory / (kind.memory_mib * MIB)
+
+
+def _gpu(point: Point, _: InstanceType) -> float | None:
+    return None if point.gpu_percent is None else float(point.gpu_percent)
+
+
+def _gpu_memory(point: Point, kind: InstanceType) -> float | None:
+    if point.gpu_memory is None or not kind.gpu_memory_mib:
+        return None
+    return 100 * point.gpu_memory / (kind.gpu_memory_mib * MIB)
+
+
+_PERCENT: Final[Mapping[str, Callable[[ContainerUsage, InstanceType], Iterator[tuple[float, float]]]]] = {
+    "CPUUtilization": _cpu,
+    "MemoryUtilization": _each(_memory),
+    "GPUUtilization": _each(_gpu),
+    "GPUMemoryUtilization": _each(_gpu_memory),
+}
