@@ -65,7 +65,7 @@ def _lines(answer: Mapping[str, Any], *, show_output: bool) -> Iterator[str]:
     if local.get("ContainersKept"):
         yield _item("kept", f"the containers and their folders, until smlocal rm {name}")
     if failed:
-        yield _item("more", f"smlocal logs {name} · smlocal describe {name}")
+        yield _item("more", f"smlocal logs {name} · smlocal describe {name} · smlocal shell {name}")
     if local.get("DockerCommand"):
         yield f"  {'as docker':<9} {printable(local['DockerCommand'])}"  # in one line, to be pasted
     yield from _differences(answer)
@@ -127,11 +127,14 @@ def _differences(answer: Mapping[str, Any]) -> Iterator[str]:
     """The first few, each in one line; `describe` has all of them."""
     notes = [note["Text"] for note in answer["Local"]["Notes"] if _is_shown(note)]
     width = width_of(sys.stderr)
-    for index, note in enumerate(notes[:_NOTES]):
-        head = "differs" if index == 0 else ""
-        yield _item(head, note if width is None else shortened(note, max(_LEAST_NOTE, width - _COLUMN)))
-    if notes:
-        yield _item("", f"{len(notes)} in all: smlocal describe {answer['TrainingJobName']}")
+    lines = [note if width is None else shortened(note, max(_LEAST_NOTE, width - _COLUMN)) for note in notes[:_NOTES]]
+    for index, line in enumerate(lines):
+        yield _item("differs" if index == 0 else "", line)
+    more = len(notes) - len(lines)
+    if more:
+        yield _item("", f"and {more} more: smlocal describe {answer['TrainingJobName']}")
+    elif lines != notes:
+        yield _item("", f"in full: smlocal describe {answer['TrainingJobName']}")
 
 
 def _is_shown(note: Mapping[str, Any]) -> bool:

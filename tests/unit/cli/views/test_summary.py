@@ -69,7 +69,7 @@ def test_differences_are_a_few_lines_and_their_number(failed: dict[str, Any], mo
     monkeypatch.setattr("smlocal.cli.views.summary.width_of", lambda _: 80)
     lines = summary(failed).splitlines()
     block = lines[next(i for i, line in enumerate(lines) if "differs" in line) :]
-    assert [line[:14] for line in block] == ["  differs   0 ", " " * 12 + "1 ", " " * 12 + "2 ", " " * 12 + "7 "]
+    assert [line[:14] for line in block] == ["  differs   0 ", " " * 12 + "1 ", " " * 12 + "2 ", " " * 12 + "an"]
     assert all(len(line) <= 80 for line in block)
     assert all(line.endswith("…") for line in block[:3])
-    assert block[3].strip() == "7 in all: smlocal describe bad"
+    assert block[3].strip() == "and 4 more: smlocal describe bad"
