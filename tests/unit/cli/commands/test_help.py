@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -50,7 +51,10 @@ def test_the_page_of_every_error(capsys: pytest.CaptureFixture[str]) -> None:
         assert not [mark for mark in ("`", "](", " *") if mark in text], text
 
 
-def test_an_error_names_its_page(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_error_names_its_page(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SMLOCAL_HOME", str(tmp_path))
     assert run_command_line(["describe", "absent"]) == 2
     last = capsys.readouterr().err.splitlines()[-1]
     assert last == "  More: smlocal help job-unknown"
