@@ -1,6 +1,7 @@
 """Answers calls of AWS's JSON and query protocols."""
 
 import json
+import re
 import traceback
 from collections.abc import Callable
 from typing import Any
@@ -21,6 +22,7 @@ from smlocal.server.protocol.validation import check_parameters
 from smlocal.server.serving import Serving
 
 _JSON_11, _JSON_10 = "application/x-amz-json-1.1", "application/x-amz-json-1.0"
+_MAYBE_HALF = re.compile(rb"\\ud|\xed", re.IGNORECASE)
 _MOST_FIELDS = 10_000
 
 
@@ -91,9 +93,12 @@ def _parameters(service: str, operation: str, shape: Any, given: Any) -> dict[st
 
 def _json(body: bytes) -> Any:
     try:
-        return json.loads(body or b"{}")
+        found = json.loads(body or b"{}")
+        if _MAYBE_HALF.search(body):
+            json.dumps(found, ensure_ascii=False).encode()  # half a surrogate pair is no text: SQLite refuses it
     except (ValueError, RecursionError) as error:
         raise ServiceError("SerializationException", "The body is not JSON.") from error
+    return found
 
 
 def _form(body: bytes) -> dict[str, str]:

@@ -9,6 +9,9 @@ from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 from xml.etree import ElementTree as ET
 
+import pytest
+from botocore.exceptions import ClientError
+
 NAMESPACE = "/aws/sagemaker/TrainingJobs"
 
 
@@ -79,3 +82,14 @@ def test_metrics_of_a_job_by_the_json_and_the_query_protocol(
     space = {"aws": "http://monitoring.amazonaws.com/doc/2010-08-01/"}
     counts = root.findall("aws:GetMetricStatisticsResult/aws:Datapoints/aws:member/aws:SampleCount", space)
     assert sum(float(each.text or "") for each in counts) == 3
+
+
+@pytest.mark.parametrize("name", ["\ud800", "x\udfff/algo-1"])
+def test_half_a_character_is_refused_as_no_json(endpoint: Any, name: str) -> None:
+    with pytest.raises(ClientError, match="SerializationException"):
+        endpoint.client("cloudwatch").list_metrics(Dimensions=[{"Name": "Host", "Value": name}])
+
+
+def test_a_character_outside_the_basic_plane_is_text(endpoint: Any) -> None:
+    listed = endpoint.client("cloudwatch").list_metrics(Dimensions=[{"Name": "Host", "Value": "\U0001f600"}])
+    assert listed["Metrics"] == []
