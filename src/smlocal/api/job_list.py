@@ -10,6 +10,24 @@ from smlocal.store.records import JobRecord
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class JobSelection:
+    """Some of the jobs that have ended."""
+
+    statuses: frozenset[str]
+    ended_before: float | None
+    """Seconds since the epoch; None: at any time."""
+
+    def has(self, record: JobRecord) -> bool:
+        """True for a job that is chosen. One that has not ended never is."""
+        ended = record.modified if record.ended is None else record.ended
+        return (
+            record.status.terminal
+            and record.status in self.statuses
+            and (self.ended_before is None or ended <= self.ended_before)
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ListedJob:
     """One of them."""
 
@@ -20,24 +38,41 @@ class ListedJob:
     """True for an ended job that has kept its containers."""
 
 
-def list_jobs(*, limit: int | None) -> list[ListedJob]:
+def list_jobs(*, limit: int | None, selection: JobSelection | None = None) -> list[ListedJob]:
     """The newest jobs first, at most `limit`."""
     with Store.open(home_directory()) as store:
+        if selection is None:
+            records = store.list(limit=limit)
+        else:
+            records = [record for record in store.list() if selection.has(record)][:limit]
         return [
             ListedJob(
                 record=record,
                 containers_kept=record.status.terminal and is_kept(store.directory(record.name)),
                 supervisor_gone=is_orphan(store, record),
             )
-            for record in store.list(limit=limit)
+            for record in records
         ]
 
 
-def matching_jobs(pattern: str) -> list[str]:
+def matching_jobs(pattern: str, selection: JobSelection | None = None) -> list[str]:
     """The names of the jobs that match a shell pattern, newest first; without * ? [] the job that is meant."""
     from fnmatch import fnmatchcase
 
-    if not set(pattern) & set("*?["):
-        return [resolve_job_name(pattern)]
+    one = None if set(pattern) & set("*?[") else resolve_job_name(pattern)
+    if one is not None and selection is None:
+        return [one]
     with Store.open(home_directory()) as store:
-        return [record.name for record in store.list() if fnmatchcase(record.name, pattern)]
+        return [
+            record.name
+            for record in (store.list() if one is None else [store.get(one)])
+            if (one is not None or fnmatchcase(record.name, pattern)) and (selection is None or selection.has(record))
+        ]
+
+
+def has_unpacked_artifacts(name: str) -> bool:
+    """True if the only copy of what a job has written is in its folder here."""
+    from smlocal.job.finish.describe import LOCAL
+
+    with Store.open(home_directory()) as store:
+        return bool(((store.document(name, LOCAL) or {}).get("Artifacts") or {}).get("Kept"))

@@ -20,9 +20,11 @@ def job_argument(command: Callable[..., Any], *, parameter: str = "name") -> Cal
     return click.argument(parameter, metavar="NAME", shell_complete=completed_jobs)(resolving)
 
 
-def jobs_argument(command: Callable[..., Any]) -> Callable[..., Any]:
+def jobs_argument(command: Callable[..., Any], *, required: bool = True) -> Callable[..., Any]:
     """Add the argument NAME...: several jobs, each as the command was given it."""
-    return click.argument("names", nargs=-1, required=True, metavar="NAME...", shell_complete=completed_jobs)(command)
+    metavar = "NAME..." if required else "[NAME...]"
+    add = click.argument("names", nargs=-1, required=required, metavar=metavar, shell_complete=completed_jobs)
+    return add(command)
 
 
 def completed_jobs(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:

@@ -34,6 +34,11 @@ def command(*, source: str | None, file: str) -> None:
     elif source.endswith(".json") or os.path.isfile(source):
         text = _from_answer(source, file)
         steps.append(f"smlocal validate {_quoted(file)}")
+    elif os.path.exists(source):
+        raise InitSourceError(
+            f"{source} is not a folder or a regular file",
+            remedy=["Name an image, a folder with a Dockerfile, or a JSON file: smlocal init --help"],
+        )
     else:
         text = _from_image(source, file)
     if file == "-":

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from smlocal.cli.job_selection import AGE_OPTION, STATUS_OPTION, selection_of
 from smlocal.cli.terminal.columns import shortened, width_of
 from smlocal.cli.terminal.printable import printable
 from smlocal.cli.terminal.table import table
@@ -26,21 +27,27 @@ _HEAD = ("NAME", "STATUS", "REASON / PHASE", "TRAINED", "WHEN")
     "--limit", "-n", type=click.IntRange(min=1), default=50, show_default=True, help="Show the newest N jobs."
 )
 @click.option("--all", "everything", is_flag=True, help="Show all jobs.")
+@STATUS_OPTION
+@AGE_OPTION
 @click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document, with the service's TrainingJobSummaries."
 )
-def command(*, limit: int, everything: bool, as_json: bool) -> None:
+def command(
+    *, limit: int, everything: bool, statuses: tuple[str, ...], older_than: float | None, as_json: bool
+) -> None:
     """List the jobs that were run here, newest first."""
     from smlocal.api.job_list import list_jobs
 
-    jobs = list_jobs(limit=None if everything else limit)
+    selection = selection_of(statuses, older_than)
+    jobs = list_jobs(limit=None if everything else limit, selection=selection)
     if as_json:
         import json
 
         click.echo(json.dumps({"TrainingJobSummaries": [_document(job) for job in jobs]}, indent=2))
         return
     if not jobs:
-        click.echo("No jobs yet. Start one with smlocal run.", err=True)
+        none = "No jobs yet. Start one with smlocal run." if selection is None else "No such jobs."
+        click.echo(none, err=True)
         return
     now = time.time()
     width = width_of(sys.stdout)

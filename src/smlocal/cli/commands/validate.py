@@ -9,9 +9,14 @@ from smlocal.cli.ci_messages import annotated_errors, chosen_service, ci_option,
 from smlocal.cli.terminal.printable import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from smlocal.api.validation import Validated
     from smlocal.ci.cases import Case
     from smlocal.ci.services import CiService
+
+_MOST_SHOWN = 30
+"""So many files with errors are shown, and so many warnings."""
 
 
 @click.command("validate")
@@ -43,11 +48,16 @@ def command(
         check_report_path(junit)
     began = time.time()
     found = []
+    invalid = warnings = 0
     for path in dict.fromkeys(jobs):
         validated, seconds = _timed(path, strict=strict)
         found.append((validated, seconds))
-        _show(validated, service, debug=ctx.obj["debug"])
-    invalid = sum(validated.error is not None for validated, _ in found)
+        _show_warnings(validated.warnings[: max(0, _MOST_SHOWN - warnings)])
+        warnings += len(validated.warnings)
+        if validated.error is not None:
+            invalid += 1
+            if invalid <= _MOST_SHOWN:
+                _show_error(validated, service, debug=ctx.obj["debug"])
     if as_json:
         import json
 
@@ -55,6 +65,9 @@ def command(
         click.echo(json.dumps({"Validation": {"Valid": not invalid, "Strict": strict, "Files": files}}, indent=2))
     if junit is not None:
         _write_junit(junit, [_case(validated, seconds) for validated, seconds in found], began)
+    for count, what in ((warnings, "warnings"), (invalid, "files that are not valid")):
+        if count > _MOST_SHOWN:
+            click.echo(f"… and {count - _MOST_SHOWN:,} more {what} (--json shows all)", err=True)
     click.echo(_conclusion(len(found), invalid), err=True)
     return max((validated.error.exit_code for validated, _ in found if validated.error is not None), default=0)
 
@@ -66,14 +79,16 @@ def _timed(path: str, *, strict: bool) -> "tuple[Validated, float]":
     return validate_file(path, strict=strict), time.monotonic() - began
 
 
-def _show(validated: "Validated", service: "CiService | None", *, debug: bool) -> None:
-    for warning in validated.warnings:
+def _show_warnings(warnings: "Sequence[str]") -> None:
+    for warning in warnings:
         click.echo(f"warning: {printable(warning)}", err=True)
-    if validated.error is None:
-        return
+
+
+def _show_error(validated: "Validated", service: "CiService | None", *, debug: bool) -> None:
     from smlocal.cli.terminal.errors import show_error
     from smlocal.errors import SmlocalError
 
+    assert validated.error is not None  # noqa: S101 - for mypy
     try:
         with annotated_errors(service, validated.file):
             raise validated.error

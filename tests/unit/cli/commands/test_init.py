@@ -110,11 +110,13 @@ def test_nothing_is_overwritten(here: Path, capsys: pytest.CaptureFixture[str]) 
         (("none.json",), "job-file-missing"),
         (("empty.json",), "init-source"),
         (("folder",), "init-source"),
+        (("fifo",), "init-source"),
         (("image:1", "--file", "none/job.yaml"), "init-file"),
     ],
 )
 def test_what_is_refused(words: tuple[str, ...], error: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "folder").mkdir()
+    os.mkfifo(here / "fifo")
     (here / "empty.json").write_text('{"a": 1}')
     assert run_command_line(["init", *words]) == 2
     assert f"[{error}]" in capsys.readouterr().err

@@ -1,4 +1,6 @@
 import os
+import sqlite3
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -72,3 +74,72 @@ def test_from_python(remember: Remember, tmp_path: Path, monkeypatch: pytest.Mon
     job.remove()
     with pytest.raises(JobUnknownError):
         job.remove(stop=True)
+
+
+def aged(home: Path, name: str, seconds: float) -> None:
+    with sqlite3.connect(home / "smlocal.db") as database:
+        database.execute("UPDATE jobs SET ended = ? WHERE name = ?", (time.time() - seconds, name))
+
+
+@pytest.fixture
+def several(remember: Remember, tmp_path: Path) -> None:
+    """Jobs that ended in different ways, each before a different time."""
+    for name, reason, age in (("good-old", None, 8), ("bad-old", "why", 8), ("bad-new", "why", 6)):
+        remember(name, reason=reason)
+        aged(tmp_path, name, age * 86400)
+
+
+@pytest.mark.parametrize(
+    ("words", "removed"),
+    [
+        (("--status", "Failed"), ["bad-new", "bad-old"]),
+        (("--older-than", "7d"), ["bad-old", "good-old"]),
+        (("--status", "failed", "--older-than", "1w"), ["bad-old"]),
+        (("--status", "Failed", "--status", "Completed", "--older-than", "145h"), ["bad-old", "good-old"]),
+        (("good-*", "--older-than", "30m"), ["good-old"]),
+        (("bad-n", "--older-than", "7d"), []),
+        (("--status", "Stopped"), []),
+    ],
+)
+@pytest.mark.usefixtures("several")
+def test_by_status_and_age(words: tuple[str, ...], removed: list[str], smlocal: Smlocal, tmp_path: Path) -> None:
+    listed = [] if "*" in words[0] or words[0] == "bad-n" else smlocal("jobs", *words).stdout.splitlines()[1:]
+    if listed:
+        assert sorted(line.split()[0] for line in listed) == removed
+    done = smlocal("rm", *words)
+    assert done.returncode == 0, done.stderr
+    assert names(tmp_path) == sorted({"good-old", "bad-old", "bad-new"} - set(removed))
+    *lines, last = done.stderr.splitlines()
+    assert sorted(lines) == [f"removed {name}" for name in removed]
+    named = f"{words[0]} and the" if words[0] == "bad-n" else "the"
+    assert last == {0: f"no job matches {named} options", 1: "1 job removed", 2: "2 jobs removed"}[len(removed)]
+
+
+def test_only_what_has_ended_and_has_its_artifacts_elsewhere_is_chosen(
+    remember: Remember, smlocal: Smlocal, tmp_path: Path
+) -> None:
+    remember("runs", ended=False)
+    remember("full", reason="why", local={"Artifacts": {"Kept": "/here"}})
+    done = smlocal("rm", "--older-than", "0s", "runs", "full")
+    assert done.returncode == 0, done.stderr
+    assert "kept full: its artifacts are not packed" in done.stderr
+    assert names(tmp_path) == ["full", "runs"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "missing argument 'NAME...', or --status or --older-than"),
+        (("--stop", "--status", "Failed"), "--stop is not for them"),
+        (("--older-than", "7"), "write a number and s, m, h, d or w"),
+        (("--older-than", "-1d"), "write a number and s, m, h, d or w"),
+        (("--older-than", "٧d"), "write a number and s, m, h, d or w"),
+        (("--status", "InProgress"), "'Completed', 'Failed', 'Stopped'"),
+    ],
+)
+def test_wrong_choices(words: tuple[str, ...], said: str, remember: Remember, smlocal: Smlocal, tmp_path: Path) -> None:
+    remember("a")
+    done = smlocal("rm", *words)
+    assert done.returncode == 2
+    assert said.lower() in done.stderr.lower()
+    assert names(tmp_path) == ["a"]

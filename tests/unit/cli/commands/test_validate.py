@@ -167,3 +167,24 @@ def test_ten_thousand_files(here: Path, capsys: pytest.CaptureFixture[str]) -> N
     said = capsys.readouterr().err
     assert said.count("error: ") == 1
     assert said.splitlines()[-1] == "10,000 files: 1 not valid"
+
+
+def test_ten_thousand_wrong_files_are_a_few_pages(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = json.dumps({**yaml.safe_load(GOOD), "Key": 1})
+    far = json.dumps({**yaml.safe_load(GOOD), "Local": {"Code": "./missing"}})
+    for number in range(5_000):
+        (here / f"wrong-{number}.json").write_text(wrong)
+        (here / f"far-{number}.json").write_text(far)
+    names = [path.name for path in here.glob("*-*.json")]
+    assert run_command_line(["validate", *names]) == 2
+    said = capsys.readouterr().err
+    assert len(said) < 30_000
+    assert (said.count("error: "), said.count("warning: ")) == (30, 30)
+    assert said.splitlines()[-3:] == [
+        "… and 4,970 more warnings (--json shows all)",
+        "… and 4,970 more files that are not valid (--json shows all)",
+        "10,000 files: 5,000 not valid",
+    ]
+    assert run_command_line(["validate", "--json", *names]) == 2
+    files = json.loads(capsys.readouterr().out)["Validation"]["Files"]
+    assert sum("Problems" in file for file in files) == sum("Warnings" in file for file in files) == 5_000

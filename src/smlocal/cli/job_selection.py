@@ -1,0 +1,51 @@
+"""Options that choose ended jobs: by their status, and by the time since their end."""
+
+import re
+import time
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from smlocal.api.job_list import JobSelection
+
+_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
+ENDED = ("Completed", "Failed", "Stopped")
+
+
+class Age(click.ParamType):
+    """A time such as `90s`, `30m`, `12h`, `7d` or `2w`, in seconds."""
+
+    name = "age"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Seconds."""
+        if isinstance(value, float):
+            return value
+        found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)([smhdw])", str(value), re.ASCII)
+        if found is None:
+            self.fail(f"{value!r} is no time: write a number and s, m, h, d or w, such as 12h or 7d.", param, ctx)
+        return float(found[1]) * _SECONDS[found[2]]
+
+
+STATUS_OPTION = click.option(
+    "--status",
+    "statuses",
+    type=click.Choice(ENDED, case_sensitive=False),
+    multiple=True,
+    help="Only jobs that have ended with this status; repeatable.",
+)
+AGE_OPTION = click.option(
+    "--older-than", type=Age(), metavar="AGE", help="Only jobs that ended at least this time ago, such as 12h or 7d."
+)
+
+
+def selection_of(statuses: tuple[str, ...], older_than: float | None) -> "JobSelection | None":
+    """What the options choose; None without them."""
+    if not statuses and older_than is None:
+        return None
+    from smlocal.api.job_list import JobSelection
+
+    return JobSelection(
+        statuses=frozenset(statuses or ENDED), ended_before=None if older_than is None else time.time() - older_than
+    )
