@@ -2,7 +2,7 @@
 
 import re
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,19 +13,15 @@ _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 ENDED = ("Completed", "Failed", "Stopped")
 
 
-class Age(click.ParamType):
+def _seconds(context: click.Context, option: click.Parameter, value: str | None) -> float | None:
     """A time such as `90s`, `30m`, `12h`, `7d` or `2w`, in seconds."""
-
-    name = "age"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Seconds."""
-        if isinstance(value, float):
-            return value
-        found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)([smhdw])", str(value), re.ASCII)
-        if found is None:
-            self.fail(f"{value!r} is no time: write a number and s, m, h, d or w, such as 12h or 7d.", param, ctx)
-        return float(found[1]) * _SECONDS[found[2]]
+    if value is None:
+        return None
+    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)([smhdw])", value, re.ASCII)
+    if found is None:
+        said = f"{value!r} is no time: write a number and s, m, h, d or w, such as 12h or 7d."
+        raise click.BadParameter(said, ctx=context, param=option)
+    return float(found[1]) * _SECONDS[found[2]]
 
 
 STATUS_OPTION = click.option(
@@ -36,7 +32,10 @@ STATUS_OPTION = click.option(
     help="Only jobs that have ended with this status; repeatable.",
 )
 AGE_OPTION = click.option(
-    "--older-than", type=Age(), metavar="AGE", help="Only jobs that ended at least this time ago, such as 12h or 7d."
+    "--older-than",
+    callback=_seconds,
+    metavar="AGE",
+    help="Only jobs that ended at least this time ago, such as 12h or 7d.",
 )
 
 

@@ -1,5 +1,7 @@
 """`smlocal rm`: remove finished jobs."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -9,7 +11,7 @@ from smlocal.cli.job_argument import jobs_argument
 from smlocal.cli.job_selection import AGE_OPTION, STATUS_OPTION, selection_of
 
 if TYPE_CHECKING:
-    from smlocal.errors import SmlocalError
+    from smlocal.api.job_list import JobSelection
 
 
 @click.command("rm")
@@ -34,48 +36,59 @@ def command(
     all of them; jobs that have not ended, and those with artifacts that are not packed yet, then stay.
     If one job cannot be removed, the others still are. The exit code is then the highest one.
     """
-    from smlocal.api.job_list import has_unpacked_artifacts, matching_jobs
-    from smlocal.api.training_job import TrainingJob
+    selection = selection_of(statuses, older_than)
+    _check(names, selects=selection is not None, stop=stop)
     from smlocal.cli.terminal.errors import show_error
     from smlocal.errors import SmlocalError
 
-    selection = selection_of(statuses, older_than)
-    _check(names, selects=selection is not None, stop=stop)
+    codes = [0]
 
-    def say(line: str) -> None:
-        click.echo(line, err=True)
+    @contextmanager
+    def going_on() -> Iterator[None]:
+        try:
+            yield
+        except SmlocalError as error:
+            show_error(error, debug=ctx.obj["debug"], as_json=False)
+            codes.append(error.exit_code)
 
-    def failed(error: "SmlocalError") -> int:
-        show_error(error, debug=ctx.obj["debug"], as_json=False)
-        return error.exit_code
-
-    worst = 0
     found: list[str] = []
     for pattern in names or ("*",):
-        try:
-            matched = matching_jobs(pattern, selection)
-        except SmlocalError as error:
-            worst = max(worst, failed(error))
-        else:
-            found += matched
-            if not matched:
-                options = "" if selection is None else " and the options"
-                say(f"no job matches {pattern}{options}" if names else "no job matches the options")
+        with going_on():
+            found += _matching(pattern, selection, named=bool(names))
     removed = 0
     for name in dict.fromkeys(found):
-        try:
-            if selection is not None and has_unpacked_artifacts(name):
-                say(f"kept {name}: its artifacts are not packed (smlocal pack {name}, or smlocal rm {name})")
-                continue
-            TrainingJob(name).remove(stop=stop, force=force, on_message=say)
-        except SmlocalError as error:
-            worst = max(worst, failed(error))
-        else:
-            removed += 1
-            say(f"removed {name}")
+        with going_on():
+            removed += _remove(name, stop=stop, force=force, chosen=selection is not None)
     if selection is not None and removed:
-        say(f"{removed:,} {'job' if removed == 1 else 'jobs'} removed")
-    return worst
+        _say(f"{removed:,} {'job' if removed == 1 else 'jobs'} removed")
+    return max(codes)
+
+
+def _say(line: str) -> None:
+    click.echo(line, err=True)
+
+
+def _matching(pattern: str, selection: "JobSelection | None", *, named: bool) -> list[str]:
+    from smlocal.api.job_list import matching_jobs
+
+    matched = matching_jobs(pattern, selection)
+    if not matched:
+        options = "" if selection is None else " and the options"
+        _say(f"no job matches {pattern}{options}" if named else "no job matches the options")
+    return matched
+
+
+def _remove(name: str, *, stop: bool, force: bool, chosen: bool) -> bool:
+    """False for a job that only options have chosen, and that has the only copy of its artifacts."""
+    from smlocal.api.job_list import has_unpacked_artifacts
+    from smlocal.api.training_job import TrainingJob
+
+    if chosen and has_unpacked_artifacts(name):
+        _say(f"kept {name}: its artifacts are not packed (smlocal pack {name}, or smlocal rm {name})")
+        return False
+    TrainingJob(name).remove(stop=stop, force=force, on_message=_say)
+    _say(f"removed {name}")
+    return True
 
 
 def _check(names: tuple[str, ...], *, selects: bool, stop: bool) -> None:

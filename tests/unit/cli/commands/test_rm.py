@@ -133,7 +133,7 @@ def test_only_what_has_ended_and_has_its_artifacts_elsewhere_is_chosen(
         (("--stop", "--status", "Failed"), "--stop is not for them"),
         (("--older-than", "7"), "write a number and s, m, h, d or w"),
         (("--older-than", "-1d"), "write a number and s, m, h, d or w"),
-        (("--older-than", "٧d"), "write a number and s, m, h, d or w"),
+        (("--older-than", "\u0667d"), "write a number and s, m, h, d or w"),
         (("--status", "InProgress"), "'Completed', 'Failed', 'Stopped'"),
     ],
 )
