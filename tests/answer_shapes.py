@@ -21,6 +21,8 @@ def check_answer(model: Any, parsed: dict[str, Any], body: bytes) -> None:
     if model.name == "GetRole":  # botocore has parsed the policy, against its own model
         role = answer["Role"]
         answer["Role"] = {**role, "AssumeRolePolicyDocument": json.dumps(role["AssumeRolePolicyDocument"])}
+    if model.name == "GetBucketLocation" and answer["LocationConstraint"] is None:  # as botocore reads us-east-1
+        answer = {}
     report = ParamValidator().validate(answer, shape)
     assert not report.has_errors(), f"{model.name}: {report.generate_report()}"
     if body.startswith(b"{"):
@@ -30,7 +32,8 @@ def check_answer(model: Any, parsed: dict[str, Any], body: bytes) -> None:
 
 def _check(http_response: Any, parsed: dict[str, Any], model: Any, **_: Any) -> None:
     if http_response.status_code < 300:
-        check_answer(model, parsed, http_response.content)
+        body = b"" if model.has_streaming_output else http_response.content
+        check_answer(model, parsed, body)
 
 
 def foreign_members(shape: Any, value: Any, place: str) -> list[str]:

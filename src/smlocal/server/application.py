@@ -8,6 +8,7 @@ from starlette.responses import PlainTextResponse, Response
 from smlocal.server import aws_calls
 from smlocal.server.hosts import Hosts
 from smlocal.server.limits import BodyTooLargeError, BodyTooSlowError, read_body
+from smlocal.server.objects import s3_front
 from smlocal.server.protocol.routing import scope_of
 from smlocal.server.serving import Serving
 from smlocal.server.signature import Signatures
@@ -41,7 +42,9 @@ class Application:
         refused = self._hosts.refusal(request)
         if refused is not None:
             return PlainTextResponse(refused, status_code=403)
-        signed = scope_of(request.headers.get("authorization"))
+        signed = scope_of(request)
+        if s3_front.is_for_s3(request, signed):
+            return await s3_front.answer(self._serving, request, signed)
         if request.method == "POST" and "x-amz-target" in request.headers:
             return await aws_calls.answer_json(self._serving, request, signed, await read_body(request))
         if request.method == "POST" and _is_form(request) and request.url.path == "/":

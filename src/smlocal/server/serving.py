@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from socket import socket
 
 from smlocal.contract.identity import DEFAULT_ACCOUNT, region
+from smlocal.server.objects.bucket_folder import remove_unfinished
 from smlocal.server.starting import Starting
 from smlocal.server.status_watch import StatusWatch
 from smlocal.store.home import home_directory
@@ -76,8 +77,11 @@ def open_serving(
     chosen = options or Options()
     host, port = listener.getsockname()[:2]
     named = f"[{host}]" if ":" in host else host
+    home = home_directory()
+    buckets = chosen.buckets or os.path.join(home, "buckets")
+    remove_unfinished(buckets)
     with (
-        Store.open(home_directory()) as store,
+        Store.open(home) as store,
         Starting(store, limit=chosen.limit, log=log) as starting,
         StatusWatch(store) as status_watch,
     ):
@@ -85,7 +89,7 @@ def open_serving(
             store=store,
             starting=starting,
             status_watch=status_watch,
-            buckets=chosen.buckets or os.path.join(store.home, "buckets"),
+            buckets=buckets,
             account=DEFAULT_ACCOUNT,
             region=region(stated=None, environment=environment, profile=None, image=None),
             address=f"http://{named}:{port}",

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Mapping
 
+from starlette.requests import Request
+
 from smlocal.quick_dataclass import dataclass
 
 _SCOPE = re.compile(r"Credential=([^/,\s]+)/(\d{8})/([^/,\s]+)/([^/,\s]+)/aws4_request")
@@ -26,9 +28,11 @@ class Scope:
     service: str
 
 
-def scope_of(authorization: str | None) -> Scope | None:
-    """The scope of a signature of version 4 in the header Authorization."""
-    found = _SCOPE.search(authorization or "")
+def scope_of(request: Request) -> Scope | None:
+    """The scope of a signature of version 4, in the header Authorization or in the query."""
+    presigned = request.query_params.get("X-Amz-Credential")
+    stated = request.headers.get("authorization") if presigned is None else f"Credential={presigned}"
+    found = _SCOPE.search(stated or "")
     if found is None:
         return None
     key, day, region, service = found.groups()

@@ -1,0 +1,217 @@
+"""A bucket as a folder: its objects are the files below it. Links in it are never followed."""
+
+import errno
+import fcntl
+import os
+import stat as modes
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+
+from smlocal.removal import remove_tree
+from smlocal.server.objects.attributes import AttributeFiles, Attributes
+from smlocal.server.objects.keys import check_new_key, file_of, is_bucket_name
+from smlocal.server.objects.new_file import NewFile, remove_abandoned
+from smlocal.server.objects.s3_error import S3Error, no_such_bucket, no_such_key, not_emulated
+
+PRIVATE = ".smlocal"
+"""The folder beside the buckets with what is no object. No bucket may have this name."""
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+Condition = Callable[[Attributes | None], None]
+"""Raises `S3Error` for an object whose present attributes, None if there is no such object, forbid the change."""
+
+
+def bucket_path(root: str, name: str) -> str | None:
+    """The folder of a bucket; None if there is none."""
+    path = os.path.join(root, name)
+    return path if is_bucket_name(name) and os.path.isdir(path) else None
+
+
+def bucket_names(root: str) -> list[str]:
+    """All buckets, in order."""
+    try:
+        names = os.listdir(root)
+    except FileNotFoundError:
+        return []
+    return sorted(name for name in names if bucket_path(root, name))
+
+
+class BucketFolder:
+    """The objects of one bucket, and what is recorded of them."""
+
+    def __init__(self, root: str, name: str) -> None:
+        """`root` is the folder with the folders of all buckets. `S3Error` if there is no such bucket."""
+        path = bucket_path(root, name)
+        if path is None:
+            raise no_such_bucket(name)
+        self._root = root
+        self.name = name
+        self.path = path
+        self.private = os.path.join(root, PRIVATE, name)
+        self.attributes = AttributeFiles(os.path.join(self.private, "objects"))
+
+    def open(self, key: str) -> int:
+        """The open file of an object; `S3Error` if there is none."""
+        folders, name = file_of(key)
+        try:
+            with self.folder(folders) as folder:
+                descriptor = os.open(name or ".", _FILE, dir_fd=folder)
+        except (FileNotFoundError, NotADirectoryError):
+            raise no_such_key(key) from None
+        except OSError as error:
+            if error.errno in {errno.ELOOP, errno.ENXIO}:  # a link; a socket
+                raise S3Error("AccessDenied", "smlocal reads files alone: this is a link or a socket.") from None
+            raise
+        state = os.fstat(descriptor)
+        marker = not name and self.is_marker(key, state)
+        if not marker and not (name and modes.S_ISREG(state.st_mode)):
+            os.close(descriptor)
+            raise no_such_key(key)
+        return descriptor
+
+    def state(self, key: str, descriptor: int) -> os.stat_result:
+        """Size and time of an open object. A folder marker has no bytes."""
+        state = os.fstat(descriptor)
+        return marker_state(state) if key.endswith("/") else state
+
+    def put(self, key: str, new: NewFile, attributes: Attributes, condition: Condition | None = None) -> None:
+        """Give a complete file the name of the key. Whoever reads the object that it replaces reads that to its end."""
+        check_new_key(key)
+        folders, name = file_of(key)
+        with self._lock():
+            self._check(key, condition)
+            try:
+                with self.folder(folders, create=True) as folder:
+                    if not name:
+                        self._put_marker(key, new, folder, attributes)
+                        return
+                    self._remove_empty(folders, name)  # an empty folder is no object
+                    self.attributes.write(key, new.state(), attributes)
+                    new.rename(name, folder)
+            except (NotADirectoryError, IsADirectoryError):
+                raise not_emulated(
+                    "objects whose keys are a file and a folder at once: "
+                    f"where '{key}' would be a file, there is a folder, a link, or another object"
+                ) from None
+
+    def remove(self, key: str, condition: Condition | None = None) -> None:
+        """Remove an object. It is no error if there is none."""
+        try:
+            folders, name = file_of(key)
+        except S3Error:
+            return
+        with self._lock():
+            self._check(key, condition)
+            try:
+                with self.folder(folders) as folder:
+                    if name:
+                        os.unlink(name, dir_fd=folder)
+            except (FileNotFoundError, NotADirectoryError, IsADirectoryError, PermissionError) as error:
+                if isinstance(error, PermissionError) and error.errno != errno.EPERM:
+                    raise
+            self.attributes.remove(key)
+            while folders and self._remove_empty(folders[:-1], folders[-1]):
+                folders.pop()
+
+    def delete(self) -> None:
+        """Remove the bucket; `S3Error` if it has objects."""
+        with self._lock():
+            if self._has_objects():
+                raise S3Error("BucketNotEmpty", "The bucket you tried to delete is not empty", BucketName=self.name)
+            for parent, folders, _ in os.walk(self.path, topdown=False):
+                for folder in folders:
+                    os.rmdir(os.path.join(parent, folder))
+            os.rmdir(self.path)
+        remove_tree(self.private)
+
+    def is_marker(self, key: str, state: os.stat_result) -> bool:
+        """True if a folder was put as an object: `a/`."""
+        return self.attributes.recorded(key, marker_state(state)) is not None
+
+    @contextmanager
+    def folder(self, parts: Sequence[str], *, create: bool = False) -> Iterator[int]:
+        """The open folder below the bucket's own; `NotADirectoryError` where a link or a file stands in the way."""
+        descriptor = os.open(self.path, _FOLDER)
+        try:
+            for part in parts:
+                if create:
+                    with suppress(FileExistsError):
+                        os.mkdir(part, dir_fd=descriptor)
+                inner = os.open(part, _FOLDER | os.O_NOFOLLOW, dir_fd=descriptor)
+                os.close(descriptor)
+                descriptor = inner
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    def new_file(self) -> NewFile:
+        """A file outside the bucket's folder, to be filled and put."""
+        return NewFile(_partial(self._root, self.name))
+
+    def _put_marker(self, key: str, new: NewFile, folder: int, attributes: Attributes) -> None:
+        if new.state().st_size:
+            raise not_emulated("keys that end with '/' and have bytes: they are folders here")
+        self.attributes.write(key, marker_state(os.fstat(folder)), attributes)
+
+    def _check(self, key: str, condition: Condition | None) -> None:
+        if condition is None:
+            return
+        try:
+            descriptor = self.open(key)
+        except S3Error:
+            condition(None)
+            return
+        try:
+            condition(self.attributes.read(key, self.state(key, descriptor)))
+        finally:
+            os.close(descriptor)
+
+    def _remove_empty(self, folders: Sequence[str], name: str) -> bool:
+        """Remove a folder that holds nothing and is no object; False if it stays."""
+        key = "/".join([*folders, name, ""])
+        try:
+            with self.folder(folders) as parent:
+                if self.is_marker(key, os.stat(name, dir_fd=parent, follow_symlinks=False)):
+                    return False
+                os.rmdir(name, dir_fd=parent)
+        except OSError:
+            return False
+        return True
+
+    def _has_objects(self) -> bool:
+        for parent, folders, files in os.walk(self.path):
+            paths = [os.path.join(parent, folder) for folder in folders]
+            keys = [os.path.relpath(path, self.path) + "/" for path in paths]
+            if files or any(self.is_marker(key, os.lstat(path)) for key, path in zip(keys, paths, strict=True)):
+                return True
+        return False
+
+    @contextmanager
+    def _lock(self) -> Iterator[None]:
+        """Held while names change, by all servers with these buckets."""
+        os.makedirs(self.private, exist_ok=True)
+        with open(os.path.join(self.private, "lock"), "ab") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+
+def remove_unfinished(root: str) -> None:
+    """Remove what killed servers were still receiving. Parts of uploads stay: clients can go on with them."""
+    for name in bucket_names(root):
+        remove_abandoned(_partial(root, name))
+
+
+def create_bucket(root: str, name: str) -> None:
+    """Make the folder of a bucket; `FileExistsError` if there is one."""
+    os.makedirs(root, exist_ok=True)
+    os.mkdir(os.path.join(root, name))
+
+
+def _partial(root: str, name: str) -> str:
+    return os.path.join(root, PRIVATE, name, "partial")
+
+
+def marker_state(state: os.stat_result) -> os.stat_result:
+    """The state of a folder as of an empty file: what is put into it must not change what is recorded of it."""
+    return os.stat_result((state.st_mode, state.st_ino, state.st_dev, 1, state.st_uid, state.st_gid, 0, 0, 0, 0))

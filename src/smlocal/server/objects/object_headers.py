@@ -1,0 +1,47 @@
+"""Headers that belong to an object, and those that smlocal does not emulate."""
+
+from collections.abc import Mapping
+
+from smlocal.server.objects.attributes import DEFAULT_TYPE
+from smlocal.server.objects.s3_error import S3Error, not_emulated
+
+_KEPT = ("cache-control", "content-disposition", "content-encoding", "content-language", "content-type", "expires")
+_METADATA = "x-amz-meta-"
+_MOST_METADATA = 2048
+_NOT_EMULATED = (
+    "x-amz-acl",
+    "x-amz-grant-",
+    "x-amz-object-lock-",
+    "x-amz-server-side-encryption",
+    "x-amz-copy-source-server-side-encryption",
+    "x-amz-storage-class",
+    "x-amz-tagging",
+    "x-amz-website-redirect-location",
+    "x-amz-write-offset-bytes",
+)
+_AS_IT_IS = {
+    ("x-amz-acl", "private"),
+    ("x-amz-acl", "bucket-owner-full-control"),
+    ("x-amz-server-side-encryption", "AES256"),
+    ("x-amz-storage-class", "STANDARD"),
+}
+"""What S3 does by itself when nobody asks for it."""
+
+
+def headers_to_keep(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers that are returned with the object; `S3Error` for one that is not emulated."""
+    for name, value in headers.items():
+        if name.startswith(_NOT_EMULATED) and (name, value) not in _AS_IT_IS:
+            raise not_emulated(f"the header {name}: {value}")
+    metadata = {name: value for name, value in headers.items() if name.startswith(_METADATA)}
+    if sum(len(name) - len(_METADATA) + len(value) for name, value in metadata.items()) > _MOST_METADATA:
+        raise S3Error("MetadataTooLarge", "Your metadata headers exceed the maximum allowed metadata size")
+    kept = {name: headers[name] for name in _KEPT if name in headers}
+    codings = [each.strip() for each in kept.pop("content-encoding", "").split(",")]
+    coding = ", ".join(each for each in codings if each not in {"", "aws-chunked"})
+    return {
+        "content-type": DEFAULT_TYPE,
+        **kept,
+        **({"content-encoding": coding} if coding else {}),
+        **metadata,
+    }

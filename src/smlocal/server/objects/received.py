@@ -1,0 +1,195 @@
+"""Bodies of S3 as they come: to a file, with their checksums compared, and never whole in memory."""
+
+import asyncio
+import base64
+import binascii
+import hashlib
+from collections.abc import AsyncIterator
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+
+from smlocal.server.limits import BodyTooSlowError
+from smlocal.server.objects.chunked import Chunked
+from smlocal.server.objects.new_file import NewFile
+from smlocal.server.objects.s3_error import S3Error, not_emulated
+
+MOST_OBJECT = 5 << 30
+"""Bytes of one PUT."""
+_WRITTEN_AT_ONCE = 1 << 20
+_WINDOW_SECONDS = 30.0
+_LEAST_IN_WINDOW = 4 << 10
+CHECKSUM = "x-amz-checksum-"
+_KINDS = ("crc32", "crc32c", "crc64nvme", "sha1", "sha256")
+
+
+class Received:
+    """What has come."""
+
+    def __init__(self, *, md5: str, size: int, checksums: dict[str, str]) -> None:
+        """All of it has been compared with what the client says."""
+        self.md5 = md5
+        self.size = size
+        self.checksums = checksums
+
+
+async def receive(request: Request, new: NewFile) -> Received:
+    """Write the body to a file; `S3Error` if it is not what the headers say."""
+    sums = _Sums(request)
+    chunked = Chunked() if is_chunked(request) else None
+    async for data in _gathered(request, chunked):
+        await run_in_threadpool(_take, new, sums, data)
+    if chunked is not None:
+        chunked.check_complete()
+        _check_length(request, sums.size)
+        sums.trailers(chunked.trailers)
+    return sums.compared()
+
+
+def _take(new: NewFile, sums: "_Sums", data: bytes) -> None:
+    sums.update(data)
+    new.write(data)
+
+
+async def _gathered(request: Request, chunked: Chunked | None) -> AsyncIterator[bytes]:
+    """The bytes of the object, in pieces that are worth a thread's turn."""
+    held = bytearray()
+    total = 0
+    async for raw in in_time(request):
+        data = raw if chunked is None else chunked.decode(raw)
+        held += data
+        total += len(data)
+        if total > MOST_OBJECT:
+            raise too_large()
+        if len(held) >= _WRITTEN_AT_ONCE:
+            yield bytes(held)
+            held.clear()
+    yield bytes(held)
+
+
+async def in_time(request: Request) -> AsyncIterator[bytes]:
+    """The body as it comes; `BodyTooSlowError` if it is less than 4 KiB in half a minute."""
+    loop = asyncio.get_running_loop()
+    stream = request.stream()
+    until, came = loop.time() + _WINDOW_SECONDS, 0
+    while True:
+        try:
+            async with asyncio.timeout_at(until):
+                piece = await anext(stream, None)
+        except TimeoutError as error:
+            raise BodyTooSlowError from error
+        if piece is None:
+            return
+        came += len(piece)
+        if came >= _LEAST_IN_WINDOW:
+            until, came = loop.time() + _WINDOW_SECONDS, 0
+        if piece:
+            yield piece
+
+
+def check_stated_length(request: Request) -> None:
+    """`S3Error` if the client does not say how much will come, or too much."""
+    length = request.headers.get("content-length")
+    if length is None and "x-amz-decoded-content-length" not in request.headers:
+        raise S3Error("MissingContentLength", "You must provide the Content-Length HTTP header.")
+    stated = request.headers.get("x-amz-decoded-content-length", length) or ""
+    if stated.isdecimal() and int(stated) > MOST_OBJECT:
+        raise too_large()
+
+
+def too_large() -> S3Error:
+    """More than one PUT may have."""
+    return S3Error(
+        "EntityTooLarge", "Your proposed upload exceeds the maximum allowed size", MaxSizeAllowed=str(MOST_OBJECT)
+    )
+
+
+def is_chunked(request: Request) -> bool:
+    """True if the body comes in chunks of the coding aws-chunked."""
+    content = request.headers.get("x-amz-content-sha256", "")
+    return "aws-chunked" in request.headers.get("content-encoding", "") or content.startswith("STREAMING-")
+
+
+def _check_length(request: Request, size: int) -> None:
+    stated = request.headers.get("x-amz-decoded-content-length")
+    if stated is not None and stated != str(size):
+        raise S3Error(
+            "IncompleteBody",
+            "You did not provide the number of bytes specified by the Content-Length HTTP header",
+        )
+
+
+class _Sums:
+    """Checksums of a body: those that the client has stated are compared, and all are kept."""
+
+    def __init__(self, request: Request) -> None:
+        self.size = 0
+        self._md5 = hashlib.md5(usedforsecurity=False)
+        self._stated_md5 = _decoded_md5(request.headers.get("content-md5"))
+        self._stated: dict[str, str] = {
+            name: value for name, value in request.headers.items() if name.removeprefix(CHECKSUM) in _KINDS
+        }
+        announced = request.headers.get("x-amz-trailer", "").lower().split(",")
+        names = {*self._stated, *(name.strip() for name in announced)}
+        algorithm = request.headers.get("x-amz-sdk-checksum-algorithm")
+        if algorithm is not None:
+            names.add(f"{CHECKSUM}{algorithm.lower()}")
+        kinds = {name: name.removeprefix(CHECKSUM) for name in names if name.startswith(CHECKSUM)}
+        unknown = sorted(set(kinds.values()) - set(_KINDS))
+        if unknown:
+            raise not_emulated(f"the checksum {', '.join(unknown)}")
+        self._sums = {name: found for name, kind in kinds.items() if (found := _new_sum(kind)) is not None}
+        content = request.headers.get("x-amz-content-sha256", "")
+        self._content = content if len(content) == 64 else None  # noqa: PLR2004 - digits of SHA-256
+        self._sha256 = None if self._content is None else hashlib.sha256()
+
+    def update(self, data: bytes) -> None:
+        self.size += len(data)
+        self._md5.update(data)
+        if self._sha256 is not None:
+            self._sha256.update(data)
+        for each in self._sums.values():
+            each.update(data)
+
+    def trailers(self, found: dict[str, str]) -> None:
+        self._stated.update((name, value) for name, value in found.items() if name.startswith(CHECKSUM))
+
+    def compared(self) -> Received:
+        if self._sha256 is not None and self._sha256.hexdigest() != self._content:
+            raise S3Error(
+                "XAmzContentSHA256Mismatch",
+                "The provided 'x-amz-content-sha256' header does not match what was computed.",
+            )
+        if self._stated_md5 not in {None, self._md5.digest()}:
+            raise S3Error("BadDigest", "The Content-MD5 you specified did not match what we received.")
+        computed = {name: base64.b64encode(each.digest()).decode() for name, each in self._sums.items()}
+        for name, value in self._stated.items():
+            if computed.get(name, value) != value:
+                kind = name.removeprefix(CHECKSUM).upper()
+                raise S3Error("BadDigest", f"The {kind} you specified did not match the calculated checksum.")
+        return Received(md5=self._md5.hexdigest(), size=self.size, checksums={**computed, **self._stated})
+
+
+def _decoded_md5(stated: str | None) -> bytes | None:
+    if stated is None:
+        return None
+    try:
+        digest = base64.b64decode(stated, validate=True)
+    except binascii.Error:
+        digest = b""
+    if len(digest) != hashlib.md5(usedforsecurity=False).digest_size:
+        raise S3Error("InvalidDigest", "The Content-MD5 you specified is not valid.")
+    return digest
+
+
+def _new_sum(kind: str) -> Any:
+    """A running sum; None for a CRC that needs a package which is not installed."""
+    if not kind.startswith("crc"):
+        return hashlib.new(kind, usedforsecurity=False)
+    from smlocal.sources.s3.checksum import Crc
+
+    try:
+        return Crc(kind)
+    except ValueError:
+        return None

@@ -1,0 +1,208 @@
+"""Operations on multipart uploads."""
+
+import asyncio
+import os
+import re
+from collections.abc import AsyncIterator
+from http import HTTPStatus
+
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response, StreamingResponse
+
+from smlocal.server.limits import read_body
+from smlocal.server.objects.bucket_operations import folder, number, xml
+from smlocal.server.objects.conditions import writing_condition
+from smlocal.server.objects.keys import check_new_key
+from smlocal.server.objects.object_headers import headers_to_keep
+from smlocal.server.objects.object_operations import check_source_conditions, source_of
+from smlocal.server.objects.received import check_stated_length, receive
+from smlocal.server.objects.s3_call import S3Call
+from smlocal.server.objects.s3_error import S3Error
+from smlocal.server.objects.upload_folder import MOST_PARTS, UploadFolder, etag_of_parts, uploads_of
+from smlocal.server.objects.xml_documents import DECLARATION, document, error_document, malformed, moment, parsed
+
+_QUIET_SECONDS = 5.0
+_SIGN_OF_LIFE_SECONDS = 10.0
+_SPAN = re.compile(r"bytes=(\d+)-(\d+)")
+_MOST_ON_A_PAGE = 1000
+
+
+async def create(call: S3Call) -> Response:
+    """A new upload."""
+    headers = headers_to_keep(call.request.headers)
+    check_new_key(call.key)
+    bucket = await run_in_threadpool(folder, call)
+    upload = await run_in_threadpool(UploadFolder.create, bucket, call.key, headers)
+    return xml("InitiateMultipartUploadResult", {"Bucket": call.bucket, "Key": call.key, "UploadId": upload.id})
+
+
+async def put_part(call: S3Call) -> Response:
+    """Receive a part."""
+    check_stated_length(call.request)
+    part = _part_number(call)
+    bucket = await run_in_threadpool(folder, call)
+    upload = await run_in_threadpool(_upload, call)
+    with await run_in_threadpool(bucket.new_file) as new:
+        got = await receive(call.request, new)
+        await run_in_threadpool(upload.put_part, part, new, got.md5)
+    return Response(headers={"etag": f'"{got.md5}"', **got.checksums})
+
+
+async def copy_part(call: S3Call) -> Response:
+    """A part with the bytes of an object."""
+    return await run_in_threadpool(_copy_part, call)
+
+
+def _copy_part(call: S3Call) -> Response:
+    part, upload = _part_number(call), _upload(call)
+    source, key = source_of(call)
+    descriptor = source.open(key)
+    try:
+        state = source.state(key, descriptor)
+        check_source_conditions(call, source.attributes.read(key, state), modified=os.fstat(descriptor).st_mtime)
+        with folder(call).new_file() as new:
+            new.append_from(descriptor, _source_span(call.header("x-amz-copy-source-range"), state.st_size))
+            md5 = new.md5()
+            upload.put_part(part, new, md5)
+            made = new.state().st_mtime
+    finally:
+        os.close(descriptor)
+    return xml("CopyPartResult", {"LastModified": moment(made), "ETag": f'"{md5}"'})
+
+
+def _source_span(stated: str | None, size: int) -> tuple[int, int]:
+    if stated is None:
+        return 0, size
+    found = _SPAN.fullmatch(stated)
+    if found is None or not int(found[1]) <= int(found[2]) < size:
+        raise S3Error("InvalidArgument", f"Range specified is not valid for source object of size: {size}")
+    return int(found[1]), int(found[2]) + 1
+
+
+async def complete(call: S3Call) -> Response:
+    """Put the object together. As on S3, the answer begins before that is done if it takes long."""
+    asked = _asked(await read_body(call.request))
+    condition = writing_condition(call.request.headers)
+
+    def put_together() -> bytes:
+        bucket = folder(call)
+        try:
+            etag = UploadFolder(bucket, call.key, call.query["uploadId"]).complete(asked, condition)
+        except S3Error as error:
+            etag = etag_of_parts([md5 for _, md5 in asked])
+            if error.code != "NoSuchUpload" or not _has(call, etag):
+                raise
+            # The call was made again because its answer was lost.
+        location = f"{call.serving.address}/{call.bucket}/{call.key}"
+        members = {"Location": location, "Bucket": call.bucket, "Key": call.key, "ETag": f'"{etag}"'}
+        return document("CompleteMultipartUploadResult", members)
+
+    work = asyncio.ensure_future(run_in_threadpool(put_together))
+    await asyncio.wait({work}, timeout=_QUIET_SECONDS)
+    if work.done():
+        return Response(work.result(), media_type="application/xml")
+    return StreamingResponse(_slowly(work), media_type="application/xml")
+
+
+async def _slowly(work: "asyncio.Future[bytes]") -> AsyncIterator[bytes]:
+    yield DECLARATION
+    while not work.done():
+        await asyncio.wait({work}, timeout=_SIGN_OF_LIFE_SECONDS)
+        yield b" "
+    try:
+        yield work.result().removeprefix(DECLARATION)
+    except (S3Error, OSError) as error:
+        code = error.code if isinstance(error, S3Error) else "InternalError"
+        yield error_document({"Code": code, "Message": str(error)}).removeprefix(DECLARATION)
+
+
+def _has(call: S3Call, etag: str) -> bool:
+    """True if the object is there already."""
+    bucket = folder(call)
+    try:
+        descriptor = bucket.open(call.key)
+    except S3Error:
+        return False
+    try:
+        return bucket.attributes.read(call.key, bucket.state(call.key, descriptor)).etag == etag
+    finally:
+        os.close(descriptor)
+
+
+def _asked(body: bytes) -> list[tuple[int, str]]:
+    root = parsed(body)
+    parts = root.findall("Part")
+    if root.tag != "CompleteMultipartUpload" or not parts or len(parts) > MOST_PARTS:
+        raise malformed()
+    try:
+        asked = [(int(each.findtext("PartNumber", "")), each.findtext("ETag", "").strip().strip('"')) for each in parts]
+        for _, md5 in asked:
+            bytes.fromhex(md5)
+    except ValueError:
+        raise malformed() from None
+    return asked
+
+
+async def abort(call: S3Call) -> Response:
+    """Drop all parts."""
+    upload = await run_in_threadpool(_upload, call)
+    await run_in_threadpool(upload.abort)
+    return Response(status_code=HTTPStatus.NO_CONTENT)
+
+
+async def list_parts(call: S3Call) -> Response:
+    """The parts that have come."""
+    after, most = (
+        number(call, "part-number-marker", 0),
+        min(number(call, "max-parts", _MOST_ON_A_PAGE), _MOST_ON_A_PAGE),
+    )
+    parts = [part for part in (await run_in_threadpool(_upload, call)).parts() if part.number > after]
+    shown = parts[:most]
+    return xml(
+        "ListPartsResult",
+        {
+            "Bucket": call.bucket,
+            "Key": call.key,
+            "UploadId": call.query["uploadId"],
+            "PartNumberMarker": after,
+            "NextPartNumberMarker": shown[-1].number if shown else 0,
+            "MaxParts": most,
+            "IsTruncated": len(parts) > most,
+            "Part": [
+                {
+                    "PartNumber": part.number,
+                    "LastModified": moment(part.state.st_mtime),
+                    "ETag": f'"{part.md5}"',
+                    "Size": part.state.st_size,
+                }
+                for part in shown
+            ],
+            "StorageClass": "STANDARD",
+        },
+    )
+
+
+async def list_uploads(call: S3Call) -> Response:
+    """The uploads of a bucket, on one page."""
+    if call.query.get("delimiter"):
+        raise S3Error("NotImplemented", "smlocal does not emulate ?delimiter of ListMultipartUploads.")
+    bucket = await run_in_threadpool(folder, call)
+    prefix, after = call.query.get("prefix", ""), call.query.get("key-marker", "")
+    found = [each for each in await run_in_threadpool(uploads_of, bucket) if each[0].startswith(prefix)]
+    uploads = [
+        {"Key": key, "UploadId": upload_id, "StorageClass": "STANDARD", "Initiated": moment(made)}
+        for key, upload_id, made in found
+        if key > after
+    ]
+    return xml("ListMultipartUploadsResult", {"Bucket": call.bucket, "IsTruncated": False, "Upload": uploads})
+
+
+def _upload(call: S3Call) -> UploadFolder:
+    return UploadFolder(folder(call), call.key, call.query["uploadId"])
+
+
+def _part_number(call: S3Call) -> int:
+    part = number(call, "partNumber", 0)
+    if not 1 <= part <= MOST_PARTS:
+        raise S3Error("InvalidArgument", f"Part number must be an integer between 1 and {MOST_PARTS}, inclusive")
+    return part

@@ -1,0 +1,73 @@
+"""XML as S3 writes and reads it."""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+from xml.etree.ElementTree import Element, ParseError, fromstring
+
+from smlocal.server.objects.s3_error import S3Error
+
+_NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/"
+DECLARATION = b'<?xml version="1.0" encoding="UTF-8"?>\n'
+_NO_CHARACTER = "\ufffd"
+"""In place of a character that XML cannot have."""
+_SPECIAL = re.compile('[&<>"\x00-\x08\x0b-\x1f\x7f]')
+
+
+def document(name: str, content: Mapping[str, Any] | str) -> bytes:
+    """A whole answer. A list is an element for each item; members that are None are left out."""
+    return DECLARATION + f'<{name} xmlns="{_NAMESPACE}">{_content(content)}</{name}>'.encode()
+
+
+def error_document(members: Mapping[str, Any]) -> bytes:
+    """An error, which has no namespace."""
+    return DECLARATION + f"<Error>{_members(members)}</Error>".encode()
+
+
+def parsed(body: bytes) -> Element:
+    """The root of what a client has sent, with names as they are without a namespace."""
+    if b"<!DOCTYPE" in body:
+        raise malformed()
+    try:
+        root = fromstring(body)  # noqa: S314 - without a document type there are no entities
+    except (ParseError, ValueError):
+        raise malformed() from None
+    for each in root.iter():
+        each.tag = each.tag.rpartition("}")[2]
+    return root
+
+
+def malformed() -> S3Error:
+    """What a client has sent is not the document that it should be."""
+    return S3Error(
+        "MalformedXML", "The XML you provided was not well-formed or did not validate against our published schema"
+    )
+
+
+def moment(seconds: float) -> str:
+    """As in `2026-11-23T10:55:00.000Z`."""
+    return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+
+
+def _members(members: Mapping[str, Any]) -> str:
+    return "".join(_element(name, value) for name, value in members.items())
+
+
+def _element(name: str, value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return "".join(_element(name, each) for each in value)
+    return f"<{name}>{_content(value)}</{name}>"
+
+
+def _content(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return _members(value)
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return _SPECIAL.sub(_reference, text)
+
+
+def _reference(found: re.Match[str]) -> str:
+    return f"&#{ord(found[0])};" if found[0] >= " " or found[0] == "\r" else _NO_CHARACTER
