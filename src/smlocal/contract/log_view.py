@@ -24,6 +24,11 @@ class LogView:
         """Begin at the start of a character."""
         self._kept = b""
 
+    @property
+    def kept(self) -> int:
+        """How many bytes are kept for the next piece."""
+        return len(self._kept)
+
     def feed(self, piece: bytes, *, last: bool = False) -> bytes:
         """Convert the next bytes; with `last`, also those that were kept."""
         data = self._kept + piece if self._kept else piece

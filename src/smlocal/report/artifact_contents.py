@@ -30,6 +30,8 @@ class ArtifactContents:
 
     path: str
     size: int
+    folder: bool
+    """True if it is a folder of files, not an archive."""
     members: tuple[Member, ...]
     count: int
     complete: bool
@@ -42,8 +44,9 @@ def read_contents(path: str, size: int) -> ArtifactContents:
     """Read an archive, or a folder of artifacts."""
     members: list[Member] = []
     count, complete, error = 0, True, None
+    folder = os.path.isdir(path)
     try:
-        for member in _folder(path) if os.path.isdir(path) else _archive(path):
+        for member in _folder(path) if folder else _archive(path):
             if member is None or count == _MAX_COUNTED:
                 complete = False
                 break
@@ -55,7 +58,13 @@ def read_contents(path: str, size: int) -> ArtifactContents:
     except (OSError, EOFError, ValueError, zlib.error) as raised:
         error = f"It cannot be read: {getattr(raised, 'strerror', None) or raised}."
     return ArtifactContents(
-        path=path, size=size, members=tuple(members), count=count, complete=complete and not error, error=error
+        path=path,
+        size=size,
+        folder=folder,
+        members=tuple(members),
+        count=count,
+        complete=complete and not error,
+        error=error,
     )
 
 

@@ -40,7 +40,8 @@ class JobReport:
     usage: tuple[HostCharts, ...]
     usage_notes: tuple[str, ...]
     """Advice on instance types, and what could not be measured."""
-    artifacts: tuple[ArtifactContents, ...]
+    artifacts: Mapping[str, ArtifactContents]
+    """By kind: `Model`, `Output`."""
 
     @property
     def running(self) -> bool:
@@ -48,8 +49,8 @@ class JobReport:
         return self.answer["TrainingJobStatus"] in {"InProgress", "Stopping"}
 
 
-def read_job_report(store: Store, name: str, time: float) -> JobReport:
-    """Read a job, ended or running. `JobUnknownError` if there is no such job."""
+def read_job_report(store: Store, name: str, time: float, *, logs: bool = True) -> JobReport:
+    """Read a job, ended or running, with its logs if they are wanted. `JobUnknownError` if there is no such job."""
     answer = describe_job(store, name)
     plan: Mapping[str, Any] = store.document(name, PLAN) or {}
     local = answer["Local"]
@@ -57,7 +58,7 @@ def read_job_report(store: Store, name: str, time: float) -> JobReport:
     began = float(min(starts, default=answer["CreationTime"]))
     usage = local.get("Usage") or _usage_so_far(store, name, plan)
     notes = local.get("Notes", plan.get("Notes", ()))
-    tails = [read_log_tail(host, path) for host, path in host_logs(store, name).items()]
+    tails = [read_log_tail(host, path) for host, path in host_logs(store, name).items()] if logs else []
     artifacts = local.get("Artifacts") or {}
     request = masked_request(store.document(name, REQUEST))
     return JobReport(
@@ -69,11 +70,11 @@ def read_job_report(store: Store, name: str, time: float) -> JobReport:
         metrics=metric_charts(job_metrics(store, name), began),
         usage=tuple(_host(figures, began) for figures in usage.get("Hosts", ())),
         usage_notes=(*(s for advice in usage.get("Advice", ()) for s in advice["Sentences"]), *usage.get("Notes", ())),
-        artifacts=tuple(
-            read_contents(artifacts[kind], artifacts.get(f"{kind}Bytes", 0))
+        artifacts={
+            kind: read_contents(artifacts[kind], artifacts.get(f"{kind}Bytes", 0))
             for kind in ("Model", "Output")
             if artifacts.get(kind)
-        ),
+        },
     )
 
 

@@ -18,10 +18,15 @@ _REPLACEMENTS = _CONTROL_PICTURES | dict.fromkeys(range(0x80, 0xA0), 0xFFFD)
 
 def render_report(report: JobReport) -> str:
     """The HTML page of a job."""
+    return render("report.html", **about_job(report), address=None)
+
+
+def about_job(report: JobReport) -> dict[str, Any]:
+    """What the templates of `partials` show. They also want `address`: of the job's live page, None in a saved one."""
     answer = report.answer
     seconds = answer["Local"].get("Seconds", {})
     timeline = build_timeline(answer["SecondaryStatusTransitions"], seconds, report.time)
-    return render("report.html", report=report, headline=_headline(report), timeline=timeline)
+    return {"report": report, "headline": _headline(report), "timeline": timeline}
 
 
 def render(template: str, **context: Any) -> str:

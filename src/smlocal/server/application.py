@@ -1,7 +1,10 @@
 """The ASGI application: looks at each request once, and passes it to the front that answers it."""
 
+from collections.abc import Awaitable, Callable
+from importlib import import_module
 from typing import Any
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 
@@ -22,6 +25,7 @@ class Application:
         self._serving = serving
         self._hosts = hosts
         self._signatures = signatures
+        self._page: Callable[[Request], Awaitable[Response]] | None = None
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one request."""
@@ -49,7 +53,16 @@ class Application:
             return await aws_calls.answer_json(self._serving, request, signed, await read_body(request))
         if request.method == "POST" and _is_form(request) and request.url.path == "/":
             return await aws_calls.answer_query(self._serving, request, signed, await read_body(request))
+        if signed is None and (request.url.path == "/" or request.url.path.startswith("/-/")):
+            return await (await self._browser_front())(request)
         return PlainTextResponse("not found", status_code=404)
+
+    async def _browser_front(self) -> Callable[[Request], Awaitable[Response]]:
+        """The page. It is imported when a browser asks for it: its templates take a tenth of a second."""
+        front = await run_in_threadpool(import_module, "smlocal.server.page.front")
+        if self._page is None:
+            self._page = front.PageFront(self._serving).answer
+        return self._page
 
 
 def _is_form(request: Request) -> bool:

@@ -10,6 +10,7 @@ from smlocal.jobfile.job_file import LOCAL, JobFile, read_job
 from smlocal.server.call import Call, ServiceError, validation_error
 from smlocal.server.sagemaker.request_folders import folder_of, local_block, no_objects
 from smlocal.server.serving import Serving
+from smlocal.store.records import JobRecord
 from smlocal.submission.submit import submit
 
 
@@ -22,11 +23,8 @@ def create_training_job(serving: Serving, call: Call) -> dict[str, Any]:
             "1 validation error detected: Value null at 'trainingJobName' failed to satisfy constraint: "
             "Member must not be null"
         )
-    missing = next(_without_data(serving, job), None)
-    if missing is not None:
-        raise no_objects(missing, region=call.region, role=job.raw.get("RoleArn", ""))
     try:
-        record = submit(job, name=name, store=serving.store, limit=serving.options.limit)
+        return {"TrainingJobArn": start_job(serving, job, name=name, region=call.region).arn}
     except NameInUseError:
         raise ServiceError(
             "ResourceInUse",
@@ -35,15 +33,29 @@ def create_training_job(serving: Serving, call: Call) -> dict[str, Any]:
         ) from None
     except InstanceLimitError as error:
         raise ServiceError("ResourceLimitExceeded", error.sentence) from None
+
+
+def limit_to_rights(serving: Serving, document: Document, *, region: str) -> None:
+    """Give the document the `Local` block that a client of this server may have; `ServiceError` if it asks for more."""
+    document.data[LOCAL] = {**local_block(serving, document.data), "Region": region}
+
+
+def start_job(serving: Serving, job: JobFile, *, name: str, region: str) -> JobRecord:
+    """Record a job whose document was limited to the rights of clients."""
+    missing = next(_without_data(serving, job), None)
+    if missing is not None:
+        raise no_objects(missing, region=region, role=job.raw.get("RoleArn", ""))
+    record = submit(job, name=name, store=serving.store, limit=serving.options.limit)
     serving.starting.look()
-    return {"TrainingJobArn": record.arn}
+    return record
 
 
 def _read(serving: Serving, call: Call) -> JobFile:
     """The validated job. The folder for relative paths is the root: there is none that a client knows."""
-    local = {**local_block(serving, call.parameters), "Region": call.region}
+    document = Document(dict(call.parameters), name="request", directory="/")
+    limit_to_rights(serving, document, region=call.region)
     try:
-        return read_job(Document({**call.parameters, LOCAL: local}, name="request", directory="/"), strict=False)
+        return read_job(document, strict=False)
     except RequestInvalidError as error:
         raise validation_error(error.service_message or _in_one_line(error)) from None
     except (FieldRefusedError, SmlocalError) as error:

@@ -31,11 +31,11 @@ def list_training_jobs(serving: Serving, call: Call) -> dict[str, Any]:
     if asked.get("WarmPoolStatusEquals") is not None:
         return {"TrainingJobSummaries": []}  # no job has a warm pool here
     page = serving.store.find_page(
-        search, most=asked.get("MaxResults", _USUAL_MOST), after=_position(asked.get("NextToken"))
+        search, most=asked.get("MaxResults", _USUAL_MOST), after=position_of(asked.get("NextToken"))
     )
     answer: dict[str, Any] = {"TrainingJobSummaries": [_summary(record) for record in page.jobs]}
     if page.next is not None:
-        answer["NextToken"] = _token(page.next)
+        answer["NextToken"] = token_of(page.next)
     return answer
 
 
@@ -53,11 +53,13 @@ def _summary(record: JobRecord) -> dict[str, Any]:
     return summary
 
 
-def _token(position: PagePosition) -> str:
+def token_of(position: PagePosition) -> str:
+    """A position as text that clients hand back."""
     return base64.urlsafe_b64encode(json.dumps([position.value, position.number]).encode()).decode()
 
 
-def _position(token: str | None) -> PagePosition | None:
+def position_of(token: str | None) -> PagePosition | None:
+    """The position of such a text; `ServiceError` if it is none."""
     if token is None:
         return None
     try:

@@ -1,0 +1,173 @@
+"""Answers browsers: which request is for which part of the page."""
+
+import re
+import secrets
+import traceback
+from collections.abc import Awaitable, Callable, Mapping
+from importlib.resources import files as files_of
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import PlainTextResponse, Response
+
+from smlocal.errors import JobUnknownError, SmlocalError
+from smlocal.job.logs.log_paths import host_logs
+from smlocal.report.page import render
+from smlocal.server.call import ServiceError
+from smlocal.server.limits import BodyTooLargeError, BodyTooSlowError, read_body
+from smlocal.server.page import files, forms
+from smlocal.server.page.addresses import PREFIX, job_address
+from smlocal.server.page.job_view import job_parts
+from smlocal.server.page.jobs_view import STATUSES, JobsAsked, jobs_page
+from smlocal.server.page.log_feed import read_tail
+from smlocal.server.page.responses import html, moved, own_file, problem
+from smlocal.server.page.streams import TAIL_LINES, EventStream, LogAsked, Streams
+from smlocal.server.serving import Serving
+
+_MOST_STREAMS = 500
+_LONGEST_POSITION = 18
+"""Digits."""
+Handler = Callable[..., Awaitable[Response]]
+
+
+class PageFront:
+    """The page of one server."""
+
+    def __init__(self, serving: Serving) -> None:
+        """Its forms have a token of this run of the server."""
+        self._serving = serving
+        self._token = secrets.token_urlsafe(32)
+        self.streams = Streams(serving, self._token)
+        job = f"{PREFIX}jobs/(?P<name>[^/]+)"
+        self._routes: list[tuple[str, re.Pattern[str], Handler]] = [
+            (method, re.compile(path, re.DOTALL), handler)
+            for method, path, handler in (
+                ("GET", "/", self._jobs),
+                ("GET", f"{PREFIX}jobs.events", self._jobs_events),
+                ("GET", job, self._job),
+                ("GET", f"{job}/events", self._job_events),
+                ("GET", f"{job}/logs/(?P<host>[^/]+)", self._log),
+                ("GET", f"{job}/artifacts/(?P<kind>[a-z]+)(?:/(?P<member>.+))?", self._artifact),
+                ("POST", f"{job}/stop", self._stop),
+                ("GET", f"{PREFIX}new", self._new),
+                ("POST", f"{PREFIX}new", self._start),
+                ("GET", f"{PREFIX}style.css", self._style),
+                ("GET", f"{PREFIX}page.js", self._script),
+            )
+        ]
+
+    async def answer(self, request: Request) -> Response:
+        """The response to a browser."""
+        try:
+            return await self._answer(request)
+        except JobUnknownError:
+            return await _missing("There is no such job.")
+        except ServiceError as error:
+            return await _problem(error.message, status=error.status)
+        except SmlocalError as error:
+            self._serving.log(f"page: {error.sentence} {' '.join(error.details)}")
+            return await _problem(error.sentence, status=500, details=error.remedy)
+        except (BodyTooLargeError, BodyTooSlowError, ClientDisconnect):
+            raise
+        except Exception:  # noqa: BLE001 - told to the owner of the server, not to the client
+            self._serving.log(f"page: {traceback.format_exc()}")
+            return await _problem("The server has met an unexpected error.", status=500)
+
+    async def _answer(self, request: Request) -> Response:
+        path, asked = request.scope["path"], "GET" if request.method == "HEAD" else request.method
+        found = [(method, given, act) for method, known, act in self._routes if (given := known.fullmatch(path))]
+        for method, given, act in found:
+            if method == asked:
+                return await act(request, **given.groupdict())
+        return await _problem("This address does not take that.", status=405) if found else await _missing()
+
+    async def _jobs(self, request: Request) -> Response:
+        return html(await run_in_threadpool(jobs_page, self._serving, _asked(request)))
+
+    async def _jobs_events(self, request: Request) -> Response:
+        return self._stream(self.streams.list_events(_asked(request)))
+
+    async def _job(self, request: Request, name: str) -> Response:
+        return html(await run_in_threadpool(self._job_page, name, _query(request).get("host")))
+
+    def _job_page(self, name: str, host: str | None) -> str:
+        logs = host_logs(self._serving.store, name)
+        host = host if host in logs else next(iter(logs))
+        tail = read_tail(logs[host], lines=TAIL_LINES)
+        parts = job_parts(self._serving, name, self._token)
+        return render(
+            "live/job.html", parts=parts.html, address=job_address(name), hosts=list(logs), host=host, tail=tail
+        )
+
+    async def _job_events(self, request: Request, name: str) -> Response:
+        logs = await run_in_threadpool(host_logs, self._serving.store, name)
+        query = _query(request)
+        path = logs.get(query.get("host", ""))
+        start = request.headers.get("last-event-id", query.get("from", "0"))
+        number = int(start) if re.fullmatch(f"[0-9]{{1,{_LONGEST_POSITION}}}", start) else None
+        return self._stream(self.streams.job_events(name, None if path is None else LogAsked(path=path, start=number)))
+
+    async def _log(self, _: Request, name: str, host: str) -> Response:
+        return await run_in_threadpool(files.whole_log, self._serving, name, host) or await _missing()
+
+    async def _artifact(self, _: Request, name: str, kind: str, member: str | None) -> Response:
+        found = await run_in_threadpool(files.artifact, self._serving, name, kind, member or "")
+        return found or await _missing("The job has no such file.")
+
+    async def _stop(self, request: Request, name: str) -> Response:
+        given = forms.fields(await read_body(request))
+        refused = forms.refusal(request, given, self._token)
+        if refused is not None:
+            return await _problem(refused, status=403)
+        await run_in_threadpool(forms.stop_job, self._serving, name)
+        return moved(job_address(name))
+
+    async def _new(self, _: Request) -> Response:
+        return html(await run_in_threadpool(render, "live/new.html", problem=None, document="", token=self._token))
+
+    async def _start(self, request: Request) -> Response:
+        given = forms.fields(await read_body(request))
+        refused = forms.refusal(request, given, self._token)
+        if refused is not None:
+            return await _problem(refused, status=403)
+        document = given.get("document", "").replace("\r\n", "\n")  # as browsers send it
+        result = await run_in_threadpool(forms.new_job, self._serving, document)
+        if isinstance(result, str):
+            return moved(result)
+        page = await run_in_threadpool(render, "live/new.html", problem=result, document=document, token=self._token)
+        return html(page, status=400)
+
+    async def _style(self, _: Request) -> Response:
+        return own_file((await run_in_threadpool(render, "live/style.css")).encode(), "text/css; charset=utf-8")
+
+    async def _script(self, _: Request) -> Response:
+        script = files_of("smlocal.server.page").joinpath("page.js")
+        return own_file(await run_in_threadpool(script.read_bytes), "text/javascript; charset=utf-8")
+
+    def _stream(self, events: Any) -> Response:
+        if self.streams.open >= _MOST_STREAMS:
+            return PlainTextResponse("too many pages are open", status_code=503)
+        return EventStream(events)
+
+
+def _query(request: Request) -> Mapping[str, str]:
+    return forms.fields(request.scope["query_string"])
+
+
+def _asked(request: Request) -> JobsAsked:
+    query = _query(request)
+    status = query.get("status", "")
+    return JobsAsked(
+        name=query.get("name", "").strip(),
+        status=status if status in STATUSES else "",
+        after=query.get("after") or None,
+    )
+
+
+async def _missing(sentence: str = "There is nothing at this address.") -> Response:
+    return await _problem(sentence, status=404)
+
+
+async def _problem(sentence: str, *, status: int, details: Any = ()) -> Response:
+    return await run_in_threadpool(problem, sentence, status=status, details=details)

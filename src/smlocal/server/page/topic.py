@@ -1,0 +1,65 @@
+"""Something that changes and that several streams show. It is looked at once for all, and only while there are any."""
+
+import asyncio
+import traceback
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from typing import Generic, TypeVar
+
+
+class Topic:
+    """Streams give an event, which is set at each change. Used in one event loop."""
+
+    def __init__(self) -> None:
+        """Nothing is looked at before there is a reader."""
+        self.readers: set[asyncio.Event] = set()
+        self.failed = False
+        """True if it cannot be looked at any more."""
+
+    async def look(self) -> None:
+        """Look for changes until nobody reads, and tell them by `announce`; a subclass says how."""
+        raise NotImplementedError
+
+    def announce(self) -> None:
+        """Wake all streams that show it."""
+        for each in self.readers:
+            each.set()
+
+
+Kind = TypeVar("Kind", bound=Topic)
+
+
+class Topics(Generic[Kind]):
+    """The topics of one kind that are being read."""
+
+    def __init__(self, log: Callable[[str], None]) -> None:
+        """`log` is called with what goes wrong."""
+        self._log = log
+        self._open: dict[Hashable, tuple[Kind, asyncio.Task[None]]] = {}
+
+    @contextmanager
+    def reading(self, key: Hashable, make: Callable[[], Kind], news: asyncio.Event) -> Iterator[Kind]:
+        """The topic with this key, which sets `news` at each change. It ends with its last reader."""
+        if key not in self._open:
+            topic = make()
+            self._open[key] = (topic, asyncio.ensure_future(self._look(topic)))
+        topic, task = self._open[key]
+        topic.readers.add(news)
+        try:
+            yield topic
+        finally:
+            topic.readers.discard(news)
+            if not topic.readers:
+                task.cancel()
+                del self._open[key]
+
+    async def _look(self, topic: Topic) -> None:
+        try:
+            await topic.look()
+        except Exception:  # noqa: BLE001 - what waits for it would wait for ever
+            self._log(f"page: {traceback.format_exc()}")
+            topic.failed = True
+            topic.announce()
+
+    def __len__(self) -> int:
+        return len(self._open)
