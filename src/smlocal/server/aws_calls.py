@@ -64,14 +64,14 @@ async def _answer(
     model = operation_model(service, operation)
     if model is None or service not in EMULATED:
         raise not_emulated(service, operation)
-    call = Call(
-        service=service,
-        operation=operation,
-        parameters=_parameters(service, operation, model.input_shape, read(model.input_shape)),
-        region=serving.region if scope is None else scope.region,
-        access_key=None if scope is None else scope.access_key,
-    )
     try:
+        call = Call(
+            service=service,
+            operation=operation,
+            parameters=_parameters(service, operation, model.input_shape, read(model.input_shape)),
+            region=serving.region if scope is None else scope.region,
+            access_key=None if scope is None else scope.access_key,
+        )
         await hold(serving, call, request)
         return await run_in_threadpool(handler, serving, call)
     except SmlocalError as error:

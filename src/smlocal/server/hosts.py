@@ -24,7 +24,7 @@ class Hosts:
         if not self._known(host):
             return f"smlocal does not answer to the name {host!r}. Allow it with: smlocal serve --allow-host NAME"
         origin = request.headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
+        if origin is not None and origin.partition("://")[2] != request.headers.get("host"):
             return "smlocal does not answer pages of other sites"
         if request.headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}:
             return "smlocal does not answer pages of other sites"

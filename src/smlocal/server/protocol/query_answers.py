@@ -1,5 +1,6 @@
 """Answers and errors as the query protocol has them: XML, by the shapes of the model."""
 
+import re
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
@@ -10,6 +11,8 @@ from botocore.model import OperationModel, Shape
 from smlocal.server.call import ServiceError
 
 _FIRST_SERVER_ERROR = 500
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML cannot have, not even escaped."""
 
 
 def encode(operation: OperationModel, answer: dict[str, Any]) -> bytes:
@@ -28,8 +31,8 @@ def encode_error(error: ServiceError) -> bytes:
     root = Element("ErrorResponse")
     inside = SubElement(root, "Error")
     SubElement(inside, "Type").text = "Sender" if error.status < _FIRST_SERVER_ERROR else "Receiver"
-    SubElement(inside, "Code").text = error.code
-    SubElement(inside, "Message").text = error.message
+    SubElement(inside, "Code").text = _readable(error.code)
+    SubElement(inside, "Message").text = _readable(error.message)
     SubElement(root, "RequestId").text = str(uuid4())
     return bytes(tostring(root))
 
@@ -51,7 +54,7 @@ def _value(parent: Element, name: str, shape: Any, value: Any) -> None:
         inside = SubElement(parent, name)
         for key, each in value.items():
             entry = SubElement(inside, "entry")
-            SubElement(entry, shape.key.serialization.get("name", "key")).text = key
+            SubElement(entry, shape.key.serialization.get("name", "key")).text = _readable(key)
             _value(entry, shape.value.serialization.get("name", "value"), shape.value, each)
     elif shape.type_name == "structure":
         _structure(SubElement(parent, name), shape, value)
@@ -64,4 +67,8 @@ def _text(shape: Shape, value: Any) -> str:
         return "true" if value else "false"
     if shape.type_name == "timestamp":
         return datetime.fromtimestamp(value, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return str(value)
+    return _readable(str(value))
+
+
+def _readable(text: str) -> str:
+    return _NOT_XML.sub("\ufffd", text)

@@ -5,6 +5,7 @@ from typing import Any
 from smlocal.server.call import ServiceError
 
 _MOST_ITEMS = 10_000
+_LONGEST_INDEX = 9
 _TRUTHS = {"true": True, "false": False}
 
 
@@ -58,9 +59,13 @@ def _list(shape: Any, tree: Any, name: str) -> list[Any]:
         raise _malformed(name)
     if not shape.serialization.get("flattened"):
         tree = tree.get(shape.member.serialization.get("name", "member"), {})
-    if not isinstance(tree, dict) or len(tree) > _MOST_ITEMS or not all(key.isdecimal() for key in tree):
+    if not isinstance(tree, dict) or len(tree) > _MOST_ITEMS or not all(map(_is_index, tree)):
         raise _malformed(name)
     return [_value(shape.member, tree[key], name) for key in sorted(tree, key=int)]
+
+
+def _is_index(key: str) -> bool:
+    return key.isascii() and key.isdecimal() and len(key) <= _LONGEST_INDEX
 
 
 def _scalar(shape: Any, text: str, name: str) -> Any:

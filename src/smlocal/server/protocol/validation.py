@@ -1,7 +1,8 @@
 """Checks parameters against the shapes of the service's model, and words what is wrong as the service does."""
 
-import math
+import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -101,8 +102,12 @@ def _fits(kind: str, value: Any) -> bool:
     if kind in _WHOLE:
         return type(value) is int
     if kind in {"float", "double"}:
-        return type(value) in {int, float} and math.isfinite(value)
+        return type(value) in {int, float} and _is_finite(value)
     return isinstance(value, bool if kind == "boolean" else str)
+
+
+def _is_finite(value: float) -> bool:
+    return abs(value) <= sys.float_info.max  # math.isfinite() fails for long integers
 
 
 def _low(shape: Any) -> int | None:
@@ -118,14 +123,11 @@ def _note(broken: list[str], value: Any, place: str, found: Iterator[Broken] | l
 
 
 def _seconds(value: Any, place: str) -> float:
-    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+    if isinstance(value, int | float) and not isinstance(value, bool) and _is_finite(value):
         return float(value)
     if isinstance(value, str):
-        try:
+        with suppress(ValueError):
             moment = datetime.fromisoformat(value)
-        except ValueError:
-            pass
-        else:
             # Without a zone it is UTC, as clients write it.
             return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).timestamp()
     raise _wrong_type(place, "timestamp")

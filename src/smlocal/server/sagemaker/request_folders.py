@@ -100,7 +100,10 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _check_path(serving: Serving, path: str) -> None:
-    real = os.path.realpath(os.path.join("/", path.removeprefix("file://")))
+    try:
+        real = os.path.realpath(os.path.join("/", path.removeprefix("file://")))
+    except ValueError:  # a NUL, or half a surrogate pair
+        raise validation_error(f"No file can have the name {path!r}.") from None
     if any(os.path.commonpath([real, allowed]) == allowed for allowed in serving.options.rights.allowed_paths):
         return
     raise validation_error(
