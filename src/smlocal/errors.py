@@ -458,6 +458,12 @@ class PortUnusableError(MachineNotReadyError):
     id = "port-unusable"
 
 
+class EndpointKeyError(RequestRefusedError):
+    """The environment has half of a key for the endpoint."""
+
+    id = "endpoint-key"
+
+
 class ServeMissingError(MachineNotReadyError):
     """The packages that the endpoint needs are not installed."""
 

@@ -12,9 +12,9 @@ from smlocal.server import aws_calls
 from smlocal.server.hosts import Hosts
 from smlocal.server.limits import BodyTooLargeError, BodyTooSlowError, read_body
 from smlocal.server.objects import s3_front
-from smlocal.server.protocol.routing import scope_of
+from smlocal.server.protocol.routing import Scope, scope_of
 from smlocal.server.serving import Serving
-from smlocal.server.signature import Signatures
+from smlocal.server.signature import Problem, Signatures
 
 
 class Application:
@@ -48,14 +48,23 @@ class Application:
             return PlainTextResponse(refused, status_code=403)
         signed = scope_of(request)
         if s3_front.is_for_s3(request, signed):
-            return await s3_front.answer(self._serving, request, signed)
+            return await s3_front.answer(self._serving, request, signed, problem=self._problem(request, signed, None))
         if request.method == "POST" and "x-amz-target" in request.headers:
-            return await aws_calls.answer_json(self._serving, request, signed, await read_body(request))
+            body = await read_body(request)
+            problem = self._problem(request, signed, body)
+            return await aws_calls.answer_json(self._serving, request, signed, body, problem=problem)
         if request.method == "POST" and _is_form(request) and request.url.path == "/":
-            return await aws_calls.answer_query(self._serving, request, signed, await read_body(request))
+            body = await read_body(request)
+            problem = self._problem(request, signed, body)
+            return await aws_calls.answer_query(self._serving, request, signed, body, problem=problem)
+        if self._signatures is not None:
+            return PlainTextResponse("smlocal answers calls with a signature alone here", status_code=403)
         if signed is None and (request.url.path == "/" or request.url.path.startswith("/-/")):
             return await (await self._browser_front())(request)
         return PlainTextResponse("not found", status_code=404)
+
+    def _problem(self, request: Request, signed: Scope | None, body: bytes | None) -> Problem | None:
+        return None if self._signatures is None else self._signatures.problem(request, signed, body)
 
     async def _browser_front(self) -> Callable[[Request], Awaitable[Response]]:
         """The page. It is imported when a browser asks for it: its templates take a tenth of a second."""

@@ -20,16 +20,22 @@ from smlocal.server.protocol.models import EMULATED, operation_model
 from smlocal.server.protocol.routing import Scope, by_form, by_target
 from smlocal.server.protocol.validation import check_parameters
 from smlocal.server.serving import Serving
+from smlocal.server.signature import Problem
 
 _JSON_11, _JSON_10 = "application/x-amz-json-1.1", "application/x-amz-json-1.0"
 _MAYBE_HALF = re.compile(rb"\\ud|\xed", re.IGNORECASE)
 _MOST_FIELDS = 10_000
 
 
-async def answer_json(serving: Serving, request: Request, scope: Scope | None, body: bytes) -> Response:
-    """A call with the header X-Amz-Target."""
+async def answer_json(
+    serving: Serving, request: Request, scope: Scope | None, body: bytes, *, problem: Problem | None
+) -> Response:
+    """A call with the header X-Amz-Target. `problem`: of its signature."""
     kind = request.headers.get("content-type", "").partition(";")[0]
     kind = kind if kind in {_JSON_11, _JSON_10} else _JSON_11
+    if problem is not None:
+        wrong = ServiceError(problem.json_code, problem.message)
+        return _refused(wrong, json_answers.encode_error(wrong), kind)
     try:
         service, operation = by_target(request.headers["x-amz-target"])
         if service is None:
@@ -40,8 +46,13 @@ async def answer_json(serving: Serving, request: Request, scope: Scope | None, b
     return Response(json_answers.encode(answer), media_type=kind)
 
 
-async def answer_query(serving: Serving, request: Request, scope: Scope | None, body: bytes) -> Response:
+async def answer_query(
+    serving: Serving, request: Request, scope: Scope | None, body: bytes, *, problem: Problem | None
+) -> Response:
     """A call as a form: `Action=GetCallerIdentity&Version=2011-06-15`."""
+    if problem is not None:
+        wrong = ServiceError(problem.query_code, problem.message, status=403)
+        return _refused(wrong, query_answers.encode_error(wrong), "text/xml")
     try:
         form = _form(body)
         service, operation = by_form(form)

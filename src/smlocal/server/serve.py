@@ -1,5 +1,6 @@
 """`smlocal serve`: answers on a port until it is told to end."""
 
+import os
 import signal
 from collections.abc import Callable
 from errno import EADDRINUSE
@@ -8,6 +9,7 @@ from threading import Event
 
 from smlocal.errors import PortUnusableError
 from smlocal.server.application import Application
+from smlocal.server.endpoint_key import is_loopback, key_of_environment, key_of_home
 from smlocal.server.hosts import Hosts
 from smlocal.server.http_server import HttpServer, listen
 from smlocal.server.port_owner import port_owner
@@ -22,9 +24,14 @@ def serve(*, host: str, port: int, options: Options, say: Callable[[str], None])
     told = Event()
     for each in _SIGNALS:
         signal.signal(each, lambda *_: told.set())
+    key = key_of_environment(os.environ)
     with _listener(host, port) as listener, open_serving(listener, log=say, options=options) as serving:
         say(f"smlocal serves at {serving.address}")
-        application = Application(serving, hosts=Hosts(allowed=options.hosts), signatures=None)
+        if key is None and not is_loopback(host):
+            key = key_of_home(serving.home)
+            say("Others than this machine reach it, so it answers requests alone that are signed with this key:")
+            say(f"  export AWS_ACCESS_KEY_ID={key.access_key} AWS_SECRET_ACCESS_KEY={key.secret_key}")
+        application = Application(serving, hosts=Hosts(allowed=options.hosts), signatures=key)
         with HttpServer(application, listener) as server:
             while not told.wait(_LONG):
                 pass

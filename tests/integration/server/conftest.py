@@ -13,6 +13,7 @@ from smlocal.server.application import Application
 from smlocal.server.hosts import Hosts
 from smlocal.server.http_server import HttpServer, listen
 from smlocal.server.serving import Options, Serving, open_serving
+from smlocal.server.signature import Signatures
 from smlocal.store.jobs import Store
 
 
@@ -38,13 +39,13 @@ class Endpoint:
 
 
 @contextmanager
-def running_endpoint(*, options: Options | None = None) -> Iterator[Endpoint]:
+def running_endpoint(*, options: Options | None = None, signatures: Signatures | None = None) -> Iterator[Endpoint]:
     """Serve until the end of the block."""
     said: list[str] = []
     with (
         listen("127.0.0.1", 0) as listener,
         open_serving(listener, log=said.append, options=options, environment={}) as serving,
-        HttpServer(Application(serving, hosts=Hosts(), signatures=None), listener) as server,
+        HttpServer(Application(serving, hosts=Hosts(), signatures=signatures), listener) as server,
     ):
         yield Endpoint(serving=serving, said=said)
     assert server.failed is None

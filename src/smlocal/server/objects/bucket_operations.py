@@ -8,11 +8,11 @@ from urllib.parse import quote
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from smlocal.server.limits import read_body
 from smlocal.server.objects.bucket_folder import BucketFolder, bucket_names, create_bucket
 from smlocal.server.objects.keys import check_bucket_name
 from smlocal.server.objects.listing import Found, Page, page
 from smlocal.server.objects.page_tokens import read_token, token_of
+from smlocal.server.objects.received import read_document
 from smlocal.server.objects.s3_call import S3Call
 from smlocal.server.objects.s3_error import S3Error
 from smlocal.server.objects.xml_documents import document, moment, parsed
@@ -47,7 +47,7 @@ async def list_buckets(call: S3Call) -> Response:
 async def create(call: S3Call) -> Response:
     """A new folder."""
     check_bucket_name(call.bucket)
-    body = await read_body(call.request)
+    body = await read_document(call.request)
     if body:
         parsed(body)
     try:

@@ -10,7 +10,7 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
-from smlocal.server.limits import BodyTooSlowError
+from smlocal.server.limits import BodyTooSlowError, read_body
 from smlocal.server.objects.chunked import Chunked
 from smlocal.server.objects.new_file import NewFile
 from smlocal.server.objects.s3_error import S3Error, not_emulated
@@ -20,6 +20,8 @@ MOST_OBJECT = 5 << 30
 _WRITTEN_AT_ONCE = 1 << 20
 _WINDOW_SECONDS = 30.0
 _LEAST_IN_WINDOW = 4 << 10
+_DIGITS = 64
+"""Of a SHA-256."""
 CHECKSUM = "x-amz-checksum-"
 _KINDS = ("crc32", "crc32c", "crc64nvme", "sha1", "sha256")
 
@@ -88,6 +90,15 @@ async def in_time(request: Request) -> AsyncIterator[bytes]:
             yield piece
 
 
+async def read_document(request: Request) -> bytes:
+    """The whole body of a call whose body is XML; `S3Error` if it is not what was signed."""
+    body = await read_body(request)
+    content = request.headers.get("x-amz-content-sha256", "")
+    if len(content) == _DIGITS and hashlib.sha256(body).hexdigest() != content:
+        raise _wrong_content()
+    return body
+
+
 def check_stated_length(request: Request) -> None:
     """`S3Error` if the client does not say how much will come, or too much."""
     length = request.headers.get("content-length")
@@ -141,7 +152,7 @@ class _Sums:
             raise not_emulated(f"the checksum {', '.join(unknown)}")
         self._sums = {name: found for name, kind in kinds.items() if (found := _new_sum(kind)) is not None}
         content = request.headers.get("x-amz-content-sha256", "")
-        self._content = content if len(content) == 64 else None  # noqa: PLR2004 - digits of SHA-256
+        self._content = content if len(content) == _DIGITS else None
         self._sha256 = None if self._content is None else hashlib.sha256()
 
     def update(self, data: bytes) -> None:
@@ -157,10 +168,7 @@ class _Sums:
 
     def compared(self) -> Received:
         if self._sha256 is not None and self._sha256.hexdigest() != self._content:
-            raise S3Error(
-                "XAmzContentSHA256Mismatch",
-                "The provided 'x-amz-content-sha256' header does not match what was computed.",
-            )
+            raise _wrong_content()
         if self._stated_md5 not in {None, self._md5.digest()}:
             raise S3Error("BadDigest", "The Content-MD5 you specified did not match what we received.")
         computed = {name: base64.b64encode(each.digest()).decode() for name, each in self._sums.items()}
@@ -169,6 +177,12 @@ class _Sums:
                 kind = name.removeprefix(CHECKSUM).upper()
                 raise S3Error("BadDigest", f"The {kind} you specified did not match the calculated checksum.")
         return Received(md5=self._md5.hexdigest(), size=self.size, checksums={**computed, **self._stated})
+
+
+def _wrong_content() -> S3Error:
+    return S3Error(
+        "XAmzContentSHA256Mismatch", "The provided 'x-amz-content-sha256' header does not match what was computed."
+    )
 
 
 def _decoded_md5(stated: str | None) -> bytes | None:

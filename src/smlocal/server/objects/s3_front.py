@@ -19,6 +19,7 @@ from smlocal.server.objects.s3_error import S3Error, not_emulated
 from smlocal.server.objects.xml_documents import error_document
 from smlocal.server.protocol.routing import Scope
 from smlocal.server.serving import Serving
+from smlocal.server.signature import Problem
 
 _HANDLERS: Mapping[str, Callable[[S3Call], Awaitable[Response]]] = {
     "AbortMultipartUpload": uploads.abort,
@@ -52,8 +53,10 @@ def is_for_s3(request: Request, scope: Scope | None) -> bool:
     return is_signed_v2(request) or is_s3_host(request.headers.get("host", ""))
 
 
-async def answer(serving: Serving, request: Request, scope: Scope | None) -> Response:
-    """The answer of S3, or its error."""
+async def answer(serving: Serving, request: Request, scope: Scope | None, *, problem: Problem | None) -> Response:
+    """The answer of S3, or its error. `problem`: of the signature."""
+    if problem is not None:
+        return await refused(request, S3Error(problem.s3_code, problem.message))
     try:
         call = await run_in_threadpool(read_call, serving, request, scope)
         response = await _HANDLERS.get(call.operation, _unknown)(call)

@@ -9,13 +9,12 @@ from http import HTTPStatus
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
-from smlocal.server.limits import read_body
 from smlocal.server.objects.bucket_operations import folder, number, xml
 from smlocal.server.objects.conditions import writing_condition
 from smlocal.server.objects.keys import check_new_key
 from smlocal.server.objects.object_headers import headers_to_keep
 from smlocal.server.objects.object_operations import check_source_conditions, source_of
-from smlocal.server.objects.received import check_stated_length, receive
+from smlocal.server.objects.received import check_stated_length, read_document, receive
 from smlocal.server.objects.s3_call import S3Call
 from smlocal.server.objects.s3_error import S3Error
 from smlocal.server.objects.upload_folder import MOST_PARTS, UploadFolder, etag_of_parts, uploads_of
@@ -81,7 +80,7 @@ def _source_span(stated: str | None, size: int) -> tuple[int, int]:
 
 async def complete(call: S3Call) -> Response:
     """Put the object together. As on S3, the answer begins before that is done if it takes long."""
-    asked = _asked(await read_body(call.request))
+    asked = _asked(await read_document(call.request))
     condition = writing_condition(call.request.headers)
 
     def put_together() -> bytes:

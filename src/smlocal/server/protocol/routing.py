@@ -10,6 +10,8 @@ from smlocal.quick_dataclass import dataclass
 _SCOPE = re.compile(r"Credential=([^/,\s]+)/(\d{8})/([^/,\s]+)/([^/,\s]+)/aws4_request")
 _SIGNED_AS = {"monitoring": "cloudwatch"}
 """Names in signatures that are not those of botocore."""
+AWS_NAMES = {name: signed for signed, name in _SIGNED_AS.items()}
+"""Names of botocore that are not those in signatures."""
 _TARGETS = {
     "SageMaker": "sagemaker",
     "Logs_20140328": "logs",
