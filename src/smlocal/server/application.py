@@ -57,6 +57,9 @@ class Application:
             body = await read_body(request)
             problem = self._problem(request, signed, body)
             return await aws_calls.answer_query(self._serving, request, signed, body, problem=problem)
+        return await self._no_call(request, signed)
+
+    async def _no_call(self, request: Request, signed: Scope | None) -> Response:
         if self._signatures is not None:
             return PlainTextResponse("smlocal answers calls with a signature alone here", status_code=403)
         if signed is None and (request.url.path == "/" or request.url.path.startswith("/-/")):
