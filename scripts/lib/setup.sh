@@ -20,5 +20,7 @@ mkdir -p "$cache"
 . "$root/scripts/lib/podman.sh"
 # shellcheck source=scripts/lib/fuse.sh
 . "$root/scripts/lib/fuse.sh"
+# shellcheck source=scripts/lib/chromium.sh
+. "$root/scripts/lib/chromium.sh"
 # shellcheck source=scripts/lib/recordio_reader.sh
 . "$root/scripts/lib/recordio_reader.sh"
