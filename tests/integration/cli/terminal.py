@@ -9,15 +9,24 @@ import struct
 import termios
 import time
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import pyte
+
+
+class Screen(pyte.HistoryScreen):
+    """pyte knows no faint text: it is shown as italics, which smlocal does not use."""
+
+    def select_graphic_rendition(self, *attributes: int, **more: Any) -> None:
+        """Take SGR 2 for 3."""
+        super().select_graphic_rendition(*(3 if each == 2 else each for each in attributes), **more)
 
 
 class Terminal:
     """Runs a program in a pseudo-terminal, and shows its output as a terminal would."""
 
     def __init__(self, *, columns: int, rows: int = 24) -> None:
-        self.screen = pyte.HistoryScreen(columns, rows, history=10_000, ratio=0.5)
+        self.screen = Screen(columns, rows, history=10_000, ratio=0.5)
         self.raw = b""
         self._stream = pyte.ByteStream(self.screen)
         self._child = 0

@@ -121,4 +121,4 @@ def test_names_and_times_of_lines(smlocal_run: Run, image: Callable[[str], str],
         shown = smlocal_run("logs", f"heads-{number}", *options).stdout
         assert [re.fullmatch(head + "said", line) is not None for line in shown.splitlines()] == [True, True]
     coloured = smlocal_run("logs", "heads-0", env={"FORCE_COLOR": "1"}).stdout
-    assert "\x1b[38;5;32malgo-1 |\x1b[0m said\n" in coloured
+    assert "\x1b[36malgo-1 |\x1b[0m said\n" in coloured

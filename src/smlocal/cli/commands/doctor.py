@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from smlocal.cli.terminal.colour import GREEN, RED, YELLOW, has_colours, paint
 from smlocal.cli.terminal.columns import width_of, wrapped
 from smlocal.cli.terminal.printable import printable
 from smlocal.contract.secrets.urls import without_passwords
@@ -13,7 +14,7 @@ from smlocal.contract.secrets.urls import without_passwords
 if TYPE_CHECKING:
     from smlocal.doctor.finding import Finding
 
-_MARKS = {"ok": "✔", "warning": "!", "problem": "✗", "unknown": "?"}
+_MARKS = {"ok": ("✔", GREEN), "warning": ("!", YELLOW), "problem": ("✗", RED), "unknown": ("?", YELLOW)}
 _NAME = 15
 _INDENT = _NAME + 2
 _NOT_READY = 3
@@ -71,8 +72,10 @@ def command(*, needed: tuple[str, ...], online: bool, as_json: bool) -> int:
 def _show(name: str, finding: "Finding") -> None:
     width = width_of(sys.stdout)
     for number, text in enumerate((finding.sentence, *finding.remedy)):
-        head = f"{_MARKS[finding.severity]} {name:<{_NAME}}" if number == 0 else " " * _INDENT
-        click.echo(head + "\n".join(wrapped(printable(" ".join(text.split("\n"))), indent=_INDENT, width=width)))
+        mark = paint(*_MARKS[finding.severity], sys.stdout)
+        head = f"{mark} {name:<{_NAME}}" if number == 0 else " " * _INDENT
+        lines = wrapped(printable(" ".join(text.split("\n"))), indent=_INDENT, width=width)
+        click.echo(head + "\n".join(lines), color=has_colours(sys.stdout))
 
 
 def _conclude(findings: "dict[str, Finding]") -> None:

@@ -8,7 +8,7 @@ import click
 
 from smlocal.cli.job_argument import completed_jobs
 from smlocal.cli.job_options import job_options, overrides_and_defaults, read_job_options, said
-from smlocal.cli.terminal.columns import row, short_path, width_of
+from smlocal.cli.terminal.columns import LEAST, row, short_path, width_of
 from smlocal.cli.terminal.printable import printable
 
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 _COLUMN = 13
 _FILE_COLUMN = 38
+_LEAST_BESIDE = 48
+"""Columns beside the path of a file; on a narrower terminal its content is below the path."""
+_BELOW = 15
 _LINE = 160
 _NAMED = 8
 _SHOWN_BYTES = 300
@@ -85,7 +88,15 @@ def _print_rows(rows: "Iterable[tuple[str, str]]") -> None:
     width = width_of(sys.stdout)
     for head, text in rows:
         shown, beside = printable(without_passwords(text)), printable(without_passwords(f"{head:<{_COLUMN}}"))
-        for line in row(beside, shown, width=width):
+        of_a_file = len(beside) > _COLUMN
+        for line in row(
+            beside,
+            shown,
+            width=width,
+            narrow=_BELOW,
+            least=_LEAST_BESIDE if of_a_file else LEAST,
+            break_words=of_a_file,
+        ):
             click.echo(line)
 
 

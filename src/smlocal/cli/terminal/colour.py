@@ -11,9 +11,9 @@ FAINT = "2"
 BOLD = "1"
 
 
-def paint(text: str, colour: str) -> str:
-    """Colour a text for stderr, if it is to have colours."""
-    return f"\033[{colour}m{text}\033[0m" if has_colours(sys.stderr) else text
+def paint(text: str, colour: str, stream: TextIO | None = None) -> str:
+    """Colour a text for a stream, by default stderr, if it is to have colours."""
+    return f"\033[{colour}m{text}\033[0m" if has_colours(stream or sys.stderr) else text
 
 
 def has_colours(stream: TextIO) -> bool:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from typing import TextIO
 
-_LEAST = 24
+LEAST = 24
 """Text is never wrapped to fewer columns."""
 
 
@@ -18,28 +18,36 @@ def width_of(stream: TextIO) -> int | None:
     return shutil.get_terminal_size().columns
 
 
-def wrapped(text: str, *, indent: int, width: int | None) -> Iterator[str]:
-    """The lines of a text that begins at column `indent`; all but the first are indented."""
+def wrapped(text: str, *, indent: int, width: int | None, break_words: bool = False) -> Iterator[str]:
+    """The lines of a text that begins at column `indent`; all but the first are indented.
+
+    A word that is wider than the terminal stays whole, so that it can be copied, unless `break_words`.
+    """
     if width is None or indent + len(text) <= width:
         yield text
         return
     import textwrap
 
-    room = max(_LEAST, width - indent)
-    pieces = textwrap.wrap(text, room, break_on_hyphens=False, break_long_words=False) or [""]
+    room = max(LEAST, width - indent)
+    pieces = textwrap.wrap(text, room, break_on_hyphens=False, break_long_words=break_words) or [""]
     yield from (piece if index == 0 else f"{' ' * indent}{piece}" for index, piece in enumerate(pieces))
 
 
-def row(head: str, text: str, *, width: int | None) -> Iterator[str]:
-    """Lines of a row: its head, and beside it the text, whose further lines begin below its first one."""
+def row(
+    head: str, text: str, *, width: int | None, least: int = LEAST, narrow: int = 2, break_words: bool = False
+) -> Iterator[str]:
+    """Lines of a row: its head, and beside it the text, whose further lines begin below its first one.
+
+    If the terminal has fewer than `least` columns beside the head, the text is below it, at column `narrow`.
+    """
     indent = len(head)
-    if width is not None and width - indent < _LEAST:
-        indent = min(indent, 2)  # of a narrow terminal; the head is on a line of its own
+    if width is not None and width - indent < least:
+        indent = min(indent, narrow if width - narrow >= LEAST else 2)
         if head.strip():
             yield head.rstrip()
         head = " " * indent
     for line in text.splitlines() or [""]:
-        pieces = wrapped(line, indent=indent, width=width)
+        pieces = wrapped(line, indent=indent, width=width, break_words=break_words)
         yield f"{head}{next(pieces)}".rstrip()
         yield from pieces
         head = " " * indent

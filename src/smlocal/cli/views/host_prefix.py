@@ -1,7 +1,7 @@
 """What is put in front of lines: the name of their host, in its colour."""
 
-_COLOURS = (32, 130, 28, 133, 161, 30, 98)
-"""Of the 256 colours of terminals: those that can be read on black and on white."""
+_COLOURS = ("36", "35", "32", "33", "34", "1;36", "1;35", "1;32", "1;33", "1;34")
+"""Of the terminal's own colours, which people choose to be readable on their background. Red is for failures."""
 
 
 def host_prefix(host: str, *, coloured: bool) -> bytes:
@@ -10,7 +10,7 @@ def host_prefix(host: str, *, coloured: bool) -> bytes:
         return f"{host} | ".encode()
     number = host.rpartition("-")[2]
     colour = _COLOURS[(int(number) - 1 if number.isdecimal() else 0) % len(_COLOURS)]
-    return f"\033[38;5;{colour}m{host} |\033[0m ".encode()
+    return f"\033[{colour}m{host} |\033[0m ".encode()
 
 
 def prefixed_lines(prefix: bytes, lines: bytes, *, terminal: bool) -> bytes:

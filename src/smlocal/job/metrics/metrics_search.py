@@ -99,11 +99,14 @@ class MetricsSearch:
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,  # Ctrl-C is for smlocal
             )
-            assert self._process.stdin is not None  # noqa: S101 - for mypy
-            self._process.stdin.write(f"{json.dumps(task)}\n".encode())
-            self._process.stdin.flush()
         except OSError as error:
             self._problem = f"the metrics process could not start: {error}"
+            return
+        assert self._process.stdin is not None  # noqa: S101 - for mypy
+        # Ctrl-C may end it before it has a session of its own; `finish` then starts another one.
+        with suppress(BrokenPipeError):
+            self._process.stdin.write(f"{json.dumps(task)}\n".encode())
+            self._process.stdin.flush()
 
     def _wait(self) -> int:
         """Let the process read the logs to their end. Its exit code; 0 if it took too long."""

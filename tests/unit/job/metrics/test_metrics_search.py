@@ -2,9 +2,11 @@
 
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -215,3 +217,24 @@ def test_forty_definitions_of_full_length_get_there(
     search = search_of(*definitions, LOSS)
     write(search, b"loss=3\n")
     assert value_of(search.finish()) == {"loss": 3.0}
+
+
+def test_a_reader_that_is_killed_at_its_start_is_followed_by_another(
+    search_of: Callable[..., MetricsSearch], write: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As by Ctrl-C, before it has a session of its own.
+    real = subprocess.Popen
+
+    def dying(*arguments: Any, **more: Any) -> Any:
+        monkeypatch.setattr(subprocess, "Popen", real)
+        process = real(*arguments, **more)
+        process.kill()
+        process.wait()
+        return process
+
+    search = search_of(LOSS)
+    monkeypatch.setattr(subprocess, "Popen", dying)
+    write(search, b"loss=1\n")
+    report = search.finish()
+    assert value_of(report) == {"loss": 1.0}
+    assert report.notes == ["the metrics process ended with -9; a new one read the logs from the start"]
