@@ -1,5 +1,7 @@
 """The ASGI application: looks at each request once, and passes it to the front that answers it."""
 
+import traceback
+from asyncio import CancelledError
 from collections.abc import Awaitable, Callable
 from importlib import import_module
 from typing import Any
@@ -33,14 +35,27 @@ class Application:
             return
         request = Request(scope, receive, send)
         try:
-            response = await self._answer(request)
-        except BodyTooLargeError:
-            response = PlainTextResponse("the body is too large", status_code=413, headers={"connection": "close"})
-        except BodyTooSlowError:
-            response = PlainTextResponse("the body did not come", status_code=408, headers={"connection": "close"})
+            response = await self._response(request)
+            await response(scope, receive, send)
         except ClientDisconnect:
             return
-        await response(scope, receive, send)
+        except Exception:
+            self._serving.log(f"{request.method} {scope['path']!r}: {traceback.format_exc()}")
+            raise
+
+    def release(self) -> None:
+        """Answer the calls that are held: the server is to end."""
+        self._serving.status_watch.release()
+
+    async def _response(self, request: Request) -> Response:
+        try:
+            return await self._answer(request)
+        except BodyTooLargeError:
+            return _closing("the body is too large", 413)
+        except BodyTooSlowError:
+            return _closing("the body did not come", 408)
+        except CancelledError:  # only then
+            return _closing("the server ends", 503)
 
     async def _answer(self, request: Request) -> Response:
         refused = self._hosts.refusal(request)
@@ -75,6 +90,10 @@ class Application:
         if self._page is None:
             self._page = front.PageFront(self._serving).answer
         return self._page
+
+
+def _closing(why: str, status: int) -> Response:
+    return PlainTextResponse(why, status_code=status, headers={"connection": "close"})
 
 
 def _is_form(request: Request) -> bool:

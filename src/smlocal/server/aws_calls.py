@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from smlocal.errors import SmlocalError
@@ -89,7 +89,7 @@ async def _answer(
         # Handlers word what a client can cause. This is a full disk, a lost engine, a damaged database.
         serving.log(f"{operation}: {error.sentence} {' '.join(error.details)}")
         raise ServiceError("InternalFailure", error.sentence, status=500) from error
-    except ServiceError:
+    except (ServiceError, ClientDisconnect):
         raise
     except Exception as error:
         serving.log(f"{operation}: {traceback.format_exc()}")

@@ -23,8 +23,8 @@ class HttpServer:
     def __init__(
         self, application: Any, listener: socket.socket, *, beside: Callable[[], Awaitable[None]] | None = None
     ) -> None:
-        """`beside` runs in the same loop, until it is cancelled."""
-        self._server = uvicorn.Server(_settings(application))
+        """Calls `application.release()` when it is to end. `beside` runs in the same loop, until it is cancelled."""
+        self._server = _Server(application)
         self._listener = listener
         self._beside = beside
         self._up = Event()
@@ -63,17 +63,30 @@ class HttpServer:
                 beside.cancel()
 
 
+class _Server(uvicorn.Server):
+    """Waits only for answers that are being made, not for those that are held."""
+
+    def __init__(self, application: Any) -> None:
+        super().__init__(_settings(application))
+        self._application = application
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._application.release()
+        await super().shutdown(sockets)
+
+
 def _settings(application: Any) -> uvicorn.Config:
     return uvicorn.Config(
         application,
         log_config=None,
+        log_level="critical",  # the application tells the owner what has failed
         access_log=False,
         lifespan="off",
         ws="none",
         http=HttpConnection,
         h11_max_incomplete_event_size=_LONGEST_HEAD,
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
-        timeout_graceful_shutdown=2,
+        timeout_graceful_shutdown=1,
         server_header=False,
         proxy_headers=False,
     )

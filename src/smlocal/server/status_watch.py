@@ -1,15 +1,18 @@
 """Tells calls that wait when the status of a job has changed, whichever process changed it."""
 
 import asyncio
+from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
-from smlocal.errors import JobUnknownError
+from starlette.concurrency import run_in_threadpool
+
+from smlocal.errors import SmlocalError
 from smlocal.store.changes import Changes
 from smlocal.store.jobs import Store
 
 _EVERY = 0.02
-"""Seconds. It takes some microseconds, and nothing while nobody waits."""
+"""Seconds. It takes some microseconds, however many calls wait, and nothing while none does."""
 
 
 class StatusWatch:
@@ -19,21 +22,47 @@ class StatusWatch:
         """Nothing is asked until somebody waits."""
         self._store = store
         self._changes = Changes(store.home)
+        self._waiting: dict[asyncio.Future[None], str] = {}
+        """The job that each of them waits for."""
+        self._task: asyncio.Task[None] | None = None
+        self._over = False
 
     async def until_ended(self, name: str, *, seconds: float) -> None:
-        """Return when the job has ended or is not there any more, or after so many seconds."""
-        end = asyncio.get_running_loop().time() + seconds
+        """Return when the job has ended or is not there, after so many seconds, or when the server is to end."""
+        ended = asyncio.get_running_loop().create_future()
+        self._waiting[ended] = name
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._look())
+        try:
+            if name in await run_in_threadpool(self._unfinished) and not self._over:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(ended, seconds)
+        finally:
+            del self._waiting[ended]
+
+    def release(self) -> None:
+        """Let all calls go on, now and from here on: the server is to end."""
+        self._over = True
+        for each in self._waiting:
+            _let_go(each)
+
+    async def _look(self) -> None:
+        """Runs as long as somebody waits."""
         seen = None
-        while asyncio.get_running_loop().time() < end:
-            number = self._changes.number()
-            if number != seen:
-                seen = number
-                try:
-                    if self._store.get(name).status.terminal:
-                        return
-                except JobUnknownError:
-                    return
+        while self._waiting:
+            with suppress(SmlocalError):  # such as a full disk: the call that goes on says so
+                number = self._changes.number()
+                if number != seen:
+                    asked = list(self._waiting.items())
+                    unfinished = await run_in_threadpool(self._unfinished)
+                    for each, name in asked:
+                        if name not in unfinished:
+                            _let_go(each)
+                    seen = number
             await asyncio.sleep(_EVERY)
+
+    def _unfinished(self) -> set[str]:
+        return {record.name for record in self._store.unfinished()}
 
     def number(self) -> int:
         """Another number than before if any job has changed."""
@@ -46,3 +75,8 @@ class StatusWatch:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._changes.close()
+
+
+def _let_go(waiting: "asyncio.Future[None]") -> None:
+    if not waiting.done():
+        waiting.set_result(None)

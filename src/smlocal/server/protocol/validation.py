@@ -13,6 +13,7 @@ from smlocal.contract.validation.wording import (
     broken_number,
     broken_size,
     broken_text,
+    constraints,
     member_name,
     sentence,
 )
@@ -73,10 +74,18 @@ def _value(shape: Any, value: Any, place: str, broken: list[str], depth: int) ->
         if not isinstance(value, dict):
             raise _wrong_type(place, kind)
         _note(broken, value, place, broken_size(_limits(shape, Items), len(value)))
+        _check_keys(shape.key, value, place, broken)
         return {
             key: _value(shape.value, each, f"{place}.{key}.member", broken, depth + 1) for key, each in value.items()
         }
     return _scalar(shape, value, place, broken)
+
+
+def _check_keys(shape: Any, given: dict[str, Any], place: str, broken: list[str]) -> None:
+    limits = _text_limits(shape)
+    if any(True for key in given for _ in broken_text(limits, key, strict=True)):
+        all_of_them = ", ".join(constraints(str, limits))
+        broken.append(sentence(given, place, f"Map keys must satisfy constraint: [{all_of_them}]"))
 
 
 def _scalar(shape: Any, value: Any, place: str, broken: list[str]) -> Any:
@@ -93,8 +102,7 @@ def _scalar(shape: Any, value: Any, place: str, broken: list[str]) -> Any:
     elif isinstance(value, str):
         if shape.enum and value not in shape.enum:
             _note(broken, value, place, [Broken(constraint=_ENUM, names=tuple(shape.enum))])
-        text = Text(minimum=_low(shape), maximum=shape.metadata.get("max"), pattern=shape.metadata.get("pattern"))
-        _note(broken, value, place, broken_text(text, value, strict=True))
+        _note(broken, value, place, broken_text(_text_limits(shape), value, strict=True))
     return value
 
 
@@ -112,6 +120,10 @@ def _is_finite(value: float) -> bool:
 
 def _low(shape: Any) -> int | None:
     return shape.metadata.get("min")  # type: ignore[no-any-return] # botocore has no types
+
+
+def _text_limits(shape: Any) -> Text:
+    return Text(minimum=_low(shape), maximum=shape.metadata.get("max"), pattern=shape.metadata.get("pattern"))
 
 
 def _limits(shape: Any, kind: type[Items]) -> Items:

@@ -1,0 +1,130 @@
+"""Describe of a waiter: it is held, for many at once, and not for those that have gone."""
+
+import json
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pytest
+from tests.unit.report.conftest import StoredJob
+
+from smlocal.server.application import Application
+from smlocal.server.held_calls import by_waiter
+from smlocal.server.hosts import Hosts
+from smlocal.server.http_server import HttpServer, listen
+from smlocal.server.serving import Serving
+from smlocal.store.lease import Lease
+
+_MANY = 200
+_HEAD = (
+    "POST / HTTP/1.1\r\nHost: localhost\r\nX-Amz-Target: SageMaker.DescribeTrainingJob\r\n"
+    "Content-Type: application/x-amz-json-1.1\r\nUser-Agent: Boto3/1 m/A,{feature},n\r\nContent-Length: {size}\r\n\r\n"
+)
+
+
+class Server:
+    """The server on a port, and sockets of its clients."""
+
+    def __init__(self, serving: Serving, stack: ExitStack) -> None:
+        self.watch = serving.status_watch
+        self._stack = stack
+        listener = stack.enter_context(listen("127.0.0.1", 0))
+        self._port = listener.getsockname()[1]
+        self._http = HttpServer(Application(serving, hosts=Hosts(), signatures=None), listener)
+        self._http.__enter__()
+        stack.callback(self.end)
+
+    def end(self) -> None:
+        self._http.__exit__(None, None, None)
+
+    def ask(self, name: str, *, feature: str = "B") -> socket.socket:
+        client = self._stack.enter_context(socket.create_connection(("127.0.0.1", self._port), 20))
+        body = json.dumps({"TrainingJobName": name})
+        client.sendall((_HEAD.format(feature=feature, size=len(body)) + body).encode())
+        return client
+
+    def until_held(self, count: int) -> None:
+        deadline = time.monotonic() + 20
+        while len(self.watch._waiting) != count:
+            assert time.monotonic() < deadline, len(self.watch._waiting)
+            time.sleep(0.01)
+
+
+@pytest.fixture
+def server(serving: Serving) -> Iterator[Server]:
+    with ExitStack() as stack:
+        yield Server(serving, stack)
+
+
+@pytest.fixture
+def job(serving: Serving, store_job: Callable[..., StoredJob]) -> Iterator[StoredJob]:
+    """A job that runs, in this process."""
+    running = store_job("held")
+    lease = Lease.take(serving.store.directory("held"))
+    assert lease is not None
+    yield running
+    lease.release()
+
+
+def answer(client: socket.socket) -> str:
+    """The status of the job in the answer."""
+    received = b""
+    while not received.endswith(b"}"):
+        piece = client.recv(65536)
+        assert piece, received
+        received += piece
+    assert received.startswith(b"HTTP/1.1 200"), received
+    return str(json.loads(received.partition(b"\r\n\r\n")[2])["TrainingJobStatus"])
+
+
+def test_many_are_held_until_the_job_ends(server: Server, job: StoredJob) -> None:
+    clients = [server.ask("held") for _ in range(_MANY)]
+    server.until_held(_MANY)
+    before = time.process_time()
+    time.sleep(1)
+    assert time.process_time() - before < 0.5, "waiting takes processor time"
+    assert answer(server.ask("held", feature="C")) == "InProgress"
+
+    job.end(5)
+    assert {answer(client) for client in clients} == {"Completed"}
+    server.until_held(0)
+
+
+def test_a_client_that_goes_is_not_waited_for(server: Server, job: StoredJob) -> None:
+    clients = [server.ask("held") for _ in range(3)]
+    server.until_held(3)
+    for client in clients[1:]:
+        client.close()
+    server.until_held(1)
+
+    job.end(5)
+    assert answer(clients[0]) == "Completed"
+
+
+def test_a_server_that_ends_answers_what_it_holds(server: Server, job: StoredJob) -> None:
+    client = server.ask(job.name)
+    server.until_held(1)
+    began = time.monotonic()
+    server.end()
+    assert time.monotonic() - began < 5
+    assert answer(client) == "InProgress"
+
+
+def test_a_job_that_has_ended_or_is_unknown_is_not_waited_for(server: Server, job: StoredJob) -> None:
+    job.end(5)
+    assert answer(server.ask("held")) == "Completed"
+    assert server.ask("other").recv(100).startswith(b"HTTP/1.1 400")
+
+
+@pytest.mark.parametrize(
+    ("user_agent", "expected"),
+    [
+        ("Boto3/1.44.5 md/Botocore#1.44.5 ua/2.1 cfg/retry-mode#legacy m/B,Z", True),
+        ("Boto3/1.44.5 m/Z,b", False),
+        ("Boto3/1.44.5 m/BB", False),
+        ("", False),
+    ],
+)
+def test_waiters_are_told_by_their_feature(user_agent: str, expected: bool) -> None:
+    assert by_waiter(user_agent) is expected
