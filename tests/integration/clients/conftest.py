@@ -18,7 +18,7 @@ from tests.integration.conftest import ROOT, clock_stopped
 PROGRAMS = Path(__file__).with_name("programs")
 _REQUIREMENTS = Path(__file__).with_name("requirements")
 _ENVIRONMENT_SECONDS = 1800.0
-_PROGRAM_SECONDS = 240.0
+_PROGRAM_SECONDS = 600.0
 
 
 @cache

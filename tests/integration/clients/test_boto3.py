@@ -1,5 +1,7 @@
 """boto3: as a program of a user's, and every operation on a server, each answer held to botocore's model."""
 
+import io
+import tarfile
 import time
 from collections.abc import Callable
 from typing import Any
@@ -168,3 +170,26 @@ def test_errors_have_the_codes_and_the_texts_of_the_service(
         assert code == "UnknownOperationException"
         assert sagemaker.list_training_jobs()["TrainingJobSummaries"] == []
     assert not (user.home / "jobs").is_dir() or not list((user.home / "jobs").iterdir())
+
+
+def test_code_that_cannot_be_unpacked_safely_is_refused_and_leaves_nothing(
+    serve: Callable[..., Any], image: Callable[[str], str], user: User
+) -> None:
+    outside = io.BytesIO()
+    with tarfile.open(fileobj=outside, mode="w:gz") as archive:
+        archive.addfile(tarfile.TarInfo("../../train.py"))
+    with serve() as address:
+        s3, sagemaker = client_of(address, "s3"), client_of(address, "sagemaker")
+        s3.create_bucket(Bucket="code")
+        for content in (outside.getvalue(), b"no archive"):
+            s3.put_object(Bucket="code", Key="sourcedir.tar.gz", Body=content, ServerSideEncryption="aws:kms")
+            parameters = {"sagemaker_submit_directory": '"s3://code/sourcedir.tar.gz"'}
+            code, message = refused(
+                sagemaker.create_training_job, **request("boto3-code", image("sh"), HyperParameters=parameters)
+            )
+            assert code == "ValidationException"
+            assert message.startswith("The code in sagemaker_submit_directory cannot be unpacked: ")
+        assert s3.head_object(Bucket="code", Key="sourcedir.tar.gz")["ServerSideEncryption"] == "aws:kms"
+        assert sagemaker.list_training_jobs()["TrainingJobSummaries"] == []
+    assert not list((user.home / "code").iterdir())
+    assert not list(user.home.rglob("train.py"))

@@ -6,13 +6,19 @@ from smlocal.server.objects.attributes import DEFAULT_TYPE
 from smlocal.server.objects.s3_error import S3Error, not_emulated
 
 _KEPT = ("cache-control", "content-disposition", "content-encoding", "content-language", "content-type", "expires")
+_ENCRYPTION = (
+    "x-amz-server-side-encryption",
+    "x-amz-server-side-encryption-aws-kms-key-id",
+    "x-amz-server-side-encryption-bucket-key-enabled",
+)
+"""Recorded and returned, and nothing is encrypted: SDK v2 asks for it with all code that it uploads."""
 _METADATA = "x-amz-meta-"
 _MOST_METADATA = 2048
 _NOT_EMULATED = (
     "x-amz-acl",
     "x-amz-grant-",
     "x-amz-object-lock-",
-    "x-amz-server-side-encryption",
+    "x-amz-server-side-encryption-customer-",
     "x-amz-copy-source-server-side-encryption",
     "x-amz-storage-class",
     "x-amz-tagging",
@@ -22,7 +28,6 @@ _NOT_EMULATED = (
 _AS_IT_IS = {
     ("x-amz-acl", "private"),
     ("x-amz-acl", "bucket-owner-full-control"),
-    ("x-amz-server-side-encryption", "AES256"),
     ("x-amz-storage-class", "STANDARD"),
 }
 """What S3 does by itself when nobody asks for it."""
@@ -36,7 +41,7 @@ def headers_to_keep(headers: Mapping[str, str]) -> dict[str, str]:
     metadata = {name: value for name, value in headers.items() if name.startswith(_METADATA)}
     if sum(len(name) - len(_METADATA) + len(value) for name, value in metadata.items()) > _MOST_METADATA:
         raise S3Error("MetadataTooLarge", "Your metadata headers exceed the maximum allowed metadata size")
-    kept = {name: headers[name] for name in _KEPT if name in headers}
+    kept = {name: headers[name] for name in (*_KEPT, *_ENCRYPTION) if name in headers}
     codings = [each.strip() for each in kept.pop("content-encoding", "").split(",")]
     coding = ", ".join(each for each in codings if each not in {"", "aws-chunked"})
     return {

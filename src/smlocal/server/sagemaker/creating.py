@@ -9,6 +9,7 @@ from smlocal.jobfile.document import Document
 from smlocal.jobfile.job_file import LOCAL, JobFile, read_job
 from smlocal.server.call import Call, ServiceError, validation_error
 from smlocal.server.sagemaker.request_folders import folder_of, local_block, no_objects
+from smlocal.server.sagemaker.submitted_code import submitted_code
 from smlocal.server.serving import Serving
 from smlocal.store.records import JobRecord
 from smlocal.submission.submit import submit
@@ -45,7 +46,11 @@ def start_job(serving: Serving, job: JobFile, *, name: str, region: str) -> JobR
     missing = next(_without_data(serving, job), None)
     if missing is not None:
         raise no_objects(missing, region=region, role=job.raw.get("RoleArn", ""))
-    record = submit(job, name=name, store=serving.store, limit=serving.options.limit)
+    with submitted_code(serving, name, job.raw) as code:
+        if code is not None and job.local.Code is None:
+            job.document.data[LOCAL]["Code"] = code
+            job = read_job(job.document, strict=False)
+        record = submit(job, name=name, store=serving.store, limit=serving.options.limit)
     serving.starting.look()
     return record
 

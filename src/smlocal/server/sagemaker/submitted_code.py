@@ -1,0 +1,79 @@
+"""The code of a job that an SDK has uploaded. It fills /opt/ml/code: containers do not reach the S3 of this server.
+
+AWS's training toolkit fetches `sagemaker_submit_directory` and unpacks it there, unless that folder has code already.
+"""
+
+import json
+import os
+import tarfile
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from smlocal.removal import remove_tree
+from smlocal.server.call import validation_error
+from smlocal.server.sagemaker.request_folders import folder_of
+from smlocal.server.serving import Serving
+
+_PARAMETER = "sagemaker_submit_directory"
+_ARCHIVE = ".tar.gz"
+_MOST_BYTES, _MOST_FILES = 4 << 30, 100_000
+_KEPT_SECONDS = 3600.0
+"""For a folder without a job: its job may be about to be recorded."""
+
+
+@contextmanager
+def submitted_code(serving: Serving, name: str, request: Mapping[str, Any]) -> Iterator[str | None]:
+    """A folder with the code; None if the request names no archive in a bucket of this server.
+
+    The folder stays if the block ends well, as long as the job is remembered.
+    """
+    archive = _archive(serving, request)
+    if archive is None:
+        yield None
+        return
+    parent = os.path.join(serving.home, "code")
+    os.makedirs(parent, mode=0o700, exist_ok=True)
+    _remove_unused(serving, parent)
+    folder = tempfile.mkdtemp(prefix=f"{name}.", dir=parent)
+    try:
+        _unpack(archive, folder)
+        yield folder
+    except BaseException:
+        remove_tree(folder)
+        raise
+
+
+def _archive(serving: Serving, request: Mapping[str, Any]) -> str | None:
+    given = (request.get("HyperParameters") or {}).get(_PARAMETER, "")
+    with suppress(ValueError):
+        given = json.loads(given)  # SDKs encode hyperparameters twice
+    if not isinstance(given, str) or not given.endswith(_ARCHIVE):
+        return None
+    path = folder_of(serving, given)
+    return path if path is not None and os.path.isfile(path) and not os.path.islink(path) else None
+
+
+def _unpack(archive: str, folder: str) -> None:
+    """As the toolkit does; `ServiceError` for an archive that it could not unpack either, or that is far too large."""
+    size = files = 0
+    try:
+        with tarfile.open(archive, "r:gz") as tar:
+            for member in tar:
+                size, files = size + member.size, files + 1
+                if size > _MOST_BYTES or files > _MOST_FILES:
+                    raise validation_error(f"The code in {_PARAMETER} is too large: more than 4 GiB or 100,000 files.")
+                tar.extract(member, folder, filter="data")
+    except (tarfile.TarError, EOFError, OSError) as error:
+        raise validation_error(f"The code in {_PARAMETER} cannot be unpacked: {error}") from error
+
+
+def _remove_unused(serving: Serving, parent: str) -> None:
+    """Those of jobs that were removed. No job's name has a dot."""
+    jobs = set(serving.store.names())
+    for entry in os.scandir(parent):
+        with suppress(OSError):
+            if entry.name.partition(".")[0] not in jobs and time.time() - entry.stat().st_mtime > _KEPT_SECONDS:
+                remove_tree(entry.path)

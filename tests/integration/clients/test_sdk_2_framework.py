@@ -1,0 +1,25 @@
+"""SDK v2: code of the user's that the SDK uploads and the toolkit runs."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.integration.clients.conftest import User, last_json
+
+
+@pytest.mark.long
+def test_a_framework_runs_the_users_code_and_jobs_stop_and_fail(
+    user: User, image: Callable[[str], str], smlocal_run: Callable[..., Any], assert_nothing_left: Callable[[str], None]
+) -> None:
+    done = user.execute("sdk-2", "sdk2_framework.py", image("toolkit"), image("sh"), "sdk2-framework")
+    found = last_json(done.stdout)
+
+    assert found["seconds_after_the_end"] < 30
+    assert found["stopped"] == "Stopped"
+    assert found["failed"].startswith(
+        "Failed: Error for Training job sdk2-framework-failed: Failed. Reason: AlgorithmError: no rows, exit code: 2"
+    )
+    log = smlocal_run("logs", "sdk2-framework", check=True).stdout
+    assert "rate is 0.125" in log
+    for job in ("sdk2-framework", "sdk2-framework-stopped", "sdk2-framework-failed"):
+        assert_nothing_left(job)

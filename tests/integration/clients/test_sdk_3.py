@@ -1,0 +1,23 @@
+"""SDK v3 and sagemaker-core."""
+
+from collections.abc import Callable
+
+import pytest
+from tests.integration.clients.conftest import User, last_json
+
+
+@pytest.mark.long
+def test_a_trainer_runs_the_users_code_and_resources_of_jobs_are_found_and_stopped(
+    user: User, image: Callable[[str], str], assert_nothing_left: Callable[[str], None]
+) -> None:
+    done = user.execute("sdk-3", "sdk3_trainer.py", image("toolkit"), image("sh"), "sdk3-trainer")
+    found = last_json(done.stdout)
+
+    # One of its own polls is 5 s.
+    assert found.pop("seconds_after_the_end") < 15
+    assert found == {"status": "Completed", "channels": ["code", "sm_drivers", "train"], "stopped": "Stopped"}
+    assert "rows: 1,2" in done.stdout, "the job's log"
+    assert "Training Container Execution Completed" in done.stdout, "the last line of it"
+    (job,) = (path.name for path in (user.home / "jobs").iterdir() if path.name != "sdk3-trainer-stopped")
+    assert_nothing_left(job)
+    assert_nothing_left("sdk3-trainer-stopped")
