@@ -1,14 +1,23 @@
 """`Local.Endpoints` as environment variables of AWS's libraries, with addresses that work in a container."""
 
 from collections.abc import Mapping
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
+_S3 = "AWS_ENDPOINT_URL_S3"
 _HERE = {"localhost", "127.0.0.1", "::1", "0.0.0.0"}  # noqa: S104 - what people write for their own machine
 
 
 def endpoint_variables(endpoints: Mapping[str, str], *, this_machine: str) -> dict[str, str]:
-    """`AWS_ENDPOINT_URL_<SERVICE>` for each. Services on this machine get the host name that containers know it by."""
-    return {variable(service): _reached(url, this_machine) for service, url in endpoints.items()}
+    """`AWS_ENDPOINT_URL_<SERVICE>` for each. Services on this machine get the host name that containers know it by.
+
+    A URL of S3 with a user and a password has a key for it: libraries want that in variables of its own.
+    """
+    found = {variable(service): _reached(url, this_machine) for service, url in endpoints.items()}
+    parts = urlsplit(found.get(_S3, ""))
+    if parts.username and parts.password:
+        found[_S3] = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+        found["AWS_ACCESS_KEY_ID"], found["AWS_SECRET_ACCESS_KEY"] = unquote(parts.username), unquote(parts.password)
+    return found
 
 
 def variable(service: str) -> str:

@@ -181,7 +181,7 @@ def _code(plan: JobPlan, job: JobFile) -> str | None:
 
 def _submit_directory(plan: JobPlan, job: JobFile) -> str | None:
     given = (job.request.HyperParameters or {}).get("sagemaker_submit_directory", "").strip('"')
-    if not given.startswith("s3://") or plan.code is not None:
+    if not given.startswith("s3://") or plan.code is not None or "s3" in job.local.Endpoints:
         return None
     return f"the toolkit will download its code from {given}; use --code DIR (Local.Code) to run without S3"
 

@@ -22,8 +22,9 @@ from smlocal.server.signature import Problem, Signatures
 class Application:
     """Everything on one port: AWS's protocols, S3, and the page."""
 
-    def __init__(self, serving: Serving, *, hosts: Hosts, signatures: Signatures | None) -> None:
-        """With `signatures`, only requests that they verify are answered."""
+    def __init__(self, serving: Serving, *, hosts: Hosts, signatures: Signatures | None, only_s3: bool = False) -> None:
+        """With `signatures`, only requests that they verify are answered; with `only_s3`, only S3."""
+        self._only_s3 = only_s3
         self._serving = serving
         self._hosts = hosts
         self._signatures = signatures
@@ -62,7 +63,7 @@ class Application:
         if refused is not None:
             return PlainTextResponse(refused, status_code=403)
         signed = scope_of(request)
-        if s3_front.is_for_s3(request, signed):
+        if self._only_s3 or s3_front.is_for_s3(request, signed):
             return await s3_front.answer(self._serving, request, signed, problem=self._problem(request, signed, None))
         if request.method == "POST" and "x-amz-target" in request.headers:
             body = await read_body(request)

@@ -13,6 +13,7 @@ from smlocal.server.endpoint_key import is_loopback, key_of_environment, key_of_
 from smlocal.server.hosts import Hosts
 from smlocal.server.http_server import HttpServer, listen
 from smlocal.server.port_owner import port_owner
+from smlocal.server.sagemaker.container_objects import reopen
 from smlocal.server.serving import Options, open_serving
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -31,6 +32,7 @@ def serve(*, host: str, port: int, options: Options, say: Callable[[str], None])
             key = key_of_home(serving.home)
             say("Others than this machine reach it, so it answers requests alone that are signed with this key:")
             say(f"  export AWS_ACCESS_KEY_ID={key.access_key} AWS_SECRET_ACCESS_KEY={key.secret_key}")
+        reopen(serving)
         application = Application(serving, hosts=Hosts(allowed=options.hosts), signatures=key)
         with HttpServer(application, listener) as server:
             while not told.wait(_LONG):

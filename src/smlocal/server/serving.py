@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from socket import socket
 
 from smlocal.contract.identity import DEFAULT_ACCOUNT, region
 from smlocal.server.objects.bucket_folder import remove_unfinished
+from smlocal.server.objects.container_port import ContainerPort
 from smlocal.server.starting import Starting
 from smlocal.server.status_watch import StatusWatch
 from smlocal.store.home import home_directory
@@ -44,6 +45,8 @@ class Serving:
     store: Store
     starting: Starting
     status_watch: StatusWatch
+    container_port: ContainerPort
+    """S3 for containers."""
     buckets: str
     account: str
     region: str
@@ -80,15 +83,19 @@ def open_serving(
     home = home_directory()
     buckets = chosen.buckets or os.path.join(home, "buckets")
     remove_unfinished(buckets)
+    container_port = ContainerPort(home, log=log)
     with (
         Store.open(home) as store,
         Starting(store, limit=chosen.limit, log=log) as starting,
         StatusWatch(store) as status_watch,
+        ExitStack() as stack,
     ):
+        stack.callback(container_port.close)
         yield Serving(
             store=store,
             starting=starting,
             status_watch=status_watch,
+            container_port=container_port,
             buckets=buckets,
             account=DEFAULT_ACCOUNT,
             region=region(stated=None, environment=environment, profile=None, image=None),

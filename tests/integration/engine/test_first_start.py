@@ -6,7 +6,7 @@ from tests.integration.conftest import OwnEngine, gateway
 
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import Endpoint
-from smlocal.job.prepare.network_choice import _gateway
+from smlocal.job.prepare.network_choice import default_gateway
 
 
 def test_this_machine_is_found_all_the_same(own_engine: OwnEngine) -> None:
@@ -14,4 +14,4 @@ def test_this_machine_is_found_all_the_same(own_engine: OwnEngine) -> None:
     first = bridge["IPAM"]["Config"][0]["Subnet"].replace(".0/16", ".1")
     assert gateway(own_engine.docker) == first
     engine = DockerEngine(Endpoint(address=own_engine.address, path=own_engine.address.removeprefix("unix://")))
-    assert _gateway(engine.networks()) == first
+    assert default_gateway(engine.networks()) == first

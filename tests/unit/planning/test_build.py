@@ -175,7 +175,7 @@ def test_an_isolated_host_has_a_network_too(plan: Planner) -> None:
         ("http://localhost:9000", "http://172.17.0.1:9000", "http://198.18.7.1:9000"),
         ("http://127.0.0.1:9000/x", "http://172.17.0.1:9000/x", "http://198.18.7.1:9000/x"),
         ("http://127.9.0.1", "http://172.17.0.1", "http://198.18.7.1"),
-        ("https://u:p@[::1]:9000", "https://u:p@172.17.0.1:9000", "https://u:p@198.18.7.1:9000"),
+        ("https://u:p@[::1]:9000", "https://172.17.0.1:9000", "https://198.18.7.1:9000"),
         ("http://minio.lan:9000", "http://minio.lan:9000", "http://minio.lan:9000"),
     ],
 )

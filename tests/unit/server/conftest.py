@@ -9,6 +9,7 @@ from tests.answer_shapes import foreign_members
 from tests.unit.report.conftest import StoredJob
 
 from smlocal.server.call import Call
+from smlocal.server.objects.container_port import ContainerPort
 from smlocal.server.operations import find
 from smlocal.server.protocol.models import operation_model
 from smlocal.server.protocol.validation import check_parameters
@@ -28,6 +29,7 @@ def serving(tmp_path: Path) -> Iterator[Serving]:
             # Its thread does not run: it would end jobs that have no process, which are those of these tests.
             starting=Starting(store, limit=None, log=lambda _: None),
             status_watch=status_watch,
+            container_port=ContainerPort(store.home, log=lambda _: None),
             buckets=f"{store.home}/buckets",
             account="1" * 12,
             region="eu-west-1",

@@ -60,7 +60,7 @@ def choose_network(
 
         loopback_only = loopback_only_services(endpoints)
     if not own:
-        return NetworkChoice(gateway=_gateway(networks), loopback_only=loopback_only)
+        return NetworkChoice(gateway=default_gateway(networks), loopback_only=loopback_only)
     from smlocal.job.prepare.job_network import free_subnet, remove_leftover_networks
 
     if remove_leftovers:
@@ -71,7 +71,7 @@ def choose_network(
     return NetworkChoice(subnet=subnet, loopback_only=loopback_only)
 
 
-def _gateway(networks: "list[Network]") -> str:
+def default_gateway(networks: "list[Network]") -> str:
     """This machine's address on the engine's default network: the first one if the engine does not report it."""
     for network in networks:
         if network.default and network.subnets:

@@ -9,6 +9,12 @@ DUMMY_KEY = "AKIASMLOCALSMLOCAL00"
 _DUMMY = {"AWS_ACCESS_KEY_ID": DUMMY_KEY, "AWS_SECRET_ACCESS_KEY": "smlocal"}
 _PROXY = ("HTTPS_PROXY", "https_proxy")
 _NO_PROXY = ("NO_PROXY", "no_proxy")
+_OWN_S3 = "AWS_ENDPOINT_URL_S3"
+_OTHER_ENDPOINTS = (
+    "AWS_ENDPOINT_URL",
+    *(f"AWS_ENDPOINT_URL_{name}" for name in ("SAGEMAKER", "CLOUDWATCH", "CLOUDWATCH_LOGS", "STS", "IAM")),
+)
+"""They would keep the program from finding us."""
 _OTHER_CREDENTIALS = (
     "AWS_SESSION_TOKEN",
     "AWS_SECURITY_TOKEN",
@@ -36,14 +42,18 @@ def program_environment(
     """`bundle`: the file with the authority's certificate. `region`: for a program that has none.
 
     The program gets keys that are good for nothing: it signs with them, and what it signs never leaves this machine.
+    With an S3 server of the user's (AWS_ENDPOINT_URL_S3) it keeps the user's keys, which that server knows.
     """
-    variables = {**dict.fromkeys(_PROXY, proxy), **_DUMMY, "AWS_CA_BUNDLE": bundle, "REQUESTS_CA_BUNDLE": bundle}
+    own_keys = bool(environment.get(_OWN_S3))
+    keys = {} if own_keys else _DUMMY
+    variables = {**dict.fromkeys(_PROXY, proxy), **keys, "AWS_CA_BUNDLE": bundle, "REQUESTS_CA_BUNDLE": bundle}
     if region is not None:
         variables["AWS_DEFAULT_REGION"] = region
+    without = _OTHER_ENDPOINTS if own_keys else (*_OTHER_ENDPOINTS, *_OTHER_CREDENTIALS)
     for name in _NO_PROXY:
         if environment.get(name):
             variables[name] = ",".join(_without_aws(environment[name].split(",")))
-    return ProgramEnvironment(variables=variables, without=frozenset(_OTHER_CREDENTIALS))
+    return ProgramEnvironment(variables=variables, without=frozenset(without))
 
 
 def users_proxy(environment: Mapping[str, str]) -> str | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from smlocal.server.call import ServiceError, validation_error
+from smlocal.server.sagemaker.container_objects import url_for
 from smlocal.server.serving import Serving
 
 _BUCKET = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/|$)")
@@ -35,6 +36,11 @@ def local_block(serving: Serving, request: Mapping[str, Any]) -> dict[str, Any]:
     output = _s3_output(request)
     if output is not None and "Output" not in local:
         local["Output"] = folder_of(serving, output) or serving.artifacts
+    endpoints = local.get("Endpoints")
+    if endpoints is None or (isinstance(endpoints, dict) and "s3" not in endpoints):
+        objects = url_for(serving, request, local)
+        if objects is not None:
+            local["Endpoints"] = {**(endpoints or {}), "s3": objects}
     return local
 
 
