@@ -45,19 +45,27 @@
   const pieces = [];
   let lines = 0, characters = 0;
 
-  function keep(node) {
-    const text = node.data;
+  function endsIn(text) {
     let count = 0;
     for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) count++;
-    pieces.push({ node, count, length: text.length });
-    lines += count;
-    characters += text.length;
-    while (pieces.length > 1 && (lines - pieces[0].count > MOST_LINES || characters > MOST_CHARACTERS)) {
-      const first = pieces.shift();
-      first.node.remove();
-      lines -= first.count;
-      characters -= first.length;
-      logState.textContent = `Only the last lines are here. Earlier ones are in the whole log.`;
+    return count;
+  }
+
+  function keep(node) {
+    pieces.push(node);
+    lines += endsIn(node.data);
+    characters += node.data.length;
+    while (lines > MOST_LINES || characters > MOST_CHARACTERS) {
+      const text = pieces[0].data;
+      let cut = Math.min(text.length, Math.max(0, characters - MOST_CHARACTERS));
+      for (let more = lines - MOST_LINES - endsIn(text.slice(0, cut)); more > 0 && cut < text.length; more--) {
+        cut = text.indexOf("\n", cut) + 1 || text.length;
+      }
+      lines -= endsIn(text.slice(0, cut));
+      characters -= cut;
+      if (cut === text.length) pieces.shift().remove();
+      else pieces[0].data = text.slice(cut);
+      logState.textContent = "Only the last lines are here. Earlier ones are in the whole log.";
     }
   }
 
@@ -69,7 +77,7 @@
   }
 
   function clearLog() {
-    for (const each of pieces.splice(0)) each.node.remove();
+    for (const each of pieces.splice(0)) each.remove();
     lines = characters = 0;
   }
 
