@@ -18,8 +18,6 @@ mkdir -p "$cache"
 . "$root/scripts/lib/engine.sh"
 # shellcheck source=scripts/lib/podman.sh
 . "$root/scripts/lib/podman.sh"
-# shellcheck source=scripts/lib/browser.sh
-. "$root/scripts/lib/browser.sh"
 # shellcheck source=scripts/lib/fuse.sh
 . "$root/scripts/lib/fuse.sh"
 # shellcheck source=scripts/lib/chromium.sh
