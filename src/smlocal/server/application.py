@@ -2,7 +2,6 @@
 
 import traceback
 from asyncio import CancelledError
-from collections.abc import Awaitable, Callable
 from importlib import import_module
 from typing import Any
 
@@ -28,7 +27,8 @@ class Application:
         self._serving = serving
         self._hosts = hosts
         self._signatures = signatures
-        self._page: Callable[[Request], Awaitable[Response]] | None = None
+        self._page: Any = None
+        """A `PageFront`, whose imports come back to this module."""
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one request."""
@@ -47,6 +47,8 @@ class Application:
     def release(self) -> None:
         """Answer the calls that are held: the server is to end."""
         self._serving.status_watch.release()
+        if self._page is not None:
+            self._page.streams.release()
 
     async def _response(self, request: Request) -> Response:
         try:
@@ -79,17 +81,18 @@ class Application:
         if self._signatures is not None:
             return PlainTextResponse("smlocal answers calls with a signature alone here", status_code=403)
         if signed is None and (request.url.path == "/" or request.url.path.startswith("/-/")):
-            return await (await self._browser_front())(request)
+            page: Response = await (await self._page_front()).answer(request)
+            return page
         return PlainTextResponse("not found", status_code=404)
 
     def _problem(self, request: Request, signed: Scope | None, body: bytes | None) -> Problem | None:
         return None if self._signatures is None else self._signatures.problem(request, signed, body)
 
-    async def _browser_front(self) -> Callable[[Request], Awaitable[Response]]:
+    async def _page_front(self) -> Any:
         """The page. It is imported when a browser asks for it: its templates take a tenth of a second."""
         front = await run_in_threadpool(import_module, "smlocal.server.page.front")
         if self._page is None:
-            self._page = front.PageFront(self._serving).answer
+            self._page = front.PageFront(self._serving)
         return self._page
 
 

@@ -59,6 +59,11 @@ class Streams:
         self.lists: Topics[JobsView] = Topics(serving.log)
         self.logs: Topics[LogFeed] = Topics(serving.log)
 
+    def release(self) -> None:
+        """End them: the server is to end."""
+        for each in (self.jobs, self.lists, self.logs):
+            each.release()
+
     @contextmanager
     def _counted(self) -> Iterator[None]:
         self.open += 1
@@ -72,7 +77,7 @@ class Streams:
         news, sent = asyncio.Event(), None
         yield BEGIN
         with self._counted(), self.lists.reading(asked, lambda: JobsView(self._serving, asked), news) as view:
-            while not view.failed:
+            while not view.over:
                 if view.html is not None and view.html != sent:
                     sent = view.html
                     yield part_event("jobs", sent)
@@ -97,7 +102,7 @@ async def _job_news(view: JobView, log: "_NoLog", news: asyncio.Event) -> AsyncI
     sent: dict[str, str] = {}
     for each in await log.begin():
         yield each
-    while not (view.failed or log.failed):
+    while not (view.over or log.over):
         parts = view.parts
         for part, text in parts.html.items() if parts is not None else ():
             if sent.get(part) != text:
@@ -119,7 +124,7 @@ class _NoLog:
     """In place of a log, for pages that follow none."""
 
     @property
-    def failed(self) -> bool:
+    def over(self) -> bool:
         """True if it cannot be read any more."""
         return False
 
@@ -146,8 +151,8 @@ class _LogReader(_NoLog):
         self._position = asked.start or 0
 
     @property
-    def failed(self) -> bool:
-        return self._feed.failed
+    def over(self) -> bool:
+        return self._feed.over
 
     async def begin(self) -> list[bytes]:
         if not self._tail:

@@ -13,8 +13,8 @@ class Topic:
     def __init__(self) -> None:
         """Nothing is looked at before there is a reader."""
         self.readers: set[asyncio.Event] = set()
-        self.failed = False
-        """True if it cannot be looked at any more."""
+        self.over = False
+        """True if it is not looked at any more: that failed, or the server is to end."""
 
     async def look(self) -> None:
         """Look for changes until nobody reads, and tell them by `announce`; a subclass says how."""
@@ -58,8 +58,17 @@ class Topics(Generic[Kind]):
             await topic.look()
         except Exception:  # noqa: BLE001 - what waits for it would wait for ever
             self._log(f"page: {traceback.format_exc()}")
-            topic.failed = True
-            topic.announce()
+            _end(topic)
+
+    def release(self) -> None:
+        """End all streams."""
+        for topic, _ in self._open.values():
+            _end(topic)
 
     def __len__(self) -> int:
         return len(self._open)
+
+
+def _end(topic: Topic) -> None:
+    topic.over = True
+    topic.announce()

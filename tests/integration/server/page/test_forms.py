@@ -13,8 +13,8 @@ from smlocal.server.serving import Options, Rights
 def test_a_job_is_stopped_only_with_the_token_and_from_the_page(
     endpoint: Any, browserless: Any, run_job: Callable[..., None]
 ) -> None:
-    run_job("long", "trap 'exit 0' TERM; echo up; sleep 60 & wait", until="Training")
-    page, stop = "/-/jobs/long", "/-/jobs/long/stop"
+    run_job("page-stop", "trap 'exit 0' TERM; echo up; sleep 60 & wait", until="Training")
+    page, stop = "/-/jobs/page-stop", "/-/jobs/page-stop/stop"
     token = browserless.token(page)
     for fields, headers in (
         ({}, {}),
@@ -27,12 +27,12 @@ def test_a_job_is_stopped_only_with_the_token_and_from_the_page(
     ):
         assert browserless.post(stop, fields, headers=headers).status == 403, (fields, headers)
     assert browserless.get(stop).status == 405
-    assert endpoint.store.get("long").status == "InProgress"
+    assert endpoint.store.get("page-stop").status == "InProgress"
 
     done = browserless.post(stop, {"token": token})
     assert (done.status, done.headers["location"]) == (303, page)
-    endpoint.client("sagemaker").get_waiter("training_job_completed_or_stopped").wait(TrainingJobName="long")
-    assert endpoint.store.get("long").status == "Stopped"
+    endpoint.client("sagemaker").get_waiter("training_job_completed_or_stopped").wait(TrainingJobName="page-stop")
+    assert endpoint.store.get("page-stop").status == "Stopped"
     assert browserless.post(stop, {"token": token}).status == 303  # it has ended: nothing to stop
     assert browserless.post("/-/jobs/none/stop", {"token": token}).status == 404
 
@@ -41,7 +41,7 @@ def test_a_job_is_stopped_only_with_the_token_and_from_the_page(
 def test_a_job_file_becomes_a_job(
     form: str, endpoint: Any, browserless: Any, script_job: Callable[..., dict[str, Any]]
 ) -> None:
-    request = script_job("from-page", "echo hello")
+    request = script_job("page-form", "echo hello")
     if form == "yaml":
         del request["TrainingJobName"]  # it gets the name of its image, as with smlocal run
         script, image = request["Environment"]["SCRIPT"], request["AlgorithmSpecification"]["TrainingImage"]
@@ -53,14 +53,14 @@ def test_a_job_file_becomes_a_job(
     done = browserless.post("/-/new", {"token": browserless.token("/-/new"), "document": text})
     assert done.status == 303, done.text
     name = done.headers["location"].removeprefix("/-/jobs/")
-    assert name == "from-page" or form == "yaml"
+    assert name == "page-form" or form == "yaml"
     endpoint.client("sagemaker").get_waiter("training_job_completed_or_stopped").wait(TrainingJobName=name)
     assert endpoint.store.get(name).status == "Completed"
     assert browserless.get(f"/-/jobs/{name}/logs/algo-1").text == "hello\n"
     if form == "json":
         again = browserless.post("/-/new", {"token": browserless.token("/-/new"), "document": text})
         assert again.status == 400
-        assert "from-page" in again.text.partition("<form")[0]
+        assert "page-form" in again.text.partition("<form")[0]
 
 
 def test_mistakes_are_shown_with_their_lines_and_the_text_is_kept(
@@ -105,11 +105,13 @@ def test_a_job_file_may_name_only_allowed_folders(
             return client.post("/-/new", {"token": token, "document": json.dumps({**request, "Local": local})})
 
         for path in (other, allowed / ".." / "other", allowed / "way", Path("./other"), Path("/")):
-            answer = post("refused", path)
+            answer = post("page-refused", path)
             assert answer.status == 400
             assert "This server does not let clients name the path" in answer.text
-        assert "does not let clients set Local.Credentials" in post("refused", allowed, Credentials="share").text
-        assert post("accepted", allowed).status == 303
-        endpoint.client("sagemaker").get_waiter("training_job_completed_or_stopped").wait(TrainingJobName="accepted")
-        assert client.get("/-/jobs/accepted/logs/algo-1").text.splitlines()[0] == "data"
-        assert not [name for name in endpoint.store.names() if name != "accepted"]
+        assert "does not let clients set Local.Credentials" in post("page-refused", allowed, Credentials="share").text
+        assert post("page-accepted", allowed).status == 303
+        endpoint.client("sagemaker").get_waiter("training_job_completed_or_stopped").wait(
+            TrainingJobName="page-accepted"
+        )
+        assert client.get("/-/jobs/page-accepted/logs/algo-1").text.splitlines()[0] == "data"
+        assert not [name for name in endpoint.store.names() if name != "page-accepted"]

@@ -39,10 +39,12 @@ def test_a_job_from_starting_to_completed(tab: Tab, endpoint: Any, script_job: C
         **script_job("", "")["AlgorithmSpecification"],
         "MetricDefinitions": [{"Name": "loss", "Regex": "loss=([0-9.]+)"}],
     }
-    endpoint.client("sagemaker").create_training_job(**script_job("tree", script, AlgorithmSpecification=specification))
-    tab.sees("tree")  # without a reload
+    endpoint.client("sagemaker").create_training_job(
+        **script_job("seen-tree", script, AlgorithmSpecification=specification)
+    )
+    tab.sees("seen-tree")  # without a reload
     tab.click("tbody a")
-    tab.wait("location.pathname == '/-/jobs/tree'")
+    tab.wait("location.pathname == '/-/jobs/seen-tree'")
     tab.sees("InProgress")
     tab.sees("Training", ".timeline")
     tab.sees("begin\nloss=0.89\n", "#log")
@@ -53,15 +55,15 @@ def test_a_job_from_starting_to_completed(tab: Tab, endpoint: Any, script_job: C
     assert tab.text("#log").splitlines() == ["begin", *(f"loss=0.{90 - i}" for i in range(1, 31))]
     tab.sees("Download model.tar.gz")
     tab.sees("0.6", "[data-part=metrics] .value")
-    assert tab.value("document.title").startswith("tree: Completed")
+    assert tab.value("document.title").startswith("seen-tree: Completed")
     assert tab.value("document.querySelector('button[formaction], form[action$=stop]')") is None
     tab.go(endpoint.address)
     tab.sees("Completed", "tbody td")
 
 
 def test_a_job_stopped_by_the_button_with_the_keyboard(tab: Tab, endpoint: Any, run_job: Callable[..., None]) -> None:
-    run_job("long", "trap 'echo saving; exit 0' TERM; echo up; sleep 60 & wait", until="Training")
-    tab.go(f"{endpoint.address}/-/jobs/long")
+    run_job("seen-stop", "trap 'echo saving; exit 0' TERM; echo up; sleep 60 & wait", until="Training")
+    tab.go(f"{endpoint.address}/-/jobs/seen-stop")
     tab.sees("up", "#log")
     for _ in range(10):
         tab.press("Tab")
@@ -73,19 +75,19 @@ def test_a_job_stopped_by_the_button_with_the_keyboard(tab: Tab, endpoint: Any, 
     tab.sees("Stopped after", ".outcome")
     tab.sees("saving", "#log")
     assert "Stop this job" not in tab.text()
-    assert endpoint.store.get("long").status == "Stopped"
+    assert endpoint.store.get("seen-stop").status == "Stopped"
 
 
 def test_a_failure_is_read(tab: Tab, endpoint: Any, run_job: Callable[..., None]) -> None:
     reason = "Traceback: five is not a <b>number</b> </script>"
     run_job(
-        "bad",
+        "seen-failure",
         f"printf %s '{reason}' > /opt/ml/output/failure; echo '<img src=x onerror=alert(1)>'; exit 3",
         until="Failed",
     )
     tab.go(endpoint.address)
     tab.sees(f"AlgorithmError: {reason}, exit code: 3", "td.reason")
-    tab.go(f"{endpoint.address}/-/jobs/bad")
+    tab.go(f"{endpoint.address}/-/jobs/seen-failure")
     tab.sees(f"AlgorithmError: {reason}, exit code: 3", "pre.reason")
     tab.sees("<img src=x onerror=alert(1)>", "#log")
     assert tab.value("document.images.length") == 0
@@ -97,8 +99,8 @@ def test_a_log_is_followed_paused_and_left_behind(tab: Tab, endpoint: Any, run_j
         "seq 1 20000; for i in $(seq 20001 20030); do echo $i; sleep 0.1; done; printf 'a\\rb\\n\\303'; sleep 2;"
         " printf '\\244'; echo; seq 30000 32000"
     )
-    run_job("wordy", script, until="Training")
-    tab.go(f"{endpoint.address}/-/jobs/wordy")
+    run_job("seen-log", script, until="Training")
+    tab.go(f"{endpoint.address}/-/jobs/seen-log")
     tab.wait("document.getElementById('log').textContent.includes('\\n20005\\n')")
     at_end = "(l => l.scrollHeight - l.scrollTop - l.clientHeight < 24)(document.getElementById('log'))"
     assert tab.value(at_end)
@@ -121,7 +123,7 @@ def test_a_log_is_followed_paused_and_left_behind(tab: Tab, endpoint: Any, run_j
 def test_a_job_file_is_corrected_and_started(
     tab: Tab, endpoint: Any, script_job: Callable[..., dict[str, Any]]
 ) -> None:
-    request = script_job("typed", "echo typed")
+    request = script_job("seen-typed", "echo typed")
     tab.go(f"{endpoint.address}/-/new")
     tab.click("#document")
     tab.type(json.dumps({**request, "HyperParamters": {}}, indent=2))
@@ -133,7 +135,7 @@ def test_a_job_file_is_corrected_and_started(
     tab.click("#document")
     tab.type(json.dumps(request))
     tab.click("form.new button")
-    tab.wait("location.pathname == '/-/jobs/typed'")
+    tab.wait("location.pathname == '/-/jobs/seen-typed'")
     tab.sees("Completed in", ".outcome")
     tab.sees("typed", "#log")
 
@@ -152,8 +154,10 @@ def test_it_fits_a_phone_in_the_dark(scripts: bool, tab: Tab, endpoint: Any, run
 
 def test_two_hosts_have_a_log_each(tab: Tab, endpoint: Any, run_job: Callable[..., None]) -> None:
     resources = {"InstanceType": "ml.m5.large", "InstanceCount": 2, "VolumeSizeInGB": 1}
-    run_job("both", "grep -o 'current_host[^,]*' /opt/ml/input/config/resourceconfig.json", ResourceConfig=resources)
-    tab.go(f"{endpoint.address}/-/jobs/both")
+    run_job(
+        "seen-hosts", "grep -o 'current_host[^,]*' /opt/ml/input/config/resourceconfig.json", ResourceConfig=resources
+    )
+    tab.go(f"{endpoint.address}/-/jobs/seen-hosts")
     tab.sees('"algo-1"', "#log")
     tab.click(".hosts a:last-child")
     tab.sees('"algo-2"', "#log")

@@ -18,27 +18,27 @@ HOSTILE = "</pre></script><script>alert(1)</script>\x1b[31mred"
 def test_a_job_is_listed_and_its_page_has_its_log_and_its_model(
     browserless: Any, run_job: Callable[..., None], endpoint: Any
 ) -> None:
-    run_job("tree-1", "echo line one; printf '%s\\n' '" + HOSTILE + "'; echo forest > /opt/ml/model/tree")
+    run_job("page-tree", "echo line one; printf '%s\\n' '" + HOSTILE + "'; echo forest > /opt/ml/model/tree")
 
     listed = browserless.get("/")
     assert listed.status == 200
-    assert '<a href="/-/jobs/tree-1">tree-1</a>' in listed.text
+    assert '<a href="/-/jobs/page-tree">page-tree</a>' in listed.text
     assert "Completed" in listed.text
 
-    page = browserless.get("/-/jobs/tree-1")
+    page = browserless.get("/-/jobs/page-tree")
     assert page.status == 200
     assert "line one\n&lt;/pre&gt;&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;#033[31mred" in page.text
     assert "alert(1)</script>" not in page.text
     assert "Stop this job" not in page.text
 
-    log = browserless.get("/-/jobs/tree-1/logs/algo-1")
+    log = browserless.get("/-/jobs/page-tree/logs/algo-1")
     assert log.headers["content-type"] == "text/plain; charset=utf-8"
     assert log.text == "line one\n</pre></script><script>alert(1)</script>#033[31mred\n"
     assert "sandbox" in log.headers["content-security-policy"]
 
-    assert 'href="/-/jobs/tree-1/artifacts/model"' in page.text
-    path = endpoint.store.document("tree-1", "local")["Artifacts"]["Model"]
-    model = _download(browserless.address, "/-/jobs/tree-1/artifacts/model")
+    assert 'href="/-/jobs/page-tree/artifacts/model"' in page.text
+    path = endpoint.store.document("page-tree", "local")["Artifacts"]["Model"]
+    model = _download(browserless.address, "/-/jobs/page-tree/artifacts/model")
     assert model == Path(path).read_bytes()
     with tarfile.open(fileobj=io.BytesIO(model)) as archive:
         assert archive.getnames() == ["tree"]
@@ -48,14 +48,14 @@ def test_nothing_else_can_be_downloaded(browserless: Any, run_job: Callable[...,
     secret = Path(endpoint.store.home) / "secret"
     secret.write_text("secret")
     run_job(
-        "folder",
+        "page-folder",
         f"mkdir /opt/ml/model/a; echo kept > /opt/ml/model/a/b; ln -s {secret} /opt/ml/model/link;"
         f" ln -s {secret.parent} /opt/ml/model/up",
         OutputDataConfig={"S3OutputPath": "s3://some-bucket/out", "CompressionType": "NONE"},
     )
-    artifacts = "/-/jobs/folder/artifacts"
+    artifacts = "/-/jobs/page-folder/artifacts"
     assert browserless.get(f"{artifacts}/model/a/b").text == "kept\n"
-    assert f'href="{artifacts}/model/a/b"' in browserless.get("/-/jobs/folder").text
+    assert f'href="{artifacts}/model/a/b"' in browserless.get("/-/jobs/page-folder").text
     for path in (
         "model",
         "model/",
@@ -72,7 +72,7 @@ def test_nothing_else_can_be_downloaded(browserless: Any, run_job: Callable[...,
     ):
         assert browserless.get(f"{artifacts}/{path}").status == 404, path
     for path in ("logs/..%2f..%2fsecret", "logs/algo-2", "logs/algo-1.times"):
-        assert browserless.get(f"/-/jobs/folder/{path}").status == 404, path
+        assert browserless.get(f"/-/jobs/page-folder/{path}").status == 404, path
     assert browserless.get("/-/jobs/no-such-job").status == 404
     assert browserless.get("/-/jobs/..%2fhome").status == 404
 
@@ -98,11 +98,11 @@ def test_the_list_is_filtered_and_paged(browserless: Any, endpoint: Any) -> None
 
 def test_a_waiting_job_has_a_page(endpoint: Any, browserless: Any, script_job: Callable[..., dict[str, Any]]) -> None:
     client = endpoint.client("sagemaker")
-    client.create_training_job(**script_job("soon", "sleep 30"))
-    page = browserless.get("/-/jobs/soon")
+    client.create_training_job(**script_job("page-waits", "sleep 30"))
+    page = browserless.get("/-/jobs/page-waits")
     assert page.status == 200
     assert "Stop this job" in page.text
-    client.stop_training_job(TrainingJobName="soon")
+    client.stop_training_job(TrainingJobName="page-waits")
 
 
 def test_every_answer_forbids_what_the_page_does_not_need(browserless: Any) -> None:

@@ -83,8 +83,10 @@ def open_page(endpoint: Any) -> Iterator[Callable[..., Reader]]:
 def test_fifty_pages_get_every_line_and_the_server_forgets_them(
     endpoint: Any, run_job: Callable[..., None], open_page: Callable[..., Reader]
 ) -> None:
-    run_job("wordy", "for i in $(seq 40); do seq $((i * 1000)) $((i * 1000 + 999)); sleep 0.05; done", until="Training")
-    readers = [open_page("/-/jobs/wordy/events?host=algo-1&from=0") for _ in range(50)]
+    run_job(
+        "page-fifty", "for i in $(seq 40); do seq $((i * 1000)) $((i * 1000 + 999)); sleep 0.05; done", until="Training"
+    )
+    readers = [open_page("/-/jobs/page-fifty/events?host=algo-1&from=0") for _ in range(50)]
     threads = [threading.Thread(target=each.read, daemon=True) for each in readers]
     for each in threads:
         each.start()
@@ -100,8 +102,8 @@ def test_fifty_pages_get_every_line_and_the_server_forgets_them(
 def test_a_page_that_connects_again_goes_on_where_it_was(
     run_job: Callable[..., None], open_page: Callable[..., Reader]
 ) -> None:
-    run_job("letters", "printf 'a\\tb\\n\\n\\303\\244\\342\\202'")
-    path = "/-/jobs/letters/events?host=algo-1"
+    run_job("page-letters", "printf 'a\\tb\\n\\n\\303\\244\\342\\202'")
+    path = "/-/jobs/page-letters/events?host=algo-1"
     whole = open_page(f"{path}&from=0")
     whole.read()
     assert whole.log == "a#011b\n\nä\ufffd"
@@ -115,7 +117,7 @@ def test_a_page_that_connects_again_goes_on_where_it_was(
     beyond = open_page(f"{path}&from=100000000")
     beyond.read()
     assert beyond.log == ""
-    without = open_page("/-/jobs/letters/events?host=..")
+    without = open_page("/-/jobs/page-letters/events?host=..")
     without.read()
     assert without.log == ""
 
@@ -123,8 +125,8 @@ def test_a_page_that_connects_again_goes_on_where_it_was(
 def test_pages_that_vanish_or_do_not_read_cost_nothing(
     endpoint: Any, run_job: Callable[..., None], open_page: Callable[..., Reader]
 ) -> None:
-    run_job("flood", "yes 'a line that is not short at all' | head -c 30000000; sleep 2", until="Training")
-    path = "/-/jobs/flood/events?host=algo-1&from=0"
+    run_job("page-flood", "yes 'a line that is not short at all' | head -c 30000000; sleep 2", until="Training")
+    path = "/-/jobs/page-flood/events?host=algo-1&from=0"
     stuck = [open_page(path, buffer=4096) for _ in range(10)]
     reader = open_page(path)
     reader.read()  # the others delay nobody
@@ -141,23 +143,49 @@ def test_pages_that_vanish_or_do_not_read_cost_nothing(
 def test_a_job_that_is_removed_says_so(
     endpoint: Any, browserless: Any, run_job: Callable[..., None], open_page: Callable[..., Reader]
 ) -> None:
-    run_job("short", "trap 'exit 0' TERM; sleep 60 & wait", until="Training")
-    reader = open_page("/-/jobs/short/events?host=algo-1&from=0")
-    listed = open_page("/-/jobs.events?name=sho")
+    run_job("page-removed", "trap 'exit 0' TERM; sleep 60 & wait", until="Training")
+    reader = open_page("/-/jobs/page-removed/events?host=algo-1&from=0")
+    listed = open_page("/-/jobs.events?name=page-rem")
     thread = threading.Thread(target=listed.read, daemon=True)
     thread.start()
-    endpoint.client("sagemaker").stop_training_job(TrainingJobName="short")
+    endpoint.client("sagemaker").stop_training_job(TrainingJobName="page-removed")
     reader.read()
     assert "Stopped after" in reader.part("outcome")[-1]
-    endpoint.client("sagemaker").delete_training_job(TrainingJobName="short")
+    endpoint.client("sagemaker").delete_training_job(TrainingJobName="page-removed")
     end = time.monotonic() + 10
     while "No job is as asked" not in listed.part("jobs")[-1]:
         assert time.monotonic() < end
         time.sleep(0.05)
     listed.connection.shutdown(socket.SHUT_RDWR)
     thread.join(30)
-    assert browserless.get("/-/jobs/short/events").status == 404
+    assert browserless.get("/-/jobs/page-removed/events").status == 404
     assert nothing_open(endpoint)
+
+
+def test_open_pages_do_not_keep_a_server_that_ends(
+    make_endpoint: Callable[..., Any], script_job: Callable[..., dict[str, Any]]
+) -> None:
+    with make_endpoint() as endpoint:
+        endpoint.client("sagemaker").create_training_job(**script_job("page-outlives", "sleep 2"))
+        readers = [
+            Reader.connected(endpoint.address, path)
+            for path in ("/-/jobs.events", "/-/jobs/page-outlives/events?host=algo-1&from=0")
+        ]
+        threads = [threading.Thread(target=each.read, daemon=True) for each in readers]
+        for each in threads:
+            each.start()
+        while not all(each.events for each in readers):
+            time.sleep(0.05)
+        began = time.monotonic()
+    assert time.monotonic() - began < 5
+    for each, reader in zip(threads, readers, strict=True):
+        each.join(10)
+        assert not each.is_alive()
+        reader.connection.close()
+    with make_endpoint() as endpoint:
+        endpoint.client("sagemaker").get_waiter("training_job_completed_or_stopped").wait(
+            TrainingJobName="page-outlives"
+        )
 
 
 @pytest.mark.parametrize("path", ["/-/jobs/none/events", "/-/jobs/none/events?host=algo-1&from=0"])
