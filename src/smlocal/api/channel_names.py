@@ -30,8 +30,8 @@ def new_channels(document: "Document", given: Mapping[str, Any]) -> Iterator[str
         if near is not None:
             raise ChannelUnknownError(
                 f"{document.name} has no channel {name!r}",
-                details=[f"Its channels are {', '.join(known)}."],
-                remedy=[f"Did you mean {near} ?", "If it is a new channel, write it into the request."],
+                details=[f"Its channels: {', '.join(known)}"],
+                remedy=[f"Did you mean {near}?", "If it is a new channel, write it into the request."],
             )
         yield f"channel {name} is added: {document.name} has {', '.join(known)}"
 

@@ -48,7 +48,7 @@ def _unknown(text: str, store: Store) -> JobUnknownError:
         "Requested resource not found.",
         details=[f"No training job '{text}' in {store.home}."],
         remedy=[
-            *([f"Did you mean {' or '.join(near)} ?"] if near else []),
+            *([f"Did you mean {' or '.join(near)}?"] if near else []),
             "smlocal jobs lists the jobs that there are.",
         ],
     )

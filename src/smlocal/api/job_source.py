@@ -143,7 +143,7 @@ def _check_image(document: "Document", job: "JobFile") -> None:
         details=[f"{document.where(('AlgorithmSpecification', 'TrainingImage'))}   TrainingImage: {image}"],
         remedy=[
             "Write [registry/]repository[:tag][@digest], with the repository in lower case.",
-            *([f"Did you mean {image.lower()} ?"] if lower and is_image_name(image.lower()) else []),
+            *([f"Did you mean {image.lower()}?"] if lower and is_image_name(image.lower()) else []),
         ],
     )
 
@@ -207,4 +207,4 @@ def _similar(path: str) -> list[str]:
     folder = os.path.dirname(path) or "."
     names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
     meant = get_close_matches(os.path.basename(path), names, n=1)
-    return [f"Did you mean {os.path.join(os.path.dirname(path), meant[0])} ?"] if meant else []
+    return [f"Did you mean {os.path.join(os.path.dirname(path), meant[0])}?"] if meant else []

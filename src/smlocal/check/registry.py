@@ -78,7 +78,7 @@ def check_ids(ids: Iterable[str], where: str) -> None:
             near = closest(each, known)
             raise CheckRuleUnknownError(
                 f"{where}: there is no rule {each!r}",
-                remedy=[f"Did you mean {near} ?" if near else f"The rules are: {', '.join(known)}"],
+                remedy=[f"Did you mean {near}?" if near else f"The rules are: {', '.join(known)}"],
             )
 
 

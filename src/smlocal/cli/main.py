@@ -43,7 +43,7 @@ class Commands(click.Group):
             meant = " or ".join(f"'{each}'" for each in get_close_matches(args[0], COMMANDS, n=2))
             if not meant:
                 raise
-            raise click.UsageError(f"{error.message} Did you mean {meant} ?", ctx) from error
+            raise click.UsageError(f"{error.message} Did you mean {meant}?", ctx) from error
         if name is not None and command is not None and not ctx.resilient_parsing and not {*rest} & {*_HELP}:
             self._read_configuration(ctx, name, command)
         return name, command, rest

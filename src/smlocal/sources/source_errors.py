@@ -52,7 +52,7 @@ def missing(asked: RequestedSource, written: str | None = None) -> SourceMissing
     path = asked.uri if written is None else written
     details = asked.details if written is None else (*asked.details, f"Local.Sources maps it to {written}")
     near = similar_path(path, asked.directory)
-    remedy = () if near is None else (f"Did you mean {near} ?",)
+    remedy = () if near is None else (f"Did you mean {near}?",)
     return SourceMissingError(f"{asked.subject}: {path} does not exist", details=details, remedy=remedy)
 
 
@@ -76,7 +76,7 @@ def unmapped_file_system(asked: RequestedSource, mapping: Mapping[str, str]) -> 
         details=asked.details,
         remedy=(
             f'Map it in the job file: Local: {{Sources: {{"{asked.uri}": ./some/folder}}}}',
-            *(f"Did you mean {each} ?" for each in near),
+            *(f"Did you mean {each}?" for each in near),
         ),
     )
 
@@ -207,7 +207,7 @@ def empty(asked: RequestedSource, caller: Caller, *, near: str | None = None, an
         f'"{caller.role}" has "s3:ListBucket" permissions on bucket "{bucket}".'
         f"{f' Error message from S3: {answer}' if answer else ''}",
         details=(asked.subject, *asked.details),
-        remedy=() if near is None else (f"Did you mean {near} ?",),
+        remedy=() if near is None else (f"Did you mean {near}?",),
     )
 
 

@@ -73,7 +73,7 @@ def test_a_good_image_exits_0_and_a_bad_one_1(smlocal_run: Run, image: Image) ->
 def test_what_is_refused_and_what_is_missing(smlocal_run: Run, image: Image, tmp_path: Path) -> None:
     tag = image("sh")
     for arguments, code, said in (
-        (("--only", "reserved-file"), 2, "Did you mean reserved-files ?"),
+        (("--only", "reserved-file"), 2, "Did you mean reserved-files?"),
         (("--skip", "nothing-like-it"), 2, "The rules are: train-missing, "),
         (("--ignore", "reserved-files"), 2, "an ignore needs a reason"),
         (("--ignore", "reserved-files= "), 2, "an ignore needs a reason"),

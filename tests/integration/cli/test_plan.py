@@ -28,7 +28,7 @@ def test_a_plan_is_read_from_the_top(tmp_path: Path, smlocal_run: Run, image: Ca
     heads = [line[:13].strip() for line in lines if line and not line.startswith(" ")]
     assert heads[:5] == ["Job", "Image", "Differences f", "Hosts", "Request"]
     human = done.stdout
-    assert lines[-1].startswith("As docker    smlocal plan --script ")
+    assert lines[-1].startswith("By hand      smlocal plan --script ")
     assert "docker create" not in human
     script = json.loads(smlocal_run("plan", *flags, "--json", cwd=tmp_path).stdout)["Script"]
     assert "docker create" in script

@@ -284,5 +284,5 @@ def test_wrong_flags(smlocal_run: Run) -> None:
         done = smlocal_run(*arguments)
         assert done.returncode == 2
     assert "--channel x: write NAME=PATH" in done.stderr
-    assert "Did you mean 'rm' or 'run' ?" in smlocal_run("rum").stderr
-    assert "Did you mean 'describe' ?" in smlocal_run("describ").stderr
+    assert "Did you mean 'rm' or 'run'?" in smlocal_run("rum").stderr
+    assert "Did you mean 'describe'?" in smlocal_run("describ").stderr

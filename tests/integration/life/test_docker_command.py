@@ -42,8 +42,8 @@ def test_it_starts_the_job_again(life: Any, tmp_path: Path, assert_nothing_left:
     assert failed.returncode == 1, failed.stderr
     command = json.loads(life("describe", "by-hand", "--json").stdout)["Local"]["DockerCommand"]
     assert command.startswith("docker run --rm ")
-    assert f"  as docker {command}\n" in failed.stderr
-    assert f"As docker\n{command}\n" in life("describe", "by-hand").stdout
+    assert f"  by hand   {command}\n" in failed.stderr
+    assert f"By hand\n{command}\n" in life("describe", "by-hand").stdout
     assert "hush" not in command
     assert " -e API_TOKEN " in command
     again = run_by_hand(command, API_TOKEN="hush")
@@ -62,7 +62,7 @@ def test_of_a_job_that_one_command_cannot_start(life: Any, tmp_path: Path) -> No
         life, "by-script", tmp_path, "exit 3", ResourceConfig={"InstanceType": "ml.m5.large", "InstanceCount": 2}
     )
     failed = life("run", file)
-    assert "  as docker smlocal plan --recorded by-script --script\n" in failed.stderr
+    assert "  by hand   smlocal plan --recorded by-script --script\n" in failed.stderr
     script = life("plan", "--recorded", "by-script", "--script")
     assert script.returncode == 0, script.stderr
     assert script.stdout.startswith("#!/usr/bin/env bash")
@@ -73,17 +73,17 @@ def test_of_a_job_that_one_command_cannot_start(life: Any, tmp_path: Path) -> No
 
 def test_a_variable_of_several_lines_needs_the_script(life: Any, tmp_path: Path) -> None:
     failed = life("run", job_with_data(life, "by-lines", tmp_path, "echo one\nexit 3"))
-    assert "  as docker smlocal plan --recorded by-lines --script\n" in failed.stderr
+    assert "  by hand   smlocal plan --recorded by-lines --script\n" in failed.stderr
 
 
 def test_a_secret_among_hyperparameters_is_not_written_to_files(life: Any, tmp_path: Path) -> None:
     failed = life("run", job_with_data(life, "by-secret", tmp_path, "exit 3"), "-p", "api_token=hush")
-    assert "  as docker smlocal plan --recorded by-secret --script\n" in failed.stderr
+    assert "  by hand   smlocal plan --recorded by-secret --script\n" in failed.stderr
 
 
 def test_a_job_that_completed_has_it_with_verbose(life: Any, tmp_path: Path) -> None:
     file = job_with_data(life, "by-hand-plain", tmp_path, "echo done")
-    assert "as docker" not in life("run", file).stderr
+    assert "by hand" not in life("run", file).stderr
     shown = life("run", file, "--name", "by-hand-verbose", "--verbose").stderr
-    (command,) = [line.removeprefix("  as docker ") for line in shown.splitlines() if line.startswith("  as docker ")]
+    (command,) = [line.removeprefix("  by hand   ") for line in shown.splitlines() if line.startswith("  by hand   ")]
     assert run_by_hand(command).stdout == "done\n"

@@ -339,7 +339,7 @@ def test_what_is_refused(life: Any, tmp_path: Path) -> None:
     assert refused(life.job_file("shell-file", "exit 0"), "--host", "5")[1] == "host-unknown"
     code, which, said = refused("shell-wiats")
     assert (code, which) == (2, "job-unknown")
-    assert "Did you mean shell-waits ?" in said
+    assert "Did you mean shell-waits?" in said
     assert f"smlocal shell --image {life.image}" in refused(life.image)[2]
     assert refused("nowhere.yaml")[1] == "job-file-missing"
     life.environment["DOCKER_HOST"] = f"unix://{tmp_path}/none"

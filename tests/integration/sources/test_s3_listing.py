@@ -182,7 +182,7 @@ def test_a_manifest_must_be_named_in_full(s3: S3Server, bucket: str, channel_of:
     for kind in ("ManifestFile", "AugmentedManifestFile"):
         with pytest.raises(SourceEmptyError) as caught:
             channel_of(f"s3://{bucket}/m/list", kind=kind)
-        assert caught.value.remedy == (f"Did you mean s3://{bucket}/m/list.manifest ?",)
+        assert caught.value.remedy == (f"Did you mean s3://{bucket}/m/list.manifest?",)
 
 
 @pytest.mark.parametrize(

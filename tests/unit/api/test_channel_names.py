@@ -24,8 +24,8 @@ def test_a_mistyped_channel_is_refused(name: str, meant: str) -> None:
         read_source(REQUEST, {"channels": {name: "."}}, strict=False)
     assert refused.value.exit_code == 2
     assert refused.value.sentence == f"request has no channel {name!r}"
-    assert refused.value.details == ("Its channels are train, shard-1, data.",)
-    assert refused.value.remedy[0] == f"Did you mean {meant} ?"
+    assert refused.value.details == ("Its channels: train, shard-1, data",)
+    assert refused.value.remedy[0] == f"Did you mean {meant}?"
 
 
 @pytest.mark.parametrize("name", ["validation", "shard-2", "metadata", "labels"])

@@ -76,7 +76,7 @@ def test_ignores_of_a_job_file() -> None:
     )
     with pytest.raises(CheckRuleUnknownError) as caught:
         ignores_of(job(Local={"Check": {"Ignore": [{"Id": "reserved-file", "Reason": "why"}]}}))
-    assert caught.value.remedy[0] == "Did you mean reserved-files ?"
+    assert caught.value.remedy[0] == "Did you mean reserved-files?"
 
 
 @pytest.mark.parametrize(

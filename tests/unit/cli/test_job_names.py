@@ -56,7 +56,7 @@ def test_no_match_has_a_suggestion(text: str, remember: Remember, capsys: pytest
     remember("tree-2")
     said = refused(capsys, "describe", text)
     assert "[job-unknown]" in said
-    assert "Did you mean tree-2 ?" in said
+    assert "Did you mean tree-2?" in said
     assert "smlocal jobs lists the jobs that there are." in said
 
 
@@ -65,7 +65,7 @@ def test_similar_names_are_suggested(command: str, remember: Remember, capsys: p
     for name in ("tree-fold-1", "tree-fold-2", "other"):
         remember(name)
     said = refused(capsys, command, "tree-flod-1")
-    assert "Did you mean tree-fold-1 or tree-fold-2 ?" in said
+    assert "Did you mean tree-fold-1 or tree-fold-2?" in said
     assert "other" not in said
 
 

@@ -140,4 +140,4 @@ def test_a_bad_image_name_is_refused_from_flags_and_from_files(
     error = error_of(smlocal(command, str(file), "--json"))
     assert error["Id"] == "image-name"
     assert error["Details"] == [f"{file}:3   TrainingImage: MINE:latest"]
-    assert "Did you mean mine:latest ?" in error["Remedy"]
+    assert "Did you mean mine:latest?" in error["Remedy"]

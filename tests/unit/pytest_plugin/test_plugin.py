@@ -52,7 +52,7 @@ def test_a_refused_job_fails_the_test_and_says_where_and_what_to_do(pytester: py
     done.stdout.fnmatch_lines(
         [
             "E *the job file nowhere.yaml does not exist",
-            "E *Did you mean nowheer.yaml ?",
+            "E *Did you mean nowheer.yaml?",
             "E *no keyword 'imagee'; did you mean 'image'*",
         ]
     )

@@ -84,7 +84,7 @@ def test_a_similar_name_is_offered_for_one_that_is_not_there(fill: Filler, chann
     fill("manifest.json")
     with pytest.raises(SourceEmptyError) as caught:
         channel_of("s3://b/some/manifst.json", SOME, kind="ManifestFile")
-    assert caught.value.remedy == ("Did you mean s3://b/some/manifest.json ?",)
+    assert caught.value.remedy == ("Did you mean s3://b/some/manifest.json?",)
     assert caught.value.details == ('channel "train"', "job.yaml:14   S3Uri: s3://b/some/manifst.json")
 
 

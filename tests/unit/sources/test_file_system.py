@@ -56,7 +56,7 @@ def test_an_unmapped_file_system_shows_the_setting_to_write(tmp_path: Path) -> N
     assert caught.value.details == ("job.yaml:9   FileSystemId: fs-0123abcd",)
     assert caught.value.remedy == (
         'Map it in the job file: Local: {Sources: {"fs-0123abcd": ./some/folder}}',
-        "Did you mean fs-0123abce ?",
+        "Did you mean fs-0123abce?",
     )
 
 

@@ -36,7 +36,7 @@ def test_a_missing_path_is_named_with_its_neighbour(
         listing_of(uri, where="job.yaml:14")
     assert caught.value.sentence == f'channel "train": {uri} does not exist'
     assert caught.value.details == (f"job.yaml:14   S3Uri: {uri}",)
-    assert caught.value.remedy == (f"Did you mean {near.format(tmp_path)} ?",)
+    assert caught.value.remedy == (f"Did you mean {near.format(tmp_path)}?",)
     assert caught.value.exit_code == 2
 
 
@@ -118,7 +118,7 @@ def test_a_prefix_without_objects_offers_a_similar_one(fill: Filler, listing_of:
     fill("train/x")
     with pytest.raises(SourceEmptyError) as caught:
         listing_of("s3://b/a/trian/", {"s3://b/a": "data"})
-    assert caught.value.remedy == ("Did you mean s3://b/a/train ?",)
+    assert caught.value.remedy == ("Did you mean s3://b/a/train?",)
 
 
 def test_a_fifo_is_no_source(listing_of: Lister, tmp_path: Path) -> None:

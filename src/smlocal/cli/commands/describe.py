@@ -35,7 +35,7 @@ def command(*, name: str, as_json: bool, service: bool) -> None:
         for line in row(f"{printable(head):<{_COLUMN}}", printable(text), width=width):
             click.echo(line)
     if answer["Local"].get("DockerCommand"):
-        click.echo(f"As docker\n{printable(answer['Local']['DockerCommand'])}")  # in one line, to be pasted
+        click.echo(f"By hand\n{printable(answer['Local']['DockerCommand'])}")  # in one line, to be pasted
 
 
 def _rows(answer: Mapping[str, Any], logs: Mapping[str, str], *, supervised: bool) -> Iterator[tuple[str, str]]:

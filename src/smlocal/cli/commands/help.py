@@ -50,5 +50,5 @@ def _show_error_page(ctx: click.Context, topic: str) -> None:
         from smlocal.contract.validation.suggestions import closest
 
         near = closest(topic, [*TOPICS, *COMMANDS, *pages])
-        meant = f" Did you mean '{near}' ?" if near else ""
+        meant = f" Did you mean '{near}'?" if near else ""
         raise click.UsageError(f"No topic or command '{topic}'.{meant} The topics are {', '.join(TOPICS)}.", ctx)

@@ -66,7 +66,7 @@ def command(*, recorded: str | None, as_json: bool, script: bool, texts: tuple[s
             from smlocal.cli.views.metric_lines import tried_rows
 
             _print_rows(tried_rows(tried))
-        _print_rows([("As docker", "smlocal plan --script prints this job as a script of docker commands")])
+        _print_rows([("By hand", "smlocal plan --script prints this job as a script of docker commands")])
 
 
 def _read_recorded(recorded: str, given: dict[str, Any]) -> "tuple[JobFile, str]":

@@ -41,7 +41,8 @@ def show_error(error: SmlocalError, *, debug: bool, as_json: bool) -> None:
         more = [*(line[2:] for line in rest), *more]
         head, room = first, width - len(first) - 7 - len(mark)
     else:
-        room = max(2, _WIDTH - len(head) - 7)
+        right = _WIDTH if width is None else min(_WIDTH, width - len(mark))
+        room = max(2, right - len(head) - 7)
     lines = [f"{paint('error:', RED)} {head}{' ' * max(2, room)}{mark}"]
     for line in (*more, *map(printable, (*details, *remedy))):
         hanging = 2 + len(line) - len(line.lstrip())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from smlocal.cli.terminal.bottom_line import columns_of_terminal
 from smlocal.cli.terminal.colour import BOLD, FAINT, GREEN, RED, YELLOW, colour_conflict, has_colours, paint
-from smlocal.cli.terminal.columns import width_of, wrapped
+from smlocal.cli.terminal.columns import row, width_of, wrapped
 from smlocal.cli.terminal.live_lines import LiveLines
 from smlocal.cli.terminal.messages import Messages
 from smlocal.cli.terminal.nonblocking_writer import NonblockingWriter
@@ -100,9 +100,9 @@ class Screen(Reporter):
         self._prepare_heads(plan)
         modes = {channel["TrainingInputMode"] for channel in _channel_modes(plan)} or {"no channels"}
         size = f"{len(plan.hosts)} × {plan.hosts[0].host.instance_type}"
-        self._messages.print(
-            f"{paint(plan.name, BOLD)}   {printable(plan.image)} · {size} · {', '.join(sorted(modes))}"
-        )
+        about = f"{printable(plan.image)} · {size} · {', '.join(sorted(modes))}"
+        first, *more = row(f"{plan.name}   ", about, width=width_of(sys.stderr))
+        self._messages.print("\n".join([f"{paint(plan.name, BOLD)}{first[len(plan.name) :]}", *more]))
         for note in plan.notes:
             if note.warning:
                 self.warning(note.text)
@@ -131,8 +131,8 @@ class Screen(Reporter):
         self._end_running()
         mark = paint("✔", GREEN) if good else paint("✗", RED)
         head = f"{phase:<{_NAME_WIDTH}}{seconds:6.1f} s   "
-        lines = "\n".join(wrapped(printable(detail), indent=2 + len(head), width=width_of(sys.stderr)))
-        self._messages.print(f"{mark} {head}{lines}".rstrip())
+        first, *more = row(f"  {head}", printable(detail), width=width_of(sys.stderr))
+        self._messages.print("\n".join([f"{mark} {first[2:]}", *more]))
 
     def output(self, host: str, written: Written) -> None:
         """Show complete lines, with the host if there are several. A terminal shows the lines of a single host grow."""

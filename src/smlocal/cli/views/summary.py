@@ -67,7 +67,7 @@ def _lines(answer: Mapping[str, Any], *, show_output: bool) -> Iterator[str]:
     if failed:
         yield _item("more", f"smlocal logs {name} · smlocal describe {name} · smlocal shell {name}")
     if local.get("DockerCommand"):
-        yield f"  {'as docker':<9} {printable(local['DockerCommand'])}"  # in one line, to be pasted
+        yield f"  {'by hand':<9} {printable(local['DockerCommand'])}"  # in one line, to be pasted
     yield from _differences(answer)
 
 

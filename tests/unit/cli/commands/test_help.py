@@ -34,7 +34,7 @@ def test_without_a_topic_and_of_a_command(capsys: pytest.CaptureFixture[str]) ->
 
 def test_a_topic_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(["help", "exit-code"]) == 2
-    assert "Did you mean 'exit-codes' ?" in capsys.readouterr().err
+    assert "Did you mean 'exit-codes'?" in capsys.readouterr().err
 
 
 def errors_below(base: type[errors.SmlocalError]) -> Iterator[type[errors.SmlocalError]]:
