@@ -43,7 +43,9 @@ def _ambiguous(text: str, found: Sequence[str]) -> JobNameAmbiguousError:
 def _unknown(text: str, store: Store) -> JobUnknownError:
     from smlocal.contract.validation.suggestions import closest_words
 
-    near = closest_words(text, [record.name for record in store.list(limit=_MOST_COMPARED)], most=_MOST_SUGGESTED)
+    near = closest_words(
+        text, [LAST, *(record.name for record in store.list(limit=_MOST_COMPARED))], most=_MOST_SUGGESTED
+    )
     return JobUnknownError(
         "Requested resource not found.",
         details=[f"No training job '{text}' in {store.home}."],

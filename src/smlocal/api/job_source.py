@@ -206,5 +206,8 @@ def _similar(path: str) -> list[str]:
 
     folder = os.path.dirname(path) or "."
     names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
-    meant = get_close_matches(os.path.basename(path), names, n=1)
+    wanted = os.path.basename(path)
+    # By their stems first: with the ending, any two names of job files are alike.
+    stems = get_close_matches(os.path.splitext(wanted)[0], {os.path.splitext(name)[0] for name in names}, n=3)
+    meant = get_close_matches(wanted, [name for name in names if os.path.splitext(name)[0] in stems], n=1)
     return [f"Did you mean {os.path.join(os.path.dirname(path), meant[0])}?"] if meant else []

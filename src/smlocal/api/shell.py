@@ -1,11 +1,12 @@
 """Opens a shell in a container of a job."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
 from smlocal.api.dead_shells import remove_dead_shells
-from smlocal.errors import ContainerNotRunningError, HostUnknownError
+from smlocal.api.host_names import host_named
+from smlocal.errors import ContainerNotRunningError
 from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -116,15 +117,5 @@ def shell_in_new_container(
 
 def host_of(plan: "JobPlan", text: str) -> "HostPlan":
     """The host with this number or name."""
-    for host in plan.hosts:
-        if text in {host.host.name, str(host.host.number)}:
-            return host
-    names = [host.host.name for host in plan.hosts]
-    raise HostUnknownError(
-        f"the job '{plan.name}' has no host {text}",
-        details=[f"It has {_listed(names)}."],
-    )
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
+    hosts = {host.host.name: host for host in plan.hosts}
+    return hosts[host_named(plan.name, text, [*hosts])]

@@ -83,13 +83,13 @@ class TrainingJob:
         host (`algo-1 | `); `host` chooses one.
         """
         from smlocal.api.log_lines import log_lines
-        from smlocal.errors import UsageRefusedError
 
         files = self.log_files
         if host is not None:
-            if host not in files:
-                raise UsageRefusedError(f"the job {self.name} has no host {host}; it has {', '.join(files)}")
-            files = {host: files[host]}
+            from smlocal.api.host_names import host_named
+
+            chosen = host_named(self.name, host, [*files])
+            files = {chosen: files[chosen]}
         return log_lines(self.name, files, follow=follow, raw=raw, home=self._home)
 
     def wait(self, timeout: float | None = None) -> Self:

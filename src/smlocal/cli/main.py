@@ -13,6 +13,8 @@ from smlocal.errors import SmlocalError, StandardOutputError, UsageRefusedError,
 _HELP = ("-h", "--help")
 _WITHOUT_FLAGS = ("cache", "config", "completion", "help")
 """Commands that read no configuration file, or read it by themselves."""
+_LIKENESS = 0.7
+"""Of two options. All of them begin with `--`, so any two are somewhat alike."""
 _INTERRUPTED = 130
 _WRONG_USAGE = 2
 
@@ -150,5 +152,10 @@ def _refused(error: click.ClickException, words: list[str]) -> UsageRefusedError
     context = error.ctx if isinstance(error, click.UsageError) else None
     command = next((word for word in words if word in COMMANDS), "")
     where = f"smlocal {command}".strip() if context is None else context.command_path
-    sentence = error.format_message().rstrip(".")
+    sentence = " ".join(error.format_message().split()).rstrip(".")
+    if isinstance(error, click.NoSuchOption):
+        from smlocal.contract.validation.suggestions import closest
+
+        meant = closest(error.option_name, error.possibilities or (), likeness=_LIKENESS)
+        sentence = f"{error.message.rstrip('.')}{f'. Did you mean {meant}?' if meant else ''}"
     return UsageRefusedError(f"{sentence[:1].lower()}{sentence[1:]}", remedy=[f"Try '{where} --help'."])

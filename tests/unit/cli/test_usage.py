@@ -10,7 +10,7 @@ import pytest
 
 from smlocal.api.image_name import is_image_name
 from smlocal.cli.command_table import COMMANDS
-from smlocal.cli.main import cli
+from smlocal.cli.main import cli, run_command_line
 
 Smlocal = Callable[..., "subprocess.CompletedProcess[str]"]
 ErrorOf = Callable[["subprocess.CompletedProcess[str]"], dict[str, Any]]
@@ -141,3 +141,43 @@ def test_a_bad_image_name_is_refused_from_flags_and_from_files(
     assert error["Id"] == "image-name"
     assert error["Details"] == [f"{file}:3   TrainingImage: MINE:latest"]
     assert "Did you mean mine:latest?" in error["Remedy"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("run", "--chanel", "a=b"), "error: no such option '--chanel'. Did you mean --channel? "),
+        (("run", "--zzzzzz"), "error: no such option '--zzzzzz' "),
+        (("completion",), "error: missing argument 'SHELL'. Choose from: bash, zsh, fish "),
+        (("describe", "@lst"), "  Did you mean @last?\n"),
+    ],
+)
+def test_a_mistake_is_named_in_one_sentence(
+    words: tuple[str, ...],
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SMLOCAL_HOME", str(tmp_path))
+    assert run_command_line([*words]) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [("job.yml", "job.yaml"), ("jbo.yaml", "job.yaml"), ("nosuch.yaml", None), ("job.jsn", "job.json")],
+)
+def test_of_job_files_the_one_with_a_similar_stem_is_suggested(
+    asked: str,
+    meant: str | None,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("job.yaml", "job.json", "oom.yaml"):
+        (tmp_path / name).touch()
+    monkeypatch.chdir(tmp_path)
+    assert run_command_line(["validate", asked]) == 2
+    said = capsys.readouterr().err
+    assert f"Did you mean {meant}?" in said if meant else "Did you mean" not in said

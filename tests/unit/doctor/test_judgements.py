@@ -114,7 +114,7 @@ ELSEWHERE = LeftOnEngine(run_id="cc", name="job-cc", engine="tcp://far:2375")
         (shared_memory.judge(replace(TRIED, shared_memory=1 << 20)), "warning", "containers get 1.0 MiB"),
         (shared_memory.judge(REFUSED), "unknown", "cannot start a container"),
         (memory.judge(DETAILS), "ok", "16 GiB of memory, 8 CPUs"),
-        (memory.judge(replace(DETAILS, memory=GIB)), "warning", "1.0 GiB of memory"),
+        (memory.judge(replace(DETAILS, memory=GIB)), "warning", "1 GiB of memory"),
         (home.judge("/h", file_system="ext4"), "ok", "/h can be written"),
         (home.judge("/h", file_system="nfs4"), "warning", "network file system (nfs4)"),
         (disk.judge({"/h": 30 * GIB, "/d": 20 * GIB}), "ok", "30 GiB free at /h; 20 GiB free at /d"),

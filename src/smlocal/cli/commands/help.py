@@ -4,6 +4,9 @@ import sys
 
 import click
 
+_LIKENESS = 0.7
+"""Of a topic and a name that may be meant. There are more than a hundred names, so two words are easily alike."""
+
 
 def _completed(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     del context, parameter
@@ -49,6 +52,6 @@ def _show_error_page(ctx: click.Context, topic: str) -> None:
     else:
         from smlocal.contract.validation.suggestions import closest
 
-        near = closest(topic, [*TOPICS, *COMMANDS, *pages])
+        near = closest(topic, [*TOPICS, *COMMANDS, *pages], likeness=_LIKENESS)
         meant = f" Did you mean '{near}'?" if near else ""
         raise click.UsageError(f"No topic or command '{topic}'.{meant} The topics are {', '.join(TOPICS)}.", ctx)

@@ -22,7 +22,7 @@ _MAX_KEPT = 1 << 16
 
 @click.command("logs")
 @job_argument
-@click.option("--host", metavar="HOST", help="Show only this host, e.g. algo-2.")
+@click.option("--host", metavar="HOST", help="Show only this host, such as 2 or algo-2.")
 @click.option("--follow", "-f", is_flag=True, help="Follow the log until the job ends.")
 @LINE_OPTIONS[0]
 @LINE_OPTIONS[1]
@@ -37,9 +37,12 @@ def command(*, name: str, host: str | None, follow: bool, timestamps: bool, no_l
     from smlocal.job.logs.log_times import LogTimes, times_path
 
     logs = TrainingJob(name).log_files
-    if host is not None and host not in logs:
-        raise click.UsageError(f"The job {name} has no host {host}; it has {', '.join(logs)}.")
-    chosen = {each: path for each, path in logs.items() if host in {None, each}}
+    chosen = logs
+    if host is not None:
+        from smlocal.api.host_names import host_named
+
+        only = host_named(name, host, [*logs])
+        chosen = {only: logs[only]}
     page = _Page(several=len(chosen) > 1)
     coloured = has_colours(sys.stdout)
     printers = {}

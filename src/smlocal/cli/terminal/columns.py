@@ -45,6 +45,8 @@ def row(
         indent = min(indent, narrow if width - narrow >= LEAST else 2)
         if head.strip():
             yield head.rstrip()
+            if not text:
+                return
         head = " " * indent
     for line in text.splitlines() or [""]:
         pieces = wrapped(line, indent=indent, width=width, break_words=break_words)

@@ -22,6 +22,7 @@ _COLUMN = 12
 _LEAST_NOTE = 40
 """Characters of a difference, on a narrow terminal."""
 _ARTIFACT_NOTES = 5
+_EMPTY_REASON = "AlgorithmError: , exit code: "
 _ONLY_IN_PLAN = "relaxed-"
 """Only the plan mentions what is missing in the job file, not the end of each run."""
 
@@ -50,13 +51,12 @@ def _lines(answer: Mapping[str, Any], *, show_output: bool) -> Iterator[str]:
     else:
         why = f" ({answer['SecondaryStatus']})" if answer["SecondaryStatus"] != status else ""
         yield f"{head}{why} in {seconds:.1f} s"
-    if failed and local["Explanation"]:
-        yield _item("because", local["Explanation"])
-    for hint in local["Hints"]:
-        yield _item("hint", hint)
+    yield from _explanations(answer)
     if failed and show_output:
         yield from _last_lines(local)
     yield from _artifacts(local, answer["TrainingJobName"])
+    if status == "Completed":
+        yield from _no_model(local["Artifacts"])
     yield from _metrics(answer)
     yield from _usage(local)
     for left in local["Leftovers"]:
@@ -69,6 +69,23 @@ def _lines(answer: Mapping[str, Any], *, show_output: bool) -> Iterator[str]:
     if local.get("DockerCommand"):
         yield f"  {'by hand':<9} {printable(local['DockerCommand'])}"  # in one line, to be pasted
     yield from _differences(answer)
+
+
+def _explanations(answer: Mapping[str, Any]) -> Iterator[str]:
+    """Why the job ended so, where the service's reason does not say it."""
+    local = answer["Local"]
+    if answer["TrainingJobStatus"] == "Failed":
+        if local["Explanation"]:
+            yield _item("because", local["Explanation"])
+        if answer["FailureReason"].startswith(_EMPTY_REASON):
+            yield _item("note", "The reason has no text, because nothing was written to /opt/ml/output/failure.")
+    for hint in local["Hints"]:
+        yield _item("hint", hint)
+
+
+def _no_model(artifacts: Mapping[str, Any]) -> Iterator[str]:
+    if not artifacts["Model"] and not artifacts.get("Kept"):
+        yield _item("model", "none: nothing was left in /opt/ml/model")
 
 
 def _item(name: str, text: str) -> str:

@@ -65,3 +65,9 @@ def test_a_page_names_the_other_pages(capsys: pytest.CaptureFixture[str]) -> Non
     assert "write KEY=VALUE; docs/secrets.md" in shown(capsys, "help", "variable-unset")
     assert "smlocal doctor (docs/doctor.md)" in shown(capsys, "help", "engine-unreachable")
     assert "smlocal <command> --help" in shown(capsys, "help", "usage")
+
+
+@pytest.mark.parametrize("topic", ["bogus", "topics"])
+def test_nothing_is_suggested_for_a_word_that_is_like_none(topic: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["help", topic]) == 2
+    assert "Did you mean" not in capsys.readouterr().err

@@ -96,3 +96,8 @@ def test_a_line_of_fifty_megabytes_comes_whole_in_little_memory(run: Run) -> Non
 
 def test_a_reader_who_has_had_enough_is_no_trouble(run: Run) -> None:
     assert run(written=(b"line\n" * 1_000_000,), piped_to="head -n 1") == b"line\n"
+
+
+@pytest.mark.parametrize("host", ["2", "algo-2"])
+def test_one_host_by_its_number_or_name(host: str, run: Run) -> None:
+    assert run("--host", host, written=(b"one\n", b"two\n")) == b"two\n"

@@ -103,3 +103,19 @@ def test_a_pipe_gets_whole_lines(
     reason = f"AlgorithmError: {'words of the reason ' * 20}, exit code: 1"
     remember("long", reason=reason)
     assert re.search(rf"^Reason +{re.escape(reason)}$", smlocal("describe", "long").stdout, re.MULTILINE)
+
+
+def test_a_head_without_a_text_is_one_line_at_any_width() -> None:
+    for width in (None, 10, 40, 200):
+        assert [*row("Differences from the service", "", width=width)] == ["Differences from the service"]
+
+
+@pytest.mark.parametrize("columns", [72, 80, 100])
+def test_the_id_of_an_error_is_on_its_first_line(columns: int, tmp_path: Path) -> None:
+    first = on_a_terminal(columns, tmp_path, "help", "zzzzzz").splitlines()[0]
+    assert first.startswith("error: ")
+    assert first.endswith("[usage]")
+    assert len(first) <= columns
+    short = on_a_terminal(columns, tmp_path, "describe", "zzzzzz").splitlines()[0]
+    assert short.endswith("[job-unknown]")
+    assert len(short) <= columns

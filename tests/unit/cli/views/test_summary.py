@@ -73,3 +73,28 @@ def test_differences_are_a_few_lines_and_their_number(failed: dict[str, Any], mo
     assert all(len(line) <= 80 for line in block)
     assert all(line.endswith("…") for line in block[:3])
     assert block[3].strip() == "and 4 more: smlocal describe bad"
+
+
+def test_a_reason_without_text_is_explained(failed: dict[str, Any]) -> None:
+    assert "/opt/ml/output/failure" not in summary(failed)
+    failed["FailureReason"] = "AlgorithmError: , exit code: 1"
+    assert "  note      The reason has no text, because nothing was written to /opt/ml/output/failure." in summary(
+        failed
+    )
+
+
+def test_a_completed_job_without_a_model_says_so(failed: dict[str, Any]) -> None:
+    line = "  model     none: nothing was left in /opt/ml/model"
+    assert line not in summary(failed)
+    failed["TrainingJobStatus"] = failed["SecondaryStatus"] = "Completed"
+    assert line in summary(failed).splitlines()
+    failed["Local"]["Artifacts"]["Kept"] = "/somewhere"
+    assert line not in summary(failed)
+    failed["Local"]["Artifacts"] |= {"Kept": None, "Model": "/model.tar.gz", "ModelBytes": 1}
+    assert line not in summary(failed)
+
+
+def test_what_starts_a_job_by_hand_is_one_line(failed: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    failed["Local"]["DockerCommand"] = "docker run --rm " + "word " * 40 + "image"
+    monkeypatch.setattr("smlocal.cli.views.summary.width_of", lambda _: 80)
+    assert f"  by hand   {failed['Local']['DockerCommand']}" in summary(failed).splitlines()
