@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from smlocal.server import aws_calls
 from smlocal.server.hosts import Hosts
-from smlocal.server.limits import BodyTooLargeError, BodyTooSlowError, read_body
+from smlocal.server.limits import BodyTooLargeError, BodyTooSlowError, read_body, refused_head
 from smlocal.server.objects import s3_front
 from smlocal.server.protocol.routing import Scope, scope_of
 from smlocal.server.serving import Serving
@@ -52,7 +52,7 @@ class Application:
 
     async def _response(self, request: Request) -> Response:
         try:
-            return await self._answer(request)
+            return refused_head(request) or await self._answer(request)
         except BodyTooLargeError:
             return _closing("the body is too large", 413)
         except BodyTooSlowError:

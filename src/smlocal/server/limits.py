@@ -3,10 +3,13 @@
 import asyncio
 
 from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
 
 MOST_BODY = 8 << 20
 """Bytes of a call. The largest valid CreateTrainingJob has less than 2 MiB."""
 BODY_SECONDS = 30.0
+_MOST_HEADERS = 200
+"""Of one request: clients of AWS send about twenty, and S3 has room for 2 KiB of metadata."""
 
 
 class BodyTooLargeError(Exception):
@@ -15,6 +18,13 @@ class BodyTooLargeError(Exception):
 
 class BodyTooSlowError(Exception):
     """The client takes too long to send its body."""
+
+
+def refused_head(request: Request) -> Response | None:
+    """The answer to a request with too many headers."""
+    if len(request.scope["headers"]) <= _MOST_HEADERS:
+        return None
+    return PlainTextResponse("too many headers", status_code=431, headers={"connection": "close"})
 
 
 async def read_body(request: Request) -> bytes:

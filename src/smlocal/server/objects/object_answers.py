@@ -9,6 +9,7 @@ from http import HTTPStatus
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from smlocal.server.objects.attributes import Attributes
@@ -77,5 +78,7 @@ class FileAnswer(Response):
                 async with asyncio.timeout(_SEND_SECONDS):
                     await send({"type": "http.response.body", "body": data, "more_body": True})
             await send({"type": "http.response.body", "body": b""})
+        except TimeoutError:
+            raise ClientDisconnect from None  # one that does not read is as good as gone
         finally:
             os.close(self._descriptor)
