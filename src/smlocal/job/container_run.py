@@ -4,6 +4,7 @@ It knows nothing about training hosts. A `ContainerSpec` says what the container
 what its end means.
 """
 
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import field
@@ -20,6 +21,8 @@ from smlocal.threads import watched_thread
 
 _SILENCE_SECONDS = 10.0
 """After a container's end its output may be silent for this long: a grandchild may keep the streams open forever."""
+_BROKEN_SECONDS = 1.0
+"""Output that ends so long before its container does: the connection broke, or the program closed its streams."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -44,6 +47,10 @@ class ContainerRun:
     _output: Output | None = None
     _reads: int = 0
     """How many pieces of output have been read."""
+    _read_until: float = 0.0
+    """When the output ended, by the clock of `time.monotonic`."""
+    _log_began: int = 0
+    """The size of the log at the start of this container."""
     _in_on_output: bool = False
     _abandoned: bool = False
     _result: ContainerExited | ContainerLost | None = None
@@ -142,6 +149,8 @@ class ContainerRun:
         """Log and pass on the output. If the stream breaks, the container may still be running: `_wait` decides."""
         log = LogFile(self.log) if self.log else None
         incomplete = None
+        if log is not None:
+            self._log_began = log.size
         try:
             for written in output:
                 if written.lines and log is not None:
@@ -153,6 +162,7 @@ class ContainerRun:
         except EngineLostError as error:
             self.on_warning(f"{self.name}: the log stream was interrupted ({error.sentence})")
         finally:
+            self._read_until = time.monotonic()
             if log is not None:
                 incomplete = log.close()
         if incomplete is not None:
@@ -164,8 +174,40 @@ class ContainerRun:
         while reader.is_alive() and (self._in_on_output or seen != self._reads):
             seen = self._reads
             reader.join(_SILENCE_SECONDS)
-        if reader.is_alive():
+
+    def _complete_output(self, reader: Thread, *, ended: float) -> None:
+        """Fetch from the engine what was not read because the connection broke, or says nothing more."""
+        open_still = reader.is_alive()
+        if self._abandoned or (not open_still and ended - self._read_until < _BROKEN_SECONDS):
+            return
+        if open_still and self._output is not None:
+            self._output.close()
+            reader.join(_SILENCE_SECONDS)
+        fetched = 0
+        if self.log and not reader.is_alive():
+            fetched = self._fetch_missed()
+        if fetched:
+            self.on_warning(
+                f"{self.name}: the connection to its output broke; {fetched} bytes came from the engine's log"
+            )
+        elif open_still:
             self.on_warning(f"{self.name}: its output streams are still open after its end; later output is not kept")
+
+    def _fetch_missed(self) -> int:
+        from smlocal.job.logs.missed_output import BeginningGoneError, missed_output  # hardly any job needs it
+
+        log = LogFile(self.log)
+        fetched = 0
+        try:
+            for at, line in missed_output(self.log, self._log_began, self.engine.logs(self.id)):
+                log.write(line, at)
+                self.on_output(Written(line, [(1, line)]))
+                fetched += len(line)
+        except (BeginningGoneError, EngineError, EngineLostError, OSError) as error:
+            self.on_warning(f"{self.name}: the log may not be complete: {error}")
+        finally:
+            log.close()
+        return fetched
 
     def _wait(self, reader: Thread | None) -> None:
         try:
@@ -175,7 +217,9 @@ class ContainerRun:
                 self.on_exit()
             self.exited = True
             if reader is not None:
+                ended = time.monotonic()
                 self._drain(reader)
+                self._complete_output(reader, ended=ended)
             oom_killed = exit_code != 0 and self.engine.state(self.id).oom_killed
         except SmlocalError as error:
             self._result = ContainerLost(container=self.name, why=error.sentence)

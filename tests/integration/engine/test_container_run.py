@@ -13,6 +13,7 @@ from smlocal.contract.limits import Limits
 from smlocal.engine.docker import DockerEngine, connect_to
 from smlocal.engine.interface import ContainerSpec, Mount, Written
 from smlocal.errors import EngineError
+from smlocal.job import container_run
 from smlocal.job.container_events import ContainerEvent, ContainerExited, ContainerLost
 from smlocal.job.container_run import ContainerRun
 
@@ -167,3 +168,39 @@ def test_a_lost_engine_is_reported_and_a_stop_ends(
     assert engine.state(container.run.id).status == "running"
     relay.come_back()
     container.run.remove()
+
+
+@pytest.mark.parametrize("trouble", ["cut", "stall"])
+def test_lines_that_a_broken_connection_lost_come_from_the_engine(
+    trouble: str, relay: EngineRelay, spec: Spec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(container_run, "_SILENCE_SECONDS", 2.0)
+    log = tmp_path / "rule-1.log"
+    log.write_bytes(b"of an earlier attempt\n")
+    script = "echo one; echo two; printf thr; sleep 4; echo ee; echo two >&2; echo four; sleep 2; exit 6"
+    container = Watched(connect_to(relay.address), spec(script), str(log))
+    container.run.start()
+    assert container.wrote.wait(60)
+    while b"".join(container.written).count(b"\n") < 2:
+        time.sleep(0.05)
+    time.sleep(0.5)
+    getattr(relay, trouble)("/attach")
+    assert container.run.wait(60) == ContainerExited(container="rule-1", exit_code=6, oom_killed=False)
+    container.run.join()
+    lines = log.read_bytes().splitlines()
+    assert lines[:3] == [b"of an earlier attempt", b"one", b"two"]
+    assert sorted(lines[3:]) == [b"four", b"three", b"two"]
+    assert b"".join(container.written) == log.read_bytes().partition(b"attempt\n")[2]
+    (warning,) = container.warnings
+    assert "the connection to its output broke; " in warning
+    container.run.remove()
+
+
+def test_a_program_that_closes_its_streams_early(watched: Callable[..., Watched], tmp_path: Path) -> None:
+    log = tmp_path / "rule-1.log"
+    container = watched("echo one; exec >/dev/null 2>&1; sleep 3", log=str(log))
+    container.run.start()
+    assert container.run.wait(60) == ContainerExited(container="rule-1", exit_code=0, oom_killed=False)
+    container.run.join()
+    assert log.read_bytes() == b"one\n"
+    assert container.warnings == []

@@ -23,6 +23,8 @@ class EngineRelay:
         """How many calls were answered with an error."""
         self._refuses = re.compile(b"(?!)")
         self._open: set[socket.socket] = set()
+        self._lines: dict[socket.socket, bytes] = {}
+        self._stalled: set[socket.socket] = set()
         self._listener: socket.socket | None = None
         self._threads: list[threading.Thread] = []
         self.come_back()
@@ -34,6 +36,19 @@ class EngineRelay:
     def refuse(self, request: str) -> None:
         """Answer calls whose first line matches with status 500 from now on; an empty pattern ends that."""
         self._refuses = re.compile(request.encode() or b"(?!)")
+
+    def cut(self, request: str) -> None:
+        """Cut the open connections whose first line matches."""
+        for connection in self._open_of(request):
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+    def stall(self, request: str) -> None:
+        """Pass on nothing more from the engine on the open connections whose first line matches."""
+        self._stalled |= self._open_of(request)
+
+    def _open_of(self, request: str) -> set[socket.socket]:
+        return {here for here, line in list(self._lines.items()) if re.search(request.encode(), line)}
 
     def vanish(self) -> None:
         """Cut every connection and take none any more; the engine and its containers hear nothing of it."""
@@ -77,6 +92,7 @@ class EngineRelay:
         with here, suppress(OSError):
             self._open.add(here)
             first = here.recv(65536)
+            self._lines[here] = first.partition(b"\r\n")[0]
             if self._refuses.search(first.partition(b"\r\n")[0]):
                 self.refused += 1
                 body = b'{"message": "the engine is busy"}'
@@ -88,13 +104,18 @@ class EngineRelay:
                 self._pass(here, there)
                 self._open.discard(there)
         self._open.discard(here)
+        self._lines.pop(here, None)
 
-    @staticmethod
-    def _pass(here: socket.socket, there: socket.socket) -> None:
+    def _pass(self, here: socket.socket, there: socket.socket) -> None:
         other = {here: there, there: here}
+        both = [here, there]
         while True:
-            for ready in select.select([here, there], [], [])[0]:
+            for ready in select.select(both, [], [])[0]:
                 data = ready.recv(65536)
+                if not data and ready is there and here in self._stalled:
+                    both.remove(there)
+                    continue
                 if not data:
                     return
-                other[ready].sendall(data)
+                if ready is here or here not in self._stalled:
+                    other[ready].sendall(data)

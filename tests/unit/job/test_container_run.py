@@ -37,8 +37,10 @@ def test_streams_that_stay_open_and_silent_are_given_up(monkeypatch: pytest.Monk
     reader = threading.Thread(target=over.wait)
     reader.start()
     warnings: list[str] = []
-    run_without_engine(warnings)._drain(reader)
+    run = run_without_engine(warnings)
+    run._drain(reader)
     assert reader.is_alive()
+    run._complete_output(reader, ended=time.monotonic())
     assert warnings == ["algo-1: its output streams are still open after its end; later output is not kept"]
     over.set()
     reader.join()

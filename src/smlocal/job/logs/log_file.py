@@ -14,6 +14,7 @@ class LogFile:
         """Open it for appending: later attempts of a job use the same file."""
         self._error: str | None = None
         self._descriptor = -1
+        self._position = 0
         try:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
@@ -22,12 +23,20 @@ class LogFile:
         except OSError as error:
             self._error = str(error)
 
-    def write(self, data: bytes) -> None:
-        """Append all of it. After the first error nothing more is written, so that nothing is missing in the middle."""
+    @property
+    def size(self) -> int:
+        """Where the next byte goes."""
+        return self._position
+
+    def write(self, data: bytes, at: float | None = None) -> None:
+        """Append all of it, which was written now or `at`.
+
+        After the first error nothing more is written, so that nothing is missing in the middle.
+        """
         if self._error is not None:
             return
         # A reader that finds the bytes must find their time.
-        self._times.note(self._position, time.time())
+        self._times.note(self._position, time.time() if at is None else at)
         view = memoryview(data)
         try:
             while view:
