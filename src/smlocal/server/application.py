@@ -13,6 +13,8 @@ from smlocal.server import aws_calls
 from smlocal.server.hosts import Hosts
 from smlocal.server.limits import BodyTooLargeError, BodyTooSlowError, read_body, refused_head
 from smlocal.server.objects import s3_front
+from smlocal.server.operations import handlers
+from smlocal.server.protocol.models import service_model
 from smlocal.server.protocol.routing import Scope, scope_of
 from smlocal.server.serving import Serving
 from smlocal.server.signature import Problem, Signatures
@@ -43,6 +45,11 @@ class Application:
         except Exception:
             self._serving.log(f"{request.method} {scope['path']!r}: {traceback.format_exc()}")
             raise
+
+    def warm_up(self) -> None:
+        """Read what calls to SageMaker need, so that the first one does not wait for it: a tenth of a second."""
+        service_model("sagemaker")
+        handlers("sagemaker")
 
     def release(self) -> None:
         """Answer the calls that are held: the server is to end."""

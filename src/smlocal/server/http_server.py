@@ -23,7 +23,11 @@ class HttpServer:
     def __init__(
         self, application: Any, listener: socket.socket, *, beside: Callable[[], Awaitable[None]] | None = None
     ) -> None:
-        """Calls `application.release()` when it is to end. `beside` runs in the same loop, until it is cancelled."""
+        """Calls `application.warm_up()` in a thread when it has begun, and `application.release()` when it is to end.
+
+        `beside` runs in the same loop, until it is cancelled.
+        """
+        self._application = application
         self._server = _Server(application)
         self._listener = listener
         self._beside = beside
@@ -55,10 +59,12 @@ class HttpServer:
 
     async def _serve(self) -> None:
         beside = None if self._beside is None else asyncio.ensure_future(self._beside())
+        warm_up = asyncio.create_task(asyncio.to_thread(self._application.warm_up))
         self._up.set()  # the port is open already: who connects now is answered soon
         try:
             await self._server.serve(sockets=[self._listener])
         finally:
+            await warm_up
             if beside is not None:
                 beside.cancel()
 

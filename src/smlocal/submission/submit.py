@@ -5,8 +5,7 @@ import time
 from typing import Any
 
 from smlocal.contract.identity import training_job_arn
-from smlocal.job.control.begin_submitted import STRICT
-from smlocal.job.finish.describe import JOB, REQUEST
+from smlocal.job.finish.describe import JOB, REQUEST, STRICT
 from smlocal.job.prepare.output_folder import output_folder
 from smlocal.job.prepare.request_facts import account_of, region_of
 from smlocal.jobfile.job_file import LOCAL, JobFile

@@ -11,7 +11,7 @@ from smlocal.errors import SmlocalError
 from smlocal.job.container_events import unexpected_error
 from smlocal.job.control.stop_requests import StagingStoppedError, StopSignals
 from smlocal.job.event_kinds import BEGINNING, STOP
-from smlocal.job.finish.describe import JOB
+from smlocal.job.finish.describe import JOB, STRICT
 from smlocal.job.finish.unprepared import fail_unprepared, fail_with, stop_unprepared
 from smlocal.job.prepare.job_preparation import Prepared, prepare
 from smlocal.job.reporter import Reporter
@@ -20,8 +20,6 @@ from smlocal.jobfile.document import Document
 from smlocal.jobfile.job_file import read_job
 from smlocal.store.jobs import Store
 
-STRICT = "Strict"
-"""In the recorded job: whether it must be as the service requires."""
 _MOST_BEGINNINGS = 3
 """A job that ends its process each time it is prepared is not begun for ever."""
 
