@@ -6,7 +6,8 @@ from typing import Any
 
 from tests.integration.cli.terminal import Terminal
 
-_MEASURED = re.compile(r"^ *(memory|cpu|disk|gpu) .*")
+_MEASURED = re.compile(r"^ *(memory|cpu|disk|gpu) .*|● \w+ +\d+ (s|min).*")
+"""Also what is said elsewhere than on a terminal after ten silent seconds, on a busy machine."""
 _MACHINE = re.compile(r"this\s+machine\s+has[^()]*(\(Local\.EnforceInstanceLimits\))?([ \n]*\[instance-size\])? *\n?")
 _MARKS = re.compile(r"⟨[a-z ]*⟩")
 
