@@ -10,7 +10,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from smlocal.server.application import Application
 from smlocal.server.endpoint_key import key_of_home
+from smlocal.server.hosts import Hosts
 
 SCRIPT = """
 import os, urllib.error, urllib.request
@@ -102,10 +104,6 @@ def unused(_: Any) -> Any:
     raise AssertionError("it is open already")
 
 
-async def answers_nothing(scope: Any, receive: Any, send: Any) -> None:
-    """An application that nobody calls."""
-
-
 def test_the_port_is_only_open_for_jobs_that_need_it_and_comes_back(
     make_endpoint: Callable[..., Any], smlocal_home: Path
 ) -> None:
@@ -120,7 +118,8 @@ def test_the_port_is_only_open_for_jobs_that_need_it_and_comes_back(
         first = json.loads(port.read_text())
         assert endpoint.serving.container_port.url(unused) is not None
     with make_endpoint() as endpoint:
-        endpoint.serving.container_port.reopen(lambda _: answers_nothing)
+        serving = endpoint.serving
+        serving.container_port.reopen(lambda key: Application(serving, hosts=Hosts(), signatures=key, only_s3=True))
         assert json.loads(port.read_text()) == first
         url = urlsplit(endpoint.serving.container_port.url(unused))
         assert (url.hostname, url.port) == (first["Address"], first["Port"])

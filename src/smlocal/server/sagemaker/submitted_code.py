@@ -1,4 +1,4 @@
-"""The code of a job that an SDK has uploaded. It fills /opt/ml/code: containers do not reach the S3 of this server.
+"""The code of a job that an SDK has uploaded. It fills /opt/ml/code if containers do not reach S3 of this server.
 
 AWS's training toolkit fetches `sagemaker_submit_directory` and unpacks it there, unless that folder has code already.
 """
@@ -25,13 +25,14 @@ _KEPT_SECONDS = 3600.0
 
 
 @contextmanager
-def submitted_code(serving: Serving, name: str, request: Mapping[str, Any]) -> Iterator[str | None]:
-    """A folder with the code; None if the request names no archive in a bucket of this server.
+def submitted_code(serving: Serving, name: str, request: Mapping[str, Any], *, reached: bool) -> Iterator[str | None]:
+    """A folder with the code; None if the request names no archive in a bucket of this server, or it is `reached`.
 
     The folder stays if the block ends well, as long as the job is remembered.
     """
     archive = _archive(serving, request)
-    if archive is None:
+    # With network isolation the toolkit finds no code on the service either.
+    if archive is None or reached or request.get("EnableNetworkIsolation") is True:
         yield None
         return
     parent = os.path.join(serving.home, "code")
