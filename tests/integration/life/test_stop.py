@@ -58,6 +58,7 @@ def test_stop_can_wait_for_the_end(life: Any) -> None:
     life.until_logged("awaited", "ready")
     done = life("stop", "awaited", "--wait")
     assert done.returncode == 4
+    assert done.stderr.startswith("stopping awaited (to kill it at once: smlocal stop awaited --grace 0)\n")
     assert re.search(r"^awaited: Stopped after \d+\.\d s$", done.stderr, re.MULTILINE)
     assert life.job("awaited").status == "Stopped"
 

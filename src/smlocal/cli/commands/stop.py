@@ -35,7 +35,10 @@ def command(*, name: str, grace: float | None, force: bool, wait: bool) -> int:
     job = TrainingJob(name)
     began = time.monotonic()
     job.stop(grace=grace, on_message=lambda line: click.echo(line, err=True))
-    click.echo(f"stopping {name}", err=True)
+    if wait and grace != 0:  # it may take two minutes
+        click.echo(f"stopping {name} (to kill it at once: smlocal stop {name} --grace 0)", err=True)
+    else:
+        click.echo(f"stopping {name}", err=True)
     if wait:
         from smlocal.cli.commands.wait import wait_for
 

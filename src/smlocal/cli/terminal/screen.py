@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from smlocal.cli.terminal.bottom_line import columns_of_terminal
 from smlocal.cli.terminal.colour import BOLD, FAINT, GREEN, RED, YELLOW, colour_conflict, has_colours, paint
-from smlocal.cli.terminal.columns import row, width_of, wrapped
+from smlocal.cli.terminal.columns import LEAST, row, width_of, wrapped
 from smlocal.cli.terminal.live_lines import LiveLines
 from smlocal.cli.terminal.messages import Messages
 from smlocal.cli.terminal.nonblocking_writer import NonblockingWriter
@@ -131,7 +131,8 @@ class Screen(Reporter):
         self._end_running()
         mark = paint("✔", GREEN) if good else paint("✗", RED)
         head = f"{phase:<{_NAME_WIDTH}}{seconds:6.1f} s   "
-        first, *more = row(f"  {head}", printable(detail), width=width_of(sys.stderr))
+        text = printable(detail)
+        first, *more = row(f"  {head}", text, width=width_of(sys.stderr), least=min(LEAST, len(text)))
         self._messages.print("\n".join([f"{mark} {first[2:]}", *more]))
 
     def output(self, host: str, written: Written) -> None:

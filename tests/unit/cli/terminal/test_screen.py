@@ -24,9 +24,10 @@ def test_the_end_of_a_phase_is_wrapped_by_words(
     assert capfd.readouterr().err.splitlines() == lines
 
 
-def test_a_phase_without_a_detail_is_one_line(
-    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("detail", "shown"), [("", ""), ("exit 0", "   exit 0")])
+def test_a_phase_with_a_short_detail_is_one_line(
+    detail: str, shown: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("smlocal.cli.terminal.screen.width_of", lambda _: 40)
-    Screen(output_to=1, mode=ProgressMode.PLAIN).phase_ended("Starting", 0.0, "")
-    assert capfd.readouterr().err == "✔ Starting        0.0 s\n"
+    Screen(output_to=1, mode=ProgressMode.PLAIN).phase_ended("Starting", 0.0, detail)
+    assert capfd.readouterr().err == f"✔ Starting        0.0 s{shown}\n"
