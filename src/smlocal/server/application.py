@@ -85,11 +85,11 @@ class Application:
         return await self._no_call(request, signed)
 
     async def _no_call(self, request: Request, signed: Scope | None) -> Response:
-        if self._signatures is not None:
-            return PlainTextResponse("smlocal answers calls with a signature alone here", status_code=403)
         if signed is None and (request.url.path == "/" or request.url.path.startswith("/-/")):
             page: Response = await (await self._page_front()).answer(request)
             return page
+        if self._signatures is not None:
+            return PlainTextResponse("smlocal answers calls with a signature alone here", status_code=403)
         return PlainTextResponse("not found", status_code=404)
 
     def _problem(self, request: Request, signed: Scope | None, body: bytes | None) -> Problem | None:
@@ -99,7 +99,7 @@ class Application:
         """The page. It is imported when a browser asks for it: its templates take a tenth of a second."""
         front = await run_in_threadpool(import_module, "smlocal.server.page.front")
         if self._page is None:
-            self._page = front.PageFront(self._serving)
+            self._page = front.PageFront(self._serving, self._signatures)
         return self._page
 
 

@@ -12,6 +12,7 @@ from smlocal.server.application import Application
 from smlocal.server.endpoint_key import is_loopback, key_of_environment, key_of_home
 from smlocal.server.hosts import Hosts
 from smlocal.server.http_server import HttpServer, listen
+from smlocal.server.page.page_key import login_link
 from smlocal.server.port_owner import port_owner
 from smlocal.server.sagemaker.container_objects import reopen
 from smlocal.server.serving import Options, open_serving
@@ -32,6 +33,8 @@ def serve(*, host: str, port: int, options: Options, say: Callable[[str], None])
             key = key_of_home(serving.home)
             say("Others than this machine reach it, so it answers requests alone that are signed with this key:")
             say(f"  export AWS_ACCESS_KEY_ID={key.access_key} AWS_SECRET_ACCESS_KEY={key.secret_key}")
+        if key is not None:
+            say(f"The page is open to who has this link: {login_link(serving.address, key)}")
         reopen(serving)
         application = Application(serving, hosts=Hosts(allowed=options.hosts), signatures=key)
         with HttpServer(application, listener) as server:

@@ -16,15 +16,18 @@ from smlocal.job.logs.log_paths import host_logs
 from smlocal.report.page import render
 from smlocal.server.call import ServiceError
 from smlocal.server.limits import BodyTooLargeError, BodyTooSlowError, read_body
-from smlocal.server.page import files, forms
+from smlocal.server.page import files, forms, login
 from smlocal.server.page.addresses import PREFIX, job_address
 from smlocal.server.page.job_view import job_parts
 from smlocal.server.page.jobs_view import STATUSES, JobsAsked, jobs_page
 from smlocal.server.page.log_feed import read_tail
+from smlocal.server.page.page_key import LOGIN, page_key
 from smlocal.server.page.responses import html, moved, own_file, problem
 from smlocal.server.page.streams import TAIL_LINES, EventStream, LogAsked, Streams
 from smlocal.server.serving import Serving
+from smlocal.server.signature import Signatures
 
+_STYLE = f"{PREFIX}style.css"
 _MOST_STREAMS = 500
 _LONGEST_POSITION = 18
 """Digits."""
@@ -34,9 +37,10 @@ Handler = Callable[..., Awaitable[Response]]
 class PageFront:
     """The page of one server."""
 
-    def __init__(self, serving: Serving) -> None:
-        """Its forms have a token of this run of the server."""
+    def __init__(self, serving: Serving, signatures: Signatures | None = None) -> None:
+        """Its forms have a token of this run of the server. With `signatures`, one has to log in."""
         self._serving = serving
+        self._key = None if signatures is None else page_key(signatures)
         self._token = secrets.token_urlsafe(32)
         self.streams = Streams(serving, self._token)
         job = f"{PREFIX}jobs/(?P<name>[^/]+)"
@@ -52,7 +56,8 @@ class PageFront:
                 ("POST", f"{job}/stop", self._stop),
                 ("GET", f"{PREFIX}new", self._new),
                 ("POST", f"{PREFIX}new", self._start),
-                ("GET", f"{PREFIX}style.css", self._style),
+                ("GET", LOGIN, self._login),
+                ("GET", _STYLE, self._style),
                 ("GET", f"{PREFIX}page.js", self._script),
             )
         ]
@@ -76,6 +81,8 @@ class PageFront:
 
     async def _answer(self, request: Request) -> Response:
         path, asked = request.scope["path"], "GET" if request.method == "HEAD" else request.method
+        if self._key is not None and path not in {LOGIN, _STYLE} and not login.is_logged_in(request, self._key):
+            return await _closed()
         found = [(method, given, act) for method, known, act in self._routes if (given := known.fullmatch(path))]
         for method, given, act in found:
             if method == asked:
@@ -138,6 +145,11 @@ class PageFront:
         page = await run_in_threadpool(render, "live/new.html", problem=result, document=document, token=self._token)
         return html(page, status=400)
 
+    async def _login(self, request: Request) -> Response:
+        if self._key is None:
+            return moved("/")
+        return login.logged_in(_query(request).get("key", ""), self._key) or await _closed()
+
     async def _style(self, _: Request) -> Response:
         return own_file((await run_in_threadpool(render, "live/style.css")).encode(), "text/css; charset=utf-8")
 
@@ -162,6 +174,14 @@ def _asked(request: Request) -> JobsAsked:
         name=query.get("name", "").strip(),
         status=status if status in STATUSES else "",
         after=query.get("after") or None,
+    )
+
+
+async def _closed() -> Response:
+    return await _problem(
+        "This page is not open to everybody.",
+        status=403,
+        details=["Open it with the link that smlocal serve has printed when it started."],
     )
 
 
