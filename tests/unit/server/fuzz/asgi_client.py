@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 
 _SECONDS = 20.0
 """Within which everything is answered, also on a busy machine."""
@@ -23,7 +24,9 @@ class Answer:
         return {"status_code": self.status, "headers": self.headers, "body": self.body}
 
 
-async def ask(application: Any, *, headers: Headers, body: bytes, method: str = "POST", path: str = "/") -> Answer:
+async def ask(
+    application: Any, *, headers: Headers, body: bytes, method: str = "POST", path: str = "/", query: str = ""
+) -> Answer:
     """One request; an exception of the application is the caller's."""
     pending = [{"type": "http.request", "body": body, "more_body": False}]
     sent: list[dict[str, Any]] = []
@@ -43,9 +46,9 @@ async def ask(application: Any, *, headers: Headers, body: bytes, method: str = 
         "http_version": "1.1",
         "method": method,
         "scheme": "http",
-        "path": path,
+        "path": unquote(path),
         "raw_path": path.encode(),
-        "query_string": b"",
+        "query_string": query.encode(),
         "root_path": "",
         "headers": [(name.encode(), value) for name, value in headers],
         "client": ("127.0.0.1", 1),

@@ -3,11 +3,8 @@
 SMLOCAL_EXAMPLES says how many of each kind.
 """
 
-import asyncio
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote_plus
 
@@ -17,74 +14,19 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 from tests.answer_shapes import check_answer
-from tests.unit.report.conftest import BEGAN, StoredJob
-from tests.unit.server.fuzz.asgi_client import Answer, ask
+from tests.unit.server.fuzz.asgi_client import Answer
 from tests.unit.server.fuzz.shape_strategies import NAMES, ODD, parameters
 
-from smlocal.contract.outcome.statuses import TrainingJobStatus
-from smlocal.job.logs.log_times import ENTRY
-from smlocal.server.application import Application
-from smlocal.server.hosts import Hosts
-from smlocal.server.http_server import listen
 from smlocal.server.operations import handlers
 from smlocal.server.protocol.models import EMULATED, operation_model, service_model
-from smlocal.server.serving import Options, open_serving
-from smlocal.store.lease import Lease
-from smlocal.submission.instance_limit import InstanceLimit
 
 _JSON = {"sagemaker": "1.1", "logs": "1.1", "cloudwatch": "1.0"}
 _QUERY = ("cloudwatch", "sts", "iam")
 _HOST = ("host", b"localhost")
-_HOSTS = tuple(f"algo-{number}" for number in range(1, 101))
-_STOPPED = TrainingJobStatus.STOPPED
-_REFUSED = {400, 403, 404, 405, 413}
 _CASES = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 """The server and its jobs stay between examples, as they do for clients."""
-
-
-@dataclass(kw_only=True)
-class Asked:
-    """A server, and what it has told its owner."""
-
-    application: Application
-    runner: asyncio.Runner
-    said: list[str] = field(default_factory=list)
-
-    def ask(self, **request: Any) -> Answer:
-        answer = self.runner.run(ask(self.application, **request))
-        assert self.said == [], "\n".join(self.said)
-        assert answer.status == 200 or answer.status in _REFUSED, answer
-        return answer
-
-
-@pytest.fixture
-def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Asked]:
-    """A server all of whose instances are in use, so that no other job ever starts."""
-    monkeypatch.setenv("SMLOCAL_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere")
-    said: list[str] = []
-    options = Options(limit=InstanceLimit(instances=len(_HOSTS)))
-    with (
-        listen("127.0.0.1", 0) as listener,
-        open_serving(listener, log=said.append, options=options, environment={}) as serving,
-        asyncio.Runner() as runner,
-    ):
-        (tmp_path / "home" / "buckets" / "bucket" / "data").mkdir(parents=True)
-        (tmp_path / "home" / "buckets" / "bucket" / "data" / "file").touch()
-        job = StoredJob(store=serving.store, name="running", hosts=_HOSTS)
-        job.begin()
-        lease = Lease.take(serving.store.directory(job.name))
-        assert lease is not None
-        job.log("algo-1", b"line 1\nline \xff\n" * 50)
-        (job.directory / "logs" / "algo-1.times").write_bytes(
-            b"".join(ENTRY.pack(14 * number, BEGAN + number) for number in range(50))
-        )
-        yield Asked(application=Application(serving, hosts=Hosts(), signatures=None), runner=runner, said=said)
-        begun = [each for each in serving.store.list() if not each.pending and each.status is not _STOPPED]
-        assert [each.name for each in begun] == [job.name]
-        lease.release()
 
 
 @st.composite
@@ -102,7 +44,7 @@ def _some_of(request: dict[str, Any]) -> SearchStrategy[list[str]]:
 
 @_CASES
 @given(data=st.data())
-def test_calls_in_json(server: Asked, data: st.DataObject) -> None:
+def test_calls_in_json(server: Any, data: st.DataObject) -> None:
     service, operation = data.draw(_operations(tuple(_JSON)))
     model = operation_model(service, operation)
     assert model is not None
@@ -118,7 +60,7 @@ def test_calls_in_json(server: Asked, data: st.DataObject) -> None:
 
 @_CASES
 @given(data=st.data())
-def test_calls_as_forms(server: Asked, data: st.DataObject) -> None:
+def test_calls_as_forms(server: Any, data: st.DataObject) -> None:
     service, operation = data.draw(_operations(_QUERY))
     model = operation_model(service, operation)
     assert model is not None
@@ -194,7 +136,7 @@ _HEADERS = st.lists(
 
 @_CASES
 @given(data=st.data())
-def test_bodies_and_headers_that_no_client_sends(server: Asked, data: st.DataObject) -> None:
+def test_bodies_and_headers_that_no_client_sends(server: Any, data: st.DataObject) -> None:
     service, operation = data.draw(_operations(tuple(_JSON)))
     target = data.draw(st.one_of(st.just(_target(service, operation)), _TARGETS))
     kind = data.draw(_KINDS)
@@ -208,7 +150,7 @@ def test_bodies_and_headers_that_no_client_sends(server: Asked, data: st.DataObj
 
 @_CASES
 @given(body=_RAW_BODIES, fields=st.dictionaries(st.text(max_size=5), _FIELDS, max_size=4), index=_NUMBERED)
-def test_forms_that_no_client_sends(server: Asked, body: bytes, fields: dict[str, str], index: str) -> None:
+def test_forms_that_no_client_sends(server: Any, body: bytes, fields: dict[str, str], index: str) -> None:
     model = operation_model("iam", "SimulatePrincipalPolicy")
     form = {
         "Version": "2010-05-08",
