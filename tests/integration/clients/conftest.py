@@ -22,11 +22,11 @@ _PROGRAM_SECONDS = 600.0
 
 
 @cache
-def client_folder(requirements: str) -> Path:
-    """The environment of `requirements/NAME.txt`, made when it is not there yet."""
+def client_folder(requirements: str, *options: str) -> Path:
+    """The environment of `requirements/NAME.txt`, made when it is not there yet. `options` are those of pip."""
     with clock_stopped():
         made = subprocess.run(
-            [ROOT / "scripts" / "client-environment", _REQUIREMENTS / f"{requirements}.txt"],
+            [ROOT / "scripts" / "client-environment", _REQUIREMENTS / f"{requirements}.txt", *options],
             stdout=subprocess.PIPE,
             text=True,
             check=True,
