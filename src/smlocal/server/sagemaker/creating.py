@@ -46,7 +46,7 @@ def start_job(serving: Serving, job: JobFile, *, name: str, region: str) -> JobR
     missing = next(_without_data(serving, job), None)
     if missing is not None:
         raise no_objects(missing, region=region, role=job.raw.get("RoleArn", ""))
-    with submitted_code(serving, name, job.raw, reached="s3" in job.local.Endpoints) as code:
+    with submitted_code(serving, name, job.raw) as code:
         if code is not None and job.local.Code is None:
             job.document.data[LOCAL]["Code"] = code
             job = read_job(job.document, strict=False)

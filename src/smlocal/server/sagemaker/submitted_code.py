@@ -1,6 +1,7 @@
-"""The code of a job that an SDK has uploaded. It fills /opt/ml/code if containers do not reach S3 of this server.
+"""The code of a job that an SDK has uploaded fills /opt/ml/code.
 
 AWS's training toolkit fetches `sagemaker_submit_directory` and unpacks it there, unless that folder has code already.
+A job whose code is there begins without S3, also if the server has ended by then.
 """
 
 import json
@@ -25,14 +26,13 @@ _KEPT_SECONDS = 3600.0
 
 
 @contextmanager
-def submitted_code(serving: Serving, name: str, request: Mapping[str, Any], *, reached: bool) -> Iterator[str | None]:
-    """A folder with the code; None if the request names no archive in a bucket of this server, or it is `reached`.
+def submitted_code(serving: Serving, name: str, request: Mapping[str, Any]) -> Iterator[str | None]:
+    """A folder with the code; None if the request names no archive in a bucket of this server.
 
     The folder stays if the block ends well, as long as the job is remembered.
     """
     archive = _archive(serving, request)
-    # With network isolation the toolkit finds no code on the service either.
-    if archive is None or reached or request.get("EnableNetworkIsolation") is True:
+    if archive is None:
         yield None
         return
     parent = os.path.join(serving.home, "code")
@@ -48,6 +48,8 @@ def submitted_code(serving: Serving, name: str, request: Mapping[str, Any], *, r
 
 
 def _archive(serving: Serving, request: Mapping[str, Any]) -> str | None:
+    if request.get("EnableNetworkIsolation"):  # the toolkit cannot fetch it on the service
+        return None
     given = (request.get("HyperParameters") or {}).get(_PARAMETER, "")
     with suppress(ValueError):
         given = json.loads(given)  # SDKs encode hyperparameters twice
