@@ -21,7 +21,8 @@ def test_a_shell_script_runs_a_job_waits_for_it_and_reads_log_and_model(
     program: Callable[[], Path],
 ) -> None:
     name = f"aws-cli-{version}"
-    script: list[str | Path] = [PROGRAMS / "aws_cli.sh", program(), image("sh"), name, "yes" if version == "2" else "no"]
+    follow = "yes" if version == "2" else "no"
+    script: list[str | Path] = [PROGRAMS / "aws_cli.sh", program(), image("sh"), name, follow]
     done = user.run([sys.executable, "-m", "smlocal", "exec", "--", *script])
     assert done.returncode == 0, done.stdout + done.stderr
 
