@@ -4,6 +4,8 @@ import os
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from stat import S_ISDIR
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -41,7 +43,22 @@ class ArtifactContents:
 
 
 def read_contents(path: str, size: int) -> ArtifactContents:
-    """Read an archive, or a folder of artifacts."""
+    """Read an archive, or a folder of artifacts. An archive is not read again by this process until it changes."""
+    try:
+        state = os.stat(path)
+    except OSError:
+        return _read(path, size)
+    if S_ISDIR(state.st_mode):
+        return _read(path, size)
+    return _read_once(path, size, (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns))
+
+
+@lru_cache(maxsize=32)
+def _read_once(path: str, size: int, state: tuple[int, ...]) -> ArtifactContents:  # noqa: ARG001 - part of the key
+    return _read(path, size)
+
+
+def _read(path: str, size: int) -> ArtifactContents:
     members: list[Member] = []
     count, complete, error = 0, True, None
     folder = os.path.isdir(path)

@@ -34,6 +34,8 @@ def test_of_many_members_some_are_shown_and_more_are_counted(
     path = archive({f"{number:04}": b"" for number in range(500)})
     found = read_contents(path, 1)
     assert (len(found.members), found.count, found.complete) == (300, 500, True)
+    assert read_contents(path, 1) is found  # it has not changed
+    os.utime(path, (1, 1))
     monkeypatch.setattr(artifact_contents, "_MAX_COUNTED", 400)
     found = read_contents(path, 1)
     assert (len(found.members), found.count, found.complete) == (300, 400, False)

@@ -13,6 +13,7 @@ from smlocal.report.page import about_job, render
 from smlocal.server.page.addresses import job_address
 from smlocal.server.page.topic import Topic
 from smlocal.server.serving import Serving
+from smlocal.store.records import JobRecord
 
 _LOOK_SECONDS = 0.1
 _RENEW_SECONDS = 1.0
@@ -60,14 +61,23 @@ class JobView(Topic):
     async def look(self) -> None:
         """Read it after each change of its status, and from time to time while it runs."""
         seen, renew = None, 0.0
+        record: JobRecord | None = None
         while not self.gone:
-            number, now = self._serving.status_watch.number(), time.monotonic()
-            if number != seen or (now >= renew and self.parts is not None and not self.parts.ended):
+            number, now, before = self._serving.status_watch.number(), time.monotonic(), record
+            if number != seen:
                 seen = number
+                record = await asyncio.to_thread(self._record)  # most changes are those of other jobs
+            if self.parts is None or record != before or (now >= renew and not self.parts.ended):
                 await self._read()
                 took = time.monotonic() - now
                 renew = now + max(_RENEW_SECONDS, took * _SHARE)
             await asyncio.sleep(_LOOK_SECONDS)
+
+    def _record(self) -> JobRecord | None:
+        try:
+            return self._serving.store.get(self._name)
+        except JobUnknownError:
+            return None
 
     async def _read(self) -> None:
         try:
