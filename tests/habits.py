@@ -31,7 +31,8 @@ HABITS = MappingProxyType(
             f"{_CLI}test_report.py::test_the_file_is_what_describe_says",
             f"{_CLI}test_report.py::test_a_stop_by_ctrl_c",
             f"{_CLI}test_report.py::test_of_a_detached_job_by_the_process_that_stays_behind",
-            f"{_UNIT}report/test_report_file.py::test_a_disk_that_is_full_leaves_the_earlier_report_and_no_draft",
+            f"{_LIFE}test_adoption.py::test_the_files_of_the_result_are_written_by_whoever_finishes_the_job",
+            f"{_UNIT}job/finish/test_report_files.py::test_a_disk_that_is_full_leaves_the_earlier_report_and_no_draft",
         ),
         "4 plan shows what run will do, and run does that": (
             f"{_SCREENS}plan-80.txt",

@@ -29,7 +29,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "channels": {"contract", "planning", "sources", "engine", "store", "threads"} | BELOW,
     "credentials": {"contract", "planning", "sources", "engine", "threads"} | BELOW,
     "artifacts": {"contract", "planning", "sources", "engine"} | BELOW,
+    "ci": set(),
     "job": {
+        "ci",
         "contract",
         "jobfile",
         "planning",
@@ -44,8 +46,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     }
     | BELOW,
     "doctor": {"contract", "readable", "sources", "engine", "channels", "store", "job", "errors"},
-    "ci": set(),
-    "report": {"contract", "readable", "planning", "store", "job", "ci", "errors"},
+    "report": {"contract", "readable", "planning", "store", "job", "errors"},
     "api": {"contract", "jobfile", "planning", "engine", "store", "job", "ci", "report", "errors"},
     "submission": {"contract", "jobfile", "planning", "store", "job", "errors"},
     "pytest_plugin": {"api", "errors"},

@@ -39,6 +39,7 @@ def execute(
     engine = connect()
     with Store.open(home_directory()) as store:
         prepared = _prepare(job, store, engine, name=name, strict=strict, replace=replace, reporter=reporter)
+        prepared = _with_report_files(prepared, report=report, junit=junit)
         not_reported = []
         try:
             result = where(
@@ -47,7 +48,7 @@ def execute(
                 )
             )
         finally:
-            not_reported = _report(store, prepared, report=report, junit=junit)
+            not_reported = _report(store, prepared)
     return result, not_reported
 
 
@@ -73,12 +74,11 @@ def execute_in_background(
     with Store.open(home_directory()) as store:
         home = store.home
         prepared = _prepare(job, store, engine, name=name, strict=strict, replace=replace, reporter=reporter)
+        prepared = _with_report_files(prepared, report=report, junit=junit)
     if not detach.process_may_fork:
         # What serves them cannot be sent to a new process, which finds the credentials again.
         prepared = changed(prepared, credentials=None)
-    detach.start_in_background(
-        supervise_prepared, prepared=prepared, home=home, report=report, junit=junit, replace=replace
-    )
+    detach.start_in_background(supervise_prepared, prepared=prepared, home=home, replace=replace)
 
 
 def supervise_prepared(
@@ -86,8 +86,6 @@ def supervise_prepared(
     *,
     prepared: "Prepared",
     home: str,
-    report: str | None,
-    junit: str | None,
     replace: bool,
 ) -> None:
     """Supervise a job in this process, which does nothing else."""
@@ -115,7 +113,7 @@ def supervise_prepared(
                 replace=replace,
             )
         finally:
-            _report(store, prepared, report=report, junit=junit)
+            _report(store, prepared)
 
 
 def check_name(name: str, *, replace: bool) -> None:
@@ -155,13 +153,19 @@ def _prepare(
     return prepare(job, name=name, home=store.home, engine=engine, reporter=reporter, strict=strict)
 
 
-def _report(store: "Store", prepared: "Prepared", *, report: str | None, junit: str | None) -> "list[SmlocalError]":
+def _with_report_files(prepared: "Prepared", *, report: str | None, junit: str | None) -> "Prepared":
     if report is None and junit is None:
-        return []
-    from smlocal.report.report_file import write_job_junit, write_result
+        return prepared
+    from dataclasses import replace as changed
 
-    written = (
-        write_result(report, store, prepared.plan) if report is not None else None,
-        write_job_junit(junit, store, prepared.plan) if junit is not None else None,
-    )
-    return [error for error in written if error is not None]
+    from smlocal.job.finish.report_files import ReportFiles
+
+    return changed(prepared, report_files=ReportFiles.at(result=report, junit=junit))
+
+
+def _report(store: "Store", prepared: "Prepared") -> "list[SmlocalError]":
+    if prepared.report_files is None:
+        return []
+    from smlocal.job.finish.report_files import write_report_files
+
+    return write_report_files(prepared.report_files, store, prepared.plan.name, run_id=prepared.plan.run_id)

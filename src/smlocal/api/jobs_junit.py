@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from smlocal.ci.junit import junit
-from smlocal.report.job_case import job_suite
+from smlocal.job.finish.job_case import job_suite
 from smlocal.store.home import home_directory
 from smlocal.store.jobs import Store
 

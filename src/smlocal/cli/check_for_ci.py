@@ -25,7 +25,7 @@ class ReportPaths:
     @classmethod
     def checked(cls, *, junit: str | None, sarif: str | None, anchor: str) -> Self:
         """Raise an error now for what could not be written at the end. Findings are put at the file `anchor`."""
-        from smlocal.report.report_file import check_report_path
+        from smlocal.job.finish.report_files import check_report_path
 
         if sarif is not None and not file_of_repository(anchor or None):
             missing = f"{anchor} is not in it" if anchor else "name the Dockerfile with --dockerfile"
@@ -39,7 +39,7 @@ class ReportPaths:
 
     def write(self, report: "CheckReport", fail_on: "Severity") -> None:
         """Write each of them, completely or not at all."""
-        from smlocal.report.report_file import write_report
+        from smlocal.job.finish.report_files import write_report
 
         if self.junit is not None:
             from smlocal.check.reports.junit_suite import check_suite

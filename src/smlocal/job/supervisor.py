@@ -24,7 +24,7 @@ from smlocal.job.decide.restarts import Restart, RestartPolicy
 from smlocal.job.event_kinds import FAULT, RESTART
 from smlocal.job.finish.cleanup import clear_disk, clear_engine
 from smlocal.job.finish.collect import collect_artifacts, restore_ownership
-from smlocal.job.finish.describe import JOB, LOCAL, PLAN, RECALL, REQUEST, describe_job
+from smlocal.job.finish.describe import JOB, LOCAL, PLAN, RECALL, REPORT_FILES, REQUEST, describe_job
 from smlocal.job.finish.docker_command import docker_command
 from smlocal.job.finish.job_folder import DESCRIBE, release_space, reserve_space, write_copy
 from smlocal.job.finish.kept import keeps, mark_kept
@@ -167,6 +167,7 @@ def _record(
             **documents,
             RECALL: remember(plan),
             JOB: prepared.job,
+            **({} if prepared.report_files is None else {REPORT_FILES: prepared.report_files.as_document()}),
             **({REPLACED: replaced} if replaced else {}),
         },
         supervisor_pid=os.getpid(),

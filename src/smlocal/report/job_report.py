@@ -10,11 +10,11 @@ from smlocal.contract.secrets.masking import masked_request, with_strings
 from smlocal.contract.secrets.urls import HIDDEN
 from smlocal.job.finish.describe import PLAN, REQUEST, describe_job
 from smlocal.job.logs.log_paths import host_logs
+from smlocal.job.logs.log_tail import LogTail, read_log_tail
 from smlocal.job.metrics.job_metrics import job_metrics
 from smlocal.job.usage.series import Series, read_series
 from smlocal.job.usage.usage_block import MeasuredHost, usage_block
 from smlocal.report.artifact_contents import ArtifactContents, read_contents
-from smlocal.report.log_tail import LogTail, read_log_tail
 from smlocal.report.metric_charts import MetricCharts, metric_charts
 from smlocal.report.usage_charts import HostCharts, host_charts
 from smlocal.store.jobs import Store

@@ -1,8 +1,10 @@
 """What a second supervisor makes of a job: nothing while the engine does not answer well, and then the true times."""
 
+import json
 import os
 import time
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -189,3 +191,16 @@ def test_signals_of_the_first_supervisor_are_remembered(life: Any) -> None:
     life("recover")
     (host,) = life.describe("remembered")["Local"]["Hosts"]
     assert (host["ExitCode"], host["Signalled"], host["Killed"]) == (137, True, True)
+
+
+def test_the_files_of_the_result_are_written_by_whoever_finishes_the_job(life: Any, tmp_path: Path) -> None:
+    result, junit = tmp_path / "result.json", tmp_path / "junit.xml"
+    life.detach("told-late", "echo ready; sleep 3", flags=("--report", str(result), "--junit", str(junit)))
+    life.until_logged("told-late", "ready")
+    life.crash("told-late")
+    assert not result.exists()
+    assert life("recover").returncode == 0
+    life.until(lambda: result.exists() and junit.exists())
+    assert json.loads(result.read_text())["TrainingJobStatus"] == "Completed"
+    assert 'tests="1"' in junit.read_text()
+    assert 'failures="0"' in junit.read_text()

@@ -157,7 +157,7 @@ def _usable(path: str | None) -> str | None:
     """The absolute path of a report that can be written; an error otherwise."""
     if path is None:
         return None
-    from smlocal.report.report_file import check_report_path
+    from smlocal.job.finish.report_files import check_report_path
 
     check_report_path(path := os.path.abspath(path))
     return path

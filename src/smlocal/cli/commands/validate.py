@@ -43,7 +43,7 @@ def command(
     """
     service = chosen_service(ci)
     if junit is not None:
-        from smlocal.report.report_file import check_report_path
+        from smlocal.job.finish.report_files import check_report_path
 
         check_report_path(junit)
     began = time.time()
@@ -143,6 +143,6 @@ def _case(validated: "Validated", seconds: float) -> "Case":
 def _write_junit(path: str, cases: "list[Case]", began: float) -> None:
     from smlocal.ci.cases import Suite
     from smlocal.ci.junit import junit
-    from smlocal.report.report_file import write_report
+    from smlocal.job.finish.report_files import write_report
 
     write_report(path, junit([Suite(name="job files", cases=tuple(cases), began=began)]))

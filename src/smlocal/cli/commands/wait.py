@@ -30,7 +30,7 @@ def command(*, names: tuple[str, ...], timeout: float | None, junit: str | None)
     if junit is None:
         return wait_for(names, timeout)
     from smlocal.api.jobs_junit import jobs_junit
-    from smlocal.report.report_file import check_report_path, write_report
+    from smlocal.job.finish.report_files import check_report_path, write_report
 
     check_report_path(junit)
     code = wait_for(names, timeout)

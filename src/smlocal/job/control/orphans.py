@@ -32,7 +32,10 @@ def adopt_orphan(ready: Callable[[], None], *, home: str, name: str) -> None:
     from smlocal.job.control.adopt import adopt
 
     with Store.open(home) as store:
-        adopt(store, name, connect_to, ready)
+        if adopt(store, name, connect_to, ready):
+            from smlocal.job.finish.report_files import write_recorded_report_files  # few orphans have any
+
+            write_recorded_report_files(store, name)
 
 
 def why_not_adopted(store: Store, name: str, *, since: float) -> JobNotAdoptedError | None:

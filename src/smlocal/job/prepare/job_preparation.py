@@ -26,6 +26,7 @@ from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from smlocal.job.credential_endpoint import CredentialEndpoint
+    from smlocal.job.finish.report_files import ReportFiles
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,6 +40,8 @@ class Prepared:
     """Why the image could not be pulled. The job fails with it, as on the service."""
     credentials: "CredentialEndpoint | None" = None
     """For the containers, if they get credentials. It is not open yet."""
+    report_files: "ReportFiles | None" = None
+    """What is to be written when the job has ended."""
 
 
 def prepare(

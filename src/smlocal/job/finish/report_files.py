@@ -1,4 +1,4 @@
-"""Writes reports to files that the user chooses, completely or not at all."""
+"""Writes the result of a job to files that the user chooses, completely or not at all."""
 
 import json
 import os
@@ -7,9 +7,49 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from smlocal.errors import JobUnknownError, OutputUnusableError, SmlocalError
-from smlocal.job.finish.describe import describe_job
-from smlocal.planning.model import JobPlan
+from smlocal.job.finish.describe import REPORT_FILES, describe_job
+from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReportFiles:
+    """Paths that the user has chosen; absolute."""
+
+    result: str | None = None
+    """Of the describe answer."""
+    junit: str | None = None
+
+    @classmethod
+    def at(cls, *, result: str | None, junit: str | None) -> "ReportFiles | None":
+        """None if nothing is to be written. Paths are relative to the current folder."""
+        if result is None and junit is None:
+            return None
+        return cls(
+            result=None if result is None else os.path.abspath(result),
+            junit=None if junit is None else os.path.abspath(junit),
+        )
+
+    def as_document(self) -> dict[str, str | None]:
+        """To be recorded with the job."""
+        return {"Result": self.result, "JUnit": self.junit}
+
+
+def write_report_files(files: ReportFiles, store: Store, name: str, *, run_id: str) -> list[SmlocalError]:
+    """Write them, if this run made a job. Returns what could not be written, to be shown after the summary."""
+    written = (
+        _write(files.result, store, name, run_id, lambda: _result(store, name)),
+        _write(files.junit, store, name, run_id, lambda: _junit(store, name)),
+    )
+    return [error for error in written if error is not None]
+
+
+def write_recorded_report_files(store: Store, name: str) -> None:
+    """For a job that another process has begun. An error is nowhere to be shown: `describe` has all that they say."""
+    recorded = store.document(name, REPORT_FILES)
+    if recorded is not None:
+        files = ReportFiles(result=recorded["Result"], junit=recorded["JUnit"])
+        write_report_files(files, store, name, run_id=store.get(name).run_id)
 
 
 def check_report_path(path: str) -> None:
@@ -43,28 +83,24 @@ def write_report(path: str, text: str) -> None:
         raise OutputUnusableError(f"the report {path} cannot be written: {error.strerror or error}") from error
 
 
-def write_result(path: str, store: Store, plan: JobPlan) -> SmlocalError | None:
-    """Write the describe answer of a run, if it made a job. An error is returned, to be shown after the summary."""
-    return _write(path, store, plan, lambda: f"{json.dumps(describe_job(store, plan.name), indent=2)}\n")
+def _result(store: Store, name: str) -> str:
+    return f"{json.dumps(describe_job(store, name), indent=2)}\n"
 
 
-def write_job_junit(path: str, store: Store, plan: JobPlan) -> SmlocalError | None:
-    """The same as JUnit XML with one case."""
+def _junit(store: Store, name: str) -> str:
+    from smlocal.ci.junit import junit
+    from smlocal.job.finish.job_case import job_suite
 
-    def text() -> str:
-        from smlocal.ci.junit import junit
-        from smlocal.report.job_case import job_suite
-
-        return junit([job_suite(store, (plan.name,))])
-
-    return _write(path, store, plan, text)
+    return junit([job_suite(store, (name,))])
 
 
-def _write(path: str, store: Store, plan: JobPlan, text: Callable[[], str]) -> SmlocalError | None:
+def _write(path: str | None, store: Store, name: str, run_id: str, text: Callable[[], str]) -> SmlocalError | None:
+    if path is None:
+        return None
     try:
         # Another job may have the name: this run did not make one then.
         with suppress(JobUnknownError):
-            if store.get(plan.name).run_id == plan.run_id:
+            if store.get(name).run_id == run_id:
                 write_report(path, text())
     except SmlocalError as error:
         return error

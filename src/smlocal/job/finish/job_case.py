@@ -6,7 +6,7 @@ from typing import Any
 from smlocal.ci.cases import Case, Suite, Verdict
 from smlocal.job.finish.describe import describe_job
 from smlocal.job.logs.log_paths import host_logs
-from smlocal.report.log_tail import read_log_tail
+from smlocal.job.logs.log_tail import read_log_tail
 from smlocal.store.jobs import Store
 
 _GROUP = "smlocal.job"
