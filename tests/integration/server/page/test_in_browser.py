@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -138,6 +139,21 @@ def test_a_job_file_is_corrected_and_started(
     tab.wait("location.pathname == '/-/jobs/seen-typed'")
     tab.sees("Completed in", ".outcome")
     tab.sees("typed", "#log")
+
+
+def test_a_job_file_is_picked(
+    tab: Tab, endpoint: Any, script_job: Callable[..., dict[str, Any]], tmp_path: Path
+) -> None:
+    path = tmp_path / "job.json"
+    path.write_text(json.dumps(script_job("seen-picked", "echo picked")))
+    tab.go(f"{endpoint.address}/-/new")
+    root = tab.call("DOM.getDocument")["root"]["nodeId"]
+    field = tab.call("DOM.querySelector", nodeId=root, selector="#file")["nodeId"]
+    tab.call("DOM.setFileInputFiles", files=[str(path)], nodeId=field)
+    tab.wait("document.getElementById('document').value.includes('seen-picked')")
+    tab.click("form.new button")
+    tab.sees("picked", "#log")
+    tab.sees("Completed in", ".outcome")
 
 
 @pytest.mark.parametrize("scripts", [True, False])
