@@ -6,6 +6,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qsl
+from uuid import uuid4
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
@@ -43,7 +44,7 @@ async def answer_json(
         answer = await _answer(serving, request, (service, operation), scope, lambda _: _json(body))
     except ServiceError as error:
         return _refused(error, json_answers.encode_error(error), kind)
-    return Response(json_answers.encode(answer), media_type=kind)
+    return Response(json_answers.encode(answer), media_type=kind, headers=_request_id())
 
 
 async def answer_query(
@@ -120,4 +121,11 @@ def _form(body: bytes) -> dict[str, str]:
 
 
 def _refused(error: ServiceError, body: bytes, kind: str) -> Response:
-    return Response(body, status_code=error.status, media_type=kind, headers={"x-amzn-errortype": error.code})
+    return Response(
+        body, status_code=error.status, media_type=kind, headers={"x-amzn-errortype": error.code, **_request_id()}
+    )
+
+
+def _request_id() -> dict[str, str]:
+    """Programs log it: `answer["ResponseMetadata"]["RequestId"]`."""
+    return {"x-amzn-requestid": str(uuid4())}

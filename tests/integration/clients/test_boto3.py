@@ -31,6 +31,7 @@ def refused(call: Callable[..., Any], **parameters: Any) -> tuple[str, str]:
     """Code and message of the error."""
     with pytest.raises(ClientError) as error:
         call(**parameters)
+    assert error.value.response["ResponseMetadata"]["RequestId"]
     found = error.value.response["Error"]
     return found["Code"], found["Message"]
 
@@ -44,6 +45,7 @@ def test_a_program_without_an_aws_account_runs_a_job_and_waits_no_longer_than_th
     assert found.pop("waiter_seconds") < 1.5
     assert found == {
         "status": "Completed",
+        "request_id": 36,
         "log": ["loss=0.5"],
         "metric": 0.5,
         "statistics": [0.5],

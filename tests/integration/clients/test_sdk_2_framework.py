@@ -21,5 +21,8 @@ def test_a_framework_runs_the_users_code_and_jobs_stop_and_fail(
     )
     log = smlocal_run("logs", "sdk2-framework", check=True).stdout
     assert "rate is 0.125" in log
-    for job in ("sdk2-framework", "sdk2-framework-stopped", "sdk2-framework-failed"):
+    # The program has not waited for this one, and its endpoint has ended.
+    assert smlocal_run("wait", "sdk2-framework-left").returncode == 0
+    assert "rate is 0.125" in smlocal_run("logs", "sdk2-framework-left", check=True).stdout
+    for job in ("sdk2-framework", "sdk2-framework-left", "sdk2-framework-stopped", "sdk2-framework-failed"):
         assert_nothing_left(job)

@@ -48,11 +48,12 @@ class Proxy:
     async def _aws(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: str) -> None:
         endpoint = await asyncio.open_connection(*self._endpoint)
         try:
-            writer.write(b"HTTP/1.1 200 Connection Established\r\n\r\n")
-            await writer.drain()
-            async with asyncio.timeout(_TLS_SECONDS):
-                await writer.start_tls(self._authority.context_for(host))
-            await _relay((reader, writer), endpoint)
+            with suppress(ConnectionError):  # a client may go at any time
+                writer.write(b"HTTP/1.1 200 Connection Established\r\n\r\n")
+                await writer.drain()
+                async with asyncio.timeout(_TLS_SECONDS):
+                    await writer.start_tls(self._authority.context_for(host))
+                await _relay((reader, writer), endpoint)
         finally:
             endpoint[1].close()
 

@@ -46,6 +46,7 @@ print(
     json.dumps(
         {
             "status": job["TrainingJobStatus"],
+            "request_id": len(job["ResponseMetadata"]["RequestId"]),
             "waiter_seconds": waited - job["TrainingEndTime"].timestamp(),
             "log": [event["message"] for event in events],
             "metric": job["FinalMetricDataList"][0]["Value"],

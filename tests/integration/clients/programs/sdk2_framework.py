@@ -44,4 +44,5 @@ try:
     failing.fit(job_name=f"{name}-failed", wait=True, logs="None")
 except UnexpectedStatusException as error:
     failed = f"{error.actual_status}: {error}"
+estimator.fit(job_name=f"{name}-left", wait=False)  # it begins when this program has ended
 print(json.dumps({"stopped": stopped, "failed": failed, "seconds_after_the_end": fitted - ended}))
