@@ -26,7 +26,8 @@ class Hosts:
         origin = request.headers.get("origin")
         if origin is not None and origin.partition("://")[2] != request.headers.get("host"):
             return "smlocal does not answer pages of other sites"
-        if request.headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}:
+        from_here = request.headers.get("sec-fetch-site", "none") in {"none", "same-origin"}
+        if not from_here and not _opens_a_page(request):
             return "smlocal does not answer pages of other sites"
         return None
 
@@ -38,6 +39,13 @@ class Hosts:
         except ValueError:
             return False
         return True
+
+
+def _opens_a_page(request: Request) -> bool:
+    """True for a link that a person follows. It changes nothing, and the other site does not see the answer."""
+    headers = request.headers
+    opened = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
+    return opened and request.method in {"GET", "HEAD"}
 
 
 def _name(host: str) -> str:
