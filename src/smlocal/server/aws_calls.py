@@ -10,11 +10,11 @@ from uuid import uuid4
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from smlocal.errors import SmlocalError
 from smlocal.server.call import Call, ServiceError
-from smlocal.server.held_calls import hold
+from smlocal.server.held_calls import goes_on, hold, later_answer
 from smlocal.server.operations import VALIDATED_LATER, find, not_emulated
 from smlocal.server.protocol import json_answers, query_answers, query_form
 from smlocal.server.protocol.models import EMULATED, operation_model
@@ -44,6 +44,8 @@ async def answer_json(
         answer = await _answer(serving, request, (service, operation), scope, lambda _: _json(body))
     except ServiceError as error:
         return _refused(error, json_answers.encode_error(error), kind)
+    if goes_on(serving, operation, answer, request):
+        return StreamingResponse(later_answer(serving, answer), media_type=kind, headers=_request_id())
     return Response(json_answers.encode(answer), media_type=kind, headers=_request_id())
 
 

@@ -25,24 +25,30 @@ class StatusWatch:
         self._waiting: dict[asyncio.Future[None], str] = {}
         """The job that each of them waits for."""
         self._task: asyncio.Task[None] | None = None
-        self._over = False
+        self.over = False
+        """True once the server is to end."""
+        self.answered: dict[str, float] = {}
+        """When a waiter was told that its job has not ended yet: by job, monotonic."""
 
-    async def until_ended(self, name: str, *, seconds: float) -> None:
-        """Return when the job has ended or is not there, after so many seconds, or when the server is to end."""
+    async def until_ended(self, name: str, *, seconds: float) -> bool:
+        """True when the job has ended or is not there, or the server is to end; False after so many seconds."""
         ended = asyncio.get_running_loop().create_future()
         self._waiting[ended] = name
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._look())
         try:
-            if name in await run_in_threadpool(self._unfinished) and not self._over:
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(ended, seconds)
+            if name in await run_in_threadpool(self._unfinished) and not self.over:
+                await asyncio.wait_for(ended, seconds)
+        except TimeoutError:
+            return False
+        else:
+            return True
         finally:
             del self._waiting[ended]
 
     def release(self) -> None:
         """Let all calls go on, now and from here on: the server is to end."""
-        self._over = True
+        self.over = True
         for each in self._waiting:
             _let_go(each)
 

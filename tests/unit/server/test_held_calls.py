@@ -5,10 +5,12 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from http.client import HTTPResponse
 
 import pytest
 from tests.unit.report.conftest import StoredJob
 
+from smlocal.server import held_calls
 from smlocal.server.application import Application
 from smlocal.server.held_calls import by_waiter
 from smlocal.server.hosts import Hosts
@@ -100,6 +102,33 @@ def test_a_client_that_goes_is_not_waited_for(server: Server, job: StoredJob) ->
 
     job.end(5)
     assert answer(clients[0]) == "Completed"
+
+
+def test_a_long_job_has_an_answer_that_begins_early_and_ends_with_the_job(
+    server: Server, job: StoredJob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(held_calls, "_SILENT", 0.2)
+    monkeypatch.setattr(held_calls, "_BETWEEN", 0.1)
+    with HTTPResponse(server.ask(job.name)) as response:
+        response.begin()
+        assert response.read(2) == b"  "
+        job.end(5)
+        assert json.loads(response.read())["TrainingJobStatus"] == "Completed"
+
+
+def test_a_waiter_that_asks_again_soon_is_left_to_its_own_clock(
+    server: Server, job: StoredJob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(held_calls, "_SILENT", 0.1)
+    monkeypatch.setattr(held_calls, "_BETWEEN", 0.1)
+    monkeypatch.setattr(held_calls, "_LONGEST", 0.3)
+    with HTTPResponse(server.ask(job.name)) as response:
+        response.begin()
+        assert json.loads(response.read())["TrainingJobStatus"] == "InProgress"
+    monkeypatch.undo()
+    began = time.monotonic()
+    assert answer(server.ask(job.name)) == "InProgress"
+    assert time.monotonic() - began < 10
 
 
 def test_a_server_that_ends_answers_what_it_holds(server: Server, job: StoredJob) -> None:
