@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -30,3 +31,20 @@ def test_an_image_without_any_has_no_note(job_file: Callable[..., Path], smlocal
     planned = smlocal_run("plan", job_file([], "true"))
     assert planned.returncode == 0, planned.stderr
     assert "image-reserved-files" not in planned.stdout
+
+
+def test_what_killed_looks_have_left_is_removed(
+    job_file: Callable[..., Path], smlocal_run: Run, docker: Callable[..., str], image: Callable[[str], str]
+) -> None:
+    def left(begun: int) -> str:
+        labels = ("--label", "smlocal.job=image-look", "--label", f"smlocal.run={begun}")
+        return docker("create", *labels, image("sh"), "none").strip()
+
+    old, new = left(int(time.time()) - 700), left(int(time.time()))
+    try:
+        assert smlocal_run("plan", job_file([], "true")).returncode == 0
+        there = docker("ps", "--all", "--no-trunc", "--quiet", "--filter", "label=smlocal.job=image-look").split()
+        assert new in there  # another one may be looking
+        assert old not in there
+    finally:
+        docker("rm", "--force", new)
