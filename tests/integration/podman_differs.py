@@ -7,6 +7,7 @@ _WORDS = "Podman says it in other words, or with another status; nothing in smlo
 _APART = "the tests' Podman has a network of its own, which what listens on this machine is not part of"
 _ROOTS = "the socket of Podman is root's alone"
 _QUOTES = "Podman mounts no overlay of a folder with such a name: the plan has it copied"
+_COLON = "docker commands cannot mount a folder with a colon in its name on Podman"
 _MEMORY = "Podman does not say that memory has run out"
 
 DIFFERS_ON_PODMAN = {
@@ -46,7 +47,11 @@ DIFFERS_ON_PODMAN = {
     "job/test_other_user.py": _ROOTS,
     "job/test_usage.py::test_a_peak_between_two_samples_is_seen": "Podman does not give the highest use of memory",
     "test_cases.py::test_case[environment]": "TERM and container are set besides",
+    "job/test_script.py::test_an_ordinary_user_owns_the_results": _ROOTS,
+    "job/test_script.py::test_script_and_run_agree[1-overlay]": _COLON,
+    "job/test_script.py::test_script_and_run_agree[2-overlay]": _COLON,
     "test_cases.py::test_case[own-name]": "the container's own name is in /etc/hosts twice",
+    "test_pictures.py": "Docker is in the pictures; on Podman the notes are others",
 }
 """With why; a mark on each would hide from a reader what they have in common."""
 

@@ -54,9 +54,9 @@ done
 # What SageMaker would upload.
 umask "$u"
 for h in $hosts; do
-  mkdir -p model data "from/$h"
+  mkdir -p model data "from/$h/output"
   docker cp "by-hand-$job-$h:/opt/ml/model/." model
-  docker cp "by-hand-$job-$h:/opt/ml/output" "from/$h/"
+  docker cp "by-hand-$job-$h:/opt/ml/output/." "from/$h/output"
 done
 """.strip()
 
