@@ -21,10 +21,13 @@ class BodyTooSlowError(Exception):
 
 
 def refused_head(request: Request) -> Response | None:
-    """The answer to a request with too many headers."""
-    if len(request.scope["headers"]) <= _MOST_HEADERS:
-        return None
-    return PlainTextResponse("too many headers", status_code=431, headers={"connection": "close"})
+    """The answer to a request with too many headers, or with two lengths."""
+    if len(request.scope["headers"]) > _MOST_HEADERS:
+        return PlainTextResponse("too many headers", status_code=431, headers={"connection": "close"})
+    if "transfer-encoding" in request.headers and "content-length" in request.headers:
+        # Another program between may believe the other one, and take the rest for a request.
+        return PlainTextResponse("two lengths", status_code=400, headers={"connection": "close"})
+    return None
 
 
 async def read_body(request: Request) -> bytes:

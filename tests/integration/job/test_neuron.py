@@ -57,9 +57,9 @@ def test_a_job_has_the_devices_of_its_type(
     assert ran.exit == 0, ran.reason
     assert ran.log() == "neuron0\n"
     assert ran.notes.isdisjoint({"allow-cpu", "neuron-unseen"})
-    plan = smlocal_run("plan", job_file([], LOOK, ResourceConfig=TRAINIUM)).stdout
-    assert "Neuron       algo-1: /dev/neuron0" in plan
-    assert "--device /dev/neuron0" in plan
+    path = job_file([], LOOK, ResourceConfig=TRAINIUM)
+    assert "Neuron       algo-1: /dev/neuron0" in smlocal_run("plan", path).stdout
+    assert "--device /dev/neuron0" in smlocal_run("plan", "--script", path).stdout
 
     two = smlocal_run("run", job_file([], LOOK, ResourceConfig={**TRAINIUM, "InstanceCount": 2}))
     assert two.returncode == 3

@@ -150,7 +150,7 @@ def test_what_a_finished_job_refuses(life: Any) -> None:
     assert smlocal.run(life.job_file("only-once", "exit 3"), replace=True).status == "Failed"
     with pytest.raises(errors.JobFinishedError):
         job.stop()
-    with pytest.raises(errors.UsageRefusedError, match="algo-2"):
+    with pytest.raises(errors.HostUnknownError, match="algo-2"):
         job.logs(host="algo-2")
     with pytest.raises(errors.UsageRefusedError, match="nan"):
         job.stop(grace=float("nan"))

@@ -114,7 +114,9 @@ def test_the_port_is_only_open_for_jobs_that_need_it_and_comes_back(
         sagemaker = endpoint.client("sagemaker")
         sagemaker.create_training_job(**request("plain", "no-such-image"))
         assert not port.exists()
-        sagemaker.create_training_job(**request("told", "no-such-image", HyperParameters={"to": "s3://data/x"}))
+        sagemaker.create_training_job(
+            **request("told-of-a-bucket", "no-such-image", HyperParameters={"to": "s3://data/x"})
+        )
         first = json.loads(port.read_text())
         assert endpoint.serving.container_port.url(unused) is not None
     with make_endpoint() as endpoint:
