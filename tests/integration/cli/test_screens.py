@@ -124,6 +124,7 @@ class Screens:
                     "UPDATE jobs SET created = created - 7200 - ?, modified = modified - 7200 WHERE name = ?",
                     (100 * number, name),
                 )
+        database.close()
 
 
 @pytest.fixture(scope="module")

@@ -79,6 +79,7 @@ def test_from_python(remember: Remember, tmp_path: Path, monkeypatch: pytest.Mon
 def aged(home: Path, name: str, seconds: float) -> None:
     with sqlite3.connect(home / "smlocal.db") as database:
         database.execute("UPDATE jobs SET ended = ? WHERE name = ?", (time.time() - seconds, name))
+    database.close()
 
 
 @pytest.fixture
