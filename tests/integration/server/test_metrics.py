@@ -23,7 +23,8 @@ def test_metrics_of_a_job_by_the_json_and_the_query_protocol(
         "AlgorithmSpecification": {
             "TrainingImage": image("sh"),
             "TrainingInputMode": "File",
-            "ContainerEntrypoint": ["sh", "-c", "echo loss=0.5; echo loss=0.25; sleep 2; echo loss=0.125"],
+            "ContainerEntrypoint": ["sh", "-c", "echo loss=0.5; echo loss=0.25; sleep 6; echo loss=0.125"],
+            # Long enough for some samples of its usage on a busy machine.
             "MetricDefinitions": [{"Name": "train:loss", "Regex": "loss=([0-9.]+)"}],
         },
         "OutputDataConfig": {"S3OutputPath": str(tmp_path / "out")},
