@@ -12,7 +12,6 @@ def check_endpoint_packages() -> None:
     missing = [name for name in _PACKAGES if find_spec(name) is None]
     if missing:
         raise ServeMissingError(
-            f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed, and the endpoint needs "
-            f"{'it' if len(missing) == 1 else 'them'}",
-            remedy=["Install it:  pip install 'smlocal[serve]'"],
+            f"the endpoint needs packages that are not installed: {', '.join(missing)}",
+            remedy=["Install them:  pip install 'smlocal[serve]'", "From a clone:  pip install '.[serve]'"],
         )

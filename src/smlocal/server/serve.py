@@ -3,8 +3,8 @@
 import os
 import signal
 from collections.abc import Callable
-from errno import EADDRINUSE
-from socket import socket
+from errno import EADDRINUSE, EADDRNOTAVAIL
+from socket import gaierror, socket
 from threading import Event
 
 from smlocal.errors import PortUnusableError
@@ -50,7 +50,8 @@ def _listener(host: str, port: int) -> socket:
     except OSError as error:
         owner = port_owner(port) if error.errno == EADDRINUSE else None
         why = f"{owner} has it" if owner else (error.strerror or str(error))
-        raise PortUnusableError(
-            f"cannot listen on {host} port {port}: {why}",
-            remedy=["Choose another port, or any free one with --port 0."],
-        ) from error
+        not_ours = isinstance(error, gaierror) or error.errno == EADDRNOTAVAIL
+        remedy = (
+            "Give an address of this machine." if not_ours else "Choose another port, or any free one with --port 0."
+        )
+        raise PortUnusableError(f"cannot listen on {host} port {port}: {why}", remedy=[remedy]) from error

@@ -50,6 +50,8 @@ def command(
     for path in allow_path:
         if not os.path.isdir(path):
             raise click.UsageError(f"--allow-path: {path} is not a folder.")
+    if buckets is not None and os.path.exists(buckets) and not os.path.isdir(buckets):
+        raise click.UsageError(f"--buckets: {buckets} is not a folder.")
     check_endpoint_packages()
     from smlocal.server.serve import serve
     from smlocal.server.serving import Options, Rights

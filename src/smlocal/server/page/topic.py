@@ -2,12 +2,13 @@
 
 import asyncio
 import traceback
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from typing import Generic, TypeVar
 
 
-class Topic:
+class Topic(ABC):
     """Streams give an event, which is set at each change. Used in one event loop."""
 
     def __init__(self) -> None:
@@ -16,9 +17,9 @@ class Topic:
         self.over = False
         """True if it is not looked at any more: that failed, or the server is to end."""
 
+    @abstractmethod
     async def look(self) -> None:
-        """Look for changes until nobody reads, and tell them by `announce`; a subclass says how."""
-        raise NotImplementedError
+        """Look for changes until nobody reads, and tell them by `announce`."""
 
     def announce(self) -> None:
         """Wake all streams that show it."""
