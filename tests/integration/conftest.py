@@ -172,8 +172,8 @@ def left_of(job: str) -> list[str]:
             ids = [each.get("Id") or each["Name"] for each in named if _created(each) >= _BEGAN]
             left += [f"{kind}: {each}" for each in ids if kind != "networks" or not engine.miscounts(each)]
     mounts = Path("/proc/mounts").read_text(encoding="utf-8", errors="surrogateescape").splitlines()
-    # Volumes of the job's, and what is mounted in its folder or on it.
-    own = re.compile(rf"smlocal-{re.escape(job)}-|/{re.escape(job)}[/ ]")
+    # Volumes of the job's, and what is mounted in its folder or on it. The id of the run tells `name` from `name-2`.
+    own = re.compile(rf"smlocal-{re.escape(job)}-[0-9a-f]{{8}}-|/{re.escape(job)}[/ ]")
     return left + [f"mounted: {line}" for line in mounts if own.search(line) and line not in _MOUNTED]
 
 
