@@ -146,7 +146,7 @@ class SourceUnmappedError(RequestRefusedError):
 
 
 class ChannelUnknownError(RequestRefusedError):
-    """A flag or keyword names a channel that the request does not have, and its name is like one that it has."""
+    """A flag or keyword names a channel that is not in the request but similar to one that is."""
 
     id = "channel-unknown"
 

@@ -72,7 +72,7 @@ class TrainingJobs:
             if isinstance(error, NameInUseError):  # another process was faster
                 self._names = [each for each in self._names if each != name]
                 error.remedy = (
-                    "Choose another name, or leave it out: training_job then chooses one that no other job has.",
+                    "Choose another name, or give none: training_job then makes up a unique one.",
                     f"To remove the other job, if it has ended: smlocal rm {name}",
                 )
             raise _explained(error) from None
@@ -109,7 +109,7 @@ class TrainingJobs:
                 yield f"--- to remove it and all jobs that this run has named: smlocal rm {job.name} {pattern}"
 
     def _name(self) -> str:
-        """A name that no other job has: of this run, of this worker, of this test."""
+        """A unique name, from the run, the worker and the test."""
         counter = self._config.stash.setdefault(_COUNTER, [0])
         counter[0] += 1
         worker = os.environ.get("PYTEST_XDIST_WORKER")

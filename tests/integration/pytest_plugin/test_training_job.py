@@ -135,7 +135,7 @@ def test_a_name_that_another_job_has(run: Run, home: Path) -> None:
     done = run(named)
     done.assert_outcomes(failed=1)
     text = done.stdout.str()
-    assert "leave it out: training_job then chooses one" in text
+    assert "give none: training_job then makes up a unique one" in text
     assert "replace" not in text.partition("NameInUseError")[2]
     assert jobs_of(home) == ["mine"]
     assert remove_jobs("mine")

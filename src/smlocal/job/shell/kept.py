@@ -1,4 +1,4 @@
-"""A shell in a new container that continues from one that has ended and was kept: `Local.Keep`."""
+"""A shell in a new container made from a host that has ended and was kept (`Local.Keep`)."""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager

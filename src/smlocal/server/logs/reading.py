@@ -15,7 +15,7 @@ MOST_BYTES: Final = 1 << 20
 
 
 def get_log_events(serving: Serving, call: Call) -> dict[str, Any]:
-    """A page, with a token for each direction. At an end of the stream the token is the one that was given."""
+    """A page, with a token for each direction. At either end of the stream, the token that was given is returned."""
     asked = call.parameters
     check_group(serving, call)
     try:

@@ -79,6 +79,6 @@ class FileAnswer(Response):
                     await send({"type": "http.response.body", "body": data, "more_body": True})
             await send({"type": "http.response.body", "body": b""})
         except TimeoutError:
-            raise ClientDisconnect from None  # one that does not read is as good as gone
+            raise ClientDisconnect from None  # a client that does not read is treated as gone
         finally:
             os.close(self._descriptor)
