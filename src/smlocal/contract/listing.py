@@ -51,6 +51,8 @@ class Listing:
     """
     root_key: str | None = None
     """The part of the key before the file's path below `root`, if it is not `key_base`."""
+    left_out: int = 0
+    """The number of objects after these that a sample leaves out."""
 
     @property
     def remote(self) -> bool:

@@ -66,6 +66,9 @@ class LocalSettings(Structure):
         default="none",
         description="AWS credentials for the containers: none, those of this machine, or those of RoleArn.",
     )
+    Sample: Annotated[int, Whole(minimum=1, maximum=1_000_000_000)] | None = setting(
+        default=None, description="Take only so many objects of each channel, the first ones. Default: all."
+    )
     Code: _Path | None = setting(default=None, description="Folder for /opt/ml/code, copy-on-write.")
     Staging: Literal["overlay", "copy"] | None = setting(
         default=None, description="How channel data gets into the container. Default: the fastest way that works."

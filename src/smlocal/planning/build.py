@@ -73,7 +73,7 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
                 directories=directories_of(request),
                 files=files_of(request, host, hosts, local, written),
                 channels=trees_of(request, host, hosts, local, facts),
-                pipes=pipes_of(request, host, hosts, facts),
+                pipes=pipes_of(request, host, hosts, local, facts),
                 environment=container_environment(
                     request.Environment or {},
                     job_name=name,

@@ -26,11 +26,11 @@ def trees_of(
 
 
 def pipes_of(
-    request: CreateTrainingJobRequest, host: Host, hosts: tuple[Host, ...], facts: Facts
+    request: CreateTrainingJobRequest, host: Host, hosts: tuple[Host, ...], local: LocalSettings, facts: Facts
 ) -> tuple[PipePlan, ...]:
     """The Pipe channels of one host."""
     return tuple(
-        _pipe(channel, _shard(channel, host, hosts), facts)
+        _pipe(channel, _shard(channel, host, hosts), local, facts)
         for channel in channels_of(request, host)
         if effective_mode(channel, request) == "Pipe"
     )
@@ -90,11 +90,12 @@ def _tree(channel: Channel, mode: str, shard: Shard, local: LocalSettings, facts
     )
 
 
-def _pipe(channel: Channel, shard: Shard, facts: Facts) -> PipePlan:
+def _pipe(channel: Channel, shard: Shard, local: LocalSettings, facts: Facts) -> PipePlan:
     source = channel.DataSource.S3DataSource
     if source is None:
         message = "validation refuses file systems in Pipe mode"
         raise AssertionError(message)
+    augmented = source.S3DataType == _AUGMENTED
     return PipePlan(
         name=channel.ChannelName,
         uri=source.S3Uri,
@@ -104,6 +105,7 @@ def _pipe(channel: Channel, shard: Shard, facts: Facts) -> PipePlan:
         record_io=channel.RecordWrapperType == "RecordIO",
         gzip=channel.CompressionType == "Gzip",
         seed=None if channel.ShuffleConfig is None else channel.ShuffleConfig.Seed,
-        attributes=tuple(source.AttributeNames or ()) if source.S3DataType == _AUGMENTED else (),
+        attributes=tuple(source.AttributeNames or ()) if augmented else (),
         sources=facts.sources,
+        lines=local.Sample if augmented else None,
     )

@@ -157,8 +157,20 @@ def _trees(plan: JobPlan) -> Iterator[TreePlan]:
         yield plan.code
 
 
+def _sample(plan: JobPlan, job: JobFile) -> str | None:
+    if job.local.Sample is None:
+        return None
+    cut = [f"{each.name} (without {each.listing.left_out:,})" for each in inputs(plan) if each.listing.left_out]
+    cut += [f"{pipe.name} (lines of its manifest)" for pipe in plan.pipes if pipe.lines is not None]
+    if not cut:
+        return f"Local.Sample has no effect: no channel has more than {job.local.Sample:,} objects"
+    first = "only the first object is" if job.local.Sample == 1 else f"only the first {job.local.Sample:,} objects are"
+    return f"{first} taken (Local.Sample) of {some(cut)}; the service takes all"
+
+
 INPUT_RULES = (
     NoteRule(id="download-fails", says=_download_fails, warning=True),
+    NoteRule(id="sample", says=_sample, warning=True),
     NoteRule(id="file-system-vpc", says=_file_system_vpc, warning=True),
     NoteRule(id="mapped-sources", says=_mapped_sources),
     NoteRule(id="sources-unused", says=_unused_sources),

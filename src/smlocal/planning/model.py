@@ -56,6 +56,8 @@ class PipePlan:
     """The attributes of an augmented manifest that are sent; empty for other sources."""
     sources: Mapping[str, str] = field(default_factory=dict)
     """Local.Sources with absolute folders, for the URIs in an augmented manifest."""
+    lines: int | None = None
+    """The lines of an augmented manifest that are sent, from the first one; None for all."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -296,7 +296,8 @@ def _is_one_copy(tree: TreePlan) -> bool:
     listing = tree.listing
     if listing.remote:
         # The objects of a manifest have no sizes.
-        return bool(listing.sizes) and not listing.keys and f"{listing.prefix.rstrip('/')}/" == listing.key_base
+        folder = bool(listing.sizes) and not listing.keys and f"{listing.prefix.rstrip('/')}/" == listing.key_base
+        return folder and listing.whole_tree
     return listing.whole_tree
 
 

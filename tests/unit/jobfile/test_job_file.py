@@ -64,6 +64,7 @@ def test_defaults_of_local() -> None:
         "Cache": True,
         "CacheGiB": 20,
         "Credentials": "none",
+        "Sample": None,
         "Code": None,
         "Staging": None,
         "Region": None,

@@ -54,6 +54,7 @@ Change = tuple[Mapping[str, Any], Mapping[str, Any], Mapping[str, Any], Mapping[
 NOTHING: Change = ({}, {}, {}, {})
 CASES: dict[str, tuple[Change, Change]] = {
     "entrypoint-shell-form": (({}, {}, {}, {"entrypoint": ("/bin/sh", "-c", "python t.py")}), NOTHING),
+    "sample": (({}, {"Sample": 2}, {"left_out": 5}, {}), NOTHING),
     "stop-signal": (({}, {}, {}, {"stop_signal": "SIGINT"}), ({}, {}, {}, {"stop_signal": "SIGTERM"})),
     "entrypoint-init": (
         ({}, {}, {}, {"entrypoint": ("/sbin/tini", "--")}),

@@ -42,6 +42,13 @@ def test_only_the_selected_objects_are_copied(
     assert [line for line in script.splitlines() if line.startswith("aws ")] == lines
 
 
+def test_a_sample_of_a_folder_is_not_copied_as_a_whole(plan: Planner, listing: Listing) -> None:
+    part = replace(listing, root="", prefix="data/", key_base="data/", paths=("a",), sizes=(1,), whole_tree=False)
+    script = shell_script(plan(listings={"train": part}))
+    assert f"aws s3 cp --only-show-errors s3://bucket/data/a {FOLDER}/a" in script
+    assert "--recursive" not in script
+
+
 def test_too_many_single_objects_are_refused(plan: Planner, listing: Listing) -> None:
     remote = replace(listing, root="", prefix="train/p", paths=tuple(f"p{n}" for n in range(2000)), sizes=(1,) * 2000)
     script = shell_script(plan(listings={"train": remote}))

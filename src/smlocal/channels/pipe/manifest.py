@@ -47,7 +47,8 @@ class Manifest:
     def epoch(self, number: int) -> Callable[[], Iterator[Item]]:
         """This host's lines in this epoch's order, attribute by attribute."""
         plan = self._plan
-        order = epoch_order(len(self._lines), seed=plan.seed, epoch=number, shard=plan.shard)
+        count = len(self._lines) if plan.lines is None else min(plan.lines, len(self._lines))
+        order = epoch_order(count, seed=plan.seed, epoch=number, shard=plan.shard)
         return lambda: (item for index in order for item in self._again(index))
 
     def close(self) -> None:

@@ -86,7 +86,7 @@ def _objects(
     source = channel.DataSource.S3DataSource
     if source is None:
         raise AssertionError(channel.ChannelName)
-    return list_channel(
+    listing = list_channel(
         ChannelSource(
             name=channel.ChannelName,
             uri=source.S3Uri,
@@ -101,6 +101,11 @@ def _objects(
         role=job.request.RoleArn or "",
         store=store,
     )
+    if job.local.Sample is None:
+        return listing
+    from smlocal.sources.sample import first_objects
+
+    return first_objects(listing, job.local.Sample)
 
 
 def _file_system(job: JobFile, channel: Channel, path: Path) -> Listing:

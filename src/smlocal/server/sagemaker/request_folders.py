@@ -14,7 +14,7 @@ _REMOTE = re.compile(r"(?i:s3|https?)://")
 _HARMLESS = {
     *("AllowCpu", "Cache", "Cpus", "EnforceInstanceLimits", "Faults", "Gpus", "ListChanges", "MaxHosts", "Memory"),
     *("MergeOutput", "NetworkInterface", "PeerGraceSeconds", "Processes", "Region", "ResourceConfigKeys", "ShmSize"),
-    *("Staging", "StopGraceSeconds"),
+    *("Sample", "Staging", "StopGraceSeconds"),
 }
 """Members of `Local` that every client may set."""
 _PATHS = {"Sources", "Output", "Code"}

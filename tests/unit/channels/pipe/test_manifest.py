@@ -46,6 +46,12 @@ def test_a_string_is_sent_bare(feeding: Feeding) -> None:
     assert feeding({"m.jsonl": manifest}, attributes=("x",)).read(0).decode() == 'grüß "dich"\nü'
 
 
+@pytest.mark.parametrize(("count", "sent"), [(2, b"12"), (9, b"123")])
+def test_of_a_sample_the_first_lines_are_sent(feeding: Feeding, count: int, sent: bytes) -> None:
+    manifest = lines({"x": 1}, {"x": 2}, {"x": 3})
+    assert feeding({"m.jsonl": manifest}, attributes=("x",), lines=count).read(0) == sent
+
+
 def test_what_a_reference_names_is_sent(feeding: Feeding, tmp_path: Path) -> None:
     mapped = tmp_path / "mapped"
     (mapped / "deep").mkdir(parents=True)
