@@ -66,8 +66,10 @@ MAY_IMPORT: dict[str, set[str]] = {
         "store",
         "submission",
     },
+    "remote": {"contract", "readable", "jobfile", "planning", "sources", "store", "job", "api", "errors"},
     "cli": {
         "api",
+        "remote",
         "check",
         "server",
         "submission",

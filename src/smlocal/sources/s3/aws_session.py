@@ -42,14 +42,17 @@ class Credentials:
     """Unix time, if known."""
 
 
-def new_session() -> Any:
-    """A botocore session; `CredentialsMissingError` for a profile that does not exist."""
+def new_session(profile: str | None = None, *, needed_by: str = "S3") -> Any:
+    """A botocore session; `CredentialsMissingError` for a profile that does not exist.
+
+    `profile`: another one than the environment names. `needed_by`: what needs credentials, for errors.
+    """
     import botocore.session
 
     from smlocal.sources.s3.service_models import shared_loader
 
-    session: Any = botocore.session.Session()  # botocore publishes no types
-    with _as_missing():
+    session: Any = botocore.session.Session(profile=profile)  # botocore publishes no types
+    with _as_missing(needed_by):
         session.get_scoped_config()
     session.register_component("data_loader", shared_loader(session.get_config_variable("data_path")))
     return session
@@ -88,22 +91,22 @@ def profile_region() -> str | None:
         return None
 
 
-def credentials_of(session: Any) -> Any:
+def credentials_of(session: Any, *, needed_by: str = "S3") -> Any:
     """Botocore's credentials object, which renews itself if it can; `CredentialsMissingError` if there is none."""
-    with _as_missing():
+    with _as_missing(needed_by):
         found = session.get_credentials()
     if found is None:
-        raise missing()
-    frozen_keys(found)
+        raise missing(needed_by=needed_by)
+    frozen_keys(found, needed_by=needed_by)
     return found
 
 
-def frozen_keys(found: Any) -> Any:
+def frozen_keys(found: Any, *, needed_by: str = "S3") -> Any:
     """The current keys; `CredentialsMissingError` if they have expired and cannot be renewed."""
-    with _as_missing():
+    with _as_missing(needed_by):
         keys = found.get_frozen_credentials()
     if not keys.access_key or not keys.secret_key:
-        raise missing()
+        raise missing(needed_by=needed_by)
     return keys
 
 
@@ -121,30 +124,30 @@ def caller_credentials() -> Credentials:
     )
 
 
-def missing(why: str = "") -> CredentialsMissingError:
+def missing(why: str = "", *, needed_by: str = "S3") -> CredentialsMissingError:
     """The error for missing credentials."""
     return CredentialsMissingError(
-        "S3 needs AWS credentials, and none were found",
+        f"{needed_by} needs AWS credentials, and none were found",
         details=(why,) if why else (),
         remedy=_REMEDY,
     )
 
 
 @contextmanager
-def _as_missing() -> Iterator[None]:
+def _as_missing(needed_by: str) -> Iterator[None]:
     from botocore.exceptions import ConfigNotFound, ConfigParseError, ProfileNotFound
 
     try:
         yield
     except ProfileNotFound as error:
         name = error.kwargs["profile"]
-        raise missing(f"the profile {name} is not in the AWS configuration files") from error
+        raise missing(f"the profile {name} is not in the AWS configuration files", needed_by=needed_by) from error
     except (ConfigParseError, ConfigNotFound) as error:
         raise AwsConfigurationError(
             "the AWS configuration cannot be read", details=(str(error),), remedy=("Correct that file.",)
         ) from error
     except _errors() as error:
-        raise missing(str(error)) from error
+        raise missing(str(error), needed_by=needed_by) from error
 
 
 def _errors() -> tuple[type[Exception], ...]:

@@ -1,0 +1,1 @@
+"""Jobs of the service, as this machine sees them: described, fetched, and sent."""

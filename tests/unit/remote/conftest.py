@@ -1,0 +1,42 @@
+from typing import Any
+
+import pytest
+
+ARN = "arn:aws:sagemaker:eu-west-1:123456789012:training-job/held-tree"
+
+
+@pytest.fixture
+def answer() -> dict[str, Any]:
+    """Of DescribeTrainingJob, as the AWS CLI saves it."""
+    return {
+        "TrainingJobName": "held-tree",
+        "TrainingJobArn": ARN,
+        "ModelArtifacts": {"S3ModelArtifacts": "s3://bucket/out/held-tree/output/model.tar.gz"},
+        "TrainingJobStatus": "Failed",
+        "SecondaryStatus": "Failed",
+        "FailureReason": "AlgorithmError: exit 1",
+        "HyperParameters": {"epochs": "3", "note": ""},
+        "AlgorithmSpecification": {
+            "TrainingImage": "123456789012.dkr.ecr.eu-west-1.amazonaws.com/held:1",
+            "TrainingInputMode": "File",
+            "MetricDefinitions": [],
+            "EnableSageMakerMetricsTimeSeries": False,
+        },
+        "RoleArn": "arn:aws:iam::123456789012:role/Trainer",
+        "InputDataConfig": [
+            {
+                "ChannelName": "train",
+                "DataSource": {"S3DataSource": {"S3DataType": "S3Prefix", "S3Uri": "s3://bucket/data"}},
+                "CompressionType": "None",
+                "RecordWrapperType": "None",
+            }
+        ],
+        "OutputDataConfig": {"KmsKeyId": "", "S3OutputPath": "s3://bucket/out", "CompressionType": "GZIP"},
+        "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 30},
+        "StoppingCondition": {"MaxRuntimeInSeconds": 3600},
+        "CreationTime": "2026-11-20T10:00:00.000000+00:00",
+        "SecondaryStatusTransitions": [],
+        "EnableNetworkIsolation": False,
+        "ProfilingStatus": "Disabled",
+        "ResponseMetadata": {"HTTPStatusCode": 200},
+    }
