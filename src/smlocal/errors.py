@@ -78,14 +78,14 @@ class ConfigUnreadableError(RequestRefusedError):
     id = "config-unreadable"
 
 
-class InitFileError(RequestRefusedError):
-    """`smlocal init` cannot write the job file: there is one, or its folder cannot be written."""
+class NewFileError(RequestRefusedError):
+    """A new file cannot be written for the user: there is one, or its folder cannot be written."""
 
-    id = "init-file"
+    id = "new-file"
 
 
 class InitSourceError(RequestRefusedError):
-    """What `smlocal init` was given is neither an image, a folder with a Dockerfile nor the answer of a job."""
+    """What `smlocal init` was given is neither an image, a folder with a Dockerfile nor a file."""
 
     id = "init-source"
 

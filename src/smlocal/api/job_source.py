@@ -73,9 +73,17 @@ def read_file(path: str) -> "Document":
 
 def read_standard_input() -> "Document":
     """A job file on standard input."""
+    content, name = read_content("-")
+    return read_text(content, name=name, directory=os.getcwd())
+
+
+def read_content(path: str) -> tuple[bytes, str]:
+    """The bytes of a file, `-` is standard input, and the name that messages use for it."""
+    if path != "-":
+        return _content(path), path
     import sys
 
-    return read_text(sys.stdin.buffer.read(MAX_BYTES + 1), name="stdin", directory=os.getcwd())
+    return sys.stdin.buffer.read(MAX_BYTES + 1), "stdin"
 
 
 def command_line_document() -> "Document":

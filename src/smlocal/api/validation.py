@@ -1,7 +1,14 @@
 """What can be said about a job file without an engine and without the network."""
 
+from typing import TYPE_CHECKING
+
 from smlocal.errors import SmlocalError
 from smlocal.quick_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from smlocal.jobfile.document import Document
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -15,8 +22,11 @@ class Validated:
     """Local paths that do not exist: whoever checks a file need not have its data."""
 
 
-def validate_file(path: str, *, strict: bool) -> Validated:
-    """Validate one job file; `-` is standard input. `strict`: as it is, the service would accept it."""
+def validate_file(path: str, *, strict: bool, prepare: "Callable[[Document], None]" = lambda _: None) -> Validated:
+    """Validate one job file; `-` is standard input. `strict`: as it is, the service would accept it.
+
+    `prepare` may change the document first.
+    """
     from smlocal.api.job_source import read_document, read_file, read_standard_input
     from smlocal.api.overrides import Overrides
     from smlocal.job.prepare.absent_paths import absent_paths
@@ -24,6 +34,7 @@ def validate_file(path: str, *, strict: bool) -> Validated:
     file = "stdin" if path == "-" else path
     try:
         document = read_standard_input() if path == "-" else read_file(path)
+        prepare(document)
         job, _ = read_document(document, Overrides(), path=None, fill_in=False, strict=strict, local_allowed=not strict)
     except SmlocalError as error:
         return Validated(file=file, error=error)

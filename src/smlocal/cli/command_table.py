@@ -24,8 +24,8 @@ COMMANDS = (
         "publish",
         "pack",
     ),
-    "serve",
-    "exec",
+    "fetch",
+    *("serve", "exec"),
     *("rm", "recover", "cache", "doctor", "config", "coverage", "schema", "completion", "help"),
 )
 """In the order in which people need them."""

@@ -8,6 +8,7 @@ import click
 from click.core import ParameterSource
 
 from smlocal.api.overrides import DEFAULT_INSTANCE_TYPE
+from smlocal.cli.described_documents import use_described_request
 from smlocal.cli.terminal.printable import printable
 
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ def read_job_options(given: dict[str, Any]) -> tuple["JobFile", str]:
             document = read_file(path)
         except JobFileMissingError as error:
             raise _with_image_remedy(error, path) from error
+    use_described_request(document, said(given))
     if defaults is not None:
         from smlocal.api.overrides import apply_defaults
 

@@ -4,9 +4,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from typing import Any
 
-from smlocal.jobfile.yaml_text import yaml_text
 from smlocal.quick_dataclass import dataclass
 
 _HEAD = """\
@@ -87,12 +85,6 @@ StoppingCondition:
 # Local: # settings of this machine, which the service does not know
 #   EnforceInstanceLimits: true # as much memory and as many processors as the instance type has
 """
-
-
-def job_from_answer(request: dict[str, Any], *, name: str, file: str) -> str:
-    """A job as one that the service has described."""
-    about = f"\n# As the training job {name}.\n" if name else "\n"
-    return f"{_HEAD.format(file=_comment(file))}{about}{yaml_text(request)}"
 
 
 def _start(built: DockerfileFacts | None) -> Iterator[str]:

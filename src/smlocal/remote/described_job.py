@@ -1,5 +1,6 @@
 """The request behind the description of a job: the answer of DescribeTrainingJob, or what an SDK or the CLI makes."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, get_args
@@ -15,8 +16,9 @@ from smlocal.remote.empty_members import is_skeleton, without_empty
 
 _ARN = "TrainingJobArn"
 _LOCAL = "Local"
-_ANSWER_ONLY = {"ResponseMetadata", "S3Operations"}
-"""What botocore adds to an answer, and SDK v2's training_config to a request: the uploads that Airflow should make."""
+_UPLOADS = "S3Operations"
+"""What SDK v2's training_config adds to a request: the uploads that Airflow should make."""
+_ANSWER_ONLY = {"ResponseMetadata", _UPLOADS}
 _RUNNING = ("InProgress", "Stopping")
 
 
@@ -77,13 +79,14 @@ def described_job(document: Mapping[str, Any], *, name: str, job: str | None = N
     described = _ARN in data
     taken, dropped, newer = _split(data)
     local = data.get(_LOCAL) if not described else None
+    local = {**_uploaded_code(data.get(_UPLOADS)), **(local if isinstance(local, Mapping) else {})}
     if described:
         _add_request_only(taken, data.get(_LOCAL))
     skeleton = not described and is_skeleton(taken)
     filled = without_empty(_known(CreateTrainingJobRequest, taken, (), newer), skeleton=skeleton)
     return DescribedJob(
         request=filled.request,
-        local=dict(local) if isinstance(local, Mapping) else {},
+        local=local,
         answer=data if described else None,
         dropped=tuple(dropped),
         newer=newer,
@@ -107,6 +110,15 @@ def _add_request_only(taken: dict[str, Any], local: Any) -> None:
     recorded = local.get("Request") if isinstance(local, Mapping) else None
     for each, value in (recorded or {}).items():
         taken.setdefault(each, value)
+
+
+def _uploaded_code(uploads: Any) -> dict[str, str]:
+    """`Local.Code` for the folder that Airflow would pack and upload; a single script is in one too."""
+    for each in uploads.get("S3Upload") or () if isinstance(uploads, Mapping) else ():
+        path = each.get("Path") if isinstance(each, Mapping) and each.get("Tar") else None
+        if isinstance(path, str):
+            return {"Code": os.path.dirname(path) or "." if path.endswith(".py") else path}
+    return {}
 
 
 def _known(annotation: Any, value: Any, path: Path, newer: dict[str, Any]) -> Any:

@@ -9,6 +9,7 @@ import click
 from smlocal.check.timeout import DEFAULT_TIMEOUT, LONGEST_TIMEOUT
 from smlocal.cli.check_for_ci import ReportPaths, annotate_check, show_in_group
 from smlocal.cli.ci_messages import annotated_errors, chosen_service, ci_option
+from smlocal.cli.described_documents import use_described_request
 from smlocal.cli.ended_by_signals import ended_by_signals
 from smlocal.cli.job_options import JOB_FILE_ENDINGS
 from smlocal.cli.terminal.columns import width_of, wrapped
@@ -210,7 +211,9 @@ def _job(subject: str) -> "JobFile | None":
     from smlocal.api.job_source import read_document, read_file
     from smlocal.api.overrides import Overrides
 
-    return read_document(read_file(subject), Overrides(), path=subject, fill_in=False, strict=False)[0]
+    document = read_file(subject)
+    use_described_request(document, lambda text: click.echo(f"! {printable(text)}", err=True))
+    return read_document(document, Overrides(), path=subject, fill_in=False, strict=False)[0]
 
 
 def _image(job: "JobFile") -> str:

@@ -1,14 +1,14 @@
 """`smlocal init`: write a job file to begin with."""
 
 import os
-import re
-from typing import Any
 
 import click
 
-from smlocal.errors import InitFileError, InitSourceError
+from smlocal.cli.new_file import check_new_file, write_new_file
+from smlocal.errors import InitSourceError
 
 _DEFAULT_IMAGE = "my-image:latest"
+_FILE_OPTION = "--file"
 
 
 @click.command("init")
@@ -26,8 +26,7 @@ def command(*, source: str | None, file: str) -> None:
     SOURCE is an image, a folder with a Dockerfile, or a JSON file with the answer of DescribeTrainingJob. Default: the
     current folder. Existing files are never overwritten.
     """
-    if file != "-" and os.path.lexists(file):
-        raise _exists(file)
+    check_new_file(file, _FILE_OPTION)
     steps: list[str] = []
     if source is None or os.path.isdir(source):
         text = _from_folder(source, file, steps)
@@ -41,11 +40,9 @@ def command(*, source: str | None, file: str) -> None:
         )
     else:
         text = _from_image(source, file)
+    write_new_file(file, text, _FILE_OPTION)
     if file == "-":
-        click.echo(text, nl=False)
         return
-    _write(file, text)
-    click.echo(f"wrote {file}", err=True)
     for step in (*steps, f"smlocal run {_quoted(file)}"):
         click.echo(f"  {step}", err=True)
 
@@ -82,22 +79,12 @@ def _from_image(image: str, file: str) -> str:
 
 
 def _from_answer(path: str, file: str) -> str:
-    from smlocal.api.job_source import read_file
-    from smlocal.cli.new_job_file import job_from_answer
-    from smlocal.contract.model.request import CreateTrainingJobRequest
-    from smlocal.contract.model.structure import members
+    from smlocal.remote.answer_file import read_answer
+    from smlocal.remote.described_job import described_job
+    from smlocal.remote.job_file_text import job_file_text
 
-    data = read_file(path).data
-    taken: dict[str, Any] = {
-        name: data[name] for name in members(CreateTrainingJobRequest) if data.get(name) is not None
-    }
-    name = taken.pop("TrainingJobName", "")
-    if "TrainingJobArn" not in data and "AlgorithmSpecification" not in taken:
-        raise InitSourceError(
-            f"{path} is not an answer of DescribeTrainingJob",
-            remedy=[f"aws sagemaker describe-training-job --training-job-name NAME >{path}"],
-        )
-    return job_from_answer(taken, name=re.sub(r"[^\w-]", "?", str(name)), file=file)
+    document = read_answer(path)
+    return job_file_text(described_job(document.data, name=document.name), file=file)
 
 
 def _data(file: str) -> str | None:
@@ -107,22 +94,6 @@ def _data(file: str) -> str | None:
         return "./data" if os.listdir(folder) else None
     except OSError:
         return None
-
-
-def _write(path: str, text: str) -> None:
-    try:
-        with open(path, "x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError as error:
-        raise _exists(path) from error
-    except OSError as error:
-        raise InitFileError(f"{path} cannot be written: {error.strerror}", remedy=["Choose another --file."]) from error
-
-
-def _exists(path: str) -> InitFileError:
-    return InitFileError(
-        f"{path} exists already, and init overwrites nothing", remedy=["Choose another name: smlocal init --file FILE"]
-    )
 
 
 def _quoted(text: str) -> str:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from smlocal.api.validation import Validated
     from smlocal.ci.cases import Case
     from smlocal.ci.services import CiService
+    from smlocal.jobfile.document import Document
 
 _MOST_SHOWN = 30
 """So many files with errors are shown, and so many warnings."""
@@ -74,9 +75,13 @@ def command(
 
 def _timed(path: str, *, strict: bool) -> "tuple[Validated, float]":
     from smlocal.api.validation import validate_file
+    from smlocal.cli.described_documents import use_described_request
+
+    def prepare(document: "Document") -> None:
+        use_described_request(document, lambda text: click.echo(f"! {printable(text)}", err=True), local=not strict)
 
     began = time.monotonic()
-    return validate_file(path, strict=strict), time.monotonic() - began
+    return validate_file(path, strict=strict, prepare=prepare), time.monotonic() - began
 
 
 def _show_warnings(warnings: "Sequence[str]") -> None:

@@ -86,7 +86,8 @@ def test_an_answer_of_the_service(here: Path, capsys: pytest.CaptureFixture[str]
     (here / "answer.json").write_text(json.dumps(answer))
     job = yaml.safe_load(init("answer.json"))
     outside = {"TrainingJobName", "TrainingJobArn", "ModelArtifacts", "TrainingJobStatus", "SecondaryStatusTransitions"}
-    assert job == {name: value for name, value in answer.items() if name not in {*outside, "CreationTime"}}
+    request = {name: value for name, value in answer.items() if name not in {*outside, "CreationTime"}}
+    assert job == {**request, "Local": {"Region": "us-east-1"}}
     assert "smlocal validate job.yaml" in capsys.readouterr().err
 
 
@@ -99,7 +100,7 @@ def test_standard_output(here: Path, capsys: pytest.CaptureFixture[str]) -> None
 def test_nothing_is_overwritten(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "job.yaml").symlink_to("nowhere")
     assert run_command_line(["init"]) == 2
-    assert "[init-file]" in capsys.readouterr().err
+    assert "[new-file]" in capsys.readouterr().err
     assert os.listdir(here) == ["job.yaml"]
 
 
@@ -108,10 +109,10 @@ def test_nothing_is_overwritten(here: Path, capsys: pytest.CaptureFixture[str]) 
     [
         (("Not/An Image",), "image-name"),
         (("none.json",), "job-file-missing"),
-        (("empty.json",), "init-source"),
+        (("empty.json",), "not-a-training-job"),
         (("folder",), "init-source"),
         (("fifo",), "init-source"),
-        (("image:1", "--file", "none/job.yaml"), "init-file"),
+        (("image:1", "--file", "none/job.yaml"), "new-file"),
     ],
 )
 def test_what_is_refused(words: tuple[str, ...], error: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:

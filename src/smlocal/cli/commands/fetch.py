@@ -1,0 +1,86 @@
+"""`smlocal fetch`: a job of the service as a job file."""
+
+import os
+import shlex
+from typing import TYPE_CHECKING
+
+import click
+
+from smlocal.cli.job_options import JOB_FILE_ENDINGS
+from smlocal.cli.new_file import check_new_file, write_new_file
+from smlocal.cli.service_options import service_options
+from smlocal.cli.terminal.printable import printable
+
+if TYPE_CHECKING:
+    from smlocal.remote.fetched_job import FetchedJob
+
+_FILE_OPTION = "-o"
+
+
+@click.command("fetch")
+@click.argument("job", type=click.Path(readable=False), metavar="JOB/FILE")
+@click.option(
+    "--file",
+    "-o",
+    type=click.Path(readable=False),
+    metavar="FILE",
+    default="job.yaml",
+    help='The new job file; "-" is standard output. Default: job.yaml.',
+)
+@click.option("--job", "chosen", metavar="NAME", help="Which job, if a file describes several.")
+@service_options
+def command(*, job: str, file: str, chosen: str | None, profile: str | None, region: str | None) -> None:
+    """Write the job file of a training job of the service.
+
+    JOB is the name or ARN of a job in your AWS account. FILE is a saved answer of DescribeTrainingJob or Search, a
+    request that a SageMaker SDK made, or a filled-in skeleton of the AWS CLI; "-" is standard input. A file needs
+    neither credentials nor the network. Existing files are never overwritten.
+    """
+    check_new_file(file, _FILE_OPTION)
+    fetched = _fetched(job, chosen=chosen, profile=profile, region=region)
+
+    from smlocal.remote.job_file_text import job_file_text
+    from smlocal.remote.unavailable_here import unavailable_here
+
+    write_new_file(file, job_file_text(fetched.job, file=file, notes=fetched.notes), _FILE_OPTION)
+    for note in fetched.notes:
+        _say(note)
+    if fetched.job.is_running:
+        _say(f"{fetched.job.name} had not ended when it was described: {fetched.job.status}")
+    if fetched.job.newer:
+        _say(f"not known to this version of smlocal, and kept as comments: {', '.join(fetched.job.newer)}")
+    if fetched.job.skeleton:
+        _say(f"left out, because they are empty in the skeleton: {len(fetched.job.empty)} members")
+    if fetched.job.untouched:
+        _say(f"nobody may have meant these, which every skeleton has: {', '.join(fetched.job.untouched)}")
+    for each in unavailable_here(fetched.job.request, fetched.job.local):
+        helps = f": {each.option}" if each.option else ""
+        _say(f"{each.text}{helps}")
+    if file != "-":
+        for verb in ("plan", "run"):
+            click.echo(f"  smlocal {verb} {shlex.quote(file)}", err=True)
+
+
+def _fetched(job: str, *, chosen: str | None, profile: str | None, region: str | None) -> "FetchedJob":
+    from smlocal.remote.fetched_job import FetchedJob, fetch_job, is_job_arn
+
+    if not _is_file(job) or is_job_arn(job):
+        if chosen is not None:
+            raise click.UsageError("--job chooses a job in a file.")
+        return fetch_job(job, profile=profile, region=region)
+    from smlocal.remote.answer_file import read_answer
+    from smlocal.remote.described_job import described_job
+
+    document = read_answer(job)
+    found = described_job(document.data, name=document.name, job=chosen)
+    note = "Tags are not in the answer: ListTags has them."
+    return FetchedJob(job=found, notes=(note,) if found.answer is not None and "Tags" not in found.request else ())
+
+
+def _is_file(job: str) -> bool:
+    """Whether the argument names a file: a name of a job has no dots and no slashes."""
+    return job == "-" or os.path.lexists(job) or "/" in job or job.endswith(JOB_FILE_ENDINGS)
+
+
+def _say(text: str) -> None:
+    click.echo(f"! {printable(text)}", err=True)

@@ -1,0 +1,23 @@
+"""A description of a job where a job file is expected: the request in it is used."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from smlocal.jobfile.document import Document
+
+_SIGNS = {"TrainingJobArn", "TrainingJobSummaries", "TrainingJob", "Results", "detail", "S3Operations"}
+"""No job file has such a key. Answers of the service have one, and so has a request that SDK v2 made for Airflow."""
+
+
+def use_described_request(document: "Document", say: Callable[[str], None], *, local: bool = True) -> None:
+    """Replace the answer in a document by its request, and say so. Nothing is done with a job file.
+
+    `local`: add the settings of this machine that keep the job as it was.
+    """
+    if not _SIGNS & document.data.keys():
+        return
+    from smlocal.remote.answer_as_job import make_job, sentences
+
+    for sentence in sentences(make_job(document, local=local), document.name):
+        say(sentence)

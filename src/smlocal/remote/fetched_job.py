@@ -1,0 +1,50 @@
+"""A job of the service: its description, its tags, and what can be found out about its image."""
+
+import re
+
+from smlocal.errors import ServiceForbiddenError, UsageRefusedError
+from smlocal.quick_dataclass import dataclass
+from smlocal.remote.described_job import DescribedJob, described_job
+from smlocal.remote.image_digest import image_note
+from smlocal.remote.service import Service
+
+_ARN = re.compile(r"arn:aws[a-z-]*:sagemaker:(?P<region>[a-z0-9-]+):\d{12}:training-job/(?P<name>.+)")
+_NAME = re.compile(r"[a-zA-Z0-9](?:-*[a-zA-Z0-9]){0,62}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FetchedJob:
+    """A job, with sentences about what the service said beside its description."""
+
+    job: DescribedJob
+    notes: tuple[str, ...]
+
+
+def is_job_arn(text: str) -> bool:
+    """Whether this is the ARN of a training job."""
+    return _ARN.fullmatch(text) is not None
+
+
+def fetch_job(name: str, *, profile: str | None, region: str | None) -> FetchedJob:
+    """A job of the service by its name, or by its ARN, which names the region too."""
+    arn = _ARN.fullmatch(name)
+    if arn is not None:
+        name, region = arn["name"], region or arn["region"]
+    if _NAME.fullmatch(name) is None:
+        raise UsageRefusedError(
+            f"{name!r} is neither a file nor the name of a training job", remedy=["Name a file, a job, or its ARN."]
+        )
+    service = Service(profile=profile, region=region)
+    try:
+        answer = service.describe(name)
+        notes = []
+        tags = []
+        try:
+            tags = service.tags(answer["TrainingJobArn"])
+        except ServiceForbiddenError as error:
+            notes.append(f"Tags are not known: the AWS credentials may not do {error.action}.")
+        job = described_job({**answer, **({"Tags": tags} if tags else {})}, name=name)
+        said = image_note(service, job.request, answer)
+    finally:
+        service.close()
+    return FetchedJob(job=job, notes=tuple([*notes, said] if said else notes))
