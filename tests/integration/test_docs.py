@@ -41,6 +41,7 @@ _BEFORE = {
         smlocal run --detach --name my-tree --image my-shell --output ./out \\
             --env 'SCRIPT=trap "sleep 4; exit 0" TERM; while :; do sleep 0.1; done'
         mkdir src; touch src/train.py""",
+    "docs/service.md": _TREE,
     "docs/secrets.md": "export HF_TOKEN=hidden; echo HF_TOKEN=hidden >.env",
 }
 """What the reader of a page has done by then."""
