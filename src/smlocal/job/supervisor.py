@@ -35,6 +35,7 @@ from smlocal.job.host.failure_file import read_failure
 from smlocal.job.logs.log_paths import log_path, logged_by
 from smlocal.job.metrics.metrics_search import MetricsSearch
 from smlocal.job.mirrored.checkpoints import save_mirrored, with_current_checkpoints
+from smlocal.job.mirrored.end_marker import mark_ends, remove_end_marker
 from smlocal.job.phases import Phases
 from smlocal.job.prepare.job_preparation import Prepared
 from smlocal.job.reporter import Reporter
@@ -130,6 +131,7 @@ def _run_to_the_end(
             write_copy(directory, kind, document)
         reserve_space(directory)
         begin()
+        remove_end_marker(plan, context.reporter.warning)
         context.reporter.planned(plan)
         supervisor.run_attempts()
 
@@ -195,6 +197,8 @@ class Supervisor:
     attempt: Attempt = field(init=False)
     metrics: MetricsSearch = field(init=False)
     results: Results = field(default_factory=Results)
+    ends_marked: bool = False
+    """True once readers of the tensors have been told that no more follow."""
     left_on_engine: bool = False
     """True if the last clean-up did not remove everything from the engine."""
 
@@ -244,6 +248,8 @@ class Supervisor:
     def finish(self) -> None:
         """Decide how the job ended and store that; clean up; only then end the job."""
         ended, reason = ending(self.attempt.outcome, self._failure_file())
+        if not self.ends_marked:
+            self.results.notes += mark_ends(self.plan, self._cancelled)
         release_space(self.context.store.directory(self.plan.name))
         self.results.metrics = self.metrics.finish()
         if self.attempt.ran and (ended.status is TrainingJobStatus.FAILED or self.context.reporter.verbose):
@@ -281,7 +287,7 @@ class Supervisor:
         old = self.attempt
         if old.ran and not old.engine_lost:
             with suppress(EngineError):  # then the next attempt begins from what was saved before
-                self._save_checkpoints(self.context.reporter.working)
+                self._save_mirrored(self.context.reporter.working, last=False)
         self._clean_up()
         if self.plan_again is not None:
             self.plan, self.plan_again = self.plan_again(), None
@@ -298,7 +304,7 @@ class Supervisor:
         phases.enter(SecondaryStatus.UPLOADING, StatusMessage.UPLOADING, ended=attempt.outcome.failed)
         not_saved = None
         try:
-            not_saved = self._save_checkpoints(self._report_upload)
+            not_saved = self._save_mirrored(self._report_upload, last=True)
             results.unpacked = True
             replaced = replaced_artifacts(self.context.store, self.plan.name)
             results.artifacts, results.published = collect_artifacts(
@@ -361,11 +367,14 @@ class Supervisor:
         if not attempt.outcome.decided:
             attempt.fail(failure_reason.client_error(sentence), attempt.explanation or again)
 
-    def _save_checkpoints(self, working: Callable[[str], None]) -> ArtifactError | None:
-        """Save what is mirrored; returns the error if not all of it could be saved."""
+    def _save_mirrored(self, working: Callable[[str], None], *, last: bool) -> ArtifactError | None:
+        """Save what is mirrored; returns the error if not all of it could be saved. `last`: no attempt follows."""
         hosts = [(run.host, run.container.id) for run in self.attempt.runs.values() if run.container.id]
         self.results.notes += self.attempt.mirror_notes
-        saved = save_mirrored(self.plan, hosts, self.context.engine, cancelled=self._cancelled, working=working)
+        saved = save_mirrored(
+            self.plan, hosts, self.context.engine, last=last, cancelled=self._cancelled, working=working
+        )
+        self.ends_marked = last and saved.error is None
         self.results.notes += saved.notes
         self.results.unsent = saved.unsent
         return saved.error

@@ -11,6 +11,10 @@ from smlocal.quick_dataclass import dataclass
 if TYPE_CHECKING:
     from smlocal.contract.model.request import CreateTrainingJobRequest
 
+TENSORS = "tensors"
+END_OF_TENSORS = "training_job_end.ts"
+"""What the debugger's library looks for. In a job it leaves the file to the platform."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CollectorPlan:
@@ -37,6 +41,11 @@ class CollectorPlan:
         """False if LocalPath is in a folder that is mounted anyway."""
         return is_own_mount(self.local_path)
 
+    @property
+    def end_marker(self) -> str | None:
+        """The empty file that says that no more files follow; None if readers do not ask for one."""
+        return END_OF_TENSORS if self.name == TENSORS else None
+
 
 def collectors_of(
     request: "CreateTrainingJobRequest", folders: Mapping[str, str], *, name: str, output: str, publish: bool
@@ -52,7 +61,7 @@ def collectors_of(
             "tensorboard-output",
             True,
         ),
-        ("DebugHookConfig", request.DebugHookConfig, "tensors", paths.TENSORS, "debug-output", False),
+        ("DebugHookConfig", request.DebugHookConfig, TENSORS, paths.TENSORS, "debug-output", False),
     ):
         if config is None:
             continue

@@ -280,6 +280,8 @@ def _collected(plan: JobPlan) -> Iterator[str]:
         folder = quote(each.directory)
         source = f'"by-hand-$job-$h":{quote(each.local_path)}/.'
         yield f"mkdir -p {folder}; for h in $hosts; do docker cp {source} {folder} || :; done"
+        if each.end_marker is not None:
+            yield f"touch {folder}/{each.end_marker}"
 
 
 def is_mounted(tree: TreePlan) -> bool:

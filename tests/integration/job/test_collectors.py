@@ -1,5 +1,6 @@
 """TensorBoard's logs and the debugger's tensors come to their targets while the job runs."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,8 @@ def test_collected_while_the_job_runs(
     assert answer["TrainingJobStatus"] == "Completed"
     assert answer["Local"]["Artifacts"]["Notes"] == []
     assert read(events) == "one\ntwo\nthree\n"
+    assert os.listdir(step.parent) == ["training_job_end.ts"]
+    assert os.listdir(events.parent) == ["events"]
     noted = {note["Id"] for note in answer["Local"]["Notes"]}
     assert ("collectors" in noted) == (where[0] == "out/{job}")
     assert_nothing_left(job.name)

@@ -138,16 +138,20 @@ def save_mirrored(
     hosts: Iterable[tuple[HostPlan, str]],
     engine: Engine,
     *,
+    last: bool,
     cancelled: Callable[[], bool] = lambda: False,
     working: Callable[[str], None] = lambda _: None,
 ) -> Saved:
     """Save the mirrored folders of the hosts, each given with its container.
 
     The containers must have ended, their folders must still exist, and no mirror may be running. It may be called
-    again, also by another process. Once `cancelled` returns True, sending to S3 is stopped.
+    again, also by another process. `last`: no attempt follows, so readers of the tensors are told that they are
+    complete. Once `cancelled` returns True, sending to S3 is stopped.
     """
     if plan.checkpoints is None and not plan.collectors:
         return Saved()
+    from smlocal.artifacts.artifact_errors import artifact_errors
+    from smlocal.job.mirrored.end_marker import put_end_marker
     from smlocal.job.mirrored.folders import S3Access, mirrored_folders  # most jobs have no such folder
 
     pairs = list(hosts)
@@ -159,9 +163,12 @@ def save_mirrored(
         try:
             trees += [folder_tree(folder, host, container, engine) for host, container in pairs]
             report = save_folder(folder, trees, pairs)
+            if last:
+                with artifact_errors():
+                    put_end_marker(folder, folder.target)
         except ArtifactError as error:
             errors.append(error)
-            if folder.s3_prefix is not None and trees and _save_locally(folder, trees, pairs):
+            if folder.s3_prefix is not None and trees and _save_locally(folder, trees, pairs, last=last):
                 notes.append(f"files that are missing in {folder.s3_prefix} are in {folder.fallback}")
                 unsent.append((folder.s3_prefix, folder.fallback))
         else:
@@ -185,15 +192,20 @@ def save_folder(folder: "MirroredFolder", trees: Sequence[HostTree], hosts: _Hos
     return replace(report, clashes=tuple(clashes.values()))
 
 
-def _save_locally(folder: "MirroredFolder", trees: Sequence[HostTree], hosts: _Hosts) -> bool:
+def _save_locally(folder: "MirroredFolder", trees: Sequence[HostTree], hosts: _Hosts, *, last: bool) -> bool:
     """Save to the local folder what could not be sent to S3; False if there is nothing, or that fails too."""
     from smlocal.artifacts.mirror.folder_target import FolderTarget
+    from smlocal.job.mirrored.end_marker import put_end_marker
 
     target = FolderTarget(path=folder.fallback, run_id=folder.plan.run_id)
     try:
-        return bool(save_folder(replace(folder, target=target), trees, hosts).written)
-    except ArtifactError:
+        written = bool(save_folder(replace(folder, target=target), trees, hosts).written)
+        if last and folder.end_marker is not None:
+            put_end_marker(folder, target)
+            return True
+    except (ArtifactError, OSError):
         return False
+    return written
 
 
 def with_current_checkpoints(plan: JobPlan) -> JobPlan:

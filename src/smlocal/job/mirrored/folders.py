@@ -59,6 +59,11 @@ class MirroredFolder:
         return checkpoint_directory(self.plan, host)
 
     @property
+    def end_marker(self) -> str | None:
+        """The file that says that no more files follow; None for a folder without one."""
+        return None if self.collector is None else self.collector.end_marker
+
+    @property
     def state_path(self) -> str:
         """In the job's folder, so that a later supervisor finds it."""
         return f"{self.plan.job_directory}/hosts/{self.name}.journal"
