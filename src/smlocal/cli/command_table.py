@@ -18,6 +18,7 @@ COMMANDS = (
         "shell",
         "metrics",
         "report",
+        "compare",
         "wait",
         "stop",
         "interrupt",

@@ -6,7 +6,7 @@ from smlocal import errors
 def classes(base: type[errors.SmlocalError] = errors.SmlocalError) -> Iterator[type[errors.SmlocalError]]:
     yield base
     for below in base.__subclasses__():
-        if below.__module__ == errors.__name__:
+        if below.__module__.startswith(errors.__name__):
             yield from classes(below)
 
 

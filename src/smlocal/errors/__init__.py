@@ -1,33 +1,18 @@
 """Error classes, one per cause: sentence, remedy, stable id and exit code."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
-
-class SmlocalError(Exception):
-    """An error that a user can cause or meet. It is printed without a traceback."""
-
-    id: ClassVar[str] = "internal"
-    exit_code: ClassVar[int] = 1
-
-    def __init__(self, sentence: str, *, details: Sequence[str] = (), remedy: Sequence[str] = ()) -> None:
-        """Keep the sentence, the lines that show where, and the lines that say what to do."""
-        super().__init__(sentence)
-        self.sentence = sentence
-        self.details = tuple(details)
-        self.remedy = tuple(remedy)
-
-
-class RequestRefusedError(SmlocalError):
-    """The service would refuse this at creation, or the command line is wrong: no job is made."""
-
-    exit_code = 2
-
-
-class MachineNotReadyError(SmlocalError):
-    """Something only this machine lacks, found before the start: no job is made."""
-
-    exit_code = 3
+from smlocal.errors.base import MachineNotReadyError as MachineNotReadyError
+from smlocal.errors.base import RequestRefusedError as RequestRefusedError
+from smlocal.errors.base import SmlocalError as SmlocalError
+from smlocal.errors.of_the_service import LogFileError as LogFileError
+from smlocal.errors.of_the_service import NotATrainingJobError as NotATrainingJobError
+from smlocal.errors.of_the_service import RegionMissingError as RegionMissingError
+from smlocal.errors.of_the_service import ServiceForbiddenError as ServiceForbiddenError
+from smlocal.errors.of_the_service import ServiceJobRunningError as ServiceJobRunningError
+from smlocal.errors.of_the_service import ServiceJobUnknownError as ServiceJobUnknownError
+from smlocal.errors.of_the_service import ServiceRefusedError as ServiceRefusedError
+from smlocal.errors.of_the_service import ServiceUnreachableError as ServiceUnreachableError
 
 
 class UsageRefusedError(RequestRefusedError):
@@ -88,38 +73,6 @@ class InitSourceError(RequestRefusedError):
     """What `smlocal init` was given is neither an image, a folder with a Dockerfile nor a file."""
 
     id = "init-source"
-
-
-class NotATrainingJobError(RequestRefusedError):
-    """A document is not the description of one training job: another operation's answer, a list, a summary."""
-
-    id = "not-a-training-job"
-
-
-class ServiceJobUnknownError(RequestRefusedError):
-    """The service has no training job of this name, in this account and region."""
-
-    id = "service-job-unknown"
-
-
-class ServiceRefusedError(RequestRefusedError):
-    """The service refuses a request, for another reason than missing rights."""
-
-    id = "service-refused"
-
-    def __init__(
-        self,
-        sentence: str,
-        *,
-        details: Sequence[str] = (),
-        remedy: Sequence[str] = (),
-        code: str = "",
-        operation: str = "",
-    ) -> None:
-        """Keep also the service's code and the operation that it refused."""
-        super().__init__(sentence, details=details, remedy=remedy)
-        self.code = code
-        self.operation = operation
 
 
 class JobFileMissingError(RequestRefusedError):
@@ -392,31 +345,6 @@ class ClockWrongError(MachineNotReadyError):
     """AWS refuses requests because the clock of this machine is wrong."""
 
     id = "clock-wrong"
-
-
-class RegionMissingError(MachineNotReadyError):
-    """No AWS region is configured, and the service has one endpoint for each."""
-
-    id = "region-missing"
-
-
-class ServiceForbiddenError(MachineNotReadyError):
-    """The user may not do this on the service."""
-
-    id = "service-forbidden"
-
-    def __init__(
-        self, sentence: str, *, details: Sequence[str] = (), remedy: Sequence[str] = (), action: str = ""
-    ) -> None:
-        """Keep also the action that is missing, such as `sagemaker:ListTags`."""
-        super().__init__(sentence, details=details, remedy=remedy)
-        self.action = action
-
-
-class ServiceUnreachableError(MachineNotReadyError):
-    """A service of AWS does not answer, or answers that it cannot now."""
-
-    id = "service-unreachable"
 
 
 class RoleNotAssumedError(MachineNotReadyError):

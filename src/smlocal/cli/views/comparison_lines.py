@@ -1,0 +1,88 @@
+"""Two jobs side by side as text: what differs first, then in a line what is the same."""
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from smlocal.cli.terminal.columns import row
+from smlocal.cli.terminal.printable import printable
+from smlocal.contract.secrets.masking import masked
+
+if TYPE_CHECKING:
+    from smlocal.remote.compare.differences import Comparison, Difference, Section
+    from smlocal.remote.compare.subject import Subject
+
+_MOST = 30
+"""Differences of one section that are shown."""
+_LONGEST_PATH = 40
+_HEAD = 14
+_NONE = "none"
+_COUNTED = {"environment": "variable", "request": "member", "metrics": "metric", "archives": "file"}
+"""What the things of a section are."""
+
+
+def comparison_lines(found: "Comparison", *, width: int | None) -> Iterator[str]:
+    """The whole screen."""
+    yield from _subject("A", found.a, width)
+    yield from _subject("B", found.b, width)
+    if found.same:
+        yield "Nothing differs"
+    for section in found.sections:
+        if section.differences and not section.measured:
+            yield f"Differs: {section.name}"
+            yield from _differences(section, width)
+    same = [_same(each) for each in found.sections if each.same and not each.differences and not each.measured]
+    if same:
+        yield from row(f"{'Same':<{_HEAD}}", " · ".join(same), width=width)
+    measured = [each for section in found.sections if section.measured for each in section.differences]
+    if measured:
+        shown = " · ".join(f"{each.path} {_text(each.path, each.a)} → {_text(each.path, each.b)}" for each in measured)
+        yield from row(f"{'Measured':<{_HEAD}}", shown, width=width)
+    for section in found.sections:
+        if section.unknown:
+            yield from row(f"{'Not compared':<{_HEAD}}", f"{section.name}: {printable(section.unknown)}", width=width)
+
+
+def _subject(letter: str, subject: "Subject", width: int | None) -> Iterator[str]:
+    status = "a request" if subject.end is None else subject.end.status
+    running = " (it has not ended)" if subject.end is not None and not subject.end.ended else ""
+    yield from row(f"{letter}  ", printable(f"{subject.title}   {subject.origin}, {status}{running}"), width=width)
+
+
+def _same(section: "Section") -> str:
+    kind = _COUNTED.get(section.name)
+    if kind is None:
+        return section.name
+    return f"{section.name} ({section.same} {kind}{'s' * (section.same != 1)})"
+
+
+def _differences(section: "Section", width: int | None) -> Iterator[str]:
+    shown = section.differences[:_MOST]
+    column = min(_LONGEST_PATH, max(len(each.path) for each in shown))
+    for each in shown:
+        yield from _difference(each, column, width)
+    if len(section.differences) > _MOST:
+        yield f"  and {len(section.differences) - _MOST:,} more: --json has all"
+
+
+def _difference(each: "Difference", column: int, width: int | None) -> Iterator[str]:
+    """In one line if there is room."""
+    a, b = _text(each.path, each.a), _text(each.path, each.b)
+    head = f"  {printable(each.path):<{column}}  "
+    line = f"{head}{a} → {b}"
+    if "\n" not in line and len(line) <= (width or 120):
+        yield line
+        return
+    yield head.rstrip()
+    yield from row("    A  ", a, width=width)
+    yield from row("    B  ", b, width=width)
+
+
+def _text(path: str, value: Any) -> str:
+    """A value without secrets."""
+    if value is None:
+        return _NONE
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    text = value if isinstance(value, str) else json.dumps(value, default=str)
+    return printable(masked(path.rpartition(".")[2].rpartition("]")[2] or path, text))
