@@ -1,3 +1,5 @@
+import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,3 +42,21 @@ def answer() -> dict[str, Any]:
         "ProfilingStatus": "Disabled",
         "ResponseMetadata": {"HTTPStatusCode": 200},
     }
+
+
+@pytest.fixture
+def aws_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """Somebody with keys and a region, and no files of AWS. Nothing is tried twice."""
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    for name, value in {
+        "AWS_ACCESS_KEY_ID": "key",
+        "AWS_SECRET_ACCESS_KEY": "secret",
+        "AWS_DEFAULT_REGION": "eu-west-1",
+        "AWS_CONFIG_FILE": str(tmp_path / "config"),
+        "AWS_SHARED_CREDENTIALS_FILE": str(tmp_path / "credentials"),
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "AWS_MAX_ATTEMPTS": "1",
+    }.items():
+        monkeypatch.setenv(name, value)
+    return monkeypatch
