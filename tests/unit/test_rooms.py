@@ -9,7 +9,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "smlocal"
-MODULES = sorted(SOURCE.rglob("*.py"))
+CONTAINER = SOURCE / "distributed" / "container_package"
+"""It runs in containers, where smlocal is not."""
+MODULES = sorted({*SOURCE.rglob("*.py")} - {*CONTAINER.rglob("*.py")})
 LONGEST = 600
 NAMES_THAT_SAY_NOTHING = {"utils", "util", "helpers", "helper", "common", "misc", "manager"}
 
@@ -22,7 +24,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "threads": set(),
     "contract": {"errors"},
     "jobfile": {"contract", "errors"},
-    "planning": {"contract", "jobfile", "errors"},
+    "distributed": {"contract", "jobfile", "errors"},
+    "planning": {"contract", "jobfile", "distributed", "errors"},
     "sources": {"contract", "errors"},
     "engine": {"contract", "planning", "errors"},
     "store": {"contract"} | BELOW,
@@ -33,6 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "job": {
         "ci",
         "contract",
+        "distributed",
         "jobfile",
         "planning",
         "readable",
@@ -46,7 +50,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     }
     | BELOW,
     "doctor": {"contract", "readable", "sources", "engine", "channels", "store", "job", "errors"},
-    "report": {"contract", "readable", "planning", "store", "job", "errors"},
+    "report": {"contract", "distributed", "readable", "planning", "store", "job", "errors"},
     "api": {"contract", "jobfile", "planning", "engine", "store", "job", "ci", "report", "errors"},
     "submission": {"contract", "jobfile", "planning", "store", "job", "errors"},
     "pytest_plugin": {"api", "errors"},
@@ -194,3 +198,11 @@ def test_the_page_says_the_same() -> None:
 def test_modules_are_small_and_named_for_what_they_do(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST
     assert not NAMES_THAT_SAY_NOTHING & {*path.stem.split("_"), path.parent.name}
+
+
+@pytest.mark.parametrize("path", sorted(CONTAINER.rglob("*.py")), ids=lambda path: str(path.relative_to(CONTAINER)))
+def test_what_runs_in_containers_is_free_of_smlocal_and_readable_by_old_pythons(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"), feature_version=(3, 8))
+    names = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) if not node.level]
+    assert [name for name in names if name.partition(".")[0] == "smlocal"] == []

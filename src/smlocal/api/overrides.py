@@ -39,6 +39,8 @@ class Overrides(TypedDict, total=False):
     """Upload artifacts and mirror checkpoints to their s3:// locations."""
     gpus: str | int | None
     allow_cpu: bool
+    processes_per_host: int | None
+    """Of the training toolkit, for MPI, torchrun and data parallelism."""
     pull: Literal["missing", "always", "never"] | None
     keep: Literal["failed", "all", "none"] | None
     """Which ended jobs keep their containers and folders."""
@@ -60,6 +62,8 @@ _PLACES: Mapping[str, tuple[str, ...]] = {
 _SWITCHES: Mapping[str, tuple[str, ...]] = {"allow_cpu": ("Local", "AllowCpu"), "publish": ("Local", "Publish")}
 
 
+_PROCESSES = ("HyperParameters", "sagemaker_mpi_num_of_processes_per_host")
+"""The toolkit reads it for every launcher."""
 _MAPS: Mapping[str, tuple[str, ...]] = {
     "hyperparameters": ("HyperParameters",),
     "environment": ("Environment",),
@@ -80,6 +84,8 @@ def apply_overrides(document: "Document", given: Overrides) -> None:
     _apply_folders(document, given)
     for key, value in (given.get("hyperparameters") or {}).items():
         document.set(("HyperParameters", key), str(value))
+    if given.get("processes_per_host") is not None:
+        document.set(_PROCESSES, str(given["processes_per_host"]))
     for key, value in (given.get("environment") or {}).items():
         document.set(("Environment", key), value)
     for prefix, folder in (given.get("sources") or {}).items():
@@ -109,7 +115,13 @@ def _stated(document: "Document", option: str) -> bool:
         asked = document.data.get("OutputDataConfig")
         uri = asked.get("S3OutputPath") if isinstance(asked, dict) else None
         return document.has(("Local", "Output")) or (uri is not None and not _is_remote(uri))
-    place = {**_PLACES, **_SWITCHES, "gpus": ("Local", "Gpus"), "code": ("Local", "Code")}.get(option)
+    place = {
+        **_PLACES,
+        **_SWITCHES,
+        "gpus": ("Local", "Gpus"),
+        "code": ("Local", "Code"),
+        "processes_per_host": _PROCESSES,
+    }.get(option)
     return place is not None and document.has(place)
 
 

@@ -86,6 +86,12 @@ def override_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--gpus", metavar="GPUS", help="GPUs of each host: auto, all, none, a number, or ids such as device=0,2."
         ),
         click.option("--allow-cpu", is_flag=True, help="Run a GPU or Neuron instance type without its devices."),
+        click.option(
+            "--processes-per-host",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="Processes that the training toolkit starts on each host.",
+        ),
         click.option("--strict", is_flag=True, help="Accept only what the service accepts."),
     )
     for option in reversed(options):

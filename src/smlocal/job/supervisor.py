@@ -320,6 +320,10 @@ class Supervisor:
                 from smlocal.job.finish.changes import changed_files  # few jobs want it
 
                 results.changes = changed_files(attempt.runs.values(), self.context.engine)
+            if self.plan.data_parallel is not None:
+                from smlocal.job.finish.data_parallel_records import data_parallel_records  # few jobs have any
+
+                results.data_parallel = data_parallel_records(self.plan, attempt.runs.values(), self.context.engine)
             if not_saved is not None:
                 self._upload_failed(not_saved, not_saved.remedy)
         except ArtifactError as error:

@@ -3,6 +3,8 @@
 from typing import Annotated, Literal
 
 from smlocal.contract import limits
+from smlocal.contract.data_parallel import SCHEMA as DATA_PARALLEL_SCHEMA
+from smlocal.contract.data_parallel import DataParallelChoice, data_parallel_trouble
 from smlocal.contract.gpus import SCHEMA as GPUS_SCHEMA
 from smlocal.contract.gpus import GpuChoice, gpus_trouble
 from smlocal.contract.model.constraints import Checked, Items, Text, Whole
@@ -118,6 +120,13 @@ class LocalSettings(Structure):
         description="GPUs: as the instance type has, all of this machine, none, a number per host, or ids.",
     )
     AllowCpu: bool = setting(default=False, description="Run a GPU or Neuron instance type without them.")
+    DataParallel: Annotated[DataParallelChoice, Checked(trouble=data_parallel_trouble, schema=DATA_PARALLEL_SCHEMA)] = (
+        setting(
+            default="auto",
+            description="Stand-in for smdistributed.dataparallel: auto (as requested), always, never, strict, or "
+            "a block.",
+        )
+    )
     Pull: Literal["missing", "always", "never"] = setting(default="missing", description="When to pull the image.")
     Keep: Literal["failed", "all", "none"] = setting(
         default="none", description="Which ended jobs keep their containers and folders: failed ones, all, none."

@@ -8,6 +8,7 @@ from smlocal.contract.documents.environment import container_environment
 from smlocal.contract.identity import instance_hostname, training_job_arn
 from smlocal.contract.model.request import AlgorithmSpecification, CreateTrainingJobRequest
 from smlocal.contract.outcome.describe import DEFAULT_MAX_RUNTIME
+from smlocal.distributed.requested import data_parallel_of
 from smlocal.jobfile.job_file import JobFile
 from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.planning.channels import manifests, pipes_of, trees_of
@@ -52,6 +53,7 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
         isolated = request.EnableNetworkIsolation is True
         network = plan_network(stem, facts.subnet, names, within=local.NetworkRange, isolated=isolated)
     endpoints, named = endpoints_of(local, facts, network)
+    data_parallel = data_parallel_of(request, local)
     plan = JobPlan(
         name=name,
         run_id=facts.run_id,
@@ -122,12 +124,22 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
         fifos_after=_seconds_late(local, "LateFifo"),
         unreachable=() if network is not None and network.isolated else facts.loopback_only,
         cache_bytes=local.CacheGiB << 30 if local.Cache else 0,
+        data_parallel=data_parallel,
         request={"TrainingJobName": name, **job.raw},
     )
+    if data_parallel is not None:
+        plan = replace(plan, hosts=tuple(_with_search_paths(host, facts) for host in plan.hosts))
     if wants_limits(local):
         limited = (replace(h, limits=limits_of(h.host, resources, local, facts, h.channels)) for h in plan.hosts)
         plan = replace(plan, hosts=tuple(limited), no_volume=facts.no_volume)
     return replace(plan, notes=notes(plan, job))
+
+
+def _with_search_paths(host: HostPlan, facts: Facts) -> HostPlan:
+    from smlocal.distributed.mounts import search_paths  # few jobs ask for the library
+
+    image = facts.image.environment if facts.image is not None else {}
+    return replace(host, environment={**host.environment, **search_paths(host.environment, image)})
 
 
 def _seconds_late(local: LocalSettings, kind: str) -> int:

@@ -101,6 +101,16 @@ def collector_directory(plan: JobPlan, host: HostPlan, collector: CollectorPlan)
     return f"{host_directory(plan, host)}{path}"
 
 
+def data_parallel_directory(plan: JobPlan, host: HostPlan) -> str:
+    """The folder on this machine with the stand-in for the data parallel library."""
+    return f"{host_directory(plan, host)}/data-parallel"
+
+
+def records_directory(plan: JobPlan, host: HostPlan) -> str:
+    """The folder on this machine with what the processes of a host record about data parallelism."""
+    return f"{host_directory(plan, host)}/data-parallel-records"
+
+
 def _network(plan: JobPlan) -> dict[str, Any] | None:
     network = plan.network
     if network is None:
@@ -166,6 +176,7 @@ def _host(plan: JobPlan, host: HostPlan) -> dict[str, Any]:
             *(_tree(tree) for tree in (*host.channels, *([plan.code] if plan.code is not None else []))),
             *(_pipe(pipe) for pipe in host.pipes),
             *_mirrored_mounts(plan, host),
+            *_data_parallel_mounts(plan, host),
         ],
     }
 
@@ -188,6 +199,17 @@ def _mirrored_mounts(plan: JobPlan, host: HostPlan) -> list[dict[str, Any]]:
     if plan.checkpoints is not None and plan.checkpoints.own_mount:
         folders.append((plan.checkpoints.local_path, checkpoint_directory(plan, host)))
     return [{"Target": target, "Kind": _kind(plan), "Source": source} for target, source in folders]
+
+
+def _data_parallel_mounts(plan: JobPlan, host: HostPlan) -> list[dict[str, Any]]:
+    if plan.data_parallel is None:
+        return []
+    from smlocal.distributed.mounts import PACKAGE, RECORDS
+
+    return [
+        {"Target": PACKAGE, "Kind": _kind(plan), "Source": data_parallel_directory(plan, host), "Writable": False},
+        {"Target": RECORDS, "Kind": _kind(plan), "Source": records_directory(plan, host)},
+    ]
 
 
 def _kind(plan: JobPlan) -> str:

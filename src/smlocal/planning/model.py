@@ -10,6 +10,7 @@ from smlocal.contract.gpus import GpuDevices
 from smlocal.contract.limits import Limits
 from smlocal.contract.listing import Listing
 from smlocal.contract.sharding import WHOLE, Shard
+from smlocal.distributed.requested import DataParallelPlan
 from smlocal.planning.collectors import CollectorPlan
 from smlocal.planning.facts import EngineFacts, ImageFacts, MachineFacts
 from smlocal.planning.network import NetworkPlan
@@ -217,6 +218,8 @@ class JobPlan:
     """The size of the download cache; 0: no cache."""
     no_volume: str | None = None
     """Why the size of the volume cannot be enforced although it should."""
+    data_parallel: DataParallelPlan | None = None
+    """None if the containers do not get the stand-in for the data parallel library."""
     notes: tuple[Note, ...] = ()
 
     @property

@@ -7,6 +7,7 @@ from smlocal.contract.documents.hosts import INTERFACE
 from smlocal.contract.instance_types import is_this_machine
 from smlocal.contract.secrets.urls import without_passwords
 from smlocal.jobfile.job_file import JobFile
+from smlocal.planning.distributed_notes import DISTRIBUTED_RULES
 from smlocal.planning.engine_notes import ENGINE_RULES
 from smlocal.planning.gpu_notes import GPU_RULES
 from smlocal.planning.image_notes import IMAGE_RULES
@@ -213,6 +214,7 @@ RULES = (
     NoteRule(id="submit-directory", says=_submit_directory, warning=True),
     *GPU_RULES,
     *LIMIT_RULES,
+    *DISTRIBUTED_RULES,
     NoteRule(id="relaxed-name", says=_relaxed_name),
     NoteRule(id="relaxed-role", says=_relaxed_role),
     NoteRule(id="relaxed-instance", says=_relaxed_instance),

@@ -133,10 +133,16 @@ def _differences(plan: JobPlan) -> Iterator[str]:
         yield f"Nothing is uploaded: aws s3 cp --recursive {quote(plan.output.directory)}/output has to follow."
     if plan.credentials is not None:
         yield "The containers get no credentials."
+    yield from _data_parallel_differences(plan)
     if any(host.limits.disk is not None for host in plan.hosts):
         yield "The size of the volume is not limited."
     if plan.request.get("AlgorithmSpecification", {}).get("MetricDefinitions"):
         yield "Metrics are not extracted from the output."
+
+
+def _data_parallel_differences(plan: JobPlan) -> Iterator[str]:
+    if plan.data_parallel is not None:
+        yield "What the data parallel library records is not kept, and Local.DataParallel: strict is not obeyed."
 
 
 def _refusals(plan: JobPlan) -> Iterator[str]:
@@ -221,11 +227,27 @@ def _create(plan: JobPlan, host: HostPlan, secrets: ScriptSecrets) -> Iterator[s
             yield f'--mount type=bind,source="$PWD"/{_here(host, _place(tree))},target={tree.target},readonly'
     if plan.checkpoints is not None:
         yield _bind(plan.checkpoints.directory, plan.checkpoints.local_path, writable=True)
+    yield from _data_parallel(plan)
     yield from (f"-e {secrets.variable(variable, value)}" for variable, value in host.environment.items())
     words = secrets.command([*(plan.entrypoint or ()), *(plan.command or ())])
     if plan.entrypoint:
         yield f"--entrypoint {words.pop(0)}"
     yield " ".join([quote(plan.image), *words])
+
+
+def _data_parallel(plan: JobPlan) -> Iterator[str]:
+    """The stand-in for the data parallel library, from where smlocal is installed."""
+    if plan.data_parallel is None:
+        return
+    from smlocal.distributed.mounts import PACKAGE
+    from smlocal.distributed.package import SOURCE
+
+    yield _bind(SOURCE, PACKAGE, writable=False)
+    settings = plan.data_parallel
+    if settings.mode != "plain":
+        yield f"-e SMLOCAL_DDP_MODE={settings.mode}"
+    if settings.fusion_buffer_bytes is not None:
+        yield f"-e SMLOCAL_DDP_FUSION_BUFFER_BYTES={settings.fusion_buffer_bytes}"
 
 
 def limit_options(host: HostPlan) -> Iterator[str]:

@@ -84,6 +84,7 @@ def test_defaults_of_local() -> None:
         "Processes": None,
         "Gpus": "auto",
         "AllowCpu": False,
+        "DataParallel": "auto",
         "Pull": "missing",
         "Keep": "none",
         "Faults": [],

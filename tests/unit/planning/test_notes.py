@@ -52,6 +52,15 @@ ENDPOINTS = {"s3": "http://localhost:9000"}
 # job that does not have it.
 Change = tuple[Mapping[str, Any], Mapping[str, Any], Mapping[str, Any], Mapping[str, Any] | None]
 NOTHING: Change = ({}, {}, {}, {})
+
+
+def _data_parallel(instance_type: str, **hyperparameters: str) -> dict[str, Any]:
+    return {
+        "HyperParameters": {"sagemaker_distributed_dataparallel_enabled": "true", **hyperparameters},
+        "ResourceConfig": {"InstanceType": instance_type, "InstanceCount": 1},
+    }
+
+
 CASES: dict[str, tuple[Change, Change]] = {
     "entrypoint-shell-form": (({}, {}, {}, {"entrypoint": ("/bin/sh", "-c", "python t.py")}), NOTHING),
     "sample": (({}, {"Sample": 2}, {"left_out": 5}, {}), NOTHING),
@@ -117,6 +126,28 @@ CASES: dict[str, tuple[Change, Change]] = {
     "gpus-shared": ((GPU, {"Gpus": ["3"]}, {}, {}), (GPU, {"Gpus": [2]}, {}, {})),
     "gpu-count": ((GPU, {"Gpus": 2}, {}, {}), (GPU, {"Gpus": [2]}, {}, {})),
     "relaxed-instance": (({"ResourceConfig": {"InstanceType": "local", "InstanceCount": 1}}, {}, {}, {}), NOTHING),
+    "data-parallel-type": (
+        (_data_parallel("ml.m5.large"), {}, {}, {}),
+        (_data_parallel("ml.p4d.24xlarge"), {}, {}, {}),
+    ),
+    "data-parallel-processes": (
+        (_data_parallel("ml.p4d.24xlarge", sagemaker_mpi_num_of_processes_per_host="2"), {}, {}, {}),
+        (_data_parallel("ml.p4d.24xlarge", sagemaker_mpi_num_of_processes_per_host="8"), {}, {}, {}),
+    ),
+    "data-parallel-groups": (
+        (_data_parallel("ml.p4d.24xlarge"), {}, {}, {}),
+        (
+            _data_parallel("ml.p4d.24xlarge", sagemaker_distribution_instance_groups='["homogeneousCluster"]'),
+            {},
+            {},
+            {},
+        ),
+    ),
+    "data-parallel-off": (
+        (_data_parallel("ml.p4d.24xlarge"), {"DataParallel": "never"}, {}, {}),
+        (_data_parallel("ml.p4d.24xlarge"), {}, {}, {}),
+    ),
+    "data-parallel": ((_data_parallel("ml.p4d.24xlarge"), {}, {}, {}), NOTHING),
     "allow-cpu": ((GPU, {"AllowCpu": True}, {}, {}), (GPU, {}, {}, {})),
     "instance-size": (NOTHING, ({"ResourceConfig": {"InstanceType": "ml.m5.4xlarge", "InstanceCount": 1}}, {}, {}, {})),
     "volume-size": ((VOLUME, {}, {}, {}), NOTHING),

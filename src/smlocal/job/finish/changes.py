@@ -9,7 +9,7 @@ from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError
 from smlocal.job.host.host_run import HostRun
 
-_PROVIDED = (f"{paths.ROOT}/", "/tmp/", "/dev/", "/proc/", "/sys/")  # noqa: S108 - a folder of the container
+_PROVIDED = (f"{paths.ROOT}/", "/opt/smlocal/", "/tmp/", "/dev/", "/proc/", "/sys/")  # noqa: S108 - a folder of the container
 _OF_THE_ENGINE = frozenset(
     {"/etc", "/etc/hosts", "/etc/hostname", "/etc/resolv.conf", "/etc/mtab", "/run", "/run/.containerenv"}
 )

@@ -36,6 +36,8 @@ class Results:
     """Notes on artifacts and checkpoints."""
     changes: dict[str, list[str]] = field(default_factory=dict)
     """Files that containers wrote outside /opt/ml and /tmp, by host, if they were to be listed."""
+    data_parallel: dict[str, Any] | None = None
+    """What the ranks recorded, of a job that got the stand-in for the data parallel library."""
     leftovers: list[str] = field(default_factory=list)
     docker_command: str | None = None
     """What starts the job again by hand, of a job that failed."""
@@ -78,6 +80,7 @@ def local_block(
         "Usage": _usage(plan, attempt),
         **({} if credentials is None else {"Credentials": {"Mode": credentials.plan.mode, "Notes": credentials.notes}}),
         **({"Changes": results.changes} if plan.list_changes else {}),
+        **({} if results.data_parallel is None else {"DataParallel": results.data_parallel}),
         "Seconds": dict(attempt.context.phases.seconds),
         "Notes": note_documents(plan),
         "Image": plan.image_facts and plan.image_facts.id,

@@ -195,8 +195,13 @@ class HostRun:
         give_to_root(self.engine, self.container.id, "/", entries)
 
     def _not_for_root(self) -> set[str]:
-        """The folder where FIFOs will be made, read-only mounts, and the user's own file systems."""
-        read_only = {mount.target for mount in _mounts_of(self.staged) if mount.read_only}
+        """The folder where FIFOs will be made, read-only mounts, and folders that belong to others."""
+        mounts = (*self._mounts, *_mounts_of(self.staged))
+        read_only = {mount.target for mount in mounts if mount.read_only}
+        if self.plan.data_parallel is not None:
+            from smlocal.distributed.mounts import RECORDS  # few jobs ask for the library
+
+            read_only.add(RECORDS)  # where processes of any user write
         return read_only | {target for _, target in self.file_systems} | ({paths.DATA} if self.host.pipes else set())
 
     def _folders(self) -> list[str]:

@@ -10,6 +10,7 @@ import stat
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 
@@ -49,7 +50,7 @@ def fill_volumes(
             raise StagingError(client_error(f"Data download failed:{tree.listing.failure}"))
         with copying() if tree.listing.remote else nullcontext():
             listings.append(delivery.download(tree))
-    writable = [mount for _, mount in folders]
+    writable = [replace(mount, read_only=False) for _, mount in folders]
     writable += [Mount(source=volume, target=tree.target, volume=True) for tree, volume in trees]
     for mount in writable:
         engine.create_volume(mount.source, labels, {})
@@ -98,23 +99,24 @@ def _parts(
 ) -> Iterator[tuple[str, Callable[[str], Iterator[bytes]]]]:
     """Each mount's path, and a function for its archive below a given path. `sent` gets the bytes of each tree."""
     for here, mount in folders:
-        yield mount.target, partial(_folder, here)
+        yield mount.target, partial(_folder, here, programs=mount.read_only)
     for index, (tree, listing) in enumerate(zip(trees, listings, strict=True)):
         yield tree.target, partial(_tree, listing, sent, index)
 
 
-def _folder(here: str, there: str) -> Iterator[bytes]:
-    """A folder that was made for the host, owned by root as on the service."""
+def _folder(here: str, there: str, *, programs: bool) -> Iterator[bytes]:
+    """A folder that was made for the host, owned by root as on the service. `programs`: files may be executable."""
     for folder, below, files in os.walk(here):
         below.sort()
         at = there + folder.removeprefix(here)
-        yield from _directory(at)
+        yield from _directory(at, 0o1777 if os.stat(folder).st_mode & stat.S_ISVTX else 0o755)
         for name in sorted(files):
             path = f"{folder}/{name}"
             status = os.stat(path)
             with open(path, "rb", buffering=0) as file:
                 mtime = int(status.st_mtime_ns // 10**9)
-                yield from _file(f"{at}/{name}", file.fileno(), status.st_size, mtime, f"{at}/{name}")
+                mode = 0o755 if programs and status.st_mode & stat.S_IXUSR else 0o644
+                yield from _file(f"{at}/{name}", file.fileno(), status.st_size, mtime, f"{at}/{name}", mode=mode)
 
 
 def _tree(listing: Listing, sent: list[int], index: int, there: str) -> Iterator[bytes]:
@@ -137,9 +139,9 @@ def _tree(listing: Listing, sent: list[int], index: int, there: str) -> Iterator
             os.close(descriptor)
 
 
-def _file(path: str, descriptor: int, size: int, mtime: int, uri: str) -> Iterator[bytes]:
+def _file(path: str, descriptor: int, size: int, mtime: int, uri: str, *, mode: int = 0o644) -> Iterator[bytes]:
     """Exactly as many bytes as the header says; otherwise the archive would be invalid."""
-    yield header(path=_name(path), mode=stat.S_IFREG | 0o644, mtime=mtime, size=size)
+    yield header(path=_name(path), mode=stat.S_IFREG | mode, mtime=mtime, size=size)
     remaining = size
     while remaining:
         try:
@@ -153,9 +155,9 @@ def _file(path: str, descriptor: int, size: int, mtime: int, uri: str) -> Iterat
     yield bytes(padding(size))
 
 
-def _directory(path: str) -> Iterator[bytes]:
+def _directory(path: str, mode: int = 0o755) -> Iterator[bytes]:
     if name := _name(path):  # empty: the root of the volume
-        yield header(path=name, mode=stat.S_IFDIR | 0o755, mtime=int(time.time()))
+        yield header(path=name, mode=stat.S_IFDIR | mode, mtime=int(time.time()))
 
 
 def _name(path: str) -> bytes:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from contextlib import nullcontext
+from dataclasses import replace
 
 from smlocal.channels.file import prepare_channel
 from smlocal.channels.interface import Copying, Means, StagedChannel, unbroken
@@ -13,7 +14,7 @@ from smlocal.errors import StagingError
 from smlocal.job.host.delivery import Delivery
 from smlocal.job.mirrored.checkpoints import checkpoint_mounts, download_checkpoints, restore_checkpoints
 from smlocal.job.mirrored.collectors import collector_mounts, make_collectors
-from smlocal.planning.document import host_directory
+from smlocal.planning.document import data_parallel_directory, host_directory, records_directory
 from smlocal.planning.model import HostPlan, JobPlan, TreePlan
 from smlocal.planning.staging import Staging
 
@@ -38,6 +39,11 @@ def build_tree(
         _make_directory(base + _below(tree.target))
     restore_checkpoints(plan, host, delivery, copying)
     make_collectors(plan, host)
+    if plan.data_parallel is not None:
+        from smlocal.distributed.package import make_records_folder, write_package  # few jobs ask for the library
+
+        write_package(plan.data_parallel, data_parallel_directory(plan, host))
+        make_records_folder(records_directory(plan, host))
     return mounts(plan, host)
 
 
@@ -51,7 +57,7 @@ def mounts(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
 def _volumes(plan: JobPlan, host: HostPlan) -> list[tuple[str, Mount]]:
     """Each folder of this machine with the volume in its place."""
     return [
-        (mount.source, Mount(source=f"{host.container}-volume-{number}", target=mount.target, volume=True))
+        (mount.source, replace(mount, source=f"{host.container}-volume-{number}", volume=True))
         for number, mount in enumerate(_folders(plan, host))
     ]
 
@@ -59,7 +65,17 @@ def _volumes(plan: JobPlan, host: HostPlan) -> list[tuple[str, Mount]]:
 def _folders(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
     base = host_directory(plan, host)
     folders = tuple(Mount(source=base + _below(folder), target=folder) for folder in MOUNTED)
-    return (*folders, *checkpoint_mounts(plan, host), *collector_mounts(plan, host))
+    mirrored = (*checkpoint_mounts(plan, host), *collector_mounts(plan, host))
+    return (*folders, *mirrored, *(() if plan.data_parallel is None else _data_parallel_mounts(plan, host)))
+
+
+def _data_parallel_mounts(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
+    from smlocal.distributed.mounts import PACKAGE, RECORDS
+
+    return (
+        Mount(source=data_parallel_directory(plan, host), target=PACKAGE, read_only=True),
+        Mount(source=records_directory(plan, host), target=RECORDS),
+    )
 
 
 def stage_trees(

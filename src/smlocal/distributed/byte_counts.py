@@ -1,0 +1,96 @@
+"""What the ranks of a job recorded, as the block `Local.DataParallel`. Containers wrote it, so it may be anything."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+MOST_RECORDS: Final = 4096
+LONGEST_RECORD: Final = 1 << 18
+"""In bytes."""
+_NEVER: Final = 1e12
+"""Seconds since 1970; no time of a real run."""
+_Record = Mapping[str, Any]
+
+
+def read_record(content: bytes) -> _Record | None:
+    """The record in a file; None if it is none."""
+    try:
+        record = json.loads(content)
+    except ValueError:
+        return None
+    return record if isinstance(record, dict) and record.get("Library") in {"stand-in", "image"} else None
+
+
+def data_parallel_block(found: Iterable[_Record]) -> dict[str, Any]:
+    """Which library was used, by how many ranks, and what was counted. `Library` is None if no process used one."""
+    records = list(found)
+    of_image = next((record for record in records if record["Library"] == "image"), None)
+    if of_image is not None:
+        return {"Library": "image", "Folder": str(of_image.get("Folder"))}
+    ranks = {record["Rank"]: record for record in records if _is_count(record.get("Rank"))}
+    if not ranks:
+        return {"Library": None}
+    first = ranks[min(ranks)]
+    block = {
+        "Library": "stand-in",
+        **{name: str(first.get(name)) for name in ("Mode", "Backend", "PyTorch", "Python")},
+        "WorldSize": _count(first, "WorldSize"),
+        "Ranks": len(ranks),
+    }
+    if first.get("Mode") == "balanced":
+        block["Balanced"] = _balanced([ranks[rank] for rank in sorted(ranks)])
+    return block
+
+
+def _balanced(ranks: Sequence[_Record]) -> dict[str, Any]:
+    """Bytes by server, which is the rank of the same number; those of single variables as rank 0 placed them."""
+    first = ranks[0]
+    variables = first.get("VariableBytes")
+    last = [_mapping(rank.get("LastIteration")) for rank in ranks]
+    return {
+        "Buffers": _count(first, "Buffers"),
+        "Iterations": _count(first, "Iterations"),
+        "ServerBytes": [_count(rank, "ServedBytes") for rank in ranks],
+        "IterationBytes": {
+            "Balanced": [_count(each, "ServedBytes") for each in last],
+            "WholeVariables": [each for each in variables if _is_count(each)] if isinstance(variables, list) else [],
+        },
+        "LastIteration": _iteration(last[0]),
+    }
+
+
+def _iteration(last: _Record) -> dict[str, Any] | None:
+    """Times of the buffers of rank 0, in seconds since the forward pass ended, and how many reductions overlapped."""
+    began, buffers = last.get("Began"), last.get("Buffers")
+    if not _is_time(began) or not isinstance(buffers, list):
+        return None
+    times = [
+        {
+            "Bytes": each["Bytes"],
+            **{name: round(each[name] - began, 6) for name in ("Ready", "Begin", "End")},
+        }
+        for each in buffers
+        if isinstance(each, dict)
+        and _is_count(each.get("Bytes"))
+        and all(_is_time(each.get(name)) for name in ("Ready", "Begin", "End"))
+    ]
+    overlapping = sum(one["Begin"] < following["Ready"] for one, following in pairwise(times))
+    return {"Buffers": times, "BegunBeforeTheNextWasReady": overlapping}
+
+
+def _mapping(value: Any) -> _Record:
+    return value if isinstance(value, dict) else {}
+
+
+def _count(record: _Record, name: str) -> int:
+    value = record.get(name)
+    return int(value or 0) if _is_count(value) else 0
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _is_time(value: Any) -> bool:
+    return type(value) in {int, float} and abs(value) < _NEVER  # neither NaN nor infinite

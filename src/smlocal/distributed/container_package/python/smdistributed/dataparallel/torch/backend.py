@@ -1,0 +1,87 @@
+"""The backend `smddp`: gloo on CPUs, NCCL where there are GPUs."""
+
+import functools
+import os
+import socket
+import sys
+from datetime import timedelta
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch.distributed import distributed_c10d
+
+from ...smlocal_records import record, say
+from ...smlocal_settings import BALANCED, read_settings
+from ..exceptions import SMDDPUnsupportedError
+
+NAME = "smddp"
+_told: "set[str]" = set()
+
+
+def register() -> None:
+    """Make the backend known; more than once does nothing."""
+    if not dist.is_available():
+        raise ImportError("smdistributed.dataparallel needs torch.distributed, and this PyTorch was built without it")
+    if hasattr(dist.Backend, NAME.upper()):
+        return
+    dist.Backend.register_backend(NAME, _create, devices=["cpu", "cuda"])
+    wrapped = _checked(distributed_c10d.new_group)
+    distributed_c10d.new_group = wrapped
+    dist.new_group = wrapped
+    say(f"the data parallel library is smlocal's stand-in: smddp is {_kind()} of PyTorch {torch.__version__}")
+
+
+def _kind() -> str:
+    return "nccl" if torch.cuda.is_available() and dist.is_nccl_available() else "gloo"
+
+
+def _create(store: Any, rank: int, size: int, timeout: timedelta) -> Any:
+    settings = read_settings()
+    plain = _plain(store, rank, size, timeout)
+    first = not dist.is_initialized()
+    if settings.mode != BALANCED:
+        if first:
+            record(about_process(rank, size))
+        return plain
+    from .balanced import balanced_group
+
+    return balanced_group(store, rank, size, timeout, plain=plain, recorded=first)
+
+
+def _plain(store: Any, rank: int, size: int, timeout: timedelta) -> Any:
+    if _kind() == "nccl":
+        return dist.ProcessGroupNCCL(store, rank, size, timeout)
+    return dist.ProcessGroupGloo(store, rank, size, timeout)
+
+
+def about_process(rank: int, size: int) -> "dict[str, Any]":
+    """What is recorded of every process."""
+    return {
+        "Library": "stand-in",
+        "Rank": rank,
+        "WorldSize": size,
+        "LocalRank": int(os.environ.get("LOCAL_RANK", "0")),
+        "Host": socket.gethostname(),
+        "Backend": _kind(),
+        "Mode": read_settings().mode,
+        "PyTorch": torch.__version__,
+        "Python": f"{sys.version_info[0]}.{sys.version_info[1]}",
+    }
+
+
+def _checked(new_group: Any) -> Any:
+    """The function `new_group`, which the library refuses."""
+
+    @functools.wraps(new_group)
+    def checked(*arguments: Any, **named: Any) -> Any:
+        if dist.is_initialized() and dist.get_backend() == NAME:
+            sentence = "the data parallel library refuses further process groups (torch.distributed.new_group)"
+            if read_settings().strict:
+                raise SMDDPUnsupportedError(f"{sentence}; smlocal allows them without Local.DataParallel: strict")
+            if sentence not in _told:
+                _told.add(sentence)
+                say(f"{sentence}; this run allows them. Local.DataParallel: strict refuses them here too")
+        return new_group(*arguments, **named)
+
+    return checked

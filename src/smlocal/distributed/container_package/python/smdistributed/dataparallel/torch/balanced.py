@@ -1,0 +1,174 @@
+"""The balanced fusion buffer: every rank is a server for an equal part of each buffer of gradients.
+
+A buffer is what `DistributedDataParallel` reduces at once. It is cut into as many equal parts as there are ranks. Part
+i of all ranks goes to rank i, which adds them up and returns the sum to all. A thread does this, while the backward
+pass computes the next buffer.
+"""
+
+import queue
+import threading
+import time
+from datetime import timedelta
+from typing import Any, Callable
+
+import torch
+import torch.distributed as dist
+
+from ...smlocal_settings import read_settings
+from ..exceptions import SMDDPBufferError
+from .buffer_records import BufferRecords
+
+
+def balanced_group(store: Any, rank: int, size: int, timeout: timedelta, *, plain: Any, recorded: bool) -> Any:
+    """A process group whose sums are made by servers; everything else is that of the group `plain`."""
+    records = BufferRecords(rank, size) if recorded else None
+    if records is not None:
+        _prepare_models(records)
+    # The thread has a group of its own: two threads must not interleave their operations in one.
+    servers = dist.ProcessGroupGloo(dist.PrefixStore("balanced", store), rank, size, timeout)
+    return BalancedGroup(rank, size, plain, servers, records)
+
+
+class BufferWork(dist._Work):  # type: ignore[misc]  # noqa: SLF001 - PyTorch has no other name for it
+    """A buffer that is being reduced."""
+
+    def __init__(self, future: Any) -> None:
+        super().__init__()
+        self._future = future
+
+    def wait(self, timeout: Any = None) -> bool:  # noqa: ARG002 - the group has its own
+        """Wait for the sums; raises what has gone wrong."""
+        self._future.wait()
+        return True
+
+    def is_completed(self) -> bool:
+        """True if `wait` would return at once."""
+        return bool(self._future.done())
+
+    def get_future(self) -> Any:
+        """What `DistributedDataParallel` waits for."""
+        return self._future
+
+
+class BalancedGroup(dist.ProcessGroup):  # type: ignore[misc]  # torch is in images, not here
+    """`allreduce` by servers. Everything else goes to `plain`."""
+
+    def __init__(self, rank: int, size: int, plain: Any, servers: Any, records: "BufferRecords | None") -> None:
+        super().__init__(rank, size)
+        self._ranks = size
+        self._plain = plain
+        self._servers = servers
+        self._records = records
+        self._tasks: "queue.SimpleQueue[Callable[[], None]]" = queue.SimpleQueue()
+        threading.Thread(target=self._work, name="smddp-buffers", daemon=True).start()
+
+    def getBackendName(self) -> str:  # noqa: N802 - PyTorch's name
+        """The name that messages have."""
+        return "smddp"
+
+    def allreduce(self, tensors: Any, options: Any = None) -> Any:
+        """Begin to reduce; returns what can be waited for."""
+        options = options if options is not None else dist.AllreduceOptions()
+        if len(tensors) != 1 or options.reduceOp != dist.ReduceOp.SUM or not _is_plain(tensors[0]):
+            return self._plain.allreduce(tensors, options)
+        ready, (tensor,) = time.time(), tensors
+        future: Any = torch.futures.Future()
+        computed = None
+        if tensor.is_cuda:
+            computed = torch.cuda.Event()
+            computed.record()
+
+        def reduce() -> None:
+            try:
+                if computed is not None:
+                    computed.synchronize()
+                self._reduce(tensor.detach(), ready)
+            except Exception as error:  # noqa: BLE001 - raised by whoever waits
+                future.set_exception(error)
+            else:
+                future.set_result([tensor])
+
+        self._tasks.put(reduce)
+        return BufferWork(future)
+
+    def _work(self) -> None:
+        while True:
+            self._tasks.get()()
+
+    def _reduce(self, tensor: Any, ready: float) -> None:
+        begin = time.time()
+        count, ranks = tensor.numel(), self._ranks
+        self._check_sizes(count)
+        part = -(-count // ranks)
+        buffer = tensor.reshape(-1).cpu()  # a copy, if it is on a GPU
+        if part * ranks != count:
+            buffer = torch.cat([buffer, buffer.new_zeros(part * ranks - count)])
+        received = torch.empty_like(buffer)
+        self._servers.alltoall_base(received, buffer, [], []).wait()
+        own = received.view(ranks, part).sum(0, dtype=buffer.dtype)
+        self._servers._allgather_base(buffer, own).wait()  # noqa: SLF001 - PyTorch has no other name for it
+        if buffer.data_ptr() != tensor.data_ptr():
+            tensor.copy_(buffer[:count].view_as(tensor))
+            if tensor.is_cuda:
+                torch.cuda.synchronize(tensor.device)
+        if self._records is not None:
+            size = buffer.element_size()
+            self._records.add(count * size, own.numel() * size, ready=ready, begin=begin, end=time.time())
+
+    def _check_sizes(self, count: int) -> None:
+        """Ranks with different sizes would wait for each other for ever."""
+        sizes = torch.empty(self._ranks, dtype=torch.int64)
+        self._servers._allgather_base(sizes, torch.tensor([count])).wait()  # noqa: SLF001 - as above
+        found = sizes.tolist()
+        if len({*found}) > 1:
+            raise SMDDPBufferError(f"the ranks reduce buffers of different sizes together: {found} numbers")
+
+
+def _of_plain(name: str) -> Any:
+    def call(self: BalancedGroup, *arguments: Any, **named: Any) -> Any:
+        return getattr(self._plain, name)(*arguments, **named)
+
+    return call
+
+
+for _name in (
+    "_allgather_base",
+    "_reduce_scatter_base",
+    "allgather",
+    "allgather_coalesced",
+    "allgather_into_tensor_coalesced",
+    "allreduce_coalesced",
+    "alltoall",
+    "alltoall_base",
+    "barrier",
+    "broadcast",
+    "gather",
+    "monitored_barrier",
+    "recv",
+    "recv_anysource",
+    "reduce",
+    "reduce_scatter",
+    "reduce_scatter_tensor_coalesced",
+    "scatter",
+    "send",
+):
+    setattr(BalancedGroup, _name, _of_plain(_name))
+
+
+def _is_plain(tensor: Any) -> bool:
+    return bool(tensor.layout == torch.strided and tensor.numel() and tensor.dtype != torch.bool)
+
+
+def _prepare_models(records: BufferRecords) -> None:
+    """Give models the buffer size of the job, and let the records know of models and iterations."""
+    model_class = torch.nn.parallel.DistributedDataParallel
+    original = model_class.__init__
+
+    def prepared(self: Any, *arguments: Any, **named: Any) -> None:
+        size = read_settings().fusion_buffer_bytes
+        if size is not None:
+            named["bucket_cap_mb"] = size / (1 << 20)
+        original(self, *arguments, **named)
+        records.watch(self)
+
+    model_class.__init__ = prepared

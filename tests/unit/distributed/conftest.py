@@ -1,0 +1,3 @@
+from tests.unit.planning.conftest import facts, plan
+
+__all__ = ["facts", "plan"]
