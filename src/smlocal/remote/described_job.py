@@ -10,6 +10,7 @@ from smlocal.contract.model.describe import DescribeTrainingJobResponse
 from smlocal.contract.model.request import CreateTrainingJobRequest
 from smlocal.contract.model.structure import Structure, member_types, members
 from smlocal.contract.validation.member_path import Path, dotted
+from smlocal.errors import NotATrainingJobError
 from smlocal.quick_dataclass import dataclass
 from smlocal.remote.answer_forms import described_document
 from smlocal.remote.empty_members import is_skeleton, without_empty
@@ -84,6 +85,10 @@ def described_job(document: Mapping[str, Any], *, name: str, job: str | None = N
         _add_request_only(taken, data.get(_LOCAL))
     skeleton = not described and is_skeleton(taken)
     filled = without_empty(_known(CreateTrainingJobRequest, taken, (), newer), skeleton=skeleton)
+    if skeleton and not {"AlgorithmSpecification", "ServerlessJobConfig"} & filled.request.keys():
+        raise NotATrainingJobError(
+            f"{name} is a skeleton that nobody has filled in", remedy=["Write at least TrainingImage into it."]
+        )
     return DescribedJob(
         request=filled.request,
         local=local,

@@ -5,8 +5,10 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 from tests.integration.clients.aws_cli import first_version, second_version
 from tests.integration.clients.conftest import PROGRAMS, User
 
@@ -39,3 +41,46 @@ def test_a_shell_script_runs_a_job_waits_for_it_and_reads_log_and_model(
         assert waited is not None
         assert float(waited[1]) - job["TrainingEndTime"] < 10, "the waiter's own clock is two minutes"
     assert_nothing_left(name)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("program", "form"), [(first_version, ""), (second_version, "yaml-input")])
+def test_a_skeleton_that_somebody_has_filled_in_is_a_job_file(
+    user: User, smlocal_run: Callable[..., Any], program: Callable[[], Path], form: str
+) -> None:
+    made = user.run(
+        [program(), "sagemaker", "create-training-job", "--generate-cli-skeleton", *filter(None, [form])],
+        AWS_DEFAULT_REGION="eu-west-1",
+    )
+    assert made.returncode == 0, made.stderr
+    skeleton = yaml.safe_load(made.stdout)
+    (untouched := user.own / "untouched").write_text(made.stdout)
+    nothing = smlocal_run("fetch", untouched, "-o", "-")
+    assert nothing.returncode == 2
+    assert "[not-a-training-job]" in nothing.stderr
+
+    filled = made.stdout
+    for member, value in (
+        ("TrainingImage", "held:1"),
+        ("S3OutputPath", "s3://bucket/out"),
+        ("ChannelName", "train"),
+        ("S3Uri", "s3://bucket/data"),
+    ):
+        filled = re.sub(rf"(\"?\b{member}\"?: )(''|\"\")", rf'\1"{value}"', filled, count=1)
+    filled = re.sub(r'(?s)("?ResourceConfig"?:.*?InstanceCount"?: )0', r"\g<1>2", filled, count=1)
+    (user.own / "filled").write_text(filled)
+    fetched = smlocal_run("fetch", "filled", cwd=user.own)
+    assert fetched.returncode == 0, fetched.stderr
+    assert "nobody may have meant these, which every skeleton has: " in fetched.stderr
+    assert "EnableManagedSpotTraining: true" in fetched.stderr
+    job = yaml.safe_load((user.own / "job.yaml").read_text())
+    assert job["AlgorithmSpecification"]["TrainingImage"] == "held:1"
+    assert job["AlgorithmSpecification"].keys() == {
+        "TrainingImage",
+        "TrainingInputMode",
+        "EnableSageMakerMetricsTimeSeries",
+    }
+    assert job["ResourceConfig"].keys() - {"SelectedInstanceType"} == {"InstanceType", "InstanceCount"}
+    assert job["InputDataConfig"][0]["DataSource"].keys() == {"S3DataSource"}
+    assert job.keys() < skeleton.keys()
+    assert not job.keys() & {"RetryStrategy", "VpcConfig", "Tags", "Environment", "HyperParameters", "DebugHookConfig"}

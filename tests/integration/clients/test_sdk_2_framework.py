@@ -24,5 +24,16 @@ def test_a_framework_runs_the_users_code_and_jobs_stop_and_fail(
     # The program has not waited for this one, and its endpoint has ended.
     assert smlocal_run("wait", "sdk2-framework-left").returncode == 0
     assert "rate is 0.125" in smlocal_run("logs", "sdk2-framework-left", check=True).stdout
-    for job in ("sdk2-framework", "sdk2-framework-left", "sdk2-framework-stopped", "sdk2-framework-failed"):
+    # What Airflow would upload is used as it is here: the job has its code without S3.
+    assert smlocal_run("fetch", "airflow.json", cwd=user.own).returncode == 0
+    fetched = smlocal_run("run", "job.yaml", "--name", "sdk2-framework-airflow", cwd=user.own)
+    assert fetched.returncode == 0, fetched.stderr
+    assert "rate is 0.125" in fetched.stdout
+    for job in (
+        "sdk2-framework",
+        "sdk2-framework-airflow",
+        "sdk2-framework-left",
+        "sdk2-framework-stopped",
+        "sdk2-framework-failed",
+    ):
         assert_nothing_left(job)

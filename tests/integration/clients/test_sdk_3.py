@@ -1,6 +1,7 @@
 """SDK v3 and sagemaker-core."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from tests.integration.clients.conftest import User, last_json
@@ -8,7 +9,7 @@ from tests.integration.clients.conftest import User, last_json
 
 @pytest.mark.long
 def test_a_trainer_runs_the_users_code_and_resources_of_jobs_are_found_and_stopped(
-    user: User, image: Callable[[str], str], assert_nothing_left: Callable[[str], None]
+    user: User, image: Callable[[str], str], smlocal_run: Callable[..., Any], assert_nothing_left: Callable[[str], None]
 ) -> None:
     done = user.execute("sdk-3", "sdk3_trainer.py", image("toolkit"), image("sh"), "sdk3-trainer")
     found = last_json(done.stdout)
@@ -21,3 +22,8 @@ def test_a_trainer_runs_the_users_code_and_resources_of_jobs_are_found_and_stopp
     (job,) = (path.name for path in (user.home / "jobs").iterdir() if path.name != "sdk3-trainer-stopped")
     assert_nothing_left(job)
     assert_nothing_left("sdk3-trainer-stopped")
+
+    fetched = smlocal_run("fetch", "trainer.json", cwd=user.own)
+    assert fetched.returncode == 0, fetched.stderr
+    assert fetched.stderr.count("is read from S3 with your AWS credentials") == 3
+    assert smlocal_run("validate", "job.yaml", "trainer.json", cwd=user.own).returncode == 0

@@ -189,6 +189,11 @@ def test_of_a_skeleton_only_what_somebody_wrote_is_left() -> None:
     assert "InputDataConfig[0].InputMode: Pipe" in job.untouched
 
 
+def test_a_skeleton_that_nobody_has_filled_in() -> None:
+    with pytest.raises(NotATrainingJobError, match="a skeleton that nobody has filled in"):
+        described_job(SKELETON, name="job.json")
+
+
 def test_a_request_with_one_empty_text_is_no_skeleton(answer: dict[str, Any]) -> None:
     request = described_job(answer, name="job.json").request
     request["OutputDataConfig"]["KmsKeyId"] = ""

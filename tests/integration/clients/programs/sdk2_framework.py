@@ -1,4 +1,4 @@
-"""SDK v2: a framework's estimator with the user's own code on the toolkit's image, a stopped job, a failed job."""
+"""SDK v2: a framework's estimator with the user's own code on the toolkit's image, stopped and failed jobs, Airflow."""
 
 import json
 import sys
@@ -9,6 +9,7 @@ import sagemaker
 from sagemaker.estimator import Estimator
 from sagemaker.exceptions import UnexpectedStatusException
 from sagemaker.pytorch import PyTorch
+from sagemaker.workflow.airflow import training_config
 
 toolkit_image, image, name = sys.argv[1:]
 session = sagemaker.Session()
@@ -45,4 +46,5 @@ try:
 except UnexpectedStatusException as error:
     failed = f"{error.actual_status}: {error}"
 estimator.fit(job_name=f"{name}-left", wait=False)  # it begins when this program has ended
+Path("airflow.json").write_text(json.dumps(training_config(estimator, job_name=f"{name}-airflow")))
 print(json.dumps({"stopped": stopped, "failed": failed, "seconds_after_the_end": fitted - ended}))

@@ -29,6 +29,10 @@ trainer = ModelTrainer(
 )
 trainer.train(input_data_config=[InputData(channel_name="train", data_source="data")], wait=True, logs=True)
 trained = time.time()
+asked = trainer._create_training_job_args(
+    input_data_config=[InputData(channel_name="train", data_source="data")], boto3=True
+)
+Path("trainer.json").write_text(json.dumps(asked))
 (job,) = TrainingJob.get_all(name_contains=name)
 job = TrainingJob.get(job.training_job_name)
 
