@@ -26,6 +26,7 @@ COMMANDS = (
         "pack",
     ),
     "fetch",
+    "reproduce",
     *("serve", "exec"),
     *("rm", "recover", "cache", "doctor", "config", "coverage", "schema", "completion", "help"),
 )

@@ -116,7 +116,8 @@ def test_show_has_each_value_with_its_origin(project: Path, capsys: pytest.Captu
     assert values(capsys) == {"output": str(project / "x"), "jobs.limit": 3}
     assert run_command_line(["config", "show"]) == 0
     rows = capsys.readouterr().out.splitlines()
-    assert rows[1].split()[-6:] == [str(project / "smlocal.toml"), "run,", "rerun,", "plan,", "shell,", "pack"]
+    commands = ["run,", "rerun,", "plan,", "shell,", "pack,", "reproduce"]
+    assert rows[1].split()[-7:] == [str(project / "smlocal.toml"), *commands]
     assert rows[2].split() == ["jobs.limit", "3", str(project / "smlocal.toml"), "jobs"]
 
 

@@ -2,13 +2,15 @@
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-Answers = dict[str, tuple[int, dict[str, Any]]]
-"""Operation to status and document."""
+Answer = tuple[int, dict[str, Any]]
+"""Status and document."""
+Answers = dict[str, Answer | Callable[[dict[str, Any]], Answer]]
+"""By operation; or what makes it of the request."""
 
 
 @contextmanager
@@ -17,9 +19,9 @@ def aws_answering(answers: Answers) -> Iterator[str]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            operation = self.headers["X-Amz-Target"].rpartition(".")[2]
-            status, document = answers[operation]
+            asked = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            said = answers[self.headers["X-Amz-Target"].rpartition(".")[2]]
+            status, document = said(json.loads(asked)) if callable(said) else said
             body = json.dumps(document).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/x-amz-json-1.1")

@@ -1,18 +1,13 @@
 """`smlocal fetch`: a job of the service as a job file."""
 
-import os
 import shlex
-from typing import TYPE_CHECKING
 
 import click
 
-from smlocal.cli.job_options import JOB_FILE_ENDINGS
+from smlocal.cli.job_of_service import job_of_service
 from smlocal.cli.new_file import check_new_file, write_new_file
 from smlocal.cli.service_options import service_options
 from smlocal.cli.terminal.printable import printable
-
-if TYPE_CHECKING:
-    from smlocal.remote.fetched_job import FetchedJob
 
 _FILE_OPTION = "-o"
 
@@ -37,7 +32,7 @@ def command(*, job: str, file: str, chosen: str | None, profile: str | None, reg
     neither credentials nor the network. Existing files are never overwritten.
     """
     check_new_file(file, _FILE_OPTION)
-    fetched = _fetched(job, chosen=chosen, profile=profile, region=region)
+    fetched = job_of_service(job, chosen=chosen, profile=profile, region=region)
 
     from smlocal.remote.job_file_text import job_file_text
     from smlocal.remote.unavailable_here import unavailable_here
@@ -59,27 +54,6 @@ def command(*, job: str, file: str, chosen: str | None, profile: str | None, reg
     if file != "-":
         for verb in ("plan", "run"):
             click.echo(f"  smlocal {verb} {shlex.quote(file)}", err=True)
-
-
-def _fetched(job: str, *, chosen: str | None, profile: str | None, region: str | None) -> "FetchedJob":
-    from smlocal.remote.fetched_job import FetchedJob, fetch_job, is_job_arn
-
-    if not _is_file(job) or is_job_arn(job):
-        if chosen is not None:
-            raise click.UsageError("--job chooses a job in a file.")
-        return fetch_job(job, profile=profile, region=region)
-    from smlocal.remote.answer_file import read_answer
-    from smlocal.remote.described_job import described_job
-
-    document = read_answer(job)
-    found = described_job(document.data, name=document.name, job=chosen)
-    note = "Tags are not in the answer: ListTags has them."
-    return FetchedJob(job=found, notes=(note,) if found.answer is not None and "Tags" not in found.request else ())
-
-
-def _is_file(job: str) -> bool:
-    """Whether the argument names a file: a name of a job has no dots and no slashes."""
-    return job == "-" or os.path.lexists(job) or "/" in job or job.endswith(JOB_FILE_ENDINGS)
 
 
 def _say(text: str) -> None:

@@ -92,25 +92,42 @@ def command(*, ci: str | None, **given: Any) -> int:
 
 
 def run_job(
-    read: "Callable[[], tuple[JobFile, str]]", given: dict[str, Any], *, ci: str | None, title: str, file: str | None
+    read: "Callable[[], tuple[JobFile, str]]",
+    given: dict[str, Any],
+    *,
+    ci: str | None,
+    title: str,
+    file: str | None,
+    conclude: "Callable[[Result], int] | None" = None,
 ) -> int:
-    """Run the job that `read` returns as the options say; returns the exit code. `file`: where errors are annotated."""
+    """Run the job that `read` returns as the options say; returns the exit code. `file`: where errors are annotated.
+
+    `conclude` is called in place of printing the job's document when the job has ended, unless a signal has ended it.
+    It returns the exit code.
+    """
     if mode_of(given) is not ProgressMode.JSON:
         service = chosen_service(ci)
         with annotated_errors(service, file):
-            return _run(*read(), given, title=title, service=service, file=file)
+            return _run(*read(), given, title=title, service=service, file=file, conclude=conclude)
     # A program reads stderr: errors are events, and nothing is for a CI service.
     from smlocal.cli.terminal.event_screen import print_error
 
     try:
-        return _run(*read(), given, title=title, service=None, file=file)
+        return _run(*read(), given, title=title, service=None, file=file, conclude=conclude)
     except SmlocalError as error:
         print_error(error, as_json=given["as_json"])
         return error.exit_code
 
 
 def _run(
-    job: "JobFile", name: str, given: dict[str, Any], *, title: str, service: "CiService | None", file: str | None
+    job: "JobFile",
+    name: str,
+    given: dict[str, Any],
+    *,
+    title: str,
+    service: "CiService | None",
+    file: str | None,
+    conclude: "Callable[[Result], int] | None",
 ) -> int:
     report, junit = _usable(given["report"]), _usable(given["junit"])
     if report is not None and report == junit:
@@ -143,7 +160,9 @@ def _run(
         screen.finish()
         click.echo(_answer_so_far(name) if given["as_json"] else name)
         return 0
-    code, unwritten = _finish(result, screen, group, as_json=given["as_json"])
+    code, unwritten = _finish(result, screen, group, as_json=given["as_json"] and conclude is None)
+    if conclude is not None and result.signal is None:
+        code = conclude(result)
     if service is not None:
         annotate_job(service, result.answer, file)
     for error in (*not_reported, unwritten):

@@ -153,11 +153,12 @@ def _seconds(subject: Subject, end: JobEnd) -> dict[str, float]:
 
 
 def _usage(a: Subject, b: Subject) -> Section:
-    if not a.usage and not b.usage:
-        return Section(name="usage", measured=True)
+    unknown = next((each.no_usage for each in (a, b) if each.no_usage), "")
+    if unknown or (not a.usage and not b.usage):
+        return Section(name="usage", unknown=unknown, measured=True)
     lacking = next((each.title for each in (a, b) if not each.usage), None)
     if lacking is not None:
-        return Section(name="usage", unknown=f"{lacking} was not measured here", measured=True)
+        return Section(name="usage", unknown=f"{lacking} was not measured", measured=True)
     figures = (
         {f"{host}.{name}": value for host, found in each.usage.items() for name, value in found.items()}
         for each in (a, b)

@@ -1,6 +1,7 @@
 """Finds one of two jobs to compare: of this machine, of the service, or in a saved document."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from smlocal.errors import JobUnknownError, SmlocalError
@@ -53,7 +54,13 @@ def _on_service(text: str, service: "Service", *, download: bool) -> Subject:
             archives, why = archives_in_s3(service, answer), ""
         except SmlocalError as error:
             why = f"those of {text} cannot be read: {error.sentence}"
-    return _described(answer, title=text, origin=f"the service in {service.region}", archives=archives, unknown=why)
+    found = _described(answer, title=text, origin=f"the service in {service.region}", archives=archives, unknown=why)
+    from smlocal.remote.compare.service_usage import service_usage
+
+    try:
+        return replace(found, usage=service_usage(service, answer))
+    except SmlocalError as error:
+        return replace(found, no_usage=f"that of {text} cannot be read: {error.sentence}")
 
 
 def _described(

@@ -33,6 +33,8 @@ class Subject:
     """By name; None for one that was not written. Empty if nothing is known of them."""
     no_archives: str = ""
     """Why nothing is known of them."""
+    no_usage: str = ""
+    """Why `usage` could not be read."""
 
 
 def subject_of(
@@ -60,5 +62,5 @@ def subject_of(
 
 
 def _figures(host: Mapping[str, Any]) -> dict[str, float]:
-    names = ("MemoryPeakMiB", "CpuPeak", "CpuMean", "GpuPeakPercent", "GpuMemoryPeakMiB")
+    names = ("MemoryPeakMiB", "CpuPeak", "GpuPeakPercent", "GpuMemoryPeakMiB")
     return {name: host[name] for name in names if host.get(name) is not None}

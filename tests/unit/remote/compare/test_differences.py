@@ -77,7 +77,7 @@ def test_times_and_usage_are_shown_and_do_not_count(answer: dict[str, Any]) -> N
     lines = "\n".join(comparison_lines(found, width=None))
     assert "TrainingTimeInSeconds 10 → 12 · algo-1.MemoryPeakMiB 100 → 120" in lines
     only = compare(job(a), job(answer, "b"))
-    assert "usage: b was not measured here" in "\n".join(comparison_lines(only, width=None))
+    assert "usage: b was not measured" in "\n".join(comparison_lines(only, width=None))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,181 @@
+"""`smlocal reproduce`: run a job of the service here, and see whether it ends in the same way."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from smlocal.cli.commands.run import run_job
+from smlocal.cli.image_build import with_built_image
+from smlocal.cli.job_of_service import job_of_service, names_file
+from smlocal.cli.job_options import override_options, overrides_and_defaults, said
+from smlocal.cli.screen_options import SCREEN_OPTIONS
+from smlocal.cli.service_options import service_options
+
+if TYPE_CHECKING:
+    from smlocal.job.supervisor import Result
+    from smlocal.jobfile.job_file import JobFile
+    from smlocal.remote.described_job import DescribedJob
+    from smlocal.remote.job_end import LogEnd
+
+_NOT_REPRODUCED = 1
+_AS_RUN: dict[str, Any] = {"report": None, "junit": None, "detach": False, "replace": False, "verbose": False}
+"""Options of `run` that this command does not have."""
+
+
+def _run_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options about the run that make sense here."""
+    options = (
+        click.option("--pull", type=click.Choice(["missing", "always", "never"]), help="When to pull the image."),
+        click.option("--keep", type=click.Choice(["failed", "all", "none"]), help="Keep the containers of the run."),
+        click.option(
+            "--build",
+            type=click.Path(readable=False),
+            metavar="DIR",
+            help="Build the Dockerfile in DIR first, as the image of the run.",
+        ),
+        click.option(
+            "--json", "as_json", is_flag=True, help="Print both ends as JSON; container output goes to stderr."
+        ),
+        *SCREEN_OPTIONS,
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.command("reproduce")
+@click.argument("job", type=click.Path(readable=False), metavar="JOB/FILE")
+@click.option("--job", "chosen", metavar="NAME", help="Which job, if a file describes several.")
+@click.option(
+    "--logs",
+    type=click.Path(readable=False),
+    metavar="FILE",
+    help="A saved log of the job: text, or what aws logs prints. Default: CloudWatch, if JOB is a name.",
+)
+@click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Only the first N objects of each channel.")
+@service_options
+@override_options
+@_run_options
+def command(
+    *,
+    job: str,
+    chosen: str | None,
+    logs: str | None,
+    sample: int | None,
+    profile: str | None,
+    region: str | None,
+    **given: Any,
+) -> int:
+    """Run a job of the service here, and compare how both ended.
+
+    JOB is the name or ARN of a job in your AWS account. FILE is a saved answer of DescribeTrainingJob; it needs neither
+    credentials nor the network. Options override the request. Exit codes: 0 reproduced, 1 not, others as of run.
+    """
+    from smlocal.remote.reproduction import check_ended, document_for
+
+    file = job if names_file(job) else None
+    fetched = job_of_service(job, chosen=chosen, profile=profile, region=region)
+    check_ended(fetched.job, file=file)
+    saved = _saved(logs)
+    document = document_for(fetched.job, directory=_folder(file), sample=sample)
+
+    def read() -> "tuple[JobFile, str]":
+        from smlocal.api.job_source import read_document
+        from smlocal.api.overrides import apply_defaults
+
+        say = said(given)
+        overrides, defaults = overrides_and_defaults(with_built_image(given, image_needed=False))
+        if defaults is not None:
+            apply_defaults(document, defaults, origin="configuration file")
+        found = read_document(document, overrides, path=None, fill_in=False, strict=given["strict"], on_message=say)
+        for note in (*(fetched.notes if file is None else ()), *_notes(fetched.job, found[0])):
+            say(note)
+        return found
+
+    def conclude(result: "Result") -> int:
+        def log_there(host: str) -> "LogEnd":
+            return saved or _log_there(fetched.job, host, file=file, profile=profile, region=region)
+
+        return _concluded(fetched.job, dict(result.answer), log_there, sample=sample, as_json=given["as_json"])
+
+    return run_job(read, {**given, **_AS_RUN}, ci=None, title="reproduce", file=None, conclude=conclude)
+
+
+def _saved(path: str | None) -> "LogEnd | None":
+    if path is None:
+        return None
+    from smlocal.remote.saved_log import saved_log
+
+    return saved_log(path)
+
+
+def _folder(file: str | None) -> str:
+    """Where relative paths in the request start."""
+    return os.getcwd() if file in {None, "-"} else os.path.dirname(os.path.abspath(str(file)))
+
+
+def _notes(found: "DescribedJob", job: "JobFile") -> Iterator[str]:
+    """What to know before the run: what is left out, and what cannot be had here."""
+    from smlocal.remote.unavailable_here import unavailable_here
+
+    if found.newer:
+        yield f"left out, because this version of smlocal does not know it: {', '.join(found.newer)}"
+    if found.status == "Stopped" and (found.answer or {}).get("SecondaryStatus") == "Stopped":
+        yield f"{found.name} was stopped by a call; nothing stops the run here"
+    checkpoints = found.request.get("CheckpointConfig")
+    if checkpoints:
+        yield f"the run begins with the checkpoints that are in {checkpoints.get('S3Uri')} now"
+    request = {name: value for name, value in job.document.data.items() if name != "Local"}
+    for each in unavailable_here(request, job.document.data.get("Local") or {}):
+        yield f"{each.text}{f': {each.option}' if each.option else ''}"
+
+
+def _log_there(
+    job: "DescribedJob", host: str, *, file: str | None, profile: str | None, region: str | None
+) -> "LogEnd":
+    from smlocal.remote.job_end import LogEnd
+
+    if file is not None:
+        return LogEnd(lines={}, missing="not known: give a saved log with --logs, or the name of the job, not a file")
+    from smlocal.remote.service import Service
+    from smlocal.remote.service_log import service_log
+
+    service = Service(profile=profile, region=job.region or region)
+    try:
+        return service_log(service, job.name, host=host)
+    finally:
+        service.close()
+
+
+def _concluded(
+    job: "DescribedJob",
+    answer: dict[str, Any],
+    log_there: "Callable[[str], LogEnd]",
+    *,
+    sample: int | None,
+    as_json: bool,
+) -> int:
+    """Print both ends; returns the exit code."""
+    from smlocal.remote.job_end import end_of, log_of_answer
+    from smlocal.remote.reproduction import Reproduction
+    from smlocal.remote.verdict import judge
+
+    here = end_of(answer, log_of_answer(answer))
+    there = end_of(job.answer or {}, log_there(here.host))
+    found = Reproduction(there=there, here=here, sample=sample, verdict=judge(there, here, sampled=sample is not None))
+    if as_json:
+        import json
+
+        from smlocal.remote.reproduction import reproduction_document
+
+        click.echo(json.dumps(reproduction_document(found), indent=2))
+    else:
+        from smlocal.cli.terminal.columns import width_of
+        from smlocal.cli.views.reproduction_lines import reproduction_lines
+
+        for line in reproduction_lines(found, width=width_of(sys.stdout)):
+            click.echo(line)
+    return 0 if found.verdict.reproduced else _NOT_REPRODUCED

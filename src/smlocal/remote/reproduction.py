@@ -1,0 +1,95 @@
+"""A job of the service, run here: the request for the run, and the two ends."""
+
+import os
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from smlocal.contract.identity import default_name
+from smlocal.errors import ServiceJobRunningError, UsageRefusedError
+from smlocal.quick_dataclass import dataclass
+from smlocal.remote.described_job import DescribedJob
+from smlocal.remote.job_end import ENDED, JobEnd
+from smlocal.remote.normalised_reason import normalised_reason
+from smlocal.remote.verdict import Verdict
+
+if TYPE_CHECKING:
+    from smlocal.jobfile.document import Document
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reproduction:
+    """What came of the run."""
+
+    there: JobEnd
+    here: JobEnd
+    sample: int | None
+    """Local.Sample of the run."""
+    verdict: Verdict
+
+
+def check_ended(job: DescribedJob, *, file: str | None) -> None:
+    """Refuse what has no end that a run here could have too."""
+    if job.answer is None:
+        raise UsageRefusedError(
+            f"{file or job.name} is a request and does not say how a job ended",
+            remedy=[f"Run it:  smlocal run {file or job.name}"],
+        )
+    if job.status in ENDED:
+        return
+    if not job.status:
+        raise UsageRefusedError(f"the description of {job.name} has no TrainingJobStatus")
+    raise ServiceJobRunningError(
+        f"the job {job.name} is still {job.status}" + (f" in {file}" if file else ""),
+        remedy=[
+            f"Wait for it:  aws sagemaker wait training-job-completed-or-stopped --training-job-name {job.name}",
+            *(["Then save its description again."] if file else []),
+        ],
+    )
+
+
+def document_for(job: DescribedJob, *, directory: str | None, sample: int | None) -> "Document":
+    """The job file of the run. Relative paths start in `directory`."""
+    from smlocal.jobfile.document import Document
+
+    settings: dict[str, Any] = {
+        **({"Region": job.region} if job.region else {}),
+        **job.local,
+        **({"Sample": sample} if sample is not None else {}),
+    }
+    data = {**job.request, "TrainingJobName": default_name(job.name, datetime.now().astimezone())}
+    return Document(
+        {**data, **({"Local": settings} if settings else {})},
+        name=f"the request of {job.name}",
+        directory=directory or os.getcwd(),
+    )
+
+
+def reproduction_document(found: Reproduction) -> dict[str, Any]:
+    """What `smlocal reproduce --json` prints."""
+    names = (found.there.name, found.here.name)
+    return {
+        "Version": 1,
+        "Reproduced": found.verdict.reproduced,
+        "Sentence": found.verdict.sentence,
+        "Sample": found.sample,
+        "There": _end(found.there, names, found.here.host),
+        "Here": _end(found.here, names, found.here.host),
+    }
+
+
+def _end(end: JobEnd, names: tuple[str, str], host: str) -> dict[str, Any]:
+    return {
+        "TrainingJobName": end.name,
+        "TrainingJobStatus": end.status,
+        "SecondaryStatus": end.secondary,
+        "FailureReason": end.reason,
+        "NormalisedReason": None if end.reason is None else normalised_reason(end.reason, names=names),
+        "ExitCode": end.exit_code,
+        "Phases": [
+            {"Status": each.status, "Seconds": None if each.seconds is None else round(each.seconds, 3)}
+            for each in end.phases
+        ],
+        "FinalMetrics": dict(end.metrics),
+        "LastLines": list(end.log.of(host)),
+        "LogMissing": end.log.missing,
+    }

@@ -1,0 +1,111 @@
+"""A job of the service run here and compared with it, by name and by files."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from botocore.exceptions import WaiterError
+from tests.integration.service.conftest import AwsService
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+JOB = "reproduced-failing"
+SCRIPT = """
+cd /opt/ml/input/data
+echo fifo of $(wc -c < piped_0) bytes
+echo found $(ls filed) and $(ls fast), $(wc -l < filed-manifest) lines in the manifest
+echo weights > /opt/ml/model/weights
+echo "no rows in ${COLUMN:-x} (host $(hostname -i), $(date +%T))" > /opt/ml/output/failure
+echo 'ValueError: no rows'
+exit 3
+"""
+
+
+def channel(name: str, mode: str) -> dict[str, Any]:
+    source = {"S3DataType": "S3Prefix", "S3Uri": "s3://reproduced-data/rows/"}
+    return {"ChannelName": name, "InputMode": mode, "DataSource": {"S3DataSource": source}}
+
+
+@pytest.fixture(scope="module")
+def failed(aws_service: AwsService, image: Callable[[str], str]) -> AwsService:
+    """The service with a job that has failed, and its data in S3."""
+    s3 = aws_service.client("s3")
+    for bucket in ("reproduced-data", "artifacts"):
+        s3.create_bucket(Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": "eu-west-1"})
+    for number in range(1, 4):
+        s3.put_object(Bucket="reproduced-data", Key=f"rows/{number}", Body=b"row\n" * number)
+    with pytest.raises(WaiterError):
+        aws_service.run(
+            JOB,
+            image("sh"),
+            SCRIPT,
+            InputDataConfig=[channel("filed", "File"), channel("fast", "FastFile"), channel("piped", "Pipe")],
+        )
+    return aws_service
+
+
+def test_by_name_with_the_log_of_the_service_and_then_with_other_data(
+    failed: AwsService, smlocal_run: Run, claim_names: Callable[[Path], None], tmp_path: Path
+) -> None:
+    claim_names(failed.home)
+    done = smlocal_run("reproduce", JOB, "--name", "reproduced-here", env=failed.environment, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "fifo of 24 bytes\nfound 1 2 3 and 1 2 3, 4 lines in the manifest\n" in done.stdout
+    assert "Last lines of the log, the same there and here\n" in done.stdout
+    assert done.stdout.endswith("\nReproduced: the job Failed there and here with the same reason (exit code 3).\n")
+    assert "the channel filed is read from S3" in done.stderr
+
+    words = ("reproduce", JOB, "--sample", "1", "--name", "reproduced-part", "-q", "--json")
+    sampled = smlocal_run(*words, env=failed.environment, cwd=tmp_path)
+    assert sampled.returncode == 0, sampled.stderr
+    found = json.loads(sampled.stdout)
+    assert found["Sentence"].endswith("The run here had only a sample of the data.")
+    assert "fifo of 24 bytes" in found["There"]["LastLines"]
+    assert found["Here"]["LastLines"][:2] == ["fifo of 4 bytes", "found 1 and 1, 2 lines in the manifest"]
+    described = json.loads(smlocal_run("describe", "reproduced-part", "--json", check=True).stdout)
+    (said,) = (note["Text"] for note in described["Local"]["Notes"] if note["Id"] == "sample")
+    assert said.startswith("only the first object is taken (Local.Sample) of filed (without 2), fast (without 2), ")
+
+    same = smlocal_run(
+        *("compare", "reproduced-here", f"service:{JOB}", "--download"), env=failed.environment, cwd=tmp_path
+    )
+    assert same.returncode == 0, same.stdout + same.stderr
+    assert "Nothing differs" in same.stdout
+    assert "archives (1 file)" in same.stdout
+    mistyped = smlocal_run("compare", f"service:{JOB}", "reproduced-none", env=failed.environment)
+    assert (mistyped.returncode, "[job-unknown]" in mistyped.stderr) == (2, True)
+    unknown = smlocal_run("compare", "service:reproduced-none", "reproduced-here", env=failed.environment)
+    assert (unknown.returncode, "[service-job-unknown]" in unknown.stderr) == (2, True)
+
+
+def test_a_file_without_credentials_and_an_end_that_is_another(
+    failed: AwsService, smlocal_run: Run, claim_names: Callable[[Path], None], tmp_path: Path
+) -> None:
+    claim_names(failed.home)
+    answer = failed.client("sagemaker").describe_training_job(TrainingJobName=JOB)
+    (tmp_path / "answer.json").write_text(json.dumps(answer, default=str))
+    (tmp_path / "rows").mkdir()
+    (tmp_path / "rows" / "1").write_text("row\n")
+    (tmp_path / "saved.log").write_text("ValueError: no rows\n")
+    local = ("answer.json", "--logs", "saved.log", "--source", f"s3://reproduced-data={tmp_path}", "-q")
+    other = smlocal_run("reproduce", *local, "-e", "COLUMN=y", "--name", "reproduced-otherwise", cwd=tmp_path)
+    assert other.returncode == 1, other.stdout + other.stderr
+    assert "different reasons" in other.stdout
+    assert "Last lines of the log there\n  ValueError: no rows\nLast lines of the log here\n" in other.stdout
+
+    compared = smlocal_run("compare", "answer.json", "reproduced-otherwise", "--json", cwd=tmp_path)
+    assert compared.returncode == 1
+    differing = {
+        name: [each["Path"] for each in section["Differences"]]
+        for name, section in json.loads(compared.stdout)["Sections"].items()
+        if section["Counts"] and section["Differences"]
+    }
+    assert differing == {"environment": ["Environment.COLUMN"], "reason": ["FailureReason"]}
+
+    refused = smlocal_run("reproduce", "answer.json", "--logs", "none.log", cwd=tmp_path)
+    assert (refused.returncode, "[log-file]" in refused.stderr) == (2, True)
+    (tmp_path / "running.json").write_text(json.dumps({**answer, "TrainingJobStatus": "InProgress"}, default=str))
+    refused = smlocal_run("reproduce", "running.json", cwd=tmp_path)
+    assert (refused.returncode, "[service-job-running]" in refused.stderr) == (2, True)
