@@ -32,6 +32,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "channels": {"contract", "planning", "sources", "engine", "store", "threads"} | BELOW,
     "credentials": {"contract", "planning", "sources", "engine", "threads"} | BELOW,
     "artifacts": {"contract", "planning", "sources", "engine"} | BELOW,
+    "debugger": set(),
     "ci": set(),
     "job": {
         "ci",

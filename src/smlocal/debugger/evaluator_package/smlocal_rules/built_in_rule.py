@@ -1,0 +1,24 @@
+"""What all built-in rules are."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from smlocal_rules.tensors import Tensors
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuiltInRule:
+    """A rule of the service, made again from its documentation. Its fields are its documented parameters.
+
+    What it remembers from step to step is in fields that are no parameters.
+    """
+
+    TABLE_1: ClassVar[tuple[str, ...]] = ()
+    """Its rows in Table 1 of the paper."""
+    DECISIONS: ClassVar[str] = ""
+    """What is done where the guide is silent, or says otherwise than the paper: a list in Markdown."""
+
+    def judge(self, tensors: "Tensors") -> str | None:
+        """Why the condition is met at this step; None if it is not."""
+        raise NotImplementedError

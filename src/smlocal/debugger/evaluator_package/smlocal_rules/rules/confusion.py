@@ -1,0 +1,94 @@
+"""The confusion matrix of a classifier."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from smlocal_rules.built_in_rule import BuiltInRule
+from smlocal_rules.failures import ParameterError
+from smlocal_rules.labelled import LOSS_LABELS, LOSS_PREDICTIONS, labels_and_predictions
+from smlocal_rules.parameters import Patterns, number, optional, parameter, whole_number
+
+if TYPE_CHECKING:
+    from smlocal_rules.tensors import Array, Tensors
+
+_FEWEST = 2
+"""Categories that a confusion is possible with."""
+
+
+def confusion_matrix(labels: "Array", predictions: "Array", categories: int) -> "Array":
+    """How often each label (row) was predicted as each class (column)."""
+    matrix = np.zeros((categories, categories), dtype=np.int64)
+    np.add.at(matrix, (labels, predictions), 1)
+    return matrix
+
+
+def judge_matrix(matrix: "Array", *, min_diag: float, max_off_diag: float) -> str | None:
+    """The class that is confused with another."""
+    for predicted in range(len(matrix)):
+        column = matrix[:, predicted]
+        total = column.sum()
+        if not total:
+            if matrix[predicted].sum():
+                return f"class {predicted} is never predicted"
+            continue
+        right = column[predicted] / total
+        if right < min_diag:
+            return f"{100 * right:g} % of the predictions of class {predicted} are right"
+        for label in range(len(matrix)):
+            if label != predicted and column[label] / total > max_off_diag:
+                return f"{100 * column[label] / total:g} % of the predictions of class {predicted} are of class {label}"
+    return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Confusion(BuiltInRule):
+    """A classifier confuses classes: a matrix is made from the labels and predictions of each step and judged."""
+
+    TABLE_1: ClassVar = ("Classifier confusion",)
+    DECISIONS: ClassVar = """
+    - The guide divides an element of the diagonal by the sum of the diagonal. The largest of ten classes would
+      then have to be nine tenths of all samples. Here it is divided by the sum of its column, as the other
+      elements are.
+    - A class that occurs and is never predicted meets the condition.
+    - Without `category_no`, the classes are counted from the largest number among labels and predictions.
+    - The guide allows the rule for XGBoost only. Here it works for the inputs of a PyTorch loss too, as
+      ClassImbalance.
+    """
+
+    category_no: int | None = parameter(None, optional(whole_number), "The number of classes, at least 2.")
+    labels: str = parameter("labels", str, "The name of the tensor with the labels, within its collection.")
+    predictions: str = parameter("predictions", str, "The name of the tensor with the predicted classes.")
+    labels_collection: str = parameter("labels", str, "The collection in which the labels are.")
+    predictions_collection: str = parameter("predictions", str, "The collection in which the predictions are.")
+    min_diag: float = parameter(0.9, number, "The fraction of the predictions of a class that have to be right.")
+    max_off_diag: float = parameter(
+        0.1, number, "The fraction of the predictions of a class that may be of another class, each for itself."
+    )
+
+    def __post_init__(self) -> None:
+        if self.category_no is not None and self.category_no < _FEWEST:
+            raise ParameterError(f"Confusion: category_no is {self.category_no}, and has to be at least {_FEWEST}.")
+
+    def judge(self, tensors: "Tensors") -> str | None:
+        """The first class that is confused."""
+        labels = self._names(tensors, self.labels_collection, self.labels, LOSS_LABELS)
+        predictions = self._names(tensors, self.predictions_collection, self.predictions, LOSS_PREDICTIONS)
+        for true, predicted in labels_and_predictions(tensors, labels, predictions, argmax=False):
+            if predicted is None:
+                continue
+            there = int(max(true.max(), predicted.max())) + 1
+            categories = max(there, self.category_no or _FEWEST)
+            matrix = confusion_matrix(true, predicted, categories)
+            met = judge_matrix(matrix, min_diag=self.min_diag, max_off_diag=self.max_off_diag)
+            if met:
+                return met
+        return None
+
+    @staticmethod
+    def _names(tensors: "Tensors", collection: str, name: str, of_loss: str) -> list[str]:
+        wanted = Patterns((f"^{name}$",), (of_loss,))
+        if collection in tensors.collections:
+            return wanted.matching(tensors.in_collections(collection)) or tensors.matching(wanted)
+        return tensors.matching(wanted)
