@@ -10,14 +10,18 @@ from typing import Any
 
 import smdebug.core.index_reader
 import smdebug.trials.trial
+from smdebug.core.access_layer.utils import has_training_ended
 from smdebug.core.index_reader import IndexReader, LocalIndexReader
 from smdebug.exceptions import SMDebugError, TensorUnavailableForStep
 from smdebug.rules import Rule
+from smdebug.trials.local_trial import LocalTrial
 
 from smlocal_rules.failures import ParameterError, TensorError
 
 _LONGEST_SLEEP = 0.5
-"""smdebug looks for new steps every 2 s."""
+"""smdebug waits for 2 s between two looks for new steps."""
+_BETWEEN_REFRESHES = 0.25
+"""smdebug lists all steps before each of them, which takes most of the time of a rule once there are some hundred."""
 
 
 class ActionText(str):
@@ -57,6 +61,7 @@ def mend(action: ActionText) -> None:
     smdebug.trials.trial.time = _ShortSleeps
     smdebug.core.index_reader.time = _ShortSleeps
     Rule.__init__ = _initialiser(_INITIALISE, action)
+    LocalTrial.refresh_data = _at_intervals(_REFRESH)
     LocalIndexReader.fetch_tensor_value = _named_failures(_FETCH)
     IndexReader._update_tensors_from_json = _named_failures_of_index(_INDEX)  # noqa: SLF001 - where it reads them
 
@@ -72,6 +77,7 @@ class _ShortSleeps:
 
 
 _INITIALISE = Rule.__init__
+_REFRESH = LocalTrial.refresh_data
 _FETCH = LocalIndexReader.fetch_tensor_value
 _INDEX = IndexReader._update_tensors_from_json  # noqa: SLF001 - as above
 
@@ -84,6 +90,17 @@ def _initialiser(original: Callable[..., None], action: ActionText) -> Callable[
         original(self, base_trial, action_str, other_trials)
 
     return initialise
+
+
+def _at_intervals(original: Callable[..., None]) -> Callable[..., None]:
+    def refresh(self: Any) -> None:
+        """Look for new steps unless that was done just now. The last look is after the end marker."""
+        since = time.monotonic() - getattr(self, "last_refresh", float("-inf"))
+        if since >= _BETWEEN_REFRESHES or has_training_ended(self.path):
+            original(self)
+            self.last_refresh = time.monotonic()
+
+    return refresh
 
 
 def _named_failures(original: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,0 +1,3 @@
+"""Imported by a rule, beside which it is."""
+
+LIMIT = "2"
