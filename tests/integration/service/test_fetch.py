@@ -61,6 +61,9 @@ def test_it_fails_here_as_it_did_there(
     assert again["FailureReason"] == there["FailureReason"]
     assert again["TrainingJobName"].startswith(f"{JOB}-2")
     assert ":sagemaker:eu-west-1:123456789012:" in again["TrainingJobArn"]
+    checked = smlocal_run("check", "answer.json", "--only", "entrypoint-shell-form", cwd=tmp_path)
+    assert checked.returncode == 0, checked.stderr
+    assert "its request is used" in checked.stderr
 
 
 def test_an_arn_and_what_the_service_does_not_have(failed: AwsService, smlocal_run: Run, tmp_path: Path) -> None:
