@@ -5,7 +5,8 @@ TOPICS = {
 Exit codes
 
   0    the job is Completed; the command succeeded
-  1    the job Failed; a check found something; an unexpected error
+  1    the job Failed; a check found something; two jobs differ; a job is not
+       reproduced; an unexpected error
   2    the request, the configuration file or the command line is refused:
        no job was made
   3    this machine is not ready, or its engine stopped answering:

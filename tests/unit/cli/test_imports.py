@@ -1,3 +1,4 @@
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -5,6 +6,12 @@ from pathlib import Path
 import pytest
 
 HEAVY = {"docker", "boto3", "botocore", "requests", "urllib3", "pydantic", "yaml", "rich", "isal", "jinja2"}
+ANSWER = {
+    "TrainingJobName": "done",
+    "TrainingJobArn": "arn:aws:sagemaker:eu-west-1:123456789012:training-job/done",
+    "TrainingJobStatus": "Completed",
+    "AlgorithmSpecification": {"TrainingImage": "image", "TrainingInputMode": "File"},
+}
 
 
 def imported(home: Path, *arguments: str) -> set[str]:
@@ -71,6 +78,11 @@ def test_looking_at_jobs_imports_nothing_heavy(arguments: tuple[str, ...], home:
     modules = imported(home, *arguments)
     assert "sqlite3" in modules
     assert not modules & {*HEAVY, "tomllib"}
+
+
+def test_two_jobs_of_this_machine_are_compared_without_aws(home: Path) -> None:
+    (home / "answer.json").write_text(json.dumps(ANSWER))
+    assert not imported(home, "compare", str(home / "answer.json"), str(home / "answer.json")) & HEAVY
 
 
 def test_only_a_report_imports_templates(home: Path) -> None:
