@@ -72,10 +72,12 @@ MAY_IMPORT: dict[str, set[str]] = {
         "submission",
     },
     "remote": {"contract", "readable", "jobfile", "planning", "sources", "store", "job", "api", "errors"},
+    "conformance": {"contract", "engine", "api", "errors"},
     "cli": {
         "api",
         "remote",
         "check",
+        "conformance",
         "server",
         "submission",
         "contract",

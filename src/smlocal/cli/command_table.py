@@ -28,7 +28,7 @@ COMMANDS = (
     "fetch",
     "reproduce",
     *("serve", "exec"),
-    *("rm", "recover", "cache", "doctor", "config", "coverage", "schema", "completion", "help"),
+    *("rm", "recover", "cache", "doctor", "config", "conformance", "coverage", "schema", "completion", "help"),
 )
 """In the order in which people need them."""
 

@@ -239,6 +239,12 @@ class CheckRuleUnknownError(RequestRefusedError):
     id = "check-rule-unknown"
 
 
+class ConformanceDocumentError(RequestRefusedError):
+    """Not a document of `smlocal conformance`, a damaged one, or one that has no job in common with another."""
+
+    id = "conformance-document"
+
+
 class DockerfileMissingError(RequestRefusedError):
     """The Dockerfile of `--dockerfile` or `--build` cannot be read."""
 

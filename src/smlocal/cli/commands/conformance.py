@@ -1,0 +1,204 @@
+"""`smlocal conformance`: what a container sees here and on the service, and where the two differ."""
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from smlocal.cli.ended_by_signals import ended_by_signals
+from smlocal.cli.job_argument import completed_jobs
+from smlocal.cli.terminal.printable import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from smlocal.api.overrides import Overrides
+
+_CASES = ("everything", "stopped", "failed")
+_BASE = "python:3.11-slim-bookworm"
+_GRACE_SECONDS = 120
+_LONGEST_GRACE = 600
+
+
+@click.group("conformance")
+def command() -> None:
+    """Record what a training container sees, and compare two records.
+
+    The same image runs here and on the service. So anybody with an account can tell where smlocal differs.
+    """
+
+
+@command.command("build")
+@click.option("--base", metavar="IMAGE", default=_BASE, help=f"Any image with Python 3.7 or newer. Default: {_BASE}.")
+@click.option("--tag", metavar="IMAGE", help="Name of the new image. Default: one made from the base.")
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(readable=False),
+    metavar="DIR",
+    help="Build nothing: write the Dockerfile, the probe, the requests and the data to DIR.",
+)
+def build(*, base: str, tag: str | None, output: str | None) -> None:
+    """Build the image, or write what builds it.
+
+    The name of the image is printed.
+    """
+    from smlocal.conformance.context import write_context, write_jobs
+    from smlocal.conformance.local_run import see_to_image
+
+    if output is not None:
+        if tag is not None:
+            raise click.UsageError("--output and --tag: nothing is built, so nothing gets a name.")
+        write_context(output, base=base)
+        write_jobs(output)
+        click.echo(output)
+        return
+    with ended_by_signals():
+        click.echo(see_to_image(base, tag=tag, always=True, quiet=False))
+
+
+@command.command("run")
+@click.option("--case", "cases", type=click.Choice(_CASES), multiple=True, help="Only this job; repeatable.")
+@click.option("--image", metavar="IMAGE", help="The image. Default: one that is built when it is missing.")
+@click.option("--base", metavar="IMAGE", default=_BASE, help=f"What that is built on. Default: {_BASE}.")
+@click.option("--instance-type", metavar="TYPE", help="Default: ml.m5.large.")
+@click.option(
+    "--credentials",
+    type=click.Choice(["none", "inherit", "role"]),
+    help="AWS credentials for the containers. Default: none.",
+)
+@click.option("--role", metavar="ARN", help="RoleArn. Only recorded, except with --credentials role.")
+@click.option("--gpus", metavar="GPUS", help="GPUs of each host, as for smlocal run.")
+@click.option("--allow-cpu", is_flag=True, help="Run a GPU or Neuron instance type without its devices.")
+@click.option(
+    "--grace",
+    type=click.IntRange(1, _LONGEST_GRACE),
+    default=_GRACE_SECONDS,
+    metavar="SECONDS",
+    help=f"Time between SIGTERM and SIGKILL. Default: {_GRACE_SECONDS}, as on the service.",
+)
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(readable=False),
+    metavar="DIR",
+    default="smlocal-output",
+    help="Where artifacts of the jobs go. Default: smlocal-output.",
+)
+@click.option(
+    "--file",
+    type=click.Path(readable=False),
+    metavar="FILE",
+    default="conformance.json",
+    help='The document; "-" is standard output. Default: conformance.json.',
+)
+def run(
+    *, cases: "Sequence[str]", image: str | None, base: str, grace: int, output: str, file: str, **given: Any
+) -> None:
+    """Run the image here, and write the document.
+
+    Three jobs run side by side. One of them waits for SIGKILL, so this takes as long as --grace.
+    """
+    import tempfile
+
+    from smlocal.conformance.cases import Case
+    from smlocal.conformance.local_run import run_cases, see_to_image
+    from smlocal.conformance.reading import collect
+
+    overrides: Overrides = {name: value for name, value in given.items() if value}  # type: ignore[assignment]  # their names are options here
+    _refuse_unwritable(file)
+    with ended_by_signals(), tempfile.TemporaryDirectory(prefix="smlocal-conformance-") as folder:
+        names = run_cases(
+            [Case(case) for case in cases or _CASES],
+            image or see_to_image(base),
+            output=os.path.abspath(output),
+            folder=folder,
+            grace=grace,
+            overrides=overrides,
+            said=_say,
+        )
+    _write(collect(names, version=_version()), file)
+
+
+@command.command("collect")
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", shell_complete=completed_jobs)
+@click.option(
+    "--file",
+    type=click.Path(readable=False),
+    metavar="FILE",
+    default="-",
+    help='The document; "-" is standard output, and the default.',
+)
+def collect_command(*, sources: "Sequence[str]", file: str) -> None:
+    """Make one document of several jobs.
+
+    SOURCE is what there is of one job: its name if it ran here, its model.tar.gz or its log, or a folder with these
+    files and the answer of describe-training-job.
+    """
+    from smlocal.conformance.reading import collect
+
+    _write(collect(sources, version=_version()), file)
+
+
+@command.command("diff")
+@click.argument("first", metavar="A", shell_complete=completed_jobs)
+@click.argument("second", metavar="B", shell_complete=completed_jobs)
+@click.option("--all", "everything", is_flag=True, help="Also show differences that are expected.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def diff(*, first: str, second: str, everything: bool, as_json: bool) -> int:
+    """Show where two documents differ.
+
+    A and B are documents, names of jobs that ran here, or what `collect` takes. Exits with 1 if they differ.
+    """
+    from smlocal.cli.views.conformance_lines import conclusion, difference_document, difference_lines
+    from smlocal.conformance.differences import compare
+    from smlocal.conformance.reading import read
+
+    version = _version()
+    found = compare(read(first, version=version), read(second, version=version))
+    if as_json:
+        import json
+
+        click.echo(json.dumps(difference_document(found, first, second), indent=2))
+    else:
+        for line in difference_lines(found, everything=everything):
+            click.echo(printable(line))
+        click.echo(printable(conclusion(found, first, second)), err=True)
+    return 1 if found.differences else 0
+
+
+def _refuse_unwritable(file: str) -> None:
+    """Before jobs that take minutes."""
+    if file != "-":
+        from smlocal.job.finish.report_files import check_report_path
+
+        check_report_path(os.path.abspath(file))
+
+
+def _write(document: dict[str, Any], file: str) -> None:
+    import json
+
+    text = f"{json.dumps(document, indent=1, ensure_ascii=False)}\n"
+    if file == "-":
+        click.echo(text, nl=False)
+        return
+    from smlocal.errors import OutputUnusableError
+
+    try:
+        with open(file, "w", encoding="utf-8") as stream:
+            stream.write(text)
+    except OSError as error:
+        raise OutputUnusableError(
+            f"{file} cannot be written: {error.strerror}", remedy=["Name another file with --file."]
+        ) from error
+    click.echo(file)
+
+
+def _say(text: str) -> None:
+    click.echo(printable(text), err=True)
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("smlocal")

@@ -1,0 +1,81 @@
+"""The jobs that show most of a container with the least: what each is for, its request, and its data. Pure."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+PREFIX = "s3://BUCKET/smlocal-conformance"
+"""Where data is read and artifacts are written, in requests that nobody has filled in."""
+IMAGE = "ACCOUNT.dkr.ecr.REGION.amazonaws.com/smlocal-conformance:latest"
+ROLE = "arn:aws:iam::ACCOUNT:role/ROLE"
+
+_HOSTS = {"everything": 2, "stopped": 1, "failed": 2}
+_LONGEST_SECONDS = 1200
+
+
+class Case(StrEnum):
+    """One job."""
+
+    EVERYTHING = "everything"
+    """Two hosts and a channel of each input mode; it completes."""
+    STOPPED = "stopped"
+    """One host without channels. It is stopped, and lives on until it is killed."""
+    FAILED = "failed"
+    """Two hosts without channels: the second fails while the first runs."""
+
+
+DATA: Mapping[str, bytes] = {
+    "file/first.txt": b"one\n",
+    "file/folder/second.bin": bytes(range(256)),
+    "file/folder/deeper/third.txt": b"three\n",
+    "file/empty": b"",
+    "sharded/part-1": b"1",
+    "sharded/part-10": b"10",
+    "sharded/part-2": b"2",
+    "sharded/part-3": b"3",
+    "sharded/part-4": b"4",
+    "fast/first.txt": b"one\n",
+    "fast/folder/second.bin": bytes(range(256)),
+    "pipe/first": b"first without an end of line",
+    "pipe/second": b"second\n",
+    "records/first": b"12345",
+    "records/second": b"",
+}
+"""The objects below the prefix of the data: their keys and contents."""
+
+
+def request(case: Case, *, name: str, image: str = IMAGE, role: str = ROLE, prefix: str = PREFIX) -> dict[str, Any]:
+    """A CreateTrainingJob request that the service takes."""
+    asked: dict[str, Any] = {
+        "TrainingJobName": name,
+        "AlgorithmSpecification": {
+            "TrainingImage": image,
+            "TrainingInputMode": "File",
+            "MetricDefinitions": [{"Name": "conformance:version", "Regex": "smlocal-conformance version ([0-9]+)"}],
+        },
+        "RoleArn": role,
+        "HyperParameters": {"conformance_case": str(case), "text": "with a space", "document": '{"a": [1, "two"]}'},
+        "Environment": {"CONFORMANCE_TEXT": "with a space", "CONFORMANCE_EMPTY": ""},
+        "OutputDataConfig": {"S3OutputPath": f"{prefix}/output"},
+        "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": _HOSTS[case], "VolumeSizeInGB": 10},
+        "StoppingCondition": {"MaxRuntimeInSeconds": _LONGEST_SECONDS},
+    }
+    if case is Case.EVERYTHING:
+        asked["InputDataConfig"] = _channels(f"{prefix}/data")
+        asked["CheckpointConfig"] = {"S3Uri": f"{prefix}/output/{name}/checkpoints"}
+    return asked
+
+
+def _channels(data: str) -> list[dict[str, Any]]:
+    return [
+        _channel("file", data, ContentType="text/plain"),
+        _channel("sharded", data, distribution="ShardedByS3Key"),
+        _channel("fast", data, InputMode="FastFile"),
+        _channel("pipe", data, InputMode="Pipe"),
+        _channel("records", data, InputMode="Pipe", RecordWrapperType="RecordIO"),
+    ]
+
+
+def _channel(name: str, data: str, *, distribution: str = "FullyReplicated", **more: str) -> dict[str, Any]:
+    source = {"S3DataType": "S3Prefix", "S3Uri": f"{data}/{name}/", "S3DataDistributionType": distribution}
+    return {"ChannelName": name, "DataSource": {"S3DataSource": source}, **more}

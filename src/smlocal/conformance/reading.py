@@ -1,0 +1,141 @@
+"""Reads what is known of one job: of a job of this machine, or of what somebody saved of a job of the service."""
+
+import gzip
+import json
+import os
+import re
+import stat
+import tarfile
+import zlib
+from collections.abc import Iterable
+from contextlib import suppress
+from functools import reduce
+from typing import Any
+
+from smlocal.conformance import log_lines
+from smlocal.conformance.document import Document, JobPieces, check_document, check_host_document, join
+from smlocal.errors import ConformanceDocumentError, JobUnknownError
+
+_LARGEST = 64 << 20
+_MOST_ENTRIES = 10_000
+_HOST_FILE = re.compile(r"conformance-([\w-]+)\.json")
+_SIGNS_FILE = re.compile(r"conformance-([\w-]+)-signs\.txt")
+_TRACES = re.compile(r"traces(/.*)?|only-.*")
+_KINDS = {tarfile.REGTYPE: "file", tarfile.DIRTYPE: "folder", tarfile.SYMTYPE: "link", tarfile.LNKTYPE: "hard link"}
+_GZIP = b"\x1f\x8b"
+
+
+def read(source: str, *, version: str) -> Document:
+    """The document that a source has: a saved one, or that of one job."""
+    if os.path.isfile(source):
+        content = _content(source)
+        found = _json(content)
+        if isinstance(found, dict) and "Jobs" in found:
+            return check_document(source, found)
+    return collect([source], version=version)
+
+
+def collect(sources: Iterable[str], *, version: str) -> Document:
+    """One document of several jobs; each source is one job."""
+    return join([(source, _pieces(source)) for source in sources], version=version)
+
+
+def _pieces(source: str) -> JobPieces:
+    if os.path.isdir(source):
+        paths = [os.path.join(source, name) for name in sorted(os.listdir(source))]
+        return _together(_of_file(path) for path in paths if not os.path.isdir(path))
+    return _of_file(source) if os.path.lexists(source) else _of_local_job(source)
+
+
+def _together(pieces: Iterable[JobPieces]) -> JobPieces:
+    return reduce(JobPieces.with_more, pieces, JobPieces())
+
+
+def _of_local_job(name: str) -> JobPieces:
+    """The log has what the archive has, too, should the archive be gone."""
+    from smlocal.api.job_names import resolve_job_name
+    from smlocal.api.training_job import TrainingJob
+
+    try:
+        job = TrainingJob(resolve_job_name(name))
+    except JobUnknownError as error:
+        details = [*error.details, f"There is no file {name} either."]
+        raise JobUnknownError(error.sentence, details=details, remedy=error.remedy) from error
+    paths = [*job.log_files.values(), *(each.path for each in (job.model, job.output) if each is not None)]
+    found = _together(_of_file(path) for path in paths if os.path.isfile(path))
+    return found.with_more(JobPieces(answer=job.describe(service=True)))
+
+
+def _of_file(path: str) -> JobPieces:
+    content = _content(path)
+    if content.startswith(_GZIP):
+        return _of_archive(path)
+    document = _json(content)
+    if not isinstance(document, dict) or "events" in document:  # a log; or what `aws logs get-log-events` prints
+        text = content.decode(errors="replace")
+        return JobPieces(hosts=log_lines.documents(path, text), signs=log_lines.signs(text))
+    if "TrainingJobStatus" in document:
+        return JobPieces(answer=document)
+    seen = check_host_document(path, document)
+    return JobPieces(hosts={str(seen["Host"]): seen})
+
+
+def _of_archive(path: str) -> JobPieces:
+    """The documents in a model.tar.gz, and the entries that show how archives are made."""
+    hosts: dict[str, Document] = {}
+    signs: dict[str, list[tuple[str, float]]] = {}
+    entries: dict[str, Any] = {}
+    try:
+        with tarfile.open(path, "r:gz") as archive:
+            for number, member in enumerate(archive):
+                if number >= _MOST_ENTRIES or member.offset > _LARGEST:
+                    raise ConformanceDocumentError(f"{path} is too large for an archive of smlocal conformance")
+                name = member.name.removeprefix("./")
+                if host := _HOST_FILE.fullmatch(name):
+                    hosts[host[1]] = check_host_document(f"{path}, {name}", _json(_member(archive, member)))
+                elif host := _SIGNS_FILE.fullmatch(name):
+                    signs[host[1]] = log_lines.saved_signs(_member(archive, member).decode(errors="replace"))
+                elif _TRACES.fullmatch(name):
+                    entries[name] = _entry(archive, member)
+    except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError, OSError) as error:
+        raise ConformanceDocumentError(f"{path} cannot be read: {error}") from error
+    return JobPieces(hosts=hosts, signs=signs, archives={"Model" if hosts else "Output": entries})
+
+
+def _entry(archive: tarfile.TarFile, member: tarfile.TarInfo) -> Document:
+    described: Document = {
+        "Kind": _KINDS.get(member.type, "other"),
+        "Mode": f"{stat.S_IMODE(member.mode):04o}",
+        "User": member.uid,
+        "Group": member.gid,
+    }
+    if member.issym() or member.islnk():
+        described["Target"] = member.linkname
+    elif member.isfile():
+        described["Content"] = _member(archive, member)[:100].decode(errors="replace")
+    return described
+
+
+def _member(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    file = archive.extractfile(member) if member.isfile() else None
+    return b"" if file is None else file.read(_LARGEST)
+
+
+def _json(content: bytes) -> Any:
+    with suppress(ValueError, RecursionError):
+        return json.loads(content)
+    return None
+
+
+def _content(path: str) -> bytes:
+    try:
+        # A FIFO that nobody writes to would otherwise wait here.
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise ConformanceDocumentError(f"{path} is not a regular file")
+            content = file.read(_LARGEST + 1)
+    except OSError as error:
+        raise ConformanceDocumentError(f"{path} cannot be read: {error.strerror}") from error
+    if len(content) > _LARGEST:
+        raise ConformanceDocumentError(f"{path} is too large for a document of smlocal conformance")
+    return content
