@@ -22,7 +22,7 @@ _LONGEST_GRACE = 600
 
 @click.group("conformance")
 def command() -> None:
-    """Record what a training container sees, and compare two records.
+    """Record what a container sees, and compare records.
 
     The same image runs here and on the service. So anybody with an account can tell where smlocal differs.
     """
