@@ -72,7 +72,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "submission",
     },
     "remote": {"contract", "readable", "jobfile", "planning", "sources", "store", "job", "api", "errors"},
-    "conformance": {"contract", "engine", "api", "errors"},
+    "conformance": {"contract", "engine", "api", "remote", "errors"},
     "cli": {
         "api",
         "remote",

@@ -9,6 +9,8 @@ PREFIX = "s3://BUCKET/smlocal-conformance"
 IMAGE = "ACCOUNT.dkr.ecr.REGION.amazonaws.com/smlocal-conformance:latest"
 ROLE = "arn:aws:iam::ACCOUNT:role/ROLE"
 
+READY = "smlocal-conformance ready to be stopped"
+"""What the probe prints once the job may be stopped."""
 _HOSTS = {"everything": 2, "stopped": 1, "failed": 2}
 _LONGEST_SECONDS = 1200
 

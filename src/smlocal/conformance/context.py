@@ -22,21 +22,21 @@ def image_tag(base: str) -> str:
 def write_context(folder: str, *, base: str = DEFAULT_BASE) -> None:
     """What `docker build` needs."""
     for name in _NAMES:
-        _write(folder, name, _content(name).replace(f"BASE={DEFAULT_BASE}\n", f"BASE={base}\n").encode())
+        write_file(folder, name, _content(name).replace(f"BASE={DEFAULT_BASE}\n", f"BASE={base}\n").encode())
 
 
 def write_jobs(folder: str) -> None:
     """A request for each job, in which image, role and bucket are to be filled in; and the data."""
     for case in Case:
         asked = request(case, name=f"conformance-{case}")
-        _write(folder, f"{case}.json", f"{json.dumps(asked, indent=2)}\n".encode())
+        write_file(folder, f"{case}.json", f"{json.dumps(asked, indent=2)}\n".encode())
     write_data(os.path.join(folder, "data"))
 
 
 def write_data(folder: str) -> None:
     """The objects of the channels, as files."""
     for name, content in DATA.items():
-        _write(folder, name, content)
+        write_file(folder, name, content)
 
 
 def _content(name: str) -> str:
@@ -44,7 +44,8 @@ def _content(name: str) -> str:
         return file.read()
 
 
-def _write(folder: str, name: str, content: bytes) -> None:
+def write_file(folder: str, name: str, content: bytes) -> None:
+    """`OutputUnusableError` if that is not possible."""
     path = os.path.join(folder, name)
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)

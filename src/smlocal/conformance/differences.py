@@ -137,10 +137,12 @@ def _names(job: Document) -> Mapping[str, str]:
 
 
 def _comparable(seen: Document) -> Document:
-    """A host's document with configuration files as trees, and the names of capabilities."""
+    """A host's document with configuration files and manifests as trees, and the names of capabilities."""
     made = {name: value for name, value in seen.items() if name not in _ABOUT}
     if isinstance(files := made.get("Config"), dict):
         made["Config"] = {name: _configuration(text) for name, text in files.items()}
+    if isinstance(files := made.get("Manifests"), dict):
+        made["Manifests"] = {name: _manifest(str(text)) for name, text in files.items()}
     process = made.get("Process")
     if isinstance(process, dict) and isinstance(masks := process.get("Capabilities"), dict):
         shown = {name: capability_names(mask) for name, mask in masks.items()}
@@ -156,6 +158,12 @@ def _configuration(text: Any) -> Any:
         order = {"(order)": [*content]} if isinstance(content, dict) else {}
         return {"(content)": content, **order, "(layout)": "compact" if compact else "with spaces, or escaped"}
     return text
+
+
+def _manifest(text: str) -> Document:
+    """Its first line, which is a prefix, and the objects below that."""
+    prefix, *lines = text.splitlines() or [""]
+    return {"(prefix)": prefix, "(objects)": [line.partition(prefix)[2] or line for line in lines]}
 
 
 def _flat(tree: Any, path: str, depth: int = 0) -> Iterator[tuple[str, Any]]:

@@ -101,7 +101,7 @@ def outcome(answer: Mapping[str, Any]) -> Document:
         "SecondaryStatus": answer.get("SecondaryStatus"),
         "FailureReason": answer.get("FailureReason"),
         "Transitions": [
-            {"Status": each.get("Status"), "StatusMessage": each.get("StatusMessage")}
+            f"{each.get('Status')}: {each.get('StatusMessage')}"
             for each in answer.get("SecondaryStatusTransitions") or ()
         ],
         "Metrics": sorted(str(each.get("MetricName")) for each in answer.get("FinalMetricDataList") or ()),

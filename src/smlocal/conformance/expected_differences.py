@@ -97,5 +97,10 @@ RULES = (
     Rule(id="region", why="The region", replaced=_without_region),
     Rule(id="account", why="The account", replaced=_without_masks),
     Rule(id="host-names", why="Addresses, names of instances, ids of containers", replaced=_without_hosts),
-    Rule(id="locations", why="Where objects are in S3, or files on this machine", replaced=_without_locations),
+    Rule(
+        id="locations",
+        why="Where objects are in S3, or files on this machine",
+        places=("Manifests.*.(prefix)",),
+        replaced=_without_locations,
+    ),
 )

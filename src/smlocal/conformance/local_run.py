@@ -10,12 +10,11 @@ from typing import Any
 from smlocal.api.overrides import Overrides
 from smlocal.api.run import run
 from smlocal.api.training_job import TrainingJob
-from smlocal.conformance.cases import PREFIX, Case, request
+from smlocal.conformance.cases import PREFIX, READY, Case, request
 from smlocal.conformance.context import image_tag, write_context, write_data
 from smlocal.contract.identity import default_name
 from smlocal.errors import JobFinishedError, SmlocalError
 
-READY = "smlocal-conformance ready to be stopped"
 DEFAULT_GRACE = 120
 """Seconds, as on the service."""
 _POLL_SECONDS = 0.1

@@ -2,7 +2,9 @@
 
 import json
 import os
+import shlex
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,10 +36,13 @@ class Ran:
     image: str
     jobs: dict[str, Any]
 
-    def smlocal(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    @property
+    def environment(self) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("SMLOCAL_", "AWS_"))}
-        environment = {**kept, "SMLOCAL_HOME": str(self.folder / "home")}
-        return run_smlocal(arguments, environment=environment, cwd=self.folder)
+        return {**kept, "SMLOCAL_HOME": str(self.folder / "home")}
+
+    def smlocal(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        return run_smlocal(arguments, environment=self.environment, cwd=self.folder)
 
     def host(self, case: str, host: str = "algo-1") -> Any:
         return self.jobs[case]["Hosts"][host]
@@ -143,6 +148,50 @@ def test_the_log_alone_has_the_same_document(ran: Ran) -> None:
     found = json.loads(done.stdout)["Conformance"]
     assert {each["Rule"] for each in found["Expected"]} <= {"seconds-to-kill"}
     assert found["OnlyInB"] == ["everything", "failed"]
+
+
+def test_submit_stops_the_job_that_is_ready_and_saves_what_it_leaves(
+    ran: Ran, wait_until: Callable[[Callable[[], bool]], None]
+) -> None:
+    # The service is this project's own endpoint, in another process and another home.
+    (ran.folder / "make_bucket.py").write_text(
+        "import boto3; boto3.client('s3').create_bucket(Bucket='of-conformance')"
+    )
+    submit = [
+        sys.executable,
+        "-m",
+        "smlocal",
+        "conformance",
+        "submit",
+        "--case",
+        "stopped",
+        "--yes",
+        "--image",
+        ran.image,
+    ]
+    submit += ["--role", "arn:aws:iam::123456789012:role/mine", "--upload-to", "s3://of-conformance/some/where"]
+    script = f"{sys.executable} make_bucket.py && exec {shlex.join([*submit, '--output', 'saved'])}"
+    home = {"SMLOCAL_HOME": str(ran.folder / "other-home")}
+    command = [sys.executable, "-m", "smlocal", "exec", "--", "sh", "-c", script]
+    environment = {**ran.environment, **home}
+    with subprocess.Popen(command, cwd=ran.folder, env=environment, stdout=subprocess.PIPE, text=True) as process:
+
+        def stopping() -> bool:
+            found = run_smlocal(("describe", "@last", "--json"), environment=environment)
+            assert process.poll() is None
+            return found.returncode == 0 and json.loads(found.stdout)["TrainingJobStatus"] == "Stopping"
+
+        wait_until(stopping)
+        run_smlocal(("stop", "@last", "--grace", "1"), environment=environment)  # not the 120 seconds of the service
+        assert process.communicate(timeout=120)[0] == "service.json\n"
+    assert process.returncode == 0
+    (job,) = json.loads((ran.folder / "service.json").read_text())["Jobs"].values()
+    assert job["Outcome"]["SecondaryStatus"] == "Stopped"
+    assert job["Hosts"]["algo-1"]["Signals"]["Seen"] == ["SIGTERM"]
+    assert job["Archives"].keys() == {"Model", "Output"}
+    (saved,) = (ran.folder / "saved").iterdir()
+    names = {path.name for path in saved.iterdir()}
+    assert names == {"model.tar.gz", "output.tar.gz", "describe.json", "log.txt"}
 
 
 @pytest.fixture

@@ -106,6 +106,17 @@ def test_what_counts(first: Document, second: Document, path: str, values: tuple
     assert found.group == next(iter(first))
 
 
+def test_manifests_are_compared_below_their_prefixes() -> None:
+    first = host(Manifests={"a-manifest": "one/a\ns3://<bucket>/one/a/x\ns3://<bucket>/one/a/y\n"})
+    second = host(Manifests={"a-manifest": "two/b/a\nfile:///two/b/a/x\nfile:///two/b/a/y\n"})
+    found = compare(whole(first), whole(second))
+    assert not found.differences
+    assert [(each.path, each.rule) for each in found.expected] == [("a-manifest.(prefix)", "locations")]
+    third = host(Manifests={"a-manifest": "two\ns3://<bucket>/two/x\n"})
+    (seen,) = compare(whole(first), whole(third)).differences
+    assert (seen.path, seen.first, seen.second) == ("a-manifest.(objects)", ["/x", "/y"], ["/x"])
+
+
 def test_the_same_difference_on_several_hosts_is_one() -> None:
     first = whole(host(Limits={"x": 1}), host("algo-2", Limits={"x": 1}))
     second = whole(host(Limits={"x": 2}), host("algo-2", Limits={"x": 2}))

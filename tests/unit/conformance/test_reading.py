@@ -43,7 +43,7 @@ def test_a_folder_with_everything_of_a_stopped_job(tmp_path: Path) -> None:
     (tmp_path / "log.txt").write_text("smlocal-conformance sign algo-1 alive 129.000\n")
     (job,) = collect([str(tmp_path)], version="0")["Jobs"].values()
     assert job["Hosts"]["algo-1"]["Signals"] == {"Seen": ["SIGTERM"], "SecondsToTheLastSignOfLife": 119.9}
-    assert job["Outcome"]["Transitions"] == [{"Status": "Stopped", "StatusMessage": "Training job stopped"}]
+    assert job["Outcome"]["Transitions"] == ["Stopped: Training job stopped"]
     assert "123456789012" not in json.dumps(job)
     assert job["Archives"]["Model"]["traces/link"]["Target"] == "same"
     assert job["Archives"]["Model"]["traces/same"]["Content"] == "algo-1"

@@ -18,6 +18,7 @@ _CASES = ("everything", "stopped", "failed")
 _BASE = "python:3.11-slim-bookworm"
 _GRACE_SECONDS = 120
 _LONGEST_GRACE = 600
+_INSTANCE_TYPE = "ml.m5.large"
 
 
 @click.group("conformance")
@@ -118,6 +119,71 @@ def run(
             said=_say,
         )
     _write(collect(names, version=_version()), file)
+
+
+@command.command("submit")
+@click.option("--case", "cases", type=click.Choice(_CASES), multiple=True, help="Only this job; repeatable.")
+@click.option("--image", metavar="IMAGE", required=True, help="The image, in Amazon ECR.")
+@click.option("--role", metavar="ARN", required=True, help="RoleArn.")
+@click.option("--upload-to", metavar="S3URI", required=True, help="Where data and artifacts go: s3://bucket/prefix.")
+@click.option("--instance-type", metavar="TYPE", default=_INSTANCE_TYPE, help=f"Default: {_INSTANCE_TYPE}.")
+@click.option("--profile", metavar="NAME", help="Profile of the AWS configuration.")
+@click.option("--region", metavar="REGION", help="Region of the service.")
+@click.option("--dry-run", is_flag=True, help="Print the requests, and send nothing.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(readable=False),
+    metavar="DIR",
+    default="smlocal-output",
+    help="Where what the jobs leave is saved. Default: smlocal-output.",
+)
+@click.option(
+    "--file",
+    type=click.Path(readable=False),
+    metavar="FILE",
+    default="service.json",
+    help='The document; "-" is standard output. Default: service.json.',
+)
+def submit(
+    *,
+    cases: "Sequence[str]",
+    upload_to: str,
+    profile: str | None,
+    region: str | None,
+    dry_run: bool,
+    yes: bool,
+    output: str,
+    file: str,
+    **given: str,
+) -> None:
+    """Run the image on the service, and write the document.
+
+    This costs money: five instances in all. Ctrl-C stops the jobs.
+    """
+    from smlocal.conformance.cases import Case
+    from smlocal.conformance.reading import collect
+    from smlocal.conformance.service_run import Place, requests, run_on_service
+    from smlocal.remote.service import Service
+
+    place = Place.read(upload_to)
+    asked = requests([Case(case) for case in cases or _CASES], place=place, **given)
+    if dry_run:
+        import json
+
+        click.echo(json.dumps([*asked.values()], indent=2))
+        return
+    _refuse_unwritable(file)
+    instances = sum(each["ResourceConfig"]["InstanceCount"] for each in asked.values())
+    minutes = max(each["StoppingCondition"]["MaxRuntimeInSeconds"] for each in asked.values()) // 60
+    if not yes:
+        text = f"{len(asked)} jobs on {instances} × {given['instance_type']} in all, each at most {minutes} minutes"
+        click.confirm(f"{text}. Go on?", abort=True, err=True)
+    with ended_by_signals():
+        service = Service(profile=profile, region=region)
+        folders = run_on_service(asked, service, place=place, folder=output, said=_say)
+    _write(collect(folders, version=_version()), file)
 
 
 @command.command("collect")

@@ -94,3 +94,19 @@ def test_build_writes_what_builds_the_image(smlocal: Smlocal, tmp_path: Path) ->
 def test_a_document_that_cannot_be_written_is_refused_before_anything_runs(smlocal: Smlocal, tmp_path: Path) -> None:
     done = smlocal("conformance", "run", "--image", "mine", "--file", str(tmp_path / "no" / "a.json"))
     assert (done.returncode, "[output-unusable]" in done.stderr) == (2, True)
+
+
+def test_submit_without_sending_anything(smlocal: Smlocal, tmp_path: Path) -> None:
+    words = ("--image", "i", "--role", "r", "--file", str(tmp_path / "a.json"))
+    done = smlocal("conformance", "submit", *words, "--upload-to", "s3://mine/some/where/", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    asked = json.loads(done.stdout)
+    assert [each["HyperParameters"]["conformance_case"] for each in asked] == [*Case]
+    assert {each["OutputDataConfig"]["S3OutputPath"] for each in asked} == {"s3://mine/some/where/output"}
+    assert len({each["TrainingJobName"] for each in asked}) == 3
+    wrong = smlocal("conformance", "submit", *words, "--upload-to", "/mine", "--dry-run")
+    assert (wrong.returncode, "/mine is no location in S3" in wrong.stderr) == (2, True)
+    # Nobody answers the question.
+    unasked = smlocal("conformance", "submit", *words, "--upload-to", "s3://mine")
+    assert unasked.returncode != 0
+    assert "3 jobs on 5 × ml.m5.large in all, each at most 20 minutes. Go on?" in unasked.stderr
