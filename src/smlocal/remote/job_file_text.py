@@ -9,7 +9,7 @@ from smlocal.remote.unavailable_here import Unavailable, unavailable_here
 
 _NAME = "TrainingJobName"
 _LONGEST_REASON = 300
-_WIDTH = 120
+_WIDTH = 80
 _ABOUT = {
     "Sources": "local folders in place of S3 and file systems",
     "Pull": "with TrainingImage, or --image, naming an image that is here",
@@ -29,7 +29,7 @@ def job_file_text(job: DescribedJob, *, file: str, notes: Sequence[str] = ()) ->
 
 def _head(job: DescribedJob, file: str, notes: Sequence[str]) -> Iterator[str]:
     yield f"# A CreateTrainingJob request. Run it here:  smlocal run {_one_line(file)}"
-    yield f"# What would a run do, and where does it differ from the service:  smlocal plan {_one_line(file)}"
+    yield f"# See what a run would do:  smlocal plan {_one_line(file)}"
     if job.answer is not None:
         yield "#"
         yield from _comment(f"As the training job {job.name} in {job.region or 'an unknown region'}: {_end(job)}.")

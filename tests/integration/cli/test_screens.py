@@ -70,6 +70,18 @@ class Screens:
             (folder / f"{kind}.json").write_text(json.dumps(request))
         wrong = json.loads((folder / "complete.json").read_text()) | {"HyperParamters": {}, "TrainingJobName": "my_job"}
         (folder / "wrong.json").write_text(json.dumps(wrong, indent=2))
+        described = json.loads((folder / "complete.json").read_text())
+        described["AlgorithmSpecification"]["TrainingImage"] = "123456789012.dkr.ecr.eu-west-1.amazonaws.com/held:1"
+        described["InputDataConfig"][0]["DataSource"]["S3DataSource"]["S3Uri"] = "s3://bucket/data"
+        described |= {
+            "TrainingJobName": "held-tree",
+            "TrainingJobArn": "arn:aws:sagemaker:eu-west-1:123456789012:training-job/held-tree",
+            "TrainingJobStatus": "Failed",
+            "FailureReason": "AlgorithmError: no such column: age, exit code: 3",
+            "VpcConfig": {"SecurityGroupIds": ["sg-1"], "Subnets": ["subnet-1"]},
+            "NewestConfig": {"Level": 2},
+        }
+        (folder / "described.json").write_text(json.dumps(described))
         self.terminals: dict[str, Terminal] = {}
         self.stopping: dict[str, list[str]] = {}
         self.piped: dict[str, list[str]] = {}
@@ -172,6 +184,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "jobs": ("jobs",),
     "plan": ("plan", "complete.json", "--name", "planned"),
     "error": ("plan", "wrong.json"),
+    "fetch": ("fetch", "described.json", "--file", "-"),
     "doctor": ("doctor",),
 }
 

@@ -1,12 +1,14 @@
 """`smlocal fetch`: a job of the service as a job file."""
 
 import shlex
+import sys
 
 import click
 
 from smlocal.cli.job_of_service import job_of_service
 from smlocal.cli.new_file import check_new_file, write_new_file
 from smlocal.cli.service_options import service_options
+from smlocal.cli.terminal.columns import width_of, wrapped
 from smlocal.cli.terminal.printable import printable
 
 _FILE_OPTION = "-o"
@@ -57,4 +59,5 @@ def command(*, job: str, file: str, chosen: str | None, profile: str | None, reg
 
 
 def _say(text: str) -> None:
-    click.echo(f"! {printable(text)}", err=True)
+    lines = wrapped(printable(text), indent=2, width=width_of(sys.stderr))
+    click.echo("! " + "\n".join(lines), err=True)
