@@ -1,5 +1,6 @@
 """The time limits of one call, and what is done while no bytes arrive."""
 
+import math
 import time
 from collections.abc import Callable
 
@@ -22,6 +23,10 @@ class CallLimit:
         self._moved_at = time.monotonic()
         self._until = self._moved_at + total
         self.pause = min(pause, total, quiet)
+
+    def lift(self) -> None:
+        """The call has been answered, and a stream follows that may take any time."""
+        self._until = self._quiet = math.inf
 
     def moved(self) -> None:
         """Bytes were sent or received."""

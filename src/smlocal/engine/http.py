@@ -70,11 +70,12 @@ class _Incoming(RawIOBase):
 class Answer:
     """An answer. Its head has been read; the body is read on request. Each answer has its own connection."""
 
-    __slots__ = ("_connection", "_reader", "headers", "status")
+    __slots__ = ("_connection", "_limit", "_reader", "headers", "status")
 
-    def __init__(self, connection: socket.socket, reader: "BufferedReader[Any]") -> None:
+    def __init__(self, connection: socket.socket, reader: "BufferedReader[Any]", limit: CallLimit) -> None:
         """Read the head; skip interim answers."""
         self._connection = connection
+        self._limit = limit
         self._reader = reader
         self.status, self.headers = _read_head(reader)
         while 100 <= self.status < 200 and self.status != 101:  # noqa: PLR2004  interim answers of HTTP
@@ -147,6 +148,7 @@ class Answer:
     def unlimit(self) -> None:
         """Remove the time limits."""
         self._connection.settimeout(None)
+        self._limit.lift()
 
     def take_connection(self) -> tuple[socket.socket, bytes]:
         """The connection, which does not block from now on, and the bytes of the stream that have been read already."""
@@ -196,7 +198,7 @@ def exchange(
             _send(connection, head.encode("latin-1"), limit)
             for piece in (body,) if isinstance(body, bytes) else body or ():
                 _send(connection, piece, limit)
-        return Answer(connection, reader)
+        return Answer(connection, reader, limit)
     except BaseException as error:
         reader.close()
         connection.close()

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Final
 
 import pytest
@@ -286,3 +287,22 @@ def test_a_time_that_is_none(monkeypatch: pytest.MonkeyPatch, text: str) -> None
     monkeypatch.setenv(VARIABLE, text)
     with pytest.raises(UsageRefusedError, match="is not a number of seconds"):
         chosen_timeouts()
+
+
+def test_the_output_of_a_container_may_take_any_time(
+    serve: Callable[..., Server], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    later = threading.Event()
+
+    def attached(connection: socket.socket) -> None:
+        connection.sendall(b"HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n")
+        later.wait(60)
+        connection.sendall(b"\1\0\0\0\0\0\0\4yes\n")
+        connection.shutdown(socket.SHUT_RDWR)
+
+    engine = serve(attached).engine
+    engine.client = Client(engine.client.endpoint)  # with the usual limits
+    output = engine.attach("c")
+    monkeypatch.setattr("smlocal.engine.call_limit.time", SimpleNamespace(monotonic=lambda: time.monotonic() + 1e6))
+    later.set()
+    assert b"".join(written.lines for written in output) == b"yes\n"
