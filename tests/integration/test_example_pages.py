@@ -140,6 +140,16 @@ def test_torchrun(follow: Follow) -> None:
     assert list(done.model("my-torchrun")) == ["line.pt"]
 
 
+@pytest.mark.long
+def test_distributed(follow: Follow) -> None:
+    done = follow("distributed")
+    told = [line for line in done.logs("my-distributed") if "rank" in line and "weight" in line]
+    assert sorted(told) == [f"algo-{1 + n // 2} | rank {n} of 4: weight 2.00, bias 1.00" for n in range(4)]
+    assert list(done.model("my-distributed")) == ["line.pt"]
+    used = done.describe("my-distributed")["Local"]["DataParallel"]
+    assert (used["Library"], used["Backend"], used["WorldSize"], used["Ranks"]) == ("stand-in", "gloo", 4, 4)
+
+
 def test_fastfile(follow: Follow, s3_servers: S3Servers, tmp_path: Path) -> None:
     done = follow("fastfile")
     assert done.logs("my-fastfile") == ["read 1.0 MiB of 64.0 MiB; pictures are bright above 120.5"]

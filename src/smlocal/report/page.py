@@ -7,6 +7,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from smlocal.readable import readable_bytes
+from smlocal.report.buffer_timeline import buffer_timeline
 from smlocal.report.formatting import counted, duration, utc
 from smlocal.report.job_report import JobReport
 from smlocal.report.timeline import build_timeline
@@ -26,7 +27,8 @@ def about_job(report: JobReport) -> dict[str, Any]:
     answer = report.answer
     seconds = answer["Local"].get("Seconds", {})
     timeline = build_timeline(answer["SecondaryStatusTransitions"], seconds, report.time)
-    return {"report": report, "headline": _headline(report), "timeline": timeline}
+    buffers = buffer_timeline(answer["Local"].get("DataParallel"))
+    return {"report": report, "headline": _headline(report), "timeline": timeline, "buffers": buffers}
 
 
 def render(template: str, **context: Any) -> str:

@@ -101,6 +101,7 @@ _LOCAL: _Json = {
     "Notes": _list(_object({"Id": _TEXT, "Text": _TEXT, "Warning": _SWITCH})),
     "Image": _or_null(_TEXT),
     "AllowCpu": _SWITCH,
+    "DataParallel": {"type": "object", "properties": {"Library": {"enum": ["stand-in", "image", None]}}},
     "Changes": {"type": "object", "additionalProperties": _TEXTS},
     "Hints": _TEXTS,
     "Explanation": _or_null(_TEXT),

@@ -258,3 +258,20 @@ def test_a_phase_is_as_long_as_the_run_said(store_job: Callable[..., Any], store
     assert (
         '<rect class="bar" x="990.0" y="1" width="5.0" height="8"/></svg>\n<span class="seconds">0.1 s</span>' in text
     )
+
+
+def test_balanced_buffers_are_drawn(store_job: Callable[..., Any], shown: Callable[..., Reader]) -> None:
+    times = [
+        {"Bytes": 4096, "Ready": 0.2, "Begin": 0.3, "End": 0.7},
+        {"Bytes": 2048, "Ready": 0.5, "Begin": 0.7, "End": 1},
+    ]
+    balanced = {
+        "IterationBytes": {"Balanced": [2109452, 2109452], "WholeVariables": [2101248, 32768]},
+        "LastIteration": {"Buffers": times, "BegunBeforeTheNextWasReady": 1},
+    }
+    store_job(local={"DataParallel": {"Library": "stand-in", "Balanced": balanced}}).end(10.0)
+    page = shown()
+    assert "Balanced buffers" in page.headings
+    for told in ("2,109,452 B", "32,768 B", "4.0 KiB", "1 of 2 reductions began before", "400.0 ms"):
+        assert told in page.text
+    assert ("x", "300.0") in page.attributes

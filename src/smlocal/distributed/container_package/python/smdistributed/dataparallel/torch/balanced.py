@@ -18,6 +18,9 @@ from ...smlocal_settings import read_settings
 from ..exceptions import SMDDPBufferError
 from .buffer_records import BufferRecords
 
+_PARTS, _SUMS = 1, 2
+"""Tags of what ranks send."""
+
 
 def balanced_group(store: Any, rank: int, size: int, timeout: timedelta, *, plain: Any, recorded: bool) -> Any:
     """A process group whose sums are made by servers; everything else is that of the group `plain`."""
@@ -55,7 +58,9 @@ class BalancedGroup(dist.ProcessGroup):  # type: ignore[misc]  # torch is in ima
 
     def __init__(self, rank: int, size: int, plain: Any, servers: Any, records: "BufferRecords | None") -> None:
         super().__init__(rank, size)
+        self._rank = rank
         self._ranks = size
+        self._memory = torch.empty(0, dtype=torch.uint8)
         self._plain = plain
         self._servers = servers
         self._records = records
@@ -97,31 +102,60 @@ class BalancedGroup(dist.ProcessGroup):  # type: ignore[misc]  # torch is in ima
 
     def _reduce(self, tensor: Any, ready: float) -> None:
         begin = time.time()
-        count, ranks = tensor.numel(), self._ranks
+        count = tensor.numel()
         self._check_sizes(count)
-        part = -(-count // ranks)
         buffer = tensor.reshape(-1).cpu()  # a copy, if it is on a GPU
-        if part * ranks != count:
-            buffer = torch.cat([buffer, buffer.new_zeros(part * ranks - count)])
-        received = torch.empty_like(buffer)
-        self._servers.alltoall_base(received, buffer, [], []).wait()
-        own = received.view(ranks, part).sum(0, dtype=buffer.dtype)
-        self._servers._allgather_base(buffer, own).wait()  # noqa: SLF001 - PyTorch has no other name for it
+        size = -(-count // self._ranks)
+        parts = [_padded(buffer[start : start + size], size) for start in range(0, size * self._ranks, size)]
+        self._add_up(parts)
+        for number, start in enumerate(range(0, count, size)):
+            part = parts[number]
+            end = min(start + size, count)
+            if part.data_ptr() != buffer[start:end].data_ptr():
+                buffer[start:end].copy_(part[: end - start])
         if buffer.data_ptr() != tensor.data_ptr():
-            tensor.copy_(buffer[:count].view_as(tensor))
+            tensor.copy_(buffer.view_as(tensor))
             if tensor.is_cuda:
                 torch.cuda.synchronize(tensor.device)
         if self._records is not None:
-            size = buffer.element_size()
-            self._records.add(count * size, own.numel() * size, ready=ready, begin=begin, end=time.time())
+            width = buffer.element_size()
+            self._records.add(count * width, size * width, ready=ready, begin=begin, end=time.time())
+
+    def _add_up(self, parts: "list[Any]") -> None:
+        """Replace the parts of a buffer by their sums: part i goes to rank i, which adds up and returns it."""
+        own, others = parts[self._rank], [rank for rank in range(self._ranks) if rank != self._rank]
+        received = self._space(len(others), own)
+        coming = [self._servers.recv([space], others[number], _PARTS) for number, space in enumerate(received)]
+        sent = [self._servers.send([parts[rank]], rank, _PARTS) for rank in others]
+        for number, work in enumerate(coming):
+            work.wait()
+            own.add_(received[number])
+        for work in sent:
+            work.wait()
+        works = [self._servers.recv([parts[rank]], rank, _SUMS) for rank in others]
+        works += [self._servers.send([own], rank, _SUMS) for rank in others]
+        for work in works:
+            work.wait()
+
+    def _space(self, count: int, like: Any) -> "list[Any]":
+        """Memory for so many parts, which is kept: new memory costs more than what is done in it."""
+        size = like.numel() * like.element_size()
+        if self._memory.numel() < count * size:
+            self._memory = torch.empty(count * size, dtype=torch.uint8)
+        return [self._memory[number * size : (number + 1) * size].view(like.dtype) for number in range(count)]
 
     def _check_sizes(self, count: int) -> None:
         """Ranks with different sizes would wait for each other for ever."""
         sizes = torch.empty(self._ranks, dtype=torch.int64)
-        self._servers._allgather_base(sizes, torch.tensor([count])).wait()  # noqa: SLF001 - as above
+        self._servers._allgather_base(sizes, torch.tensor([count])).wait()  # noqa: SLF001 - PyTorch's name
         found = sizes.tolist()
         if len({*found}) > 1:
             raise SMDDPBufferError(f"the ranks reduce buffers of different sizes together: {found} numbers")
+
+
+def _padded(part: Any, size: int) -> Any:
+    """A part of this size: all parts are equal, so the last one may need some zeros."""
+    return part if part.numel() == size else torch.cat([part, part.new_zeros(size - part.numel())])
 
 
 def _of_plain(name: str) -> Any:

@@ -1,0 +1,25 @@
+"""One rank under `Local.DataParallel: strict`: what is refused."""
+
+import contextlib
+
+import smdistributed.dataparallel.torch.torch_smddp  # noqa: F401 - registers the backend
+import torch.distributed as dist
+
+
+@contextlib.contextmanager
+def told(what: str):  # type: ignore[no-untyped-def]  # noqa: ANN201 - a script
+    try:
+        yield
+        print(f"{what}: allowed")  # noqa: T201 - scripts talk by their log
+    except (RuntimeError, ValueError) as error:
+        print(f"{what}: {type(error).__name__}: {error}")  # noqa: T201 - as above
+
+
+with told("first group"):
+    dist.init_process_group("smddp", init_method="tcp://127.0.0.1:7777", rank=0, world_size=1)
+with told("subgroup"):
+    dist.new_group([0])
+with told("gloo beside it"):
+    dist.new_group(backend="gloo")
+with told("second start"):
+    dist.init_process_group("smddp", init_method="tcp://127.0.0.1:7778", rank=0, world_size=1)

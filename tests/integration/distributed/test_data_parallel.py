@@ -1,0 +1,165 @@
+"""The stand-in for the data parallel library with real PyTorch: one model, the balanced buffer, PyTorch's own tests."""
+
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from tests.integration.conftest import build_image, left_of
+
+ROOT = Path(__file__).parents[3]
+CODE = Path(__file__).with_name("code")
+JOBS: dict[str, tuple[str, int, Any]] = {
+    "model": ("exec sh two_hosts.sh one_model.py", 2, "always"),
+    "balanced": (
+        "exec torchrun --nproc_per_node 3 balanced.py",
+        1,
+        {"Mode": "balanced", "FusionBufferBytes": 4_194_304},
+    ),
+    "strict": ("exec python strict.py", 1, "strict"),
+    "suite": ("exec python suite.py", 1, "always"),
+}
+"""The command, the number of hosts, and the setting."""
+
+Log = Callable[[str], list[str]]
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, dict[str, Any]]]:
+    """What became of each job; they run side by side."""
+    folder = tmp_path_factory.mktemp("data-parallel")
+    image = build_image(ROOT / "examples" / "distributed" / "image")
+    shutil.copytree(CODE, folder / "code")
+    found = importlib.util.find_spec("expecttest")  # what PyTorch's tests are written with: pure Python
+    assert found is not None
+    assert found.origin is not None
+    shutil.copytree(Path(found.origin).parent, folder / "code" / "expecttest")
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("SMLOCAL_", "AWS_"))}
+    running = {}
+    for kind, (command, hosts, setting) in JOBS.items():
+        name = f"data-parallel-{kind}-{uuid4().hex[:8]}"
+        request = {
+            "TrainingJobName": name,
+            "AlgorithmSpecification": {
+                "TrainingImage": image,
+                "TrainingInputMode": "File",
+                "ContainerEntrypoint": ["sh", "-c", f"cd /opt/ml/code && {command}"],
+            },
+            "Environment": {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "eth0"},
+            "OutputDataConfig": {"S3OutputPath": "./out"},
+            "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": hosts},
+            "StoppingCondition": {"MaxRuntimeInSeconds": 600},
+            "Local": {"Code": str(folder / "code"), "StopGraceSeconds": 1, "DataParallel": setting},
+        }
+        (folder / f"{name}.json").write_text(json.dumps(request))
+        running[kind] = subprocess.Popen(
+            [sys.executable, "-m", "smlocal", "run", f"{name}.json", "--json"],
+            cwd=folder,
+            env={**kept, "SMLOCAL_HOME": str(folder / "home")},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,  # what the containers write is in their logs
+        )
+    try:
+        yield {kind: json.loads(process.communicate(timeout=700)[0]) for kind, process in running.items()}
+    finally:
+        for process in running.values():
+            process.terminate()
+            process.wait()
+
+
+@pytest.fixture
+def log(answers: dict[str, dict[str, Any]]) -> Log:
+    """The lines of all hosts of a job, which has ended well and left nothing."""
+
+    def read(kind: str) -> list[str]:
+        answer = answers[kind]
+        lines = [
+            line
+            for host in answer["Local"]["Hosts"]
+            for line in Path(host["Log"]).read_text(errors="backslashreplace").splitlines()
+        ]
+        assert answer["TrainingJobStatus"] == "Completed", "\n".join(lines[-40:])
+        assert left_of(answer["TrainingJobName"]) == []
+        return lines
+
+    return read
+
+
+@pytest.mark.long
+def test_one_model(log: Log, answers: dict[str, dict[str, Any]]) -> None:
+    lines = log("model")
+    told = sorted(line for line in lines if line.startswith("rank "))
+    # Two hosts with two processes each: the global batch is four shards.
+    assert told == [
+        f"rank {rank} of 4 local {rank % 2}: equal [True, True, True, True] alone True gloo True no_sync True"
+        for rank in range(4)
+    ]
+    block = answers["model"]["Local"]["DataParallel"]
+    assert re.fullmatch(r"2\.\d+\.\d+(\+cpu)?", block.pop("PyTorch"))
+    assert block == {
+        "Library": "stand-in",
+        "Mode": "plain",
+        "Backend": "gloo",
+        "Python": "3.11",
+        "WorldSize": 4,
+        "Ranks": 4,
+    }
+    said = [line for line in lines if line.startswith("smlocal: ")]
+    assert len(said) == 3, said  # by the first rank alone
+    assert said[0].startswith("smlocal: the data parallel library is smlocal's stand-in: smddp is gloo of PyTorch 2.")
+    assert "device_ids and output_device, which are for GPUs, are ignored" in said[1]
+    assert "refuses further process groups" in said[2]
+
+
+@pytest.mark.long
+def test_the_balanced_buffer(log: Log, answers: dict[str, dict[str, Any]]) -> None:
+    told = sorted(line for line in log("balanced") if line.startswith("rank "))
+    sizes = "SMDDPBufferError: the ranks reduce buffers of different sizes together: [5, 6, 7] numbers"
+    assert told == [f"rank {rank}: exact True highest 2 gloo True equal True sizes {sizes}" for rank in range(3)]
+    balanced = answers["balanced"]["Local"]["DataParallel"]["Balanced"]
+    assert balanced["Iterations"] == 3
+    # Six variables of 1,582,087 numbers in all: equal parts, against whole variables on one server after the other.
+    assert balanced["IterationBytes"] == {
+        "Balanced": [2_109_452, 2_109_452, 2_109_452],
+        "WholeVariables": [2_101_248, 32_768, 4_194_332],
+    }
+    assert len({*balanced["ServerBytes"]}) == 1
+    last = balanced["LastIteration"]
+    first, *_, final = last["Buffers"]
+    # The backward pass went on while the first buffer was reduced.
+    assert first["Begin"] < final["Ready"] < first["End"]
+    assert last["BegunBeforeTheNextWasReady"] >= 1
+    assert sum(each["Bytes"] for each in last["Buffers"]) == 1_582_087 * 4
+
+
+@pytest.mark.long
+def test_what_the_library_refuses(log: Log) -> None:
+    lines = [line for line in log("strict") if not line.startswith("smlocal: ")]
+    first, subgroup, beside, second = lines[-4:]
+    assert first == "first group: allowed"
+    assert subgroup.startswith(
+        "subgroup: SMDDPUnsupportedError: the data parallel library refuses further process groups"
+    )
+    assert beside.startswith("gloo beside it: SMDDPUnsupportedError: ")
+    assert second == "second start: ValueError: trying to initialize the default process group twice!"
+
+
+@pytest.mark.long
+def test_the_tests_of_pytorch(log: Log, answers: dict[str, dict[str, Any]]) -> None:
+    lines = log("suite")
+    with tarfile.open(answers["suite"]["Local"]["Artifacts"]["Model"]) as archive:
+        file = archive.extractfile("suite.json")
+        assert file is not None
+        result = json.load(file)
+    assert result["wrong"] == {}, "\n".join(lines[-40:])
+    assert result["passed"] >= 60, result["skipped"]
