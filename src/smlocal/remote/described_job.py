@@ -113,7 +113,7 @@ def _split(data: Mapping[str, Any]) -> tuple[dict[str, Any], list[str], dict[str
 def _add_request_only(taken: dict[str, Any], local: Any) -> None:
     """Of an answer of `smlocal describe --json`: the members that the service does not return."""
     recorded = local.get("Request") if isinstance(local, Mapping) else None
-    for each, value in (recorded or {}).items():
+    for each, value in recorded.items() if isinstance(recorded, Mapping) else ():
         taken.setdefault(each, value)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from smlocal.contract.identity import default_name
 from smlocal.errors import ServiceJobRunningError, UsageRefusedError
 from smlocal.quick_dataclass import dataclass
+from smlocal.remote.answer_shape import check_shape
 from smlocal.remote.described_job import DescribedJob
 from smlocal.remote.job_end import ENDED, JobEnd
 from smlocal.remote.normalised_reason import normalised_reason
@@ -34,6 +35,7 @@ def check_ended(job: DescribedJob, *, file: str | None) -> None:
             f"{file or job.name} is a request and does not say how a job ended",
             remedy=[f"Run it:  smlocal run {file or job.name}"],
         )
+    check_shape(job.answer, name=file or job.name)
     if job.status in ENDED:
         return
     if not job.status:

@@ -71,10 +71,12 @@ def _described(
     archives: Mapping[str, Archive | None] | None = None,
     unknown: str = "",
 ) -> Subject:
+    from smlocal.remote.answer_shape import check_shape
     from smlocal.remote.described_job import described_job
 
     job = described_job(answer, name=title)
     known = job.answer or {}
+    check_shape(known, name=title)
     if archives is None:
         archives, unknown = _of_this_machine(known, title)
     return subject_of(known, job.request, title=title, origin=origin, archives=archives, no_archives=unknown)
