@@ -81,6 +81,8 @@ def command(
     check_ended(fetched.job, file=file)
     saved = _saved(logs)
     document = document_for(fetched.job, directory=_folder(file), sample=sample)
+    if profile is not None:
+        use_profile(profile)
 
     def read() -> "tuple[JobFile, str]":
         from smlocal.api.job_source import read_document
@@ -102,6 +104,13 @@ def command(
         return _concluded(fetched.job, dict(result.answer), log_there, sample=sample, as_json=given["as_json"])
 
     return run_job(read, {**given, **_AS_RUN}, ci=None, title="reproduce", file=None, conclude=conclude)
+
+
+def use_profile(profile: str) -> None:
+    """Have the run read S3 and ECR with the profile that --profile names: keys in the environment would count more."""
+    for name in ("AWS_DEFAULT_PROFILE", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
+        os.environ.pop(name, None)
+    os.environ["AWS_PROFILE"] = profile
 
 
 def _saved(path: str | None) -> "LogEnd | None":
