@@ -19,7 +19,7 @@ from tests.integration.debugger.rule_environment import (
 )
 
 SOURCE = PROGRAMS / "custom_rules.py"
-_SECONDS = 60.0
+_SECONDS = 120.0
 
 
 class _Questions:

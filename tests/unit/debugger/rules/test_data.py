@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from smlocal_rules.failures import TensorError
-from smlocal_rules.labelled import classes_of
+from smlocal_rules.labelled import as_classes, classes_of
 from smlocal_rules.rules.check_input_images import ChannelSums
 from smlocal_rules.rules.class_imbalance import ClassCounts
 from smlocal_rules.rules.confusion import confusion_matrix, judge_matrix
@@ -55,6 +55,21 @@ def test_the_confusion_matrix() -> None:
     assert judge_matrix(matrix, min_diag=0.9, max_off_diag=0.1) == "50 % of the predictions of class 1 are right"
     assert judge_matrix(matrix, min_diag=0.5, max_off_diag=0.1) == "50 % of the predictions of class 1 are of class 0"
     assert judge_matrix(matrix, min_diag=0.5, max_off_diag=0.5) is None
+
+
+def test_the_largest_confusion_of_a_class_is_told() -> None:
+    matrix = confusion_matrix(np.array([0, 1, 1, 2, 2, 2]), np.array([0, 0, 0, 0, 0, 0]), 3)
+    assert judge_matrix(matrix, min_diag=0, max_off_diag=0.1) == "50 % of the predictions of class 0 are of class 2"
+
+
+def test_negative_classes_are_not_in_the_matrix() -> None:
+    assert confusion_matrix(np.array([-1, 0, 1]), np.array([0, -1, 1]), 2).tolist() == [[0, 0], [0, 1]]
+
+
+def test_labels_are_whole_numbers() -> None:
+    assert as_classes(np.array([[1.0], [2.0]]), name="labels").tolist() == [1, 2]
+    with pytest.raises(TensorError, match=r"labels has values that are no classes, such as 2\.5\."):
+        as_classes(np.array([1.0, 2.5]), name="labels")
 
 
 def test_a_class_that_is_never_predicted() -> None:

@@ -10,9 +10,20 @@ from smlocal_rules.failures import TensorError
 if TYPE_CHECKING:
     from smlocal_rules.tensors import Array, Tensors
 
-LOSS_LABELS = r"[Ll]oss(_\d+)?_input_1$"
-LOSS_PREDICTIONS = r"[Ll]oss(_\d+)?_input_0$"
+LOSS_LABELS = r"(CrossEntropy|NLL)Loss(_\d+)?_input_1$"
+LOSS_PREDICTIONS = r"(CrossEntropy|NLL)Loss(_\d+)?_input_0$"
 """PyTorch has neither labels nor predictions, but the inputs of its loss: one number per class, and the labels."""
+
+_IGNORED = -100
+"""A label that the losses of PyTorch leave out, unless they are told otherwise."""
+
+
+def as_classes(labels: "Array", *, name: str) -> "Array":
+    """The classes that labels name, which may be floats."""
+    labels = labels.reshape(-1)
+    if labels.dtype.kind == "f" and not np.array_equal(labels, np.rint(labels)):
+        raise TensorError(f"{name} has values that are no classes, such as {labels[labels != np.rint(labels)][0]:g}.")
+    return labels.astype(np.int64)
 
 
 def classes_of(predictions: "Array", labels: "Array", *, argmax: bool, name: str) -> "Array":
@@ -39,10 +50,11 @@ def labels_and_predictions(
         true = tensors.value(name)
         if true is None:
             continue
-        true = true.reshape(-1).astype(np.int64)
+        true = as_classes(true, name=name)
+        counted = true != _IGNORED
         predicted = tensors.value(predictions[index]) if index < len(predictions) else None
         if predicted is None:
-            yield true, None
+            yield true[counted], None
             continue
         of_loss = argmax or predictions[index].endswith("_input_0")
-        yield true, classes_of(predicted, true, argmax=of_loss, name=predictions[index])
+        yield true[counted], classes_of(predicted, true, argmax=of_loss, name=predictions[index])[counted]

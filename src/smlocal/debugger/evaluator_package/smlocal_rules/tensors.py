@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from smdebug.core.reductions import get_numpy_reduction
 from smdebug.exceptions import StepNotYetAvailable, StepUnavailable, TensorUnavailable, TensorUnavailableForStep
 
 from smlocal_rules.failures import ParameterError, suggestion
@@ -70,22 +71,29 @@ class Tensors:
 
     def value(self, name: str, step: int | None = None) -> Array | None:
         """The array of a tensor at this step or another; None if it is not there, or no number."""
-        try:
-            value = np.asarray(self._trial.tensor(name).value(self.step if step is None else step))
-        except _NOT_THERE:
-            return None
-        if value.dtype.kind not in _NUMERIC or not value.size:
+        value = self._saved(name, self.step if step is None else step)
+        if value is None or value.dtype.kind not in _NUMERIC or not value.size:
             return None
         self.read += 1
         return value
 
-    def reduction(self, name: str, reduction: str, *, absolute: bool = False) -> float | None:
-        """A reduction as the hook saved it, or of the array; None if neither is there."""
+    def _saved(self, name: str, step: int) -> Array | None:
         try:
-            value = np.asarray(self._trial.tensor(name).reduction_value(self.step, reduction, abs=absolute))
-        except (*_NOT_THERE, TypeError, ValueError):  # the last two: a tensor with texts
+            return np.asarray(self._trial.tensor(name).value(step))
+        except _NOT_THERE:
             return None
-        if value.dtype.kind not in _NUMERIC:
+
+    def reduction(self, name: str, reduction: str, *, absolute: bool = False) -> float | None:
+        """A reduction of the array, or as the hook saved it without the array; None if neither is there."""
+        value = self._saved(name, self.step)
+        if value is None:
+            try:
+                value = np.asarray(self._trial.tensor(name).reduction_value(self.step, reduction, abs=absolute))
+            except _NOT_THERE:
+                return None
+        elif value.dtype.kind in _NUMERIC and value.size:
+            value = np.asarray(get_numpy_reduction(reduction, value, abs=absolute))
+        else:
             return None
         self.read += 1
         return float(value.sum())

@@ -51,8 +51,10 @@ class ClassImbalance(BuiltInRule):
     - Predictions that are floats, one for each label, are rounded: those of a binary classifier are
       probabilities.
     - In PyTorch, the inputs of the loss are predictions and labels. If no tensor matches a documented pattern,
-      `CrossEntropyLoss_input_1` and tensors of this form are taken for labels, and `CrossEntropyLoss_input_0` for
-      predictions, to which `argmax` is always applied.
+      `CrossEntropyLoss_input_1` or `NLLLoss_input_1` are the labels. `CrossEntropyLoss_input_0` or
+      `NLLLoss_input_0` are the predictions, to which `argmax` is always applied. The label -100, which these losses
+      ignore, is not counted.
+    - Labels that are not whole numbers are an error.
     - If there are labels without predictions, only the imbalance is judged.
     """
 

@@ -6,39 +6,41 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from smlocal_rules.built_in_rule import BuiltInRule
-from smlocal_rules.failures import ParameterError
+from smlocal_rules.failures import ParameterError, TensorError
 from smlocal_rules.labelled import LOSS_LABELS, LOSS_PREDICTIONS, labels_and_predictions
 from smlocal_rules.parameters import Patterns, number, optional, parameter, whole_number
 
 if TYPE_CHECKING:
     from smlocal_rules.tensors import Array, Tensors
 
-_FEWEST = 2
-"""Categories that a confusion is possible with."""
+_FEWEST, _MOST = 2, 10_000
+"""Classes: a confusion is possible, and the matrix takes less than half a gigabyte."""
 
 
-def confusion_matrix(labels: "Array", predictions: "Array", categories: int) -> "Array":
-    """How often each label (row) was predicted as each class (column)."""
-    matrix = np.zeros((categories, categories), dtype=np.int64)
-    np.add.at(matrix, (labels, predictions), 1)
+def confusion_matrix(labels: "Array", predictions: "Array", classes: int) -> "Array":
+    """How often each label (row) was predicted as each class (column). Negative ones have none."""
+    matrix = np.zeros((classes, classes), dtype=np.int32)
+    counted = (labels >= 0) & (predictions >= 0)
+    np.add.at(matrix, (labels[counted], predictions[counted]), 1)
     return matrix
 
 
 def judge_matrix(matrix: "Array", *, min_diag: float, max_off_diag: float) -> str | None:
-    """The class that is confused with another."""
+    """The first class that is confused with another."""
     for predicted in range(len(matrix)):
         column = matrix[:, predicted]
         total = column.sum()
         if not total:
-            if matrix[predicted].sum():
+            if matrix[predicted].any():
                 return f"class {predicted} is never predicted"
             continue
-        right = column[predicted] / total
-        if right < min_diag:
-            return f"{100 * right:g} % of the predictions of class {predicted} are right"
-        for label in range(len(matrix)):
-            if label != predicted and column[label] / total > max_off_diag:
-                return f"{100 * column[label] / total:g} % of the predictions of class {predicted} are of class {label}"
+        shares = column / total
+        if shares[predicted] < min_diag:
+            return f"{100 * shares[predicted]:g} % of the predictions of class {predicted} are right"
+        shares[predicted] = 0
+        label = int(shares.argmax())
+        if shares[label] > max_off_diag:
+            return f"{100 * shares[label]:g} % of the predictions of class {predicted} are of class {label}"
     return None
 
 
@@ -55,6 +57,7 @@ class Confusion(BuiltInRule):
     - Without `category_no`, the classes are counted from the largest number among labels and predictions.
     - The guide allows the rule for XGBoost only. Here it works for the inputs of a PyTorch loss too, as
       ClassImbalance.
+    - More than 10,000 classes are an error.
     """
 
     category_no: int | None = parameter(None, optional(whole_number), "The number of classes, at least 2.")
@@ -76,11 +79,12 @@ class Confusion(BuiltInRule):
         labels = self._names(tensors, self.labels_collection, self.labels, LOSS_LABELS)
         predictions = self._names(tensors, self.predictions_collection, self.predictions, LOSS_PREDICTIONS)
         for true, predicted in labels_and_predictions(tensors, labels, predictions, argmax=False):
-            if predicted is None:
+            if predicted is None or not predicted.size:
                 continue
-            there = int(max(true.max(), predicted.max())) + 1
-            categories = max(there, self.category_no or _FEWEST)
-            matrix = confusion_matrix(true, predicted, categories)
+            classes = max(int(true.max()) + 1, int(predicted.max()) + 1, self.category_no or _FEWEST)
+            if classes > _MOST:
+                raise TensorError(f"there are {classes} classes, and a confusion matrix is made of up to {_MOST}.")
+            matrix = confusion_matrix(true, predicted, classes)
             met = judge_matrix(matrix, min_diag=self.min_diag, max_off_diag=self.max_off_diag)
             if met:
                 return met

@@ -19,7 +19,7 @@ class VanishingGradient(BuiltInRule):
     - One gradient of the collection `gradients` is enough.
     - The paper compares minimum, maximum and mean of the gradients with thresholds. The guide's rule has the
       mean; give `statistics` to have the others. ExplodingTensor has the same for values that are too large.
-    - If the hook saved this statistic of the absolute values as a reduction, that is used.
+    - If the hook saved this statistic of the absolute values as a reduction, and not the tensor, that is used.
     """
 
     threshold: float = parameter(0.0000001, number, "A gradient whose mean is below this vanishes.")
