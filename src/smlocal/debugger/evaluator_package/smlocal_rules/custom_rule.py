@@ -35,8 +35,7 @@ def _is_rule(value: Any) -> bool:
 
 
 def _module(source: str) -> Any:
-    """The file as a module, which finds the files next to it."""
-    sys.path.insert(0, os.path.dirname(os.path.abspath(source)))
+    """The file as a module. As on the service, it is alone."""
     spec = importlib.util.spec_from_file_location(_MODULE, source, loader=None)
     if spec is None or spec.loader is None:
         raise SourceError(f"the source of the rule, {os.path.basename(source)}, is no Python file.")

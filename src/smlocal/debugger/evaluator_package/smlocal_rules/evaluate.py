@@ -28,6 +28,8 @@ def evaluate(configuration: Configuration) -> Outcome:
     try:
         return _evaluate(configuration)
     except RuleError as error:
+        if error.__cause__:
+            traceback.print_exc()
         return Outcome(status=ERROR, details=f"{type(error).__name__}: {error}")
     except MissingCollectionFiles as error:
         text = (

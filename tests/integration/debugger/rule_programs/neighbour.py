@@ -1,3 +1,0 @@
-"""Imported by a rule, beside which it is."""
-
-LIMIT = "2"
