@@ -53,10 +53,14 @@ def _without_number(kinds: dict[str, int | None]) -> str | None:
 
 
 def groups(request: CreateTrainingJobRequest, hosts: Sequence[Host]) -> str | None:
-    """Hosts that the toolkit leaves out, because their group is not named."""
+    """Hosts that the toolkit does not start together, because their group is not named."""
     if not asks_for_library(request):
         return None
     named = hyperparameter(request, GROUPS)
+    if named is None:  # the toolkit takes the group of each host
+        own = sorted({host.group for host in hosts})
+        text = f"{GROUPS} is missing: the toolkit starts the script in each of the groups {', '.join(own)} by itself"
+        return text if len(own) > 1 else None
     named = named if isinstance(named, list) else []
     outside = [host.name for host in hosts if host.group not in named]
     if not outside:

@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
+from typing import Any
 
 from smlocal.errors import ProgramUnusableError
 from smlocal.server.door.authority import Authority
@@ -19,9 +20,18 @@ _SIGNALLED = 128
 
 
 def run_program(
-    command: Sequence[str], environment: Mapping[str, str], *, home: str, region: str | None, say: Callable[[str], None]
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    home: str,
+    local: Mapping[str, Any],
+    region: str | None,
+    say: Callable[[str], None],
 ) -> int:
-    """Run it to its end; returns its exit code, or 128 and the number of the signal that ended it."""
+    """Run it to its end; returns its exit code, or 128 and the number of the signal that ended it.
+
+    `local`: members of `Local` for its jobs.
+    """
     authority = Authority(home)
     with listen(_LOOPBACK, 0) as listener, listen(_LOOPBACK, 0) as door:
         # Both ports are open: the program may start while the server is still being imported.
@@ -32,9 +42,9 @@ def run_program(
             from smlocal.server.application import Application
             from smlocal.server.door.proxy import MOST_HEAD, Proxy
             from smlocal.server.hosts import Hosts
-            from smlocal.server.serving import open_serving
+            from smlocal.server.serving import Options, open_serving
 
-            with open_serving(listener, log=say, environment=environment) as serving:
+            with open_serving(listener, log=say, options=Options(local=local), environment=environment) as serving:
                 to_us = Proxy(
                     authority=authority,
                     endpoint=(_LOOPBACK, listener.getsockname()[1]),

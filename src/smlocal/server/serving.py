@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from socket import socket
+from typing import Any
 
 from smlocal.contract.identity import DEFAULT_ACCOUNT, region
 from smlocal.server.objects.bucket_folder import remove_unfinished
@@ -36,6 +37,8 @@ class Options:
     hosts: frozenset[str] = frozenset()
     """Names to answer to, beside those of this machine."""
     rights: Rights = field(default_factory=Rights)
+    local: Mapping[str, Any] = field(default_factory=dict)
+    """Members of `Local` for jobs that do not set them: clients of the service know nothing of this machine."""
 
 
 @dataclass(frozen=True, kw_only=True)

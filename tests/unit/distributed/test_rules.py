@@ -55,18 +55,29 @@ def test_without_gpus_a_number_is_wanted(plan: Any) -> None:
     assert "data-parallel-processes" not in warnings(plan, NAMED, "local")
 
 
-@pytest.mark.parametrize("named", [None, "homogeneousCluster", '["other"]', "[]", "1"])
-def test_hosts_that_the_toolkit_leaves_out(named: str | None, plan: Any) -> None:
-    given = {} if named is None else {"sagemaker_distribution_instance_groups": named}
+@pytest.mark.parametrize("named", ["homogeneousCluster", '["other"]', "[]", "1"])
+def test_hosts_that_the_toolkit_leaves_out(named: str, plan: Any) -> None:
+    given = {"sagemaker_distribution_instance_groups": named}
     said = warnings(plan, {**ENABLED, **given}, "ml.p4d.24xlarge")["data-parallel-groups"]
     assert "algo-1, algo-2" in said
 
 
-def test_one_host_without_the_group(plan: Any) -> None:
+def test_one_group_need_not_be_named(plan: Any) -> None:
+    assert "data-parallel-groups" not in warnings(plan, ENABLED, "ml.p4d.24xlarge")
+
+
+@pytest.mark.parametrize(
+    ("given", "warning"),
+    [
+        ({"sagemaker_distribution_instance_groups": '["train"]'}, "does not name the group of algo-3:"),
+        ({}, "each of the groups data, train by itself"),
+    ],
+)
+def test_one_host_of_another_group(given: dict[str, str], warning: str, plan: Any) -> None:
     groups = [("train", "ml.p4d.24xlarge", 2), ("data", "ml.m5.large", 1)]
     made = plan(
         {
-            "HyperParameters": {**ENABLED, "sagemaker_distribution_instance_groups": '["train"]'},
+            "HyperParameters": {**ENABLED, **given},
             "ResourceConfig": {
                 "InstanceGroups": [
                     {"InstanceGroupName": name, "InstanceType": kind, "InstanceCount": count}
@@ -76,4 +87,4 @@ def test_one_host_without_the_group(plan: Any) -> None:
         }
     )
     said = {note.id: note.text for note in made.notes}
-    assert "does not name the group of algo-3:" in said["data-parallel-groups"]
+    assert warning in said["data-parallel-groups"]

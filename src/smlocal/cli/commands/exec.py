@@ -6,8 +6,9 @@ import click
 
 
 @click.command("exec", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("--allow-cpu", is_flag=True, help="Run GPU and Neuron instance types without their devices.")
 @click.argument("words", metavar="COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
-def command(*, words: tuple[str, ...]) -> int:
+def command(*, allow_cpu: bool, words: tuple[str, ...]) -> int:
     """Run a program whose AWS calls reach this machine.
 
     boto3, the AWS CLI and the SageMaker SDKs need no change: the program finds the endpoint under AWS's own host names.
@@ -27,6 +28,7 @@ def command(*, words: tuple[str, ...]) -> int:
         words,
         os.environ,
         home=prepare_home(home_directory()),
+        local={"AllowCpu": True} if allow_cpu else {},
         region=None if _has_region() else DEFAULT_REGION,
         say=lambda message: click.echo(f"smlocal: {message}", err=True),
     )

@@ -23,6 +23,7 @@ PORT = 4597
 @click.option(
     "--allow-local", is_flag=True, help="Let clients set every member of Local, also those that share credentials."
 )
+@click.option("--allow-cpu", is_flag=True, help="Run GPU and Neuron instance types without their devices.")
 @click.option(
     "--buckets",
     type=click.Path(readable=False),
@@ -38,6 +39,7 @@ def command(
     allow_host: tuple[str, ...],
     allow_path: tuple[str, ...],
     allow_local: bool,
+    allow_cpu: bool,
     buckets: str | None,
     max_instances: int | None,
     refuse: bool,
@@ -65,6 +67,7 @@ def command(
             limit=None if max_instances is None else InstanceLimit(instances=max_instances, refuse=refuse),
             hosts=frozenset(allow_host),
             rights=Rights(allowed_paths=tuple(map(os.path.realpath, allow_path)), local_members=allow_local),
+            local={"AllowCpu": True} if allow_cpu else {},
         ),
         say=lambda message: click.echo(message, err=True),
     )

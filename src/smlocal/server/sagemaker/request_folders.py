@@ -22,13 +22,15 @@ _PATHS = {"Sources", "Output", "Code"}
 
 
 def local_block(serving: Serving, request: Mapping[str, Any]) -> dict[str, Any]:
-    """The `Local` block for a request: what the client says, and the folders of its buckets.
+    """The `Local` block for a request: what the client says, what the server is set to, and the folders of its buckets.
 
     `ServiceError` if it names what clients of this server may not use.
     """
     given = request.get("Local")
     local: dict[str, Any] = dict(given) if isinstance(given, dict) else {}
     _check_members(serving, local)
+    if "Gpus" not in local:
+        local = {**serving.options.local, **local}
     for path in _paths(request, local):
         _check_path(serving, path)
     sources = local.get("Sources")
