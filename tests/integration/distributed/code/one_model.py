@@ -50,6 +50,7 @@ def main() -> None:
     )
     print(told + "\n", end="", flush=True)  # noqa: T201 - one piece, as the ranks share a log
     dist.barrier()
+    torch.distributed.destroy_process_group()
 
 
 if __name__ == "__main__":

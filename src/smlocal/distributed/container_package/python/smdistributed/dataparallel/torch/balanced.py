@@ -5,11 +5,12 @@ i of all ranks goes to rank i, which adds them up and returns the sum to all. A 
 pass computes the next buffer.
 """
 
+import atexit
 import queue
 import threading
 import time
 from datetime import timedelta
-from typing import Any, Callable
+from typing import Any, Callable, Optional
 
 import torch
 import torch.distributed as dist
@@ -20,6 +21,8 @@ from .buffer_records import BufferRecords
 
 _PARTS, _SUMS = 1, 2
 """Tags of what ranks send."""
+_SECONDS_TO_STOP = 10.0
+"""It may wait for a rank that has died."""
 
 
 def balanced_group(store: Any, rank: int, size: int, timeout: timedelta, *, plain: Any, recorded: bool) -> Any:
@@ -64,8 +67,10 @@ class BalancedGroup(dist.ProcessGroup):  # type: ignore[misc]  # torch is in ima
         self._plain = plain
         self._servers = servers
         self._records = records
-        self._tasks: "queue.SimpleQueue[Callable[[], None]]" = queue.SimpleQueue()
-        threading.Thread(target=self._work, name="smddp-buffers", daemon=True).start()
+        self._tasks: "queue.SimpleQueue[Optional[Callable[[], None]]]" = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._work, name="smddp-buffers", daemon=True)
+        self._thread.start()
+        atexit.register(self._stop)
 
     def getBackendName(self) -> str:  # noqa: N802 - PyTorch's name
         """The name that messages have."""
@@ -97,8 +102,13 @@ class BalancedGroup(dist.ProcessGroup):  # type: ignore[misc]  # torch is in ima
         return BufferWork(future)
 
     def _work(self) -> None:
-        while True:
-            self._tasks.get()()
+        for task in iter(self._tasks.get, None):
+            task()
+
+    def _stop(self) -> None:
+        """End the thread before the interpreter ends: a thread that it stops inside of PyTorch aborts the process."""
+        self._tasks.put(None)
+        self._thread.join(_SECONDS_TO_STOP)
 
     def _reduce(self, tensor: Any, ready: float) -> None:
         begin = time.time()
