@@ -34,24 +34,37 @@ def rule_python() -> Path:
     return Path(made.stdout.strip()) / "bin" / "python"
 
 
-def environment(**more: str) -> dict[str, str]:
+def environment(*modules: Path) -> dict[str, str]:
     """Of a program that uses smdebug outside of a job: without the name of one, the hook writes the end marker."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("AWS_", "SM", "TRAINING_JOB_"))}
-    return {**kept, "PYTHONPATH": str(PACKAGE), "OMP_NUM_THREADS": "1", **more}
+    return {**kept, "PYTHONPATH": os.pathsep.join(map(str, modules)), "OMP_NUM_THREADS": "1"}
 
 
-def run_with_smdebug(arguments: Sequence[str | Path], **more: str) -> "subprocess.CompletedProcess[str]":
-    """Run a program of these arguments, which has to succeed."""
+def evaluator_environment() -> dict[str, str]:
+    """Of a program that evaluates rules."""
+    return environment(PACKAGE, PROGRAMS / "evaluator_modules")
+
+
+def train(program: str, *arguments: str | Path) -> None:
+    """Run a program that writes tensors."""
+    _run([PROGRAMS / program, *arguments], environment())
+
+
+def evaluate_all(asked: Path, found: Path) -> None:
+    """Evaluate many rules."""
+    _run([PROGRAMS / "evaluate_all.py", asked, found], evaluator_environment())
+
+
+def _run(arguments: Sequence[str | Path], variables: Mapping[str, str]) -> None:
     done = subprocess.run(
         [rule_python(), *arguments],
-        env=environment(**more),
+        env=variables,
         capture_output=True,
         text=True,
         check=False,
         timeout=_PROGRAM_SECONDS,
     )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
-    return done
 
 
 def configuration(

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from tests.integration.debugger.rule_environment import PROGRAMS, configuration, run_with_smdebug
+from tests.integration.debugger.rule_environment import configuration, evaluate_all, train
 
 SICK: list[tuple[str, str, dict[str, str], int]] = [
     ("AllZero", "dead", {"tensor_regex": "relu_output"}, 3),
@@ -88,7 +88,7 @@ NOTHING_JUDGED: list[tuple[str, str, dict[str, str]]] = [
 
 def test_sick_runs_are_found_at_their_step_and_healthy_ones_are_not(tmp_path: Path) -> None:
     runs = tmp_path / "runs"
-    run_with_smdebug([PROGRAMS / "train_runs.py", runs])
+    train("train_runs.py", runs)
     asked = {}
     expected = {}
 
@@ -109,7 +109,7 @@ def test_sick_runs_are_found_at_their_step_and_healthy_ones_are_not(tmp_path: Pa
         ask(rule, run, parameters, "NoIssuesFound", nothing, None, False)
 
     (tmp_path / "asked.json").write_text(json.dumps(asked), encoding="utf-8")
-    run_with_smdebug([PROGRAMS / "evaluate_all.py", tmp_path / "asked.json", tmp_path / "found.json"])
+    evaluate_all(tmp_path / "asked.json", tmp_path / "found.json")
     found = {
         name: (
             outcome["Status"],

@@ -13,9 +13,10 @@ from typing import Any
 from tests.integration.debugger.rule_environment import (
     PROGRAMS,
     configuration,
-    environment,
+    evaluate_all,
+    evaluator_environment,
     rule_python,
-    run_with_smdebug,
+    train,
 )
 
 SOURCE = PROGRAMS / "custom_rules.py"
@@ -39,7 +40,7 @@ class _Questions:
     def answer(self) -> None:
         asked, found = self.folder / "asked.json", self.folder / "found.json"
         asked.write_text(json.dumps(self._asked), encoding="utf-8")
-        run_with_smdebug([PROGRAMS / "evaluate_all.py", asked, found])
+        evaluate_all(asked, found)
         outcomes = {
             name: (outcome["Status"], self._beginning(name, outcome["StatusDetails"]))
             for name, outcome in json.loads(found.read_text(encoding="utf-8")).items()
@@ -58,7 +59,7 @@ def met(rule: str, step: int) -> str:
 
 def test_custom_rules_and_what_is_wrong_with_them(tmp_path: Path) -> None:
     questions = _Questions(tmp_path)
-    run_with_smdebug([PROGRAMS / "prune_network.py", questions.runs])
+    train("prune_network.py", questions.runs)
     prune(questions)
     ask_documented_forms(questions)
     ask_with_mistakes(questions)
@@ -181,7 +182,7 @@ def ask_of_damaged_files(questions: _Questions) -> None:
 
 def test_tensors_that_come_while_it_runs_and_rules_that_do_not_end(tmp_path: Path) -> None:
     whole = tmp_path / "whole"
-    run_with_smdebug([PROGRAMS / "write_scalars.py", whole, "9"])
+    train("write_scalars.py", whole, "9")
     with (
         _started(tmp_path / "follows", "Follows") as follows,
         _started(tmp_path / "ends", "RequiresTensors") as ends,
@@ -244,7 +245,7 @@ class _Evaluation:
         with self._output.open("w", encoding="utf-8") as output:
             self.process = subprocess.Popen(
                 [rule_python(), "-m", "smlocal_rules.evaluate", folder / "rule.json"],
-                env=environment(),
+                env=evaluator_environment(),
                 stdout=output,
                 stderr=subprocess.STDOUT,
             )
