@@ -20,14 +20,14 @@ def cat(address: str, name: str) -> list[str | Path]:
 
 
 @contextmanager
-def rclone_server(folder: Path) -> Iterator[str]:
+def rclone_server(folder: Path, *, writable: bool = False) -> Iterator[str]:
     """Serves the folders in a folder as buckets; its address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     address = f"127.0.0.1:{port}"
     command = [BIN / "rclone", "--config", os.devnull, "serve", "s3", "--addr", address]
-    command += ["--auth-key", ",".join(KEYS), "--read-only", folder]
+    command += ["--auth-key", ",".join(KEYS), *([] if writable else ["--read-only"]), folder]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
             for _ in range(200):

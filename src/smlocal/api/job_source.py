@@ -42,8 +42,25 @@ def read_document(
     on_message: Callable[[str], None] = lambda _: None,
 ) -> tuple["JobFile", str]:
     """The validated job and its name. `path`: the file of the document, if it may give the job its name."""
-    from smlocal.api.overrides import apply_overrides, fill
     from smlocal.jobfile.job_file import read_job
+
+    override(document, given, fill_in=fill_in, on_message=on_message)
+    name = document.data.get("TrainingJobName")
+    job = read_job(document, strict=strict, local_allowed=local_allowed)
+    _check_image(document, job)
+    specification = job.request.AlgorithmSpecification
+    return job, name or default_job_name(path, specification.TrainingImage if specification is not None else None)
+
+
+def override(
+    document: "Document",
+    given: Overrides,
+    *,
+    fill_in: bool,
+    on_message: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Change a document as flags or keywords say; `fill_in` what every request needs."""
+    from smlocal.api.overrides import apply_overrides, fill
 
     if given.get("channels"):
         from smlocal.api.channel_names import new_channels
@@ -53,10 +70,6 @@ def read_document(
     apply_overrides(document, given)
     if fill_in:
         fill(document)
-    name = document.data.get("TrainingJobName")
-    job = read_job(document, strict=strict, local_allowed=local_allowed)
-    _check_image(document, job)
-    return job, name or _default_name(path, job)
 
 
 def read_text(content: bytes, *, name: str, directory: str) -> "Document":
@@ -156,13 +169,13 @@ def _check_image(document: "Document", job: "JobFile") -> None:
     )
 
 
-def _default_name(path: str | None, job: "JobFile") -> str:
+def default_job_name(path: str | None, image: str | None) -> str:
+    """The name of a job without one: the file's name, or the image's, and the time."""
     from datetime import datetime
 
     from smlocal.contract.identity import default_name
 
-    specification = job.request.AlgorithmSpecification
-    image = (specification.TrainingImage if specification is not None else None) or "job"
+    image = image or "job"
     stem = os.path.splitext(os.path.basename(path))[0] if path else image.rpartition("/")[2].partition(":")[0]
     if stem == "job" and path:
         # Most job files are called job.yaml. The name of the folder says more.

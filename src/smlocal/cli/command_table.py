@@ -27,6 +27,7 @@ COMMANDS = (
     ),
     "fetch",
     "reproduce",
+    "submit",
     *("serve", "exec"),
     *("rm", "recover", "cache", "doctor", "config", "conformance", "coverage", "schema", "completion", "help"),
 )

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,9 +15,87 @@ from smlocal.cli.terminal.printable import printable
 if TYPE_CHECKING:
     from smlocal.api.overrides import Overrides
     from smlocal.errors import JobFileMissingError
+    from smlocal.jobfile.document import Document
     from smlocal.jobfile.job_file import JobFile
 
 JOB_FILE_ENDINGS = (".yaml", ".yml", ".json")
+
+
+_OVERRIDES = {
+    "image": click.option("--image", metavar="IMAGE", help="Training image."),
+    "channels": click.option(
+        "--channel", "channels", multiple=True, metavar="NAME=PATH", help="Input channel; repeatable."
+    ),
+    "hyperparameters": click.option(
+        "--hyperparameter", "-p", "hyperparameters", multiple=True, metavar="KEY=VALUE", help="Repeatable."
+    ),
+    "environment": click.option(
+        "--env",
+        "-e",
+        "environment",
+        multiple=True,
+        metavar="KEY[=VALUE]",
+        help="Environment variable; KEY alone passes on your own value. Repeatable.",
+    ),
+    "env_files": click.option(
+        "--env-file",
+        "env_files",
+        multiple=True,
+        type=click.Path(readable=False),
+        metavar="FILE",
+        help="File of KEY=VALUE lines, read as docker reads it; repeatable.",
+    ),
+    "output": click.option(
+        "--output",
+        "-o",
+        type=click.Path(readable=False),
+        metavar="DIR",
+        help="Where artifacts go: DIR/<job>/output/model.tar.gz.",
+    ),
+    "name": click.option("--name", metavar="NAME", help="Job name. Default: the file name and the time."),
+    "input_mode": click.option("--input-mode", metavar="MODE", help="TrainingInputMode."),
+    "instance_type": click.option("--instance-type", metavar="TYPE", help=f"Default: {DEFAULT_INSTANCE_TYPE}."),
+    "instance_count": click.option("--instance-count", type=int, metavar="N", help="Number of hosts."),
+    "max_run": click.option("--max-run", type=int, metavar="SECONDS", help="StoppingCondition.MaxRuntimeInSeconds."),
+    "role": click.option("--role", metavar="ARN", help="RoleArn. Only recorded, except with --credentials role."),
+    "credentials": click.option(
+        "--credentials",
+        type=click.Choice(["none", "inherit", "role"]),
+        help="AWS credentials for the containers. Default: none.",
+    ),
+    "sources": click.option(
+        "--source",
+        "sources",
+        multiple=True,
+        metavar="PREFIX=DIR",
+        help="Local folder for an s3:// prefix; repeatable.",
+    ),
+    "code": click.option(
+        "--code", type=click.Path(readable=False), metavar="DIR", help="Folder for /opt/ml/code, copy-on-write."
+    ),
+    "staging": click.option(
+        "--staging", type=click.Choice(["overlay", "copy"]), help="How channel data gets into the container."
+    ),
+    "publish": click.option(
+        "--publish", is_flag=True, help="Upload artifacts and mirror checkpoints to their s3:// locations."
+    ),
+    "gpus": click.option(
+        "--gpus", metavar="GPUS", help="GPUs of each host: auto, all, none, a number, or ids such as device=0,2."
+    ),
+    "allow_cpu": click.option(
+        "--allow-cpu", is_flag=True, help="Run a GPU or Neuron instance type without its devices."
+    ),
+    "processes_per_host": click.option(
+        "--processes-per-host",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Processes that the training toolkit starts on each host.",
+    ),
+    "strict": click.option("--strict", is_flag=True, help="Accept only what the service accepts."),
+}
+"""By the names of their parameters."""
+OF_THIS_MACHINE = frozenset({"output", "credentials", "staging", "publish", "gpus", "allow_cpu", "strict"})
+"""Those that say how a job runs here, and nothing about the request."""
 
 
 def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -24,84 +103,28 @@ def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.argument("job", required=False, type=click.Path(), metavar="[JOB]")(override_options(command))
 
 
-def override_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that override a request to a command."""
-    options = (
-        click.option("--image", metavar="IMAGE", help="Training image."),
-        click.option("--channel", "channels", multiple=True, metavar="NAME=PATH", help="Input channel; repeatable."),
-        click.option(
-            "--hyperparameter", "-p", "hyperparameters", multiple=True, metavar="KEY=VALUE", help="Repeatable."
-        ),
-        click.option(
-            "--env",
-            "-e",
-            "environment",
-            multiple=True,
-            metavar="KEY[=VALUE]",
-            help="Environment variable; KEY alone passes on your own value. Repeatable.",
-        ),
-        click.option(
-            "--env-file",
-            "env_files",
-            multiple=True,
-            type=click.Path(readable=False),
-            metavar="FILE",
-            help="File of KEY=VALUE lines, read as docker reads it; repeatable.",
-        ),
-        click.option(
-            "--output",
-            "-o",
-            type=click.Path(readable=False),
-            metavar="DIR",
-            help="Where artifacts go: DIR/<job>/output/model.tar.gz.",
-        ),
-        click.option("--name", metavar="NAME", help="Job name. Default: the file name and the time."),
-        click.option("--input-mode", metavar="MODE", help="TrainingInputMode."),
-        click.option("--instance-type", metavar="TYPE", help=f"Default: {DEFAULT_INSTANCE_TYPE}."),
-        click.option("--instance-count", type=int, metavar="N", help="Number of hosts."),
-        click.option("--max-run", type=int, metavar="SECONDS", help="StoppingCondition.MaxRuntimeInSeconds."),
-        click.option("--role", metavar="ARN", help="RoleArn. Only recorded, except with --credentials role."),
-        click.option(
-            "--credentials",
-            type=click.Choice(["none", "inherit", "role"]),
-            help="AWS credentials for the containers. Default: none.",
-        ),
-        click.option(
-            "--source",
-            "sources",
-            multiple=True,
-            metavar="PREFIX=DIR",
-            help="Local folder for an s3:// prefix; repeatable.",
-        ),
-        click.option(
-            "--code", type=click.Path(readable=False), metavar="DIR", help="Folder for /opt/ml/code, copy-on-write."
-        ),
-        click.option(
-            "--staging", type=click.Choice(["overlay", "copy"]), help="How channel data gets into the container."
-        ),
-        click.option(
-            "--publish", is_flag=True, help="Upload artifacts and mirror checkpoints to their s3:// locations."
-        ),
-        click.option(
-            "--gpus", metavar="GPUS", help="GPUs of each host: auto, all, none, a number, or ids such as device=0,2."
-        ),
-        click.option("--allow-cpu", is_flag=True, help="Run a GPU or Neuron instance type without its devices."),
-        click.option(
-            "--processes-per-host",
-            type=click.IntRange(min=1),
-            metavar="N",
-            help="Processes that the training toolkit starts on each host.",
-        ),
-        click.option("--strict", is_flag=True, help="Accept only what the service accepts."),
-    )
-    for option in reversed(options):
-        command = option(command)
+def override_options(command: Callable[..., Any], *, without: AbstractSet[str] = frozenset()) -> Callable[..., Any]:
+    """Add the options that override a request to a command, `without` some of them."""
+    for name, option in reversed(_OVERRIDES.items()):
+        if name not in without:
+            command = option(command)
     return command
 
 
 def read_job_options(given: dict[str, Any]) -> tuple["JobFile", str]:
     """The validated job and its name."""
-    from smlocal.api.job_source import command_line_document, read_document, read_file, read_standard_input
+    from smlocal.api.job_source import read_document
+
+    path = given["job"]
+    document, overrides = asked_document(given)
+    return read_document(
+        document, overrides, path=path, fill_in=path is None, strict=given["strict"], on_message=said(given)
+    )
+
+
+def asked_document(given: dict[str, Any]) -> "tuple[Document, Overrides]":
+    """The job file with what the configuration file adds to it, and what overrides it."""
+    from smlocal.api.job_source import command_line_document, read_file, read_standard_input
     from smlocal.errors import JobFileMissingError
 
     path = given["job"]
@@ -122,9 +145,7 @@ def read_job_options(given: dict[str, Any]) -> tuple["JobFile", str]:
         from smlocal.api.overrides import apply_defaults
 
         apply_defaults(document, defaults, origin="configuration file")
-    return read_document(
-        document, overrides, path=path, fill_in=path is None, strict=given["strict"], on_message=said(given)
-    )
+    return document, overrides
 
 
 def said(given: dict[str, Any]) -> Callable[[str], None]:

@@ -35,8 +35,8 @@ def read_job(document: Document, *, strict: bool, local_allowed: bool = True) ->
     """Validate a document. `strict` requires what the service requires. One error lists all mistakes."""
     asked = {name: value for name, value in document.data.items() if name != LOCAL}
     request, violations = validate(CreateTrainingJobRequest, asked, strict=strict, written=document.written)
-    raw = _given(asked)
-    local, in_local = _local(document, raw)
+    raw = without_nulls(asked)
+    local, in_local = read_local(document, raw)
     violations += in_local
     if not local_allowed and LOCAL in document.data:
         violations.append(Violation(path=(LOCAL,), text=f"{LOCAL} is for this machine: the service has no such member"))
@@ -49,7 +49,8 @@ def read_job(document: Document, *, strict: bool, local_allowed: bool = True) ->
     return JobFile(request=request, local=local, raw=raw, document=document)
 
 
-def _local(document: Document, request: dict[str, Any]) -> tuple[LocalSettings | None, list[Violation]]:
+def read_local(document: Document, request: dict[str, Any]) -> tuple[LocalSettings | None, list[Violation]]:
+    """The `Local` block, or what is wrong with it."""
     data = document.data.get(LOCAL)
     if data is None:
         return LocalSettings(), []
@@ -113,10 +114,10 @@ def _no_location(key: str) -> Violation:
     )
 
 
-def _given(value: Any) -> Any:
+def without_nulls(value: Any) -> Any:
     """Remove null members, which must not be in the answer of describe."""
     if isinstance(value, dict):
-        return {name: _given(item) for name, item in value.items() if item is not None}
+        return {name: without_nulls(item) for name, item in value.items() if item is not None}
     if isinstance(value, list):
-        return [_given(item) for item in value]
+        return [without_nulls(item) for item in value]
     return value

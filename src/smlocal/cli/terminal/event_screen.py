@@ -3,7 +3,7 @@
 import json
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -30,11 +30,16 @@ class EventScreen(Screen):
     def planned(self, plan: JobPlan) -> None:
         """The job has been created."""
         hosts = [{"Name": each.host.name, "InstanceType": each.host.instance_type} for each in plan.hosts]
-        self._prepare_heads(plan)
+        self._prepare_heads([each.host.name for each in plan.hosts])
         self._event("Planned", TrainingJobName=plan.name, TrainingImage=plan.image, Hosts=hosts)
         for note in plan.notes:
             if note.warning:
                 self.warning(note.text)
+
+    def headline(self, name: str, about: str, *, hosts: Sequence[str]) -> None:
+        """A job was submitted."""
+        self._prepare_heads(hosts)
+        self._event("Submitted", TrainingJobName=name, About=about, Hosts=[{"Name": each} for each in hosts])
 
     def progress(self, text: str) -> None:
         """A line about something slow."""
@@ -79,6 +84,11 @@ class EventScreen(Screen):
         del group_end
         members = ("TrainingJobName", "TrainingJobStatus", "SecondaryStatus", "FailureReason")
         self.finish(_line("Ended", **{each: answer.get(each) for each in members}).rstrip(), before_waiting)
+
+    def ended_there(self, answer: Mapping[str, Any], hints: Sequence[str], before_waiting: Callable[[], None]) -> None:
+        """The last event of a job of the service."""
+        del hints
+        self.ended(answer, "", before_waiting)
 
     def show_error(self, error: SmlocalError, *, debug: bool) -> None:
         """An error that came after the end of the job."""

@@ -3,7 +3,7 @@
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +70,11 @@ class Screen(Reporter):
         """The lines of the containers' output above the next message; None if the output goes elsewhere."""
         return self._messages.lines_shown if self._messages.shared and not self._broken else None
 
+    def pause(self) -> None:
+        """Let something else write to the terminal for a moment."""
+        self._end_running()
+        self._messages.after_key()
+
     def finish(self, text: str = "", before_waiting: Callable[[], None] = lambda: None) -> None:
         """Print the last message of a run; `before_waiting` is called before each wait for its reader."""
         self._end_running()
@@ -89,6 +94,17 @@ class Screen(Reporter):
             lines.append(summary(answer, lines_shown=None if group_end else self.lines_shown))
         self.finish("\n".join(lines), before_waiting)
 
+    def ended_there(self, answer: Mapping[str, Any], hints: Sequence[str], before_waiting: Callable[[], None]) -> None:
+        """Print how a job of the service ended."""
+        from smlocal.cli.views.service_summary import service_summary
+        from smlocal.cli.views.summary import failure
+
+        if not self._messages.quiet:
+            text = service_summary(answer, hints)
+        else:
+            text = failure(answer) if answer["TrainingJobStatus"] == "Failed" else ""
+        self.finish(text, before_waiting)
+
     def show_error(self, error: "SmlocalError", *, debug: bool) -> None:
         """Show an error that came after the end of the job."""
         from smlocal.cli.terminal.errors import show_error
@@ -97,15 +113,22 @@ class Screen(Reporter):
 
     def planned(self, plan: JobPlan) -> None:
         """Show what starts, and warn of what will fail on the service."""
-        self._prepare_heads(plan)
         modes = {channel["TrainingInputMode"] for channel in _channel_modes(plan)} or {"no channels"}
         size = f"{len(plan.hosts)} × {plan.hosts[0].host.instance_type}"
-        about = f"{printable(plan.image)} · {size} · {', '.join(sorted(modes))}"
-        first, *more = row(f"{plan.name}   ", about, width=width_of(sys.stderr))
-        self._messages.print("\n".join([f"{paint(plan.name, BOLD)}{first[len(plan.name) :]}", *more]))
+        self.headline(
+            plan.name,
+            f"{printable(plan.image)} · {size} · {', '.join(sorted(modes))}",
+            hosts=[each.host.name for each in plan.hosts],
+        )
         for note in plan.notes:
             if note.warning:
                 self.warning(note.text)
+
+    def headline(self, name: str, about: str, *, hosts: Sequence[str]) -> None:
+        """Show the first line of a job; the lines of its hosts follow."""
+        self._prepare_heads(hosts)
+        first, *more = row(f"{name}   ", about, width=width_of(sys.stderr))
+        self._messages.print("\n".join([f"{paint(name, BOLD)}{first[len(name) :]}", *more]))
 
     def progress(self, text: str) -> None:
         """Show a line about something slow, such as a pull."""
@@ -166,11 +189,10 @@ class Screen(Reporter):
         lines = wrapped(printable(text), indent=2, width=width_of(sys.stderr))
         self._messages.print(f"{paint('!', YELLOW)} " + "\n".join(lines))
 
-    def _prepare_heads(self, plan: JobPlan) -> None:
-        if len(plan.hosts) > 1:
+    def _prepare_heads(self, hosts: Sequence[str]) -> None:
+        if len(hosts) > 1:
             coloured = self._log_prefix and has_colours(sys.stdout if self._output_to == 1 else sys.stderr)
-            for each in plan.hosts:
-                name = each.host.name
+            for name in hosts:
                 self._heads[name] = host_prefix(name, coloured=coloured) if self._log_prefix else b""
 
     def _head(self, host: str) -> bytes:

@@ -11,7 +11,7 @@ from smlocal.cli.terminal.columns import row, short_path, shortened, width_of, w
 from smlocal.cli.terminal.printable import printable, without_colours
 from smlocal.readable import readable_bytes
 
-_COLOURS = {"Completed": GREEN, "Failed": RED, "Stopped": YELLOW}
+COLOURS = {"Completed": GREEN, "Failed": RED, "Stopped": YELLOW}
 _LAST_LINES = 20
 _STILL_VISIBLE = 20
 """So many lines of output are still visible on the screen, and are not shown again."""
@@ -22,7 +22,8 @@ _COLUMN = 12
 _LEAST_NOTE = 40
 """Characters of a difference, on a narrow terminal."""
 _ARTIFACT_NOTES = 5
-_EMPTY_REASON = "AlgorithmError: , exit code: "
+EMPTY_REASON = "AlgorithmError: , exit code: "
+NO_TEXT = "The reason has no text, because nothing was written to /opt/ml/output/failure."
 _ONLY_IN_PLAN = "relaxed-"
 """Only the plan mentions what is missing in the job file, not the end of each run."""
 
@@ -44,7 +45,7 @@ def failure(answer: Mapping[str, Any]) -> str:
 def _lines(answer: Mapping[str, Any], *, show_output: bool) -> Iterator[str]:
     status, local = answer["TrainingJobStatus"], answer["Local"]
     seconds = answer["LastModifiedTime"] - answer["CreationTime"]
-    head = paint(status, _COLOURS.get(status, BOLD))
+    head = paint(status, COLOURS.get(status, BOLD))
     failed = status == "Failed"
     if failed:
         yield failure(answer)
@@ -60,12 +61,12 @@ def _lines(answer: Mapping[str, Any], *, show_output: bool) -> Iterator[str]:
     yield from _metrics(answer)
     yield from _usage(local)
     for left in local["Leftovers"]:
-        yield _item("left", left)
+        yield item("left", left)
     name = answer["TrainingJobName"]
     if local.get("ContainersKept"):
-        yield _item("kept", f"the containers and their folders, until smlocal rm {name}")
+        yield item("kept", f"the containers and their folders, until smlocal rm {name}")
     if failed:
-        yield _item("more", f"smlocal logs {name} · smlocal describe {name} · smlocal shell {name}")
+        yield item("more", f"smlocal logs {name} · smlocal describe {name} · smlocal shell {name}")
     if local.get("DockerCommand"):
         yield f"  {'by hand':<9} {printable(local['DockerCommand'])}"  # in one line, to be pasted
     yield from _differences(answer)
@@ -76,19 +77,20 @@ def _explanations(answer: Mapping[str, Any]) -> Iterator[str]:
     local = answer["Local"]
     if answer["TrainingJobStatus"] == "Failed":
         if local["Explanation"]:
-            yield _item("because", local["Explanation"])
-        if answer["FailureReason"].startswith(_EMPTY_REASON):
-            yield _item("note", "The reason has no text, because nothing was written to /opt/ml/output/failure.")
+            yield item("because", local["Explanation"])
+        if answer["FailureReason"].startswith(EMPTY_REASON):
+            yield item("note", NO_TEXT)
     for hint in local["Hints"]:
-        yield _item("hint", hint)
+        yield item("hint", hint)
 
 
 def _no_model(artifacts: Mapping[str, Any]) -> Iterator[str]:
     if not artifacts["Model"] and not artifacts.get("Kept"):
-        yield _item("model", "none: nothing was left in /opt/ml/model")
+        yield item("model", "none: nothing was left in /opt/ml/model")
 
 
-def _item(name: str, text: str) -> str:
+def item(name: str, text: str) -> str:
+    """One row below the first line."""
     return "\n".join(row(f"  {name:<9} ", printable(text), width=width_of(sys.stderr)))
 
 
@@ -114,14 +116,14 @@ def _artifacts(local: Mapping[str, Any], name: str) -> Iterator[str]:
     for kind in ("Model", "Output"):
         if artifacts[kind]:
             size = readable_bytes(artifacts[f"{kind}Bytes"])
-            yield _item(kind.lower(), f"{short_path(artifacts[kind])}  {size}")
+            yield item(kind.lower(), f"{short_path(artifacts[kind])}  {size}")
     if artifacts.get("Kept"):
-        yield _item("kept", f"{short_path(artifacts['Kept'])}  not packed yet: smlocal pack {name} --output DIR")
+        yield item("kept", f"{short_path(artifacts['Kept'])}  not packed yet: smlocal pack {name} --output DIR")
     for note in artifacts["Notes"][:_ARTIFACT_NOTES]:
-        yield _item("note", note)
+        yield item("note", note)
     more = len(artifacts["Notes"]) - _ARTIFACT_NOTES
     if more > 0:
-        yield _item("", f"and {more} more: smlocal describe {name} shows them all")
+        yield item("", f"and {more} more: smlocal describe {name} shows them all")
 
 
 def _metrics(answer: Mapping[str, Any]) -> Iterator[str]:
@@ -129,7 +131,7 @@ def _metrics(answer: Mapping[str, Any]) -> Iterator[str]:
         return
     from smlocal.cli.views.metric_lines import metric_lines
 
-    yield from (_item(name, text) for name, text in metric_lines(answer))
+    yield from (item(name, text) for name, text in metric_lines(answer))
 
 
 def _usage(local: Mapping[str, Any]) -> Iterator[str]:
@@ -137,7 +139,7 @@ def _usage(local: Mapping[str, Any]) -> Iterator[str]:
         return
     from smlocal.cli.views.usage_lines import summary_lines  # of a job that took long enough to be measured
 
-    yield from (_item(name, text) for name, text in summary_lines(local["Usage"]))
+    yield from (item(name, text) for name, text in summary_lines(local["Usage"]))
 
 
 def _differences(answer: Mapping[str, Any]) -> Iterator[str]:
@@ -146,12 +148,12 @@ def _differences(answer: Mapping[str, Any]) -> Iterator[str]:
     width = width_of(sys.stderr)
     lines = [note if width is None else shortened(note, max(_LEAST_NOTE, width - _COLUMN)) for note in notes[:_NOTES]]
     for index, line in enumerate(lines):
-        yield _item("differs" if index == 0 else "", line)
+        yield item("differs" if index == 0 else "", line)
     more = len(notes) - len(lines)
     if more:
-        yield _item("", f"and {more} more: smlocal describe {answer['TrainingJobName']}")
+        yield item("", f"and {more} more: smlocal describe {answer['TrainingJobName']}")
     elif lines != notes:
-        yield _item("", f"in full: smlocal describe {answer['TrainingJobName']}")
+        yield item("", f"in full: smlocal describe {answer['TrainingJobName']}")
 
 
 def _is_shown(note: Mapping[str, Any]) -> bool:

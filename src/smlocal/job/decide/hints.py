@@ -78,6 +78,21 @@ def is_full(log_tail: str) -> bool:
     return _NO_SPACE.search(log_tail) is not None
 
 
+def is_without_shared_memory(log_tail: str) -> bool:
+    """True if the log says that shared memory ran out."""
+    return _NO_SHARED_MEMORY.search(log_tail) is not None
+
+
+def is_without_credentials(log_tail: str) -> bool:
+    """True if the log says that AWS was called without credentials."""
+    return _NO_CREDENTIALS.search(log_tail) is not None
+
+
+def program_hint(exit_code: int, log_tail: str) -> str | None:
+    """Why a program could not be started, on any machine."""
+    return _program(HostExit(exit_code=exit_code, log_tail=log_tail))
+
+
 def _ignored_sigterm(end: HostExit) -> str | None:
     if not end.killed:
         return None
@@ -135,7 +150,7 @@ def _denied(end: HostExit) -> str | None:
 
 def _shared_memory(end: HostExit) -> str | None:
     room = f"{end.shm}. Increase Local.ShmSize, for example to 2g, or use fewer workers."
-    if _NO_SHARED_MEMORY.search(end.log_tail):
+    if is_without_shared_memory(end.log_tail):
         return f"Shared memory ran out: {room}"
     if end.exit_code == _BUS_ERROR or _NO_BUS.search(end.log_tail):
         return f"A bus error (SIGBUS) usually means that shared memory ran out: {room}"
@@ -143,7 +158,7 @@ def _shared_memory(end: HostExit) -> str | None:
 
 
 def _space(end: HostExit) -> str | None:
-    if not is_full(end.log_tail) or _NO_SHARED_MEMORY.search(end.log_tail):
+    if not is_full(end.log_tail) or is_without_shared_memory(end.log_tail):
         return None
     limited = "" if end.volume is None else f" of {readable_bytes(end.volume)} (VolumeSizeInGB, less the channels)"
     free = (
@@ -153,7 +168,7 @@ def _space(end: HostExit) -> str | None:
 
 
 def _credentials(end: HostExit) -> str | None:
-    if end.credentials or not _NO_CREDENTIALS.search(end.log_tail):
+    if end.credentials or not is_without_credentials(end.log_tail):
         return None
     return "It called AWS without credentials. To give it some: --credentials inherit or --credentials role."
 

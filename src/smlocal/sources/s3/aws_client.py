@@ -36,9 +36,9 @@ class AwsClient:
     and retries. What the user has configured of these is not overridden.
     """
 
-    def __init__(self, region: str, *, retry_seconds: float) -> None:
+    def __init__(self, region: str, *, retry_seconds: float, profile: str | None = None) -> None:
         """No request is sent yet; `CredentialsMissingError` if there are no credentials."""
-        self._session = new_session()
+        self._session = new_session(profile)
         self._credentials = credentials_of(self._session)
         self._region = (
             region or os.environ.get("AWS_REGION") or self._session.get_config_variable("region") or "us-east-1"
@@ -190,11 +190,11 @@ class _ProbeError(Exception):
 class RenewableClient:
     """The current client, replaced when the user has new credentials."""
 
-    def __init__(self, region: str, *, retry_seconds: float) -> None:
+    def __init__(self, region: str, *, retry_seconds: float, profile: str | None = None) -> None:
         """Create the first client."""
-        self._region, self._retry_seconds = region, retry_seconds
+        self._region, self._retry_seconds, self._profile = region, retry_seconds, profile
         self._lock = threading.Lock()
-        self.current = AwsClient(region, retry_seconds=retry_seconds)
+        self.current = self._new()
 
     def renew(self, refused: AwsClient) -> bool:
         """Load the credentials again after S3 refused them as expired; True if they are different now."""
@@ -202,10 +202,13 @@ class RenewableClient:
             if self.current is not refused:
                 return True  # another thread has renewed it
             try:
-                found = AwsClient(self._region, retry_seconds=self._retry_seconds)
+                found = self._new()
                 if found.keys() == refused.keys():
                     return False
             except CredentialsMissingError:
                 return False
             self.current = found
             return True
+
+    def _new(self) -> AwsClient:
+        return AwsClient(self._region, retry_seconds=self._retry_seconds, profile=self._profile)

@@ -26,14 +26,16 @@ def open_store(
     retry_seconds: float = RETRY_SECONDS,
     connect_seconds: float = math.inf,
     not_checked: Callable[[str, str], None] = lambda _kind, _uri: None,
+    profile: str | None = None,
 ) -> "S3Client":
     """The S3 of the user's AWS configuration; raises `CredentialsMissingError` if there are no credentials.
 
     No request is sent yet. A call is repeated until `retry_seconds` have passed without a byte of what it wants, and
     until `connect_seconds` have passed if S3 cannot be reached at all. `not_checked` is told, from any thread, the kind
-    of checksum and the URI of each object that cannot be checked without the package awscrt.
+    of checksum and the URI of each object that cannot be checked without the package awscrt. `profile`: another one
+    than the environment names.
     """
-    source = RenewableClient(region, retry_seconds=retry_seconds)
+    source = RenewableClient(region, retry_seconds=retry_seconds, profile=profile)
     return S3Client(source, retry_seconds=retry_seconds, connect_seconds=connect_seconds, not_checked=not_checked)
 
 

@@ -1,5 +1,6 @@
 """The requests that write objects, sent by botocore's client, which adds checksums and retries."""
 
+import base64
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -50,14 +51,15 @@ class S3Writer:
         """Requests are cancelled as the client is."""
         self._client = client
 
-    def put(self, target: Target, part: FilePart, moved: Callable[[int], None]) -> None:
-        """Write a small object in one request."""
+    def put(self, target: Target, part: FilePart, moved: Callable[[int], None], *, sha256: bytes | None = None) -> None:
+        """Write a small object in one request. S3 refuses bytes that do not have this SHA-256."""
+        sums = {} if sha256 is None else {"ChecksumSHA256": base64.b64encode(sha256).decode()}
         self._send(
             target,
             "PutObject",
             part,
             moved,
-            lambda client, body: client.put_object(**_at(target), Body=body, **_encryption(target)),
+            lambda client, body: client.put_object(**_at(target), Body=body, **sums, **_encryption(target)),
         )
 
     def begin(self, target: Target) -> str:

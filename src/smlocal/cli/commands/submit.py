@@ -1,0 +1,317 @@
+"""`smlocal submit`: run a job file on the service."""
+
+import os
+import sys
+import tempfile
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from smlocal.cli.job_options import OF_THIS_MACHINE, asked_document, override_options, said
+from smlocal.cli.screen_options import SCREEN_OPTIONS, mode_of, screen_of
+from smlocal.cli.terminal.printable import printable
+from smlocal.cli.terminal.progress_mode import ProgressMode
+from smlocal.errors import SmlocalError
+
+if TYPE_CHECKING:
+    from smlocal.cli.terminal.screen import Screen
+    from smlocal.jobfile.document import Document
+    from smlocal.remote.service import Service
+    from smlocal.remote.submit_plan import SubmitPlan
+    from smlocal.remote.uploads import ToSend
+
+_SUBMIT_OPTIONS = (
+    click.option("--role", metavar="ARN", help="RoleArn."),
+    click.option(
+        "--code", type=click.Path(readable=False), metavar="DIR", help="Folder for /opt/ml/code, for the toolkit."
+    ),
+    click.option(
+        "--upload-to", metavar="S3URI", help="Prefix in S3 below which local channels and the code are uploaded."
+    ),
+    click.option("--output-to", metavar="S3URI", help="OutputDataConfig.S3OutputPath."),
+    click.option(
+        "--upload-sources", is_flag=True, help="Upload the folders of Local.Sources in place of what is in S3."
+    ),
+    click.option("--profile", metavar="NAME", help="AWS profile. Default: as for all of AWS."),
+    click.option("--region", metavar="REGION", help="AWS region. Default: Local.Region, or as for all of AWS."),
+    click.option("--dry-run", is_flag=True, help="Send nothing: print the request and what would be uploaded."),
+    click.option("--yes", "-y", is_flag=True, help="Do not ask before the job starts, or before Ctrl-C stops it."),
+    click.option("--wait/--no-wait", default=True, help="Follow the job until it ends. Default: --wait."),
+    click.option("--json", "as_json", is_flag=True, help="Print the final job description as JSON; logs go to stderr."),
+    click.option(
+        "--report",
+        type=click.Path(readable=False),
+        metavar="FILE",
+        help="Write the final job description to FILE as JSON, however the job ends.",
+    ),
+)
+
+
+def _options(command: Any) -> Any:
+    for option in reversed((*_SUBMIT_OPTIONS, *SCREEN_OPTIONS)):
+        command = option(command)
+    return command
+
+
+@click.command("submit")
+@click.argument("job", required=False, type=click.Path(), metavar="[JOB]")
+@partial(override_options, without={*OF_THIS_MACHINE, "role", "code"})
+@_options
+def command(**given: Any) -> int:
+    """Run a job file on SageMaker.
+
+    JOB is a job file as smlocal run takes it. What the service would refuse is said first. Local channels and the code
+    are uploaded below --upload-to; what is there already is not uploaded again. Then the job is created, after a
+    question that says how many instance-hours it may take, and followed until it ends.
+    """
+    if mode_of(given) is not ProgressMode.JSON:
+        return _submit(given)
+    from smlocal.cli.terminal.event_screen import print_error
+
+    try:
+        return _submit(given)
+    except SmlocalError as error:
+        print_error(error, as_json=given["as_json"])
+        return error.exit_code
+
+
+def _submit(given: dict[str, Any]) -> int:
+    from smlocal.remote.service import Service
+
+    report = _usable(given["report"])
+    with tempfile.TemporaryDirectory(prefix="smlocal-submit-") as scratch:
+        document = _document(given)
+        local = document.data.get("Local")
+        own = local.get("Region") if isinstance(local, dict) else None
+        service = Service(profile=given["profile"], region=given["region"] or (own if isinstance(own, str) else None))
+        screen = screen_of(given)
+        try:
+            plan = _plan(document, given, service, screen, scratch)
+            for note in plan.notes:
+                screen.warning(note)
+            if given["dry_run"]:
+                screen.finish()
+                _print_plan(plan, given, _region_if_known(service))
+                return 0
+            name = _start(plan, given, service, screen)
+        except BaseException:
+            screen.finish()
+            raise
+    if name is None:
+        return _NOT_CONFIRMED
+    if not given["wait"]:
+        screen.finish()
+        _print_started(service, name, as_json=given["as_json"])
+        return 0
+    from smlocal.cli.views.followed_job import follow_job
+
+    return follow_job(service, name, screen, ask=not given["yes"], as_json=given["as_json"], report=report)
+
+
+_NOT_CONFIRMED = 2
+
+
+def _usable(path: str | None) -> str | None:
+    if path is None:
+        return None
+    from smlocal.job.finish.report_files import check_report_path
+
+    check_report_path(path := os.path.abspath(path))
+    return path
+
+
+def _document(given: dict[str, Any]) -> "Document":
+    """The job file with everything that overrides it, and a name."""
+    from smlocal.api.job_source import default_job_name, override
+
+    document, overrides = asked_document(given)
+    if given["output_to"] is not None:
+        document.set(("OutputDataConfig", "S3OutputPath"), given["output_to"])
+    override(document, overrides, fill_in=given["job"] is None, on_message=said(given))
+    if not document.has(("TrainingJobName",)):
+        path = given["job"] if given["job"] not in (None, "-") else None
+        specification = document.data.get("AlgorithmSpecification")
+        image = specification.get("TrainingImage") if isinstance(specification, dict) else None
+        document.data["TrainingJobName"] = default_job_name(path, image if isinstance(image, str) else None)
+    return document
+
+
+def _plan(
+    document: "Document", given: dict[str, Any], service: "Service", screen: "Screen", scratch: str
+) -> "SubmitPlan":
+    """The validated request with its uploads. Reads all local data; nothing is sent."""
+    from smlocal.readable import readable_bytes
+    from smlocal.remote.submit_plan import SubmitOptions, plan_submit
+
+    options = SubmitOptions(
+        upload_to=given["upload_to"],
+        upload_sources=given["upload_sources"],
+        code_given=given["code"] is not None,
+        region=_region_if_known(service),
+        scratch=scratch,
+    )
+    return plan_submit(
+        document,
+        options,
+        read=lambda done, total: screen.working(f"reading: {readable_bytes(done)} of {readable_bytes(total)}"),
+    )
+
+
+def _region_if_known(service: "Service") -> str | None:
+    from smlocal.errors import RegionMissingError
+
+    try:
+        return service.region
+    except RegionMissingError:
+        return None
+
+
+def _start(plan: "SubmitPlan", given: dict[str, Any], service: "Service", screen: "Screen") -> str | None:
+    """Ask, upload, create the job; returns its name, None if the answer was no."""
+    from smlocal.remote.submission import check_image, check_name, create
+    from smlocal.remote.uploads import look, open_bucket, send
+
+    name = str(plan.request["TrainingJobName"])
+    check_name(service, name)
+    unknown = check_image(service, plan.request)
+    if unknown is not None:
+        screen.progress(unknown)
+    store = open_bucket(service.region, given["profile"]) if plan.uploads else None
+    left = look(store, plan.uploads) if store is not None else None
+    if left is not None and left.note:
+        screen.warning(left.note)
+    if not _confirmed(plan, left, given, service, screen):
+        return None
+    if store is not None and left is not None:
+        if left.pending:
+            send(store, left.pending, screen.working)
+        store.close()
+        screen.progress(_uploaded(left))
+    create(service, plan.request)
+    count, kind, hosts = _hosts(plan.request)
+    image = (plan.request.get("AlgorithmSpecification") or {}).get("TrainingImage") or "no image"
+    screen.headline(name, f"{printable(image)} · {count} × {kind} · {service.region}", hosts=hosts)
+    return name
+
+
+def _hosts(request: dict[str, Any]) -> tuple[int, str, list[str]]:
+    from smlocal.remote.cost_guard import cost_of
+
+    cost = cost_of(request)
+    if cost is None:
+        return 1, "no instances", ["algo-1"]
+    count = sum(number for number, _ in cost.instances)
+    return count, ", ".join(kind for _, kind in cost.instances), [f"algo-{index + 1}" for index in range(count)]
+
+
+def _files(count: int) -> str:
+    return f"{count:,} file{'s' if count != 1 else ''}"
+
+
+def _uploaded(left: "ToSend") -> str:
+    from smlocal.readable import readable_bytes
+
+    there = f"; {left.there:,} were there" if left.there else ""
+    if not left.pending:
+        return f"nothing to upload: {_files(left.there)} in S3 already"
+    return f"uploaded {_files(len(left.pending))}, {readable_bytes(left.bytes)}{there}"
+
+
+def _confirmed(
+    plan: "SubmitPlan", left: "ToSend | None", given: dict[str, Any], service: "Service", screen: "Screen"
+) -> bool:
+    """Show what the job may take, and ask."""
+    from smlocal.errors.submitting import SubmitNotConfirmedError
+    from smlocal.readable import readable_bytes
+
+    lines = _guard_lines(plan)
+    if left is not None:
+        there = f"; {left.there:,} are in S3 already" if left.there else ""
+        lines = [f"to upload: {_files(len(left.pending))}, {readable_bytes(left.bytes)}{there}", *lines]
+    if given["yes"]:
+        for line in lines:
+            screen.progress(line)
+        return True
+    screen.finish()
+    if not (os.isatty(0) and os.isatty(2)):
+        raise SubmitNotConfirmedError(
+            "nobody can be asked whether this job may start: there is no terminal",
+            details=tuple(lines),
+            remedy=("Say yes with --yes, or look at it with --dry-run.",),
+        )
+    for line in lines:
+        click.echo(f"  {line}", err=True)
+    if click.confirm(f"Start it in {service.region}?", default=False, err=True):
+        return True
+    click.echo("Nothing was uploaded, and no job was made.", err=True)
+    return False
+
+
+def _guard_lines(plan: "SubmitPlan") -> list[str]:
+    from smlocal.remote.cost_guard import cost_of
+
+    cost = cost_of(plan.request)
+    if cost is None:
+        return ["the request names no instances: the service chooses what the job takes"]
+    lines = [f"may take: {cost.sentence}"]
+    if not cost.stated:
+        lines.append("the request has no MaxRuntimeInSeconds, so the service's default counts (--max-run)")
+    if cost.spot:
+        lines.append("on spot instances, which cost less")
+    return lines
+
+
+def _print_plan(plan: "SubmitPlan", given: dict[str, Any], region: str | None) -> None:
+    """The request on stdout, as the AWS CLI reads it; the rest on stderr."""
+    import json
+
+    from smlocal.jobfile.yaml_text import yaml_text
+    from smlocal.readable import readable_bytes
+
+    uploads = [
+        {
+            "What": upload.subject,
+            "From": upload.shown,
+            "To": upload.prefix,
+            "Files": [{"Path": file.path, "Bytes": file.size} for file in upload.files],
+        }
+        for upload in plan.uploads
+    ]
+    if given["as_json"]:
+        document = {"Request": plan.request, "Uploads": uploads, "Guard": _guard_lines(plan), "Notes": plan.notes}
+        click.echo(json.dumps(document, indent=2))
+        return
+    click.echo(yaml_text(plan.request), nl=False)
+    for upload in plan.uploads:
+        click.echo(
+            f"upload   {upload.subject}: {_files(len(upload.files))}, {readable_bytes(upload.bytes)}, "
+            f"from {printable(upload.shown)} to {upload.prefix}",
+            err=True,
+        )
+        for file in upload.files[:_MOST_FILES]:
+            click.echo(f"  {readable_bytes(file.size):>9}  {printable(file.path)}", err=True)
+        if len(upload.files) > _MOST_FILES:
+            click.echo(f"  and {len(upload.files) - _MOST_FILES:,} more (--json shows all)", err=True)
+    for line in _guard_lines(plan):
+        click.echo(line, err=True)
+    where = "".join(
+        [f" --region {region}" if region else "", f" --profile {given['profile']}" if given["profile"] else ""]
+    )
+    click.echo("by hand, once the files are there and the request is in request.yaml:", err=True)
+    click.echo(f"  aws sagemaker create-training-job --cli-input-yaml file://request.yaml{where}", err=True)
+
+
+_MOST_FILES = 10
+
+
+def _print_started(service: "Service", name: str, *, as_json: bool) -> None:
+    if not as_json:
+        click.echo(name)
+        return
+    import json
+
+    from smlocal.remote.submission import answer_document
+
+    click.echo(json.dumps(answer_document(service.describe(name)), indent=2))
+    sys.stdout.flush()

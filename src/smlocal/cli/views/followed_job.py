@@ -1,0 +1,156 @@
+"""Follow a job of the service on the screen of a run."""
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from smlocal.engine.interface import Written
+from smlocal.errors import SmlocalError
+
+if TYPE_CHECKING:
+    from smlocal.cli.terminal.screen import Screen
+    from smlocal.remote.service import Service
+
+_EXIT_CODES = {"Completed": 0, "Failed": 1, "Stopped": 4}
+_SIGNALLED = 128
+_STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class _View:
+    """Shows what `remote.follow` tells."""
+
+    def __init__(self, screen: "Screen") -> None:
+        self._screen = screen
+        self.phase_began, self.phase_ended = screen.phase_began, screen.phase_ended
+        self.working, self.warning = screen.working, screen.warning
+
+    def lines(self, host: str, data: bytes) -> None:
+        self._screen.output(host, Written(data, [(1, data)]))
+
+
+class _Signals:
+    """The stop signals since the last look. While a question is asked they end it."""
+
+    def __init__(self) -> None:
+        self.number: int | None = None
+
+    def __call__(self) -> bool:
+        return self.number is not None
+
+    @contextmanager
+    def noticed(self) -> Iterator[None]:
+        """Within this block a signal only sets `number`."""
+
+        def handle(number: int, frame: FrameType | None) -> None:
+            del frame
+            self.number = number
+
+        handled = [each for each in _STOP_SIGNALS if signal.getsignal(each) is not signal.SIG_IGN]
+        before = {each: signal.signal(each, handle) for each in handled}
+        try:
+            yield
+        finally:
+            for each, handler in before.items():
+                signal.signal(each, handler)
+
+
+def follow_job(service: "Service", name: str, screen: "Screen", *, ask: bool, as_json: bool, report: str | None) -> int:
+    """Show the job until it ends; returns the exit code of the command.
+
+    A signal stops the job: Ctrl-C after a question if `ask`, and a second one leaves the job alone.
+    """
+    from smlocal.remote.follow import Followed
+    from smlocal.remote.submission import stop
+
+    followed = Followed(service, name, _View(screen))
+    stopped_by: int | None = None
+    while True:
+        signals = _Signals()
+        try:
+            with signals.noticed():
+                answer = followed.follow(signals)
+        except SmlocalError as error:
+            screen.finish()
+            raise _with_job(error, name) from error
+        if answer is not None:
+            return _ended(answer, followed.tails, screen, as_json=as_json, report=report, stopped_by=stopped_by)
+        number = signals.number or signal.SIGINT
+        if stopped_by is not None or not _may_stop(name, screen, number, ask=ask):
+            screen.finish()
+            click.echo(_runs_on(name), err=True)
+            return _SIGNALLED + number
+        stop(service, name)
+        stopped_by = number
+        screen.progress("◌ Stopping: SIGTERM, and up to 120 s to save its work (Ctrl-C again to leave it)")
+
+
+def _may_stop(name: str, screen: "Screen", number: int, *, ask: bool) -> bool:
+    """What the user answers. Without a terminal nobody can be asked, and a job is not stopped unasked."""
+    if not ask:
+        return True
+    if number != signal.SIGINT or not (os.isatty(0) and os.isatty(2)):
+        return False
+    screen.pause()
+    try:
+        return click.confirm(f"Stop {name}? Otherwise it runs on, and only this command ends", err=True)
+    except click.Abort:
+        return False
+
+
+def _ended(
+    answer: dict[str, Any],
+    tails: dict[str, bytes],
+    screen: "Screen",
+    *,
+    as_json: bool,
+    report: str | None,
+    stopped_by: int | None,
+) -> int:
+    from smlocal.job.finish.report_files import write_report
+    from smlocal.remote.failure_hints import failure_hints
+    from smlocal.remote.submission import answer_document
+
+    document = answer_document(answer)
+    status = document["TrainingJobStatus"]
+    hints: list[str] = []
+    if status == "Failed":
+        texts = {host: tail.decode(errors="replace") for host, tail in tails.items()}
+        hints = [*failure_hints(document.get("FailureReason", ""), texts)]
+    screen.ended_there(document, hints, lambda: None)
+    if as_json:
+        click.echo(json.dumps(document, indent=2))
+    code = _EXIT_CODES.get(status, 1)
+    if stopped_by is not None and status == "Stopped":
+        code = _SIGNALLED + stopped_by
+    if report is not None:
+        try:
+            write_report(report, f"{json.dumps(document, indent=2)}\n")
+        except SmlocalError as error:
+            screen.show_error(error, debug=False)
+            code = code or error.exit_code
+    sys.stdout.flush()
+    return code
+
+
+def _runs_on(name: str) -> str:
+    return "\n".join(
+        (
+            f"{name} runs on.",
+            f"  its state   aws sagemaker describe-training-job --training-job-name {name}",
+            f"  its log     aws logs tail /aws/sagemaker/TrainingJobs --log-stream-name-prefix {name}/ --follow",
+            f"  stop it     aws sagemaker stop-training-job --training-job-name {name}",
+        )
+    )
+
+
+def _with_job(error: SmlocalError, name: str) -> SmlocalError:
+    """The same error, which must not let anybody believe that the job has ended."""
+    error.remedy = (*error.remedy, *_runs_on(name).splitlines())
+    return error
