@@ -14,7 +14,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from tests.integration.conftest import build_image, left_of
+from tests.integration.conftest import IMAGES, build_image, left_of
 
 ROOT = Path(__file__).parents[3]
 CODE = Path(__file__).with_name("code")
@@ -163,3 +163,29 @@ def test_the_tests_of_pytorch(log: Log, answers: dict[str, dict[str, Any]]) -> N
         result = json.load(file)
     assert result["wrong"] == {}, "\n".join(lines[-40:])
     assert result["passed"] >= 60, result["skipped"]
+
+
+def test_a_program_of_any_user_can_use_it(smlocal_run: Callable[..., Any], tmp_path: Path) -> None:
+    script = (
+        "id -un; cd /opt/smlocal; cat distributed/python/smdistributed/__init__.py >/dev/null && "
+        "{ smddprun true || test $? = 2; } && ! touch distributed/new && "
+        """echo '{"Library": "stand-in", "Rank": 0, "WorldSize": 1, "Mode": "plain"}' >records/0.json"""
+    )
+    request = {
+        "AlgorithmSpecification": {"TrainingImage": build_image(IMAGES / "other-user"), "TrainingInputMode": "File"},
+        "Environment": {"SCRIPT": script},
+        "OutputDataConfig": {"S3OutputPath": "./out"},
+        "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1},
+        "Local": {"DataParallel": "always"},
+    }
+    (tmp_path / "any-user.json").write_text(json.dumps(request))
+    before = os.umask(0o077)
+    try:
+        done = smlocal_run("run", "any-user.json", "--name", "data-parallel-any-user", "--json", cwd=tmp_path)
+    finally:
+        os.umask(before)
+    answer = json.loads(done.stdout)
+    assert answer["TrainingJobStatus"] == "Completed", done.stderr
+    assert "nobody" in done.stderr
+    used = answer["Local"]["DataParallel"]
+    assert (used["Library"], used["Ranks"]) == ("stand-in", 1)
