@@ -135,7 +135,7 @@ CASES: dict[str, tuple[Change, Change]] = {
         (_data_parallel("ml.p4d.24xlarge", sagemaker_mpi_num_of_processes_per_host="8"), {}, {}, {}),
     ),
     "data-parallel-groups": (
-        (_data_parallel("ml.p4d.24xlarge"), {}, {}, {}),
+        (_data_parallel("ml.p4d.24xlarge", sagemaker_distribution_instance_groups='["other"]'), {}, {}, {}),
         (
             _data_parallel("ml.p4d.24xlarge", sagemaker_distribution_instance_groups='["homogeneousCluster"]'),
             {},
