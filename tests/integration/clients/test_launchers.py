@@ -24,7 +24,7 @@ SCRIPTS = PROGRAMS.with_name("scripts")
 SIZE = os.environ.get("SMLOCAL_SMDDP", "2x2")
 """Hosts and processes on each, of the job with the data parallel library."""
 OF_SDK_2 = ("mpi", "torch-distributed", "parameter-servers", "mirrored", "smddp", "pytorchddp", "stopped")
-_SECONDS = 600.0
+_SECONDS = 850.0
 
 pytestmark = pytest.mark.long
 

@@ -20,7 +20,7 @@ session = sagemaker.Session()
 role = sagemaker.get_execution_role()
 
 BEGUN = "waits for a stop"
-_LOG_SECONDS = 200.0
+_LOG_SECONDS = 600.0
 ON_CPUS = {"instance_type": "ml.m5.large", "instance_count": 2}
 ON_GPUS = {"instance_type": "ml.p4d.24xlarge", "instance_count": 2}
 TORCH = {"SAGEMAKER_TRAINING_MODULE": "sagemaker_pytorch_container.training:main"}
@@ -76,7 +76,12 @@ KINDS: dict[str, dict[str, Any]] = {
         "environment": TORCH,
         "container_entry_point": ["bash", "-c", STOPPABLE],
         "hyperparameters": {PER_HOST: 1, "backend": "smddp", "then": "stop"},
-        "distribution": SMDDP,
+        "distribution": {
+            # Open MPI waits one second between SIGTERM and SIGKILL, which may be too short on a busy machine.
+            "smdistributed": {
+                "dataparallel": {"enabled": True, "custom_mpi_options": "-mca odls_base_sigkill_timeout 3"}
+            }
+        },
     },
     "parameter-servers": {
         **ON_CPUS,
@@ -95,7 +100,7 @@ OF_TENSORFLOW = {"image_uri": tensorflow_image, "environment": TENSORFLOW, "mode
 
 
 def main() -> None:
-    shared = {"source_dir": source, "role": role, "sagemaker_session": session, "max_run": 400}
+    shared = {"source_dir": source, "role": role, "sagemaker_session": session, "max_run": 800}
     for kind, name in JOBS.items():
         if kind in {"parameter-servers", "mirrored"}:
             TensorFlow(**OF_TENSORFLOW, **shared, **KINDS[kind]).fit(job_name=name, wait=False)
@@ -123,6 +128,8 @@ def wait_for_line(name: str, text: str) -> None:
 
 
 def end_of(name: str) -> str:
+    while session.describe_training_job(name)["TrainingJobStatus"] == "Stopping":
+        time.sleep(0.5)  # the SDK takes this for an end
     try:
         return str(session.wait_for_job(name, poll=1)["TrainingJobStatus"])
     except UnexpectedStatusException as error:
