@@ -70,6 +70,14 @@ _MEMBERS: dict[str, dict[str, tuple[str, ...]]] = {
             "TensorBoardOutputConfig.S3OutputPath",
         ),
     },
+    "tests/integration/life/test_rules.py": {
+        "test_what_a_rule_is_given": (
+            "DebugRuleConfigurations[].RuleConfigurationName",
+            "DebugRuleConfigurations[].LocalPath",
+            "DebugRuleConfigurations[].RuleEvaluatorImage",
+            "DebugRuleConfigurations[].RuleParameters",
+        ),
+    },
 }
 TEST_OF = {
     member: f"{file}::{test}"

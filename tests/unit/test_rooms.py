@@ -32,9 +32,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "channels": {"contract", "planning", "sources", "engine", "store", "threads"} | BELOW,
     "credentials": {"contract", "planning", "sources", "engine", "threads"} | BELOW,
     "artifacts": {"contract", "planning", "sources", "engine"} | BELOW,
-    "debugger": set(),
     "ci": set(),
+    "debugger": {"contract", "planning", "readable", "engine", "store"} | BELOW,
     "job": {
+        "debugger",
         "ci",
         "contract",
         "distributed",
@@ -75,6 +76,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "conformance": {"contract", "engine", "api", "remote", "errors"},
     "cli": {
         "api",
+        "debugger",
         "remote",
         "check",
         "conformance",

@@ -18,7 +18,7 @@ _MAPS: Mapping[str, tuple[str, str]] = {
     "sources": (_PATH, 'sources={"s3://bucket/prefix": "./data"}'),
 }
 """What the values of a dict must be, and an example."""
-_SWITCHES = ("allow_cpu", "publish")
+_SWITCHES = ("allow_cpu", "no_rules", "publish")
 """Of `Overrides`. A string such as "no" would count as True."""
 _PATHS = {"code": 'code="./src"', "output": 'output="./out"'}
 

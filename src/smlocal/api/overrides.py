@@ -37,6 +37,8 @@ class Overrides(TypedDict, total=False):
     staging: Literal["overlay", "copy"] | None
     publish: bool
     """Upload artifacts and mirror checkpoints to their s3:// locations."""
+    no_rules: bool
+    """Do not evaluate debugger rules."""
     gpus: str | int | None
     allow_cpu: bool
     processes_per_host: int | None
@@ -59,7 +61,11 @@ _PLACES: Mapping[str, tuple[str, ...]] = {
     "pull": ("Local", "Pull"),
     "keep": ("Local", "Keep"),
 }
-_SWITCHES: Mapping[str, tuple[str, ...]] = {"allow_cpu": ("Local", "AllowCpu"), "publish": ("Local", "Publish")}
+_SWITCHES: Mapping[str, tuple[str, ...]] = {
+    "allow_cpu": ("Local", "AllowCpu"),
+    "no_rules": ("Local", "Rules"),
+    "publish": ("Local", "Publish"),
+}
 
 
 _PROCESSES = ("HyperParameters", "sagemaker_mpi_num_of_processes_per_host")
@@ -79,7 +85,7 @@ def apply_overrides(document: "Document", given: Overrides) -> None:
             document.set(place, value)
     for option, place in _SWITCHES.items():
         if given.get(option):
-            document.set(place, True)
+            document.set(place, not option.startswith("no_"))
     _apply_gpus(document, given)
     _apply_folders(document, given)
     for key, value in (given.get("hyperparameters") or {}).items():

@@ -17,6 +17,7 @@ COMMANDS = (
         "logs",
         "shell",
         "metrics",
+        "rules",
         "report",
         "compare",
         "wait",

@@ -91,10 +91,11 @@ _OVERRIDES = {
         metavar="N",
         help="Processes that the training toolkit starts on each host.",
     ),
+    "no_rules": click.option("--no-rules", is_flag=True, help="Do not evaluate debugger rules."),
     "strict": click.option("--strict", is_flag=True, help="Accept only what the service accepts."),
 }
 """By the names of their parameters."""
-OF_THIS_MACHINE = frozenset({"output", "credentials", "staging", "publish", "gpus", "allow_cpu", "strict"})
+OF_THIS_MACHINE = frozenset({"output", "credentials", "staging", "publish", "gpus", "allow_cpu", "no_rules", "strict"})
 """Those that say how a job runs here, and nothing about the request."""
 
 

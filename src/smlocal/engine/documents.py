@@ -13,6 +13,16 @@ _LOGS: Final[dict[Product, dict[str, Any]]] = {
     "docker": {"Type": "local", "Config": {"max-size": "100g", "max-file": "1", "compress": "false"}},
     "podman": {"Type": "k8s-file"},
 }
+_SHORT_LOGS: Final[dict[Product, dict[str, Any]]] = {
+    "docker": {"Type": "local", "Config": {"max-size": "5m", "max-file": "1", "compress": "false"}},
+    "podman": {"Type": "k8s-file", "Config": {"max-size": "5m"}},
+}
+_BEHIND_OTHERS: Final[dict[str, Any]] = {
+    "CapDrop": ["ALL"],
+    "CpuShares": 64,  # others have 1024; with fewer, a rule would not even start beside a busy job
+    "OomScoreAdj": 500,
+    "SecurityOpt": ["no-new-privileges"],
+}
 _PODMANS: Final = {"stopped": "exited", "stopping": "running"}
 """Podman's states for a moment before and after the end of a container."""
 
@@ -30,6 +40,8 @@ def container_document(spec: ContainerSpec, product: Product = "docker") -> dict
         "RestartPolicy": {"Name": "no"},
     }
     host |= _limits(spec.limits)
+    if spec.behind_others:
+        host |= _BEHIND_OTHERS | {"LogConfig": _SHORT_LOGS[product]}
     if spec.devices is not None:
         host["DeviceRequests"] = [_device_request(spec.devices)]
     if spec.device_files:

@@ -21,6 +21,9 @@ RUN_LABEL = "smlocal.run"
 CREDENTIALS_LABEL = "smlocal.credentials"
 """The label of the shared network for credentials, and of the volumes that mark its users."""
 
+RULE_LABEL = "smlocal.rule"
+"""On a container: the number of the debugger rule that it evaluates."""
+
 
 class ResourceKind(StrEnum):
     """Kinds of resources on an engine, in the order of removal."""
@@ -82,6 +85,9 @@ class ContainerSpec:
     """True if it stays open for `Engine.attach_streams`."""
     terminal: bool = False
     """True for a terminal instead of three pipes."""
+    behind_others: bool = False
+    """True for what must not disturb other containers: it yields processors and memory to them, has no privileges, and
+    the engine keeps little of its output."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

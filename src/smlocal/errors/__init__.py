@@ -419,6 +419,12 @@ class LimitUnusableError(MachineNotReadyError):
     id = "limit-unusable"
 
 
+class EvaluatorImageError(MachineNotReadyError):
+    """The image that evaluates debugger rules is not there and cannot be built."""
+
+    id = "evaluator-image"
+
+
 class HomeUnusableError(MachineNotReadyError):
     """The folder with the job records cannot be used: full, read-only, or owned by someone else."""
 

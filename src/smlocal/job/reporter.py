@@ -32,5 +32,8 @@ class Reporter:
     def stopping(self, cause: StopCause, grace: float | None) -> None:
         """SIGTERM is being sent, and SIGKILL `grace` seconds later. None: no container is running."""
 
+    def rule_changed(self, rule: str, status: str, detail: str, *, good: bool) -> None:
+        """A debugger rule has a new status. Called from the thread that watches rules."""
+
     def warning(self, text: str) -> None:
         """Something that does not end the job but that a user wants to know."""

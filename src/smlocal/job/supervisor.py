@@ -21,7 +21,7 @@ from smlocal.job.control.stop_requests import StopRequests
 from smlocal.job.decide.attempt_outcome import ending
 from smlocal.job.decide.faults import Faults
 from smlocal.job.decide.restarts import Restart, RestartPolicy
-from smlocal.job.event_kinds import FAULT, RESTART
+from smlocal.job.event_kinds import FAULT, RESTART, STOP
 from smlocal.job.finish.cleanup import clear_disk, clear_engine
 from smlocal.job.finish.collect import collect_artifacts, restore_ownership
 from smlocal.job.finish.describe import JOB, LOCAL, PLAN, RECALL, REPORT_FILES, REQUEST, describe_job
@@ -49,6 +49,7 @@ from smlocal.store.lease import Lease
 from smlocal.store.records import LeftOnEngine
 
 if TYPE_CHECKING:
+    from smlocal.debugger.job_rules import JobRules
     from smlocal.job.credential_endpoint import CredentialEndpoint
 
 DISK_FULL = failure_reason.client_error("Artifact upload failed:Insufficient disk space")
@@ -132,6 +133,7 @@ def _run_to_the_end(
         reserve_space(directory)
         begin()
         remove_end_marker(plan, context.reporter.warning)
+        supervisor.begin_rules(first=True)
         context.reporter.planned(plan)
         supervisor.run_attempts()
 
@@ -199,6 +201,8 @@ class Supervisor:
     results: Results = field(default_factory=Results)
     ends_marked: bool = False
     """True once readers of the tensors have been told that no more follow."""
+    rules: "JobRules | None" = None
+    """The debugger rules that are evaluated beside the job, once they have begun."""
     left_on_engine: bool = False
     """True if the last clean-up did not remove everything from the engine."""
 
@@ -228,6 +232,14 @@ class Supervisor:
         finally:
             self.finish()
 
+    def begin_rules(self, *, first: bool) -> None:
+        """Start the debugger rules, or watch on those that are there. `first`: the job begins."""
+        if not self.plan.rules:
+            return
+        from smlocal.job.rules_of_job import begin_rules  # few jobs have rules
+
+        self.rules = begin_rules(self.plan, self.context, first=first)
+
     def run_attempts(self) -> None:
         """Run an attempt, and those that follow it."""
         self.attempt.download(self.pull_refused)
@@ -247,9 +259,11 @@ class Supervisor:
 
     def finish(self) -> None:
         """Decide how the job ended and store that; clean up; only then end the job."""
-        ended, reason = ending(self.attempt.outcome, self._failure_file())
         if not self.ends_marked:
             self.results.notes += mark_ends(self.plan, self._cancelled)
+        if self.rules is not None:
+            self._end_rules(self.rules)
+        ended, reason = ending(self.attempt.outcome, self._failure_file())
         release_space(self.context.store.directory(self.plan.name))
         self.results.metrics = self.metrics.finish()
         if self.attempt.ran and (ended.status is TrainingJobStatus.FAILED or self.context.reporter.verbose):
@@ -288,7 +302,7 @@ class Supervisor:
         if old.ran and not old.engine_lost:
             with suppress(EngineError):  # then the next attempt begins from what was saved before
                 self._save_mirrored(self.context.reporter.working, last=False)
-        self._clean_up()
+        self._clean_up(rules=False)
         if self.plan_again is not None:
             self.plan, self.plan_again = self.plan_again(), None
         self.plan = with_current_checkpoints(self.plan)
@@ -340,6 +354,20 @@ class Supervisor:
             and not_saved is None
             and (published is None or published.failure is None),
         )
+
+    def _end_rules(self, rules: "JobRules") -> None:
+        """Give the rules some time for the last tensors, unless a stop is requested meanwhile."""
+
+        def stops() -> int:
+            return sum(event.kind == STOP for event in self.context.store.events(self.plan.name))
+
+        before = stops()
+
+        def cancelled() -> bool:
+            return self._cancelled() or stops() > before
+
+        with suppress(HomeUnusableError):
+            rules.finish(self._report_upload, cancelled)
 
     def _cancelled(self) -> bool:
         return self.context.stop_requests.repeated
@@ -394,7 +422,7 @@ class Supervisor:
         completed = ended.status is TrainingJobStatus.COMPLETED
         self.results.notes += delete_replaced(self.context.store, self.plan.name, new, completed=completed)
 
-    def _clean_up(self, *, keep: bool = False) -> None:
+    def _clean_up(self, *, keep: bool = False, rules: bool = True) -> None:
         attempt, engine, results = self.attempt, self.context.engine, self.results
         if self.credentials is not None:
             self.credentials.close()  # first, because it would create again what is removed
@@ -407,7 +435,12 @@ class Supervisor:
             attempt.delivery.close()
             return
         on_engine = clear_engine(
-            engine, self.plan.name, self.plan.run_id, engine_lost=attempt.engine_lost, cancelled=self._cancelled
+            engine,
+            self.plan.name,
+            self.plan.run_id,
+            engine_lost=attempt.engine_lost,
+            cancelled=self._cancelled,
+            rules=rules,
         )
         results.leftovers += on_engine
         self.left_on_engine = bool(on_engine)

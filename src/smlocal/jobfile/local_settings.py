@@ -137,4 +137,9 @@ class LocalSettings(Structure):
     ListChanges: bool = setting(
         default=False, description="List the files that containers write outside /opt/ml and /tmp."
     )
+    Rules: bool = setting(default=True, description="Evaluate debugger rules beside the job.")
+    OnRule: Annotated[dict[_Path, _Path], Items()] = setting(
+        default_factory=dict,
+        description="What follows when a rule finds an issue, by the name of the rule or *: stop, or a command.",
+    )
     Check: CheckSettings = setting(default_factory=CheckSettings, description="Settings of smlocal check.")

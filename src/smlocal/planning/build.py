@@ -30,6 +30,7 @@ from smlocal.planning.model import (
 from smlocal.planning.network import plan_network
 from smlocal.planning.neuron import neuron_devices
 from smlocal.planning.notes import notes
+from smlocal.planning.rules import rules_of
 
 
 def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
@@ -111,6 +112,8 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
             output=f"{facts.output.rstrip('/')}/{name}",
             publish=local.Publish,
         ),
+        rules=rules_of(request, local, facts),
+        on_rule=dict(local.OnRule),
         credentials=_credentials(request, local),
         retries=request.RetryStrategy.MaximumRetryAttempts if request.RetryStrategy is not None else 0,
         faults=tuple(

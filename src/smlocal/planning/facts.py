@@ -109,6 +109,8 @@ class Facts:
     """The folder used instead of a file system, by channel name; its files are not listed."""
     sources: Mapping[str, str] = field(default_factory=dict)
     """Local.Sources with absolute folders."""
+    rule_paths: Mapping[str, str] = field(default_factory=dict)
+    """The local path used instead of a location that a debugger rule asks for."""
     no_volume: str | None = None
     """Why a volume of limited size cannot be made; None if it can."""
     no_fuse: str | None = None

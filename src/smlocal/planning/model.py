@@ -14,6 +14,7 @@ from smlocal.distributed.requested import DataParallelPlan
 from smlocal.planning.collectors import CollectorPlan
 from smlocal.planning.facts import EngineFacts, ImageFacts, MachineFacts
 from smlocal.planning.network import NetworkPlan
+from smlocal.planning.rules import RulePlan
 from smlocal.planning.staging import Staging
 from smlocal.quick_dataclass import dataclass
 
@@ -210,6 +211,10 @@ class JobPlan:
     """Seconds between the end of an epoch of a Pipe channel and the FIFO of the next, from `Local.Faults`."""
     checkpoints: CheckpointPlan | None = None
     collectors: tuple[CollectorPlan, ...] = ()
+    rules: tuple[RulePlan, ...] = ()
+    """Debugger rules that are evaluated beside the job."""
+    on_rule: Mapping[str, str] = field(default_factory=dict)
+    """What follows when a rule finds an issue: `stop` or a command, by the name of the rule or `*`."""
     unreachable: tuple[str, ...] = ()
     """Services of Local.Endpoints that listen only on addresses that containers cannot reach."""
     credentials: CredentialPlan | None = None

@@ -156,8 +156,19 @@ def _collectors(plan: JobPlan, job: JobFile) -> str | None:
 
 
 def _rules(plan: JobPlan, job: JobFile) -> str | None:
-    given = job.request.DebugRuleConfigurations or job.request.ProfilerRuleConfigurations
-    return "debugger and profiler rules are recorded, not evaluated" if given else None
+    said = []
+    debugger, profiler = job.request.DebugRuleConfigurations, job.request.ProfilerRuleConfigurations
+    if debugger and not plan.rules:
+        why = "Local.Rules is false" if not job.local.Rules else "the engine is on another machine"
+        said.append(f"debugger rules are recorded, not evaluated: {why}")
+    if any(rule.image is None for rule in plan.rules):
+        said.append(
+            "the images of AWS that evaluate debugger rules are closed: smlocal evaluates them with rules of its "
+            "own, made from their documentation"
+        )
+    if profiler:
+        said.append("profiler rules are recorded, not evaluated")
+    return "; ".join(said) or None
 
 
 def _recorded(plan: JobPlan, job: JobFile) -> str | None:

@@ -33,3 +33,9 @@ def test_what_there_is_not() -> None:
     assert {"run", "plan", "TrainingJob", "errors"} <= set(dir(smlocal))
     with pytest.raises(AttributeError, match="fly"):
         _ = smlocal.fly
+
+
+def test_a_job_without_rules_imports_nothing_of_them() -> None:
+    modules = loaded("import smlocal.job.supervisor, smlocal.job.control.adopt, smlocal.api.execution")
+    assert "smlocal.job.attempt" in modules
+    assert not {module for module in modules if module.startswith(("smlocal.debugger", "smlocal.job.rules_of_job"))}

@@ -89,6 +89,8 @@ def test_defaults_of_local() -> None:
         "Keep": "none",
         "Faults": [],
         "ListChanges": False,
+        "Rules": True,
+        "OnRule": {},
         "Check": CheckSettings(),
     }
     assert read(TEXT + "Local:").local == local

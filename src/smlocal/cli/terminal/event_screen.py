@@ -75,6 +75,10 @@ class EventScreen(Screen):
         self._messages.stopping_since = time.monotonic()
         self._event("Stopping", Cause=cause, GraceSeconds=grace)
 
+    def rule_changed(self, rule: str, status: str, detail: str, *, good: bool) -> None:
+        """A debugger rule has a new status."""
+        self._event("Rule", RuleConfigurationName=rule, RuleEvaluationStatus=status, Detail=detail, Good=good)
+
     def warning(self, text: str) -> None:
         """Something that does not end the job."""
         self._event("Warning", Text=text)

@@ -184,6 +184,14 @@ class Screen(Reporter):
         self._running = RunningLine(self._messages, self._countdown)
         self._running.show()
 
+    def rule_changed(self, rule: str, status: str, detail: str, *, good: bool) -> None:
+        """Show what a debugger rule has come to."""
+        text = f"{rule}: {status}{f' {detail}' if detail else ''}"
+        if good:
+            self.progress(text)
+        else:
+            Screen.warning(self, text)
+
     def warning(self, text: str) -> None:
         """Show a warning."""
         lines = wrapped(printable(text), indent=2, width=width_of(sys.stderr))

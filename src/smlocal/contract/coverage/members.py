@@ -56,7 +56,8 @@ _MODES = {
     "Pipe": _works("Objects are streamed through FIFOs, one per epoch."),
     "FastFile": _works("A read-only view; objects in S3 are fetched as they are read."),
 }
-_RULES = "Rules are not evaluated here."
+_RULES = "Evaluated beside the job, by a container for each rule."
+_PROFILER_RULES = "Profiler rules are not evaluated here."
 _SERVERLESS = "Serverless jobs have no container to run."
 _PREFERENCES = "No instance is chosen here; use InstanceType and InstanceCount."
 _TENSORS = "Written to debughookconfig.json, for the hook in the container."
@@ -236,13 +237,19 @@ TABLE: dict[str, Row] = {
     "DebugHookConfig.HookParameters": _recorded(_TENSORS),
     "DebugHookConfig.CollectionConfigurations[].CollectionName": _recorded(_TENSORS),
     "DebugHookConfig.CollectionConfigurations[].CollectionParameters": _recorded(_TENSORS),
-    "DebugRuleConfigurations[].RuleConfigurationName": _recorded(_RULES),
-    "DebugRuleConfigurations[].LocalPath": _recorded(_RULES),
-    "DebugRuleConfigurations[].S3OutputPath": _recorded(_RULES),
-    "DebugRuleConfigurations[].RuleEvaluatorImage": _recorded(_RULES),
-    "DebugRuleConfigurations[].InstanceType": _recorded(_RULES),
-    "DebugRuleConfigurations[].VolumeSizeInGB": _recorded(_RULES),
-    "DebugRuleConfigurations[].RuleParameters": _recorded(_RULES),
+    "DebugRuleConfigurations[].RuleConfigurationName": _emulated(_RULES),
+    "DebugRuleConfigurations[].LocalPath": _emulated(
+        "The folder in which the rule writes; a status document there says what it has found."
+    ),
+    "DebugRuleConfigurations[].S3OutputPath": _recorded("What a rule writes is not saved."),
+    "DebugRuleConfigurations[].RuleEvaluatorImage": _emulated(
+        "Run as given; the evaluator images of AWS are replaced by one of smlocal."
+    ),
+    "DebugRuleConfigurations[].InstanceType": _recorded("A rule has one processor and 2 GiB of memory."),
+    "DebugRuleConfigurations[].VolumeSizeInGB": _recorded("A rule has one processor and 2 GiB of memory."),
+    "DebugRuleConfigurations[].RuleParameters": _emulated(
+        "Given to the rule as strings; source_s3_uri and other_trial_N are local paths or mapped by Local.Sources."
+    ),
     "TensorBoardOutputConfig.LocalPath": _emulated(
         "The folder in the container whose files are mirrored; empty at the start."
     ),
@@ -258,13 +265,13 @@ TABLE: dict[str, Row] = {
     "ProfilerConfig.ProfilingIntervalInMilliseconds": _recorded(_PROFILER),
     "ProfilerConfig.ProfilingParameters": _recorded(_PROFILER),
     "ProfilerConfig.DisableProfiler": _recorded(_PROFILER),
-    "ProfilerRuleConfigurations[].RuleConfigurationName": _recorded(_RULES),
-    "ProfilerRuleConfigurations[].LocalPath": _recorded(_RULES),
-    "ProfilerRuleConfigurations[].S3OutputPath": _recorded(_RULES),
-    "ProfilerRuleConfigurations[].RuleEvaluatorImage": _recorded(_RULES),
-    "ProfilerRuleConfigurations[].InstanceType": _recorded(_RULES),
-    "ProfilerRuleConfigurations[].VolumeSizeInGB": _recorded(_RULES),
-    "ProfilerRuleConfigurations[].RuleParameters": _recorded(_RULES),
+    "ProfilerRuleConfigurations[].RuleConfigurationName": _recorded(_PROFILER_RULES),
+    "ProfilerRuleConfigurations[].LocalPath": _recorded(_PROFILER_RULES),
+    "ProfilerRuleConfigurations[].S3OutputPath": _recorded(_PROFILER_RULES),
+    "ProfilerRuleConfigurations[].RuleEvaluatorImage": _recorded(_PROFILER_RULES),
+    "ProfilerRuleConfigurations[].InstanceType": _recorded(_PROFILER_RULES),
+    "ProfilerRuleConfigurations[].VolumeSizeInGB": _recorded(_PROFILER_RULES),
+    "ProfilerRuleConfigurations[].RuleParameters": _recorded(_PROFILER_RULES),
     "Environment": _emulated("Environment variables of every container."),
     "RetryStrategy.MaximumRetryAttempts": _emulated(
         "Only an InternalServerError is tried again: a lost engine, or one simulated by Local.Faults."

@@ -76,6 +76,8 @@ class JobFacts:
     failure_reason: str | None
     transitions: Sequence[TransitionFacts]
     model_uri: str
+    rules: Sequence[Mapping[str, Any]] | None = None
+    """What is stored of the debugger rules; None before they begin."""
     final_metrics: Sequence[Mapping[str, Any]] = ()
     """FinalMetricDataList; left out if empty."""
 
@@ -109,6 +111,13 @@ def describe(request: Mapping[str, Any], job: JobFacts) -> dict[str, Any]:
         answer["FinalMetricDataList"] = list(job.final_metrics)
     answer.update({name: bool(request.get(name, False)) for name in _SWITCHES})
     answer.update(_given(request, _ECHOED_LAST))
+    if request.get("DebugRuleConfigurations"):
+        from smlocal.contract.outcome.rule_statuses import shown_statuses  # few jobs have rules
+
+        over = job.modified if job.status.terminal else None
+        answer["DebugRuleEvaluationStatuses"] = shown_statuses(
+            job.rules, request, arn=job.arn, created=job.created, over=over
+        )
     answer.update({n: times[n] for n in ("TrainingTimeInSeconds", "BillableTimeInSeconds") if n in times})
     return answer
 

@@ -129,7 +129,12 @@ def _continue(store: Store, plan: JobPlan, engine: Engine, requests: StopSignals
     trained = _seconds_of_training(transitions, ended)
     context.training_seconds = sum(trained)
     supervisor.attempt.faults.training_began(time.monotonic() - (trained[-1] if trained else 0.0))
-    supervisor.run_and_finish(lambda: _resume(supervisor, past, found, record.secondary_status))
+
+    def resume() -> None:
+        supervisor.begin_rules(first=False)
+        _resume(supervisor, past, found, record.secondary_status)
+
+    supervisor.run_and_finish(resume)
 
 
 def _credentials(plan: JobPlan, engine: Engine) -> "CredentialEndpoint | None":

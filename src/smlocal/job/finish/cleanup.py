@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from threading import Thread
 
-from smlocal.engine.interface import CREDENTIALS_LABEL, Engine, Resource, ResourceKind
+from smlocal.engine.interface import CREDENTIALS_LABEL, RULE_LABEL, Engine, Resource, ResourceKind
 from smlocal.engine.timeouts import chosen_timeouts
 from smlocal.errors import EngineError, MachineNotReadyError
 from smlocal.job.labels import owned_by
@@ -20,16 +20,22 @@ _AT_ONCE = 8
 
 
 def clear_engine(
-    engine: Engine, job: str, run_id: str, *, engine_lost: bool, cancelled: Callable[[], bool] = lambda: False
+    engine: Engine,
+    job: str,
+    run_id: str,
+    *,
+    engine_lost: bool,
+    cancelled: Callable[[], bool] = lambda: False,
+    rules: bool = True,
 ) -> list[str]:
-    """Remove everything with the job's labels; returns what could not be removed, as sentences.
+    """Remove everything with the job's labels; returns what could not be removed, as sentences. `rules`: those too.
 
     A lost engine is often only restarting. It has some time to come back, unless the user wants no wait (`cancelled`).
     """
     deadline = time.monotonic() + (chosen_timeouts().back if engine_lost else 0.0)
     while True:
         try:
-            return _clear(engine, job, run_id)
+            return _clear(engine, job, run_id, rules=rules)
         except (EngineError, MachineNotReadyError) as error:
             if time.monotonic() >= deadline or cancelled():
                 why = f"the engine is unreachable ({error.sentence}); run smlocal recover later"
@@ -61,12 +67,12 @@ def clear_disk(job_directory: str) -> list[str]:
 def clear_attempt(engine: Engine, plan: JobPlan) -> None:
     """Clean up before staging is tried again. What cannot be removed now is reported at the end of the job."""
     with suppress(EngineError, MachineNotReadyError):
-        _clear(engine, plan.name, plan.run_id)
+        _clear(engine, plan.name, plan.run_id, rules=False)
     clear_disk(plan.job_directory)
 
 
-def _clear(engine: Engine, job: str, run_id: str) -> list[str]:
-    owned = owned_by(engine, job, run_id)
+def _clear(engine: Engine, job: str, run_id: str, *, rules: bool) -> list[str]:
+    owned = [each for each in owned_by(engine, job, run_id) if rules or RULE_LABEL not in each.labels]
     marks = {resource.id for resource in owned if CREDENTIALS_LABEL in resource.labels}
     if not marks:
         return _remove(engine, owned)

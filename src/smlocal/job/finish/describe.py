@@ -3,6 +3,7 @@
 from typing import Any
 
 from smlocal.contract.outcome.describe import JobFacts, TransitionFacts, describe, request_only
+from smlocal.contract.outcome.rule_statuses import RULES
 from smlocal.job.finish.kept import is_kept
 from smlocal.store.jobs import Store
 
@@ -28,7 +29,7 @@ FINAL_METRICS = "FinalMetricDataList"
 
 def describe_job(store: Store, name: str, *, service: bool = False) -> dict[str, Any]:
     """The answer of `smlocal describe NAME`; with `service`, only the members of the service."""
-    stored = store.read(name, (REQUEST, LOCAL))
+    stored = store.read(name, (REQUEST, LOCAL, RULES))
     record, request, local = stored.record, stored.documents[REQUEST], stored.documents.get(LOCAL, {})
     answer = describe(
         request,
@@ -47,6 +48,7 @@ def describe_job(store: Store, name: str, *, service: bool = False) -> dict[str,
                 for t in stored.transitions
             ],
             model_uri=record.model_uri,
+            rules=stored.documents.get(RULES),
             final_metrics=local.get(FINAL_METRICS, ()) if record.status.terminal else (),
         ),
     )

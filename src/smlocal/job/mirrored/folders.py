@@ -104,6 +104,11 @@ def mirrored_folders(plan: JobPlan, s3: S3Access | None = None) -> tuple[Mirrore
         )
         for collector in plan.collectors
     ]
+    if plan.rules:
+        from smlocal.job.mirrored.rule_tensors import own_rule_tensors  # few jobs have rules
+
+        if (own := own_rule_tensors(plan)) is not None:
+            folders.insert(0, _for_rules(plan, *own))
     checkpoints = plan.checkpoints
     if checkpoints is not None:
         folders.append(
@@ -117,6 +122,18 @@ def mirrored_folders(plan: JobPlan, s3: S3Access | None = None) -> tuple[Mirrore
             )
         )
     return tuple(folders)
+
+
+def _for_rules(plan: JobPlan, collector: CollectorPlan, folder: str) -> MirroredFolder:
+    """The tensors once more, for the rules of the job."""
+    return MirroredFolder(
+        plan=plan,
+        name="rule-tensors",
+        local_path=collector.local_path,
+        target=FolderTarget(path=folder, run_id=plan.run_id),
+        fallback=folder,
+        collector=collector,
+    )
 
 
 def _target(plan: JobPlan, name: str, s3_prefix: str | None, directory: str, s3: S3Access) -> Target:

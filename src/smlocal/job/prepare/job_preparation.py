@@ -92,6 +92,10 @@ def prepare(
         run_id=run_id,
         remove_leftovers=True,
     )
+    if any(rule.image is None for rule in plan.rules):
+        from smlocal.debugger.image import see_to_evaluator  # few jobs have rules
+
+        see_to_evaluator(engine, reporter.progress)
     return Prepared(
         plan=plan,
         job={"Data": job.document.data, "File": job.document.name, "Directory": job.document.directory},
@@ -154,6 +158,14 @@ def plan_job(job: JobFile, *, name: str, home: str, engine: Engine, strict: bool
     return _plan(job, request, facts, image, engine, name=name, home=home, gpus=gpus, neuron=neuron)
 
 
+def _rule_paths(job: JobFile) -> dict[str, str]:
+    if not job.request.DebugRuleConfigurations:
+        return {}
+    from smlocal.job.prepare.rule_paths import rule_paths  # few jobs have rules
+
+    return rule_paths(job)
+
+
 def _plan(
     job: JobFile,
     request: RequestFacts,
@@ -190,6 +202,7 @@ def _plan(
         code=inputs.code,
         checkpoints=inputs.checkpoints,
         collectors=inputs.collectors,
+        rule_paths=_rule_paths(job),
         output=request.output,
         output_free=free_bytes(request.output),
         region=request.region,

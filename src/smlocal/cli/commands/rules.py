@@ -1,0 +1,115 @@
+"""`smlocal rules`: what the debugger rules of a job have found, and the image that evaluates them."""
+
+import sys
+import time
+from typing import Any
+
+import click
+
+from smlocal.cli.job_argument import job_argument
+from smlocal.cli.terminal.columns import width_of
+from smlocal.cli.terminal.printable import printable
+from smlocal.cli.terminal.table import table
+
+_HEAD = ("RULE", "STATUS", "STEP", "SINCE", "DETAILS")
+_SHRINKABLE = ((0, 16), (4, 20))
+_LOOK_SECONDS = 0.3
+
+
+class _NameOrCommand(click.Group):
+    """`smlocal rules NAME` is short for `smlocal rules show NAME`."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Take a word that is no command as the name of a job."""
+        if args and args[0] not in self.commands:
+            args = ["show", *args]
+        return super().resolve_command(ctx, args)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Options before the name are those of `show`."""
+        if args and args[0] in {"--json", "--follow", "-f"}:
+            args = ["show", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group("rules", cls=_NameOrCommand)
+def command() -> None:
+    """Show the debugger rules of a job, or build their image.
+
+    `smlocal rules NAME` is short for `smlocal rules show NAME`.
+    """
+
+
+@command.command("show")
+@job_argument
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("--follow", "-f", is_flag=True, help="Print each change, until the job has ended.")
+def show(*, name: str, as_json: bool, follow: bool) -> None:
+    """Show the debugger rules of a job, finished or running."""
+    if as_json and follow:
+        raise click.UsageError("--json and --follow cannot be used together.")
+    if follow:
+        _follow(name)
+        return
+    from smlocal.api.job_rules import actions_of_rules, rules_of_job
+
+    rules, _ = rules_of_job(name)
+    actions = actions_of_rules(name)
+    if as_json:
+        import json
+
+        click.echo(json.dumps({"TrainingJobName": name, "Rules": rules, "Actions": actions}, indent=2))
+    elif not rules:
+        click.echo(f"The job {name} has no debugger rules.", err=True)
+    else:
+        for line in table([_HEAD, *map(_row, rules)], width=width_of(sys.stdout), shrinkable=_SHRINKABLE):
+            click.echo(line)
+        for action in actions:
+            click.echo(printable(f"{action['RuleConfigurationName']}: {_sentence(action)}"))
+
+
+@command.command("build")
+@click.option("--base", metavar="IMAGE", help="An image with Python 3.11 and pip. Default: python:3.11-slim-bookworm.")
+@click.option("--quiet", "-q", is_flag=True, help="Print only the name of the image.")
+def build(*, base: str | None, quiet: bool) -> None:
+    """Build the image that evaluates debugger rules, from published packages."""
+    from smlocal.debugger.image import build_evaluator
+    from smlocal.engine.docker import connect
+
+    click.echo(build_evaluator(connect(), base=base, quiet=quiet))
+
+
+def _follow(name: str) -> None:
+    from smlocal.api.job_rules import rules_of_job
+
+    said: dict[str, str] = {}
+    over = False
+    while not over:
+        rules, over = rules_of_job(name)
+        for rule in rules:
+            if said.get(rule["RuleConfigurationName"]) != rule["RuleEvaluationStatus"]:
+                said[rule["RuleConfigurationName"]] = rule["RuleEvaluationStatus"]
+                parts = (part for part in _row(rule) if part)
+                click.echo("  ".join(parts))
+        if not over:
+            time.sleep(_LOOK_SECONDS)
+
+
+def _sentence(action: dict[str, Any]) -> str:
+    if "Endpoint" in action:
+        return f"{action['Action']} to {action['Endpoint']}, not sent: {' '.join(action['Message'].split())}"
+    name = action["TrainingJobName"]
+    return "no job was stopped" if name is None else f"the job {name} was stopped"
+
+
+def _row(rule: dict[str, Any]) -> tuple[str, ...]:
+    details = rule.get("Reason") or rule.get("StatusDetails") or ""
+    return (
+        printable(rule["RuleConfigurationName"]),
+        rule["RuleEvaluationStatus"],
+        str(rule.get("Step", "")),
+        time.strftime("%H:%M:%S", time.localtime(rule["LastModifiedTime"])),
+        printable(" ".join(str(details).split())),
+    )

@@ -1,0 +1,77 @@
+"""DebugRuleEvaluationStatuses: where the evaluation of each debugger rule stands."""
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from hashlib import sha256
+from typing import Any
+
+RULES = "rules"
+"""The stored document of a job with the statuses of its rules."""
+LONGEST_DETAILS = 1024
+_LONGEST_NAME = 26
+_SHOWN = ("RuleConfigurationName", "RuleEvaluationJobArn", "RuleEvaluationStatus", "StatusDetails", "LastModifiedTime")
+"""The members of the service. What is stored may have more."""
+
+
+class RuleStatus(StrEnum):
+    """RuleEvaluationStatus."""
+
+    IN_PROGRESS = "InProgress"
+    NO_ISSUES_FOUND = "NoIssuesFound"
+    ISSUES_FOUND = "IssuesFound"
+    ERROR = "Error"
+    STOPPING = "Stopping"
+    STOPPED = "Stopped"
+
+    @property
+    def terminal(self) -> bool:
+        """True if it does not change any more."""
+        return self not in {RuleStatus.IN_PROGRESS, RuleStatus.STOPPING}
+
+
+def first_statuses(request: Mapping[str, Any], *, arn: str, created: float) -> list[dict[str, Any]]:
+    """Every rule is `InProgress` from the creation of its job."""
+    return [
+        rule_status(rule["RuleConfigurationName"], RuleStatus.IN_PROGRESS, arn=arn, created=created, at=created)
+        for rule in request.get("DebugRuleConfigurations") or ()
+    ]
+
+
+def rule_status(
+    name: str, status: RuleStatus, *, arn: str, created: float, at: float, details: str = ""
+) -> dict[str, Any]:
+    """One entry. `arn` is that of the training job, `at` the time of this status."""
+    entry: dict[str, Any] = {
+        "RuleConfigurationName": name,
+        "RuleEvaluationJobArn": _evaluation_arn(arn, name, created),
+        "RuleEvaluationStatus": status.value,
+    }
+    if details:
+        short = len(details) <= LONGEST_DETAILS
+        entry["StatusDetails"] = details if short else f"{details[: LONGEST_DETAILS - 1]}…"
+    return {**entry, "LastModifiedTime": at}
+
+
+def shown_statuses(
+    stored: Sequence[Mapping[str, Any]] | None,
+    request: Mapping[str, Any],
+    *,
+    arn: str,
+    created: float,
+    over: float | None,
+) -> list[dict[str, Any]]:
+    """As the service shows them. `stored`: None if no rule has begun. `over`: when the job ended, if it has."""
+    if stored is None:
+        stored = first_statuses(request, arn=arn, created=created)
+    entries = [{key: entry[key] for key in _SHOWN if key in entry} for entry in stored]
+    for entry in entries:
+        if over is not None and not RuleStatus(entry["RuleEvaluationStatus"]).terminal:
+            entry |= {"RuleEvaluationStatus": RuleStatus.STOPPED.value, "LastModifiedTime": over}
+    return entries
+
+
+def _evaluation_arn(arn: str, rule: str, created: float) -> str:
+    """Of the processing job that evaluates a rule on the service, with a name of the same pattern."""
+    head, _, job = arn.rpartition(":training-job/")
+    mark = sha256(f"{arn} {rule} {created}".encode()).hexdigest()[:8]
+    return f"{head}:processing-job/{job[:_LONGEST_NAME]}-{rule.lower()[:_LONGEST_NAME]}-{mark}"

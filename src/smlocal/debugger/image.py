@@ -1,0 +1,56 @@
+"""The evaluator image of smlocal, which is built on this machine from published packages."""
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+
+from smlocal.engine.build import build_image
+from smlocal.engine.interface import Engine
+from smlocal.errors import BuildFailedError, BuildUnavailableError, EvaluatorImageError
+
+_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "evaluator_image")
+_FILES = ("Dockerfile", "no-deps.txt", "requirements.txt")
+
+
+def evaluator_tag() -> str:
+    """The name of the image. Another version of smlocal may need another one."""
+    digest = hashlib.sha256()
+    for name in _FILES:
+        with open(f"{_FOLDER}/{name}", "rb") as file:
+            digest.update(file.read())
+    return f"smlocal-rules:{digest.hexdigest()[:16]}"
+
+
+def build_evaluator(engine: Engine, *, base: str | None, quiet: bool) -> str:
+    """Build it and return its name. `base`: an image with Python 3.11 and pip; None for Python's own."""
+    tag = evaluator_tag()
+    with tempfile.TemporaryDirectory(prefix="smlocal-rules-") as folder:
+        for name in _FILES:
+            shutil.copy(f"{_FOLDER}/{name}", folder)
+        if base is not None:
+            with open(f"{folder}/Dockerfile", encoding="utf-8") as file:
+                lines = [f"ARG BASE={base}\n" if line.startswith("ARG BASE=") else line for line in file]
+            with open(f"{folder}/Dockerfile", "w", encoding="utf-8") as file:
+                file.writelines(lines)
+        try:
+            build_image(engine, folder, tag, quiet=quiet)
+        except (BuildFailedError, BuildUnavailableError) as error:
+            raise EvaluatorImageError(
+                "the image that evaluates debugger rules could not be built",
+                details=[error.sentence, *error.details],
+                remedy=[
+                    "Build it where the base image and PyPI can be reached, or from another base:",
+                    "smlocal rules build --base IMAGE",
+                    "Without rules: smlocal run --no-rules",
+                ],
+            ) from error
+    return tag
+
+
+def see_to_evaluator(engine: Engine, progress: Callable[[str], None]) -> None:
+    """Build the image if the engine does not have it."""
+    if engine.image(evaluator_tag()) is None:
+        progress("building the image that evaluates debugger rules, once; this takes a minute")
+        build_evaluator(engine, base=None, quiet=True)

@@ -1,0 +1,231 @@
+"""The debugger rules of one job: a container for each, watched by one thread until the rule or the job has ended."""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import field
+from threading import Event, Lock, Thread
+from typing import Any
+
+from smlocal.contract.outcome.rule_statuses import RULES, RuleStatus, first_statuses, rule_status
+from smlocal.debugger.rule_container import MEMORY, result_folder, rule_container
+from smlocal.debugger.rule_result import RuleResult, read_result
+from smlocal.engine.interface import RULE_LABEL, RUN_LABEL, Engine, Resource, ResourceKind
+from smlocal.errors import EngineError, EngineLostError, HomeUnusableError, MachineNotReadyError
+from smlocal.planning.model import JobPlan
+from smlocal.quick_dataclass import dataclass
+from smlocal.readable import readable_bytes
+from smlocal.removal import remove_tree
+from smlocal.store.jobs import Store
+
+RULE = "rule"
+"""The kind of the events in the history of a job."""
+DRAIN_SECONDS = 60.0
+"""After the end of training, for rules to read the rest of the tensors."""
+_LOOK_SECONDS = 0.2
+_ASK_SECONDS = 1.0
+"""Between two questions to the engine."""
+_END_SECONDS = 5.0
+_NOT_FOUND = 404
+_ENDED = {"exited", "dead"}
+_FAILURES = (EngineError, EngineLostError, MachineNotReadyError, OSError)
+
+
+@dataclass(kw_only=True, slots=True)
+class _Rule:
+    """One rule and where it stands."""
+
+    number: int
+    name: str
+    status: RuleStatus
+    container: str = ""
+    asked: float = 0.0
+    """When the engine was asked last."""
+
+
+@dataclass(kw_only=True, slots=True)
+class JobRules:
+    """Nothing that goes wrong here changes the job itself."""
+
+    plan: JobPlan
+    engine: Engine
+    store: Store
+    tensors: str | None
+    """The local folder with the job's tensors; None if the job saves none."""
+    created: float
+    changed: Callable[[str, RuleStatus, RuleResult], None]
+    """Called by the thread with every new status."""
+    _rules: list[_Rule] = field(default_factory=list)
+    _statuses: list[dict[str, Any]] = field(default_factory=list)
+    _lock: Lock = field(default_factory=Lock)
+    _over: Event = field(default_factory=Event)
+    _thread: Thread | None = None
+
+    def begin(self) -> None:
+        """Start the containers, or take over those that an earlier supervisor started, and watch them."""
+        arn = self.plan.arn
+        request = {"DebugRuleConfigurations": [{"RuleConfigurationName": rule.name} for rule in self.plan.rules]}
+        recorded = self.store.document(self.plan.name, RULES)
+        self._statuses = recorded or first_statuses(request, arn=arn, created=self.created)
+        self._rules = [
+            _Rule(number=number, name=entry["RuleConfigurationName"], status=RuleStatus(entry["RuleEvaluationStatus"]))
+            for number, entry in enumerate(self._statuses)
+        ]
+        self.store.put_document(self.plan.name, RULES, self._statuses)
+        self._thread = Thread(target=self._run, name="rules", daemon=True)
+        self._thread.start()
+
+    def finish(self, working: Callable[[str], None], cancelled: Callable[[], bool]) -> None:
+        """Give the rules some time to read the rest; then stop them. Remove their containers and folders."""
+        if self._thread is None:
+            return
+        deadline = time.monotonic() + DRAIN_SECONDS
+        while self._thread.is_alive() and time.monotonic() < deadline and not cancelled():
+            self._thread.join(_LOOK_SECONDS)
+            names = ", ".join(rule.name for rule in self._active())
+            working(f"waiting for debugger rules: {names}" if names else "")
+        self._over.set()
+        self._thread.join(_END_SECONDS * (2 + len(self._rules)))
+        stopped = cancelled()
+        why = "a stop was requested" if stopped else f"it did not end within {DRAIN_SECONDS:g} s after the training"
+        for rule in self._active():
+            self._stop(rule, why)
+        for rule in self._rules:
+            self._remove(rule)
+        for folder in ("rules", "tensors"):
+            with _harmless():
+                remove_tree(f"{self.plan.job_directory}/{folder}")
+
+    def _active(self) -> list[_Rule]:
+        return [rule for rule in self._rules if not rule.status.terminal]
+
+    def _run(self) -> None:
+        with _harmless():
+            self._find()
+        for rule in self._active():
+            if not rule.container:
+                self._start(rule)
+        while (active := self._active()) and not self._over.is_set():
+            for rule in active:
+                self._look(rule)
+            self._over.wait(_LOOK_SECONDS)
+
+    def _find(self) -> None:
+        for resource in self.engine.owned(self.plan.name):
+            number = resource.labels.get(RULE_LABEL, "")
+            own = resource.labels.get(RUN_LABEL) == self.plan.run_id and resource.kind is ResourceKind.CONTAINER
+            if own and number.isdigit() and int(number) < len(self._rules):
+                self._rules[int(number)].container = resource.id
+
+    def _start(self, rule: _Rule) -> None:
+        planned = self.plan.rules[rule.number]
+        error = None
+        if planned.missing:
+            error = f"{planned.missing[0]} is not mapped to a local path: add it to Local.Sources"
+        elif self.tensors is None:
+            error = "the job saves no tensors: it has no DebugHookConfig"
+        for path in (planned.source, *planned.trials):
+            if error is None and path is not None and not os.path.exists(path):
+                error = f"{path} does not exist"
+        if error is None and planned.image is not None and self._no_image(planned.image):
+            error = f"the engine does not have the image {planned.image}: pull it first"
+        if error is None and self.tensors is not None:
+            try:
+                os.makedirs(self.tensors, exist_ok=True)
+                rule.container = self.engine.create(rule_container(self.plan, rule.number, self.tensors))
+                self.engine.start(rule.container)
+            except _FAILURES as failure:
+                error = f"the container of the rule could not be started: {_sentence(failure)}"
+        if error is not None:
+            self._set(rule, RuleResult(status=RuleStatus.ERROR, details=error))
+
+    def _no_image(self, image: str) -> bool:
+        try:
+            return self.engine.image(image) is None
+        except _FAILURES:
+            return False
+
+    def _look(self, rule: _Rule) -> None:
+        """First the status document, which a rule writes before it ends."""
+        if self._take_result(rule) or time.monotonic() - rule.asked < _ASK_SECONDS:
+            return
+        rule.asked = time.monotonic()
+        try:
+            state = self.engine.state(rule.container)
+        except EngineError as error:
+            if error.status == _NOT_FOUND:
+                self._set(rule, RuleResult(status=RuleStatus.ERROR, details="the container of the rule was removed"))
+            return
+        except (EngineLostError, MachineNotReadyError):
+            return
+        if state.status not in _ENDED or self._take_result(rule):
+            return
+        if state.oom_killed:
+            details = f"the rule used more than {readable_bytes(MEMORY)} of memory"
+        elif state.exit_code == 0 and self.plan.rules[rule.number].image is not None:
+            self._set(rule, RuleResult(status=RuleStatus.NO_ISSUES_FOUND))
+            return
+        else:
+            details = f"the container of the rule ended with exit code {state.exit_code}"
+        self._set(rule, RuleResult(status=RuleStatus.ERROR, details=details))
+
+    def _take_result(self, rule: _Rule) -> bool:
+        """True if the rule has ended by its own account."""
+        result = read_result(result_folder(self.plan, rule.number))
+        if result is None or not result.status.terminal:
+            return False
+        self._set(rule, result)
+        return True
+
+    def _stop(self, rule: _Rule, why: str) -> None:
+        self._set(rule, RuleResult(status=RuleStatus.STOPPING))
+        deadline = time.monotonic() + _END_SECONDS
+        with _harmless():
+            self.engine.signal(rule.container, "SIGTERM")
+            while self.engine.state(rule.container).status not in _ENDED and time.monotonic() < deadline:
+                time.sleep(_LOOK_SECONDS)
+        if not self._take_result(rule):
+            self._set(rule, RuleResult(status=RuleStatus.STOPPED, details=why))
+
+    def _remove(self, rule: _Rule) -> None:
+        if not rule.container:
+            return
+        with _harmless(), open(rule_log(self.plan.job_directory, rule.name), "wb") as log:
+            log.writelines(line for _, line in self.engine.logs(rule.container))
+        with _harmless():
+            self.engine.remove(Resource(kind=ResourceKind.CONTAINER, id=rule.container))
+
+    def _set(self, rule: _Rule, result: RuleResult) -> None:
+        at = round(time.time(), 3)
+        rule.status = result.status
+        entry = rule_status(
+            rule.name, result.status, arn=self.plan.arn, created=self.created, at=at, details=result.details
+        )
+        more: dict[str, Any] = {} if result.step is None else {"Step": result.step}
+        if result.reason:
+            more["Reason"] = result.reason
+        with self._lock:
+            self._statuses[rule.number] = entry | more
+            with _harmless():
+                self.store.put_document(self.plan.name, RULES, self._statuses)
+                self.store.add_event(self.plan.name, at, RULE, entry | more)
+        self.changed(rule.name, result.status, result)
+
+
+def rule_log(job_directory: str, rule: str) -> str:
+    """What the container of a rule has written."""
+    return f"{job_directory}/logs/rule-{rule}.log"
+
+
+@contextmanager
+def _harmless() -> Iterator[None]:
+    """The engine may be lost and the disk full: then the rules of a job are not what matters."""
+    try:
+        yield
+    except (*_FAILURES, HomeUnusableError):
+        pass
+
+
+def _sentence(failure: BaseException) -> str:
+    return str(getattr(failure, "sentence", "") or failure)

@@ -1,0 +1,71 @@
+"""Which debugger rules are evaluated, and on what."""
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from smlocal.quick_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from smlocal.contract.model.request import CreateTrainingJobRequest, DebugRuleConfiguration
+    from smlocal.jobfile.local_settings import LocalSettings
+    from smlocal.planning.facts import Facts
+
+SOURCE = "source_s3_uri"
+_RULE_PATH = "/opt/ml/processing/output/rule"
+_OF_AWS = {"sagemaker-debugger-rules", "sagemaker-debugger-rule-evaluator"}
+"""Images that are closed, and are replaced by ours."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RulePlan:
+    """One rule, which is evaluated by a container of its own."""
+
+    name: str
+    image: str | None
+    """None for the evaluator image of smlocal."""
+    parameters: Mapping[str, str]
+    local_path: str
+    """Where the container writes what it wants to keep."""
+    source: str | None = None
+    """The local file or folder with the source of a custom rule."""
+    trials: tuple[str, ...] = ()
+    """Local folders with the tensors of other jobs."""
+    missing: tuple[str, ...] = ()
+    """S3 locations that are not mapped to a local path, so that the rule cannot be evaluated."""
+
+
+def rules_of(request: "CreateTrainingJobRequest", local: "LocalSettings", facts: "Facts") -> tuple[RulePlan, ...]:
+    """The rules that are evaluated here; none of an engine on another machine, where tensors come at the end only."""
+    if not local.Rules or not facts.engine.local:
+        return ()
+    return tuple(_rule(each, facts) for each in request.DebugRuleConfigurations or ())
+
+
+def is_image_of_aws(image: str) -> bool:
+    """True for the evaluator images of AWS."""
+    return image.rpartition("/")[2].partition("@")[0].partition(":")[0] in _OF_AWS
+
+
+def rule_locations(parameters: Mapping[str, str]) -> list[str]:
+    """The locations among the parameters of a rule: its source, and the tensors of other jobs by their number."""
+    others = sorted(
+        (int(key.removeprefix("other_trial_")), value)
+        for key, value in parameters.items()
+        if re.fullmatch("other_trial_[0-9]{1,3}", key)
+    )
+    return [*([parameters[SOURCE]] if parameters.get(SOURCE) else []), *(value for _, value in others)]
+
+
+def _rule(rule: "DebugRuleConfiguration", facts: "Facts") -> RulePlan:
+    parameters = rule.RuleParameters or {}
+    locations, source = rule_locations(parameters), parameters.get(SOURCE) or None
+    return RulePlan(
+        name=rule.RuleConfigurationName,
+        image=None if is_image_of_aws(rule.RuleEvaluatorImage) else rule.RuleEvaluatorImage,
+        parameters=dict(parameters),
+        local_path=(rule.LocalPath or _RULE_PATH).rstrip("/"),
+        source=None if source is None else facts.rule_paths.get(source),
+        trials=tuple(facts.rule_paths.get(uri, "") for uri in locations[source is not None :]),
+        missing=tuple(uri for uri in locations if uri not in facts.rule_paths),
+    )
