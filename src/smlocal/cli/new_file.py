@@ -1,6 +1,7 @@
 """Writes a new file for the user. Existing files are never overwritten."""
 
 import os
+from contextlib import suppress
 
 from smlocal.errors import NewFileError
 
@@ -9,6 +10,16 @@ def check_new_file(path: str, option: str) -> None:
     """`NewFileError` if there is anything at the path; `-` is standard output. `option` chooses another path."""
     if path != "-" and os.path.lexists(path):
         raise _exists(path, option)
+
+
+def check_new_folder(path: str, option: str) -> None:
+    """`NewFileError` if there is a folder with anything in it at the path."""
+    with suppress(OSError):  # what is no folder or cannot be read is found out by writing
+        if os.listdir(path):
+            raise NewFileError(
+                f"the folder {path} is not empty, and nothing is overwritten",
+                remedy=[f"Choose a new folder with {option} DIR."],
+            )
 
 
 def write_new_file(path: str, text: str, option: str) -> None:
@@ -25,7 +36,7 @@ def write_new_file(path: str, text: str, option: str) -> None:
         raise _exists(path, option) from error
     except OSError as error:
         raise NewFileError(
-            f"{path} cannot be written: {error.strerror}", remedy=[f"Choose another {option}."]
+            f"{path or repr(path)} cannot be written: {error.strerror}", remedy=[f"Choose another {option}."]
         ) from error
     click.echo(f"wrote {path}", err=True)
 

@@ -13,7 +13,7 @@ from smlocal.api.training_job import TrainingJob
 from smlocal.conformance.cases import PREFIX, READY, Case, request
 from smlocal.conformance.context import image_tag, write_context, write_data
 from smlocal.contract.identity import default_name
-from smlocal.errors import JobFinishedError, SmlocalError
+from smlocal.errors import BuildFailedError, JobFinishedError, SmlocalError
 
 DEFAULT_GRACE = 120
 """Seconds, as on the service."""
@@ -35,7 +35,17 @@ def see_to_image(base: str, *, tag: str | None = None, always: bool = False, qui
     if always or engine.image(name) is None:
         with tempfile.TemporaryDirectory(prefix="smlocal-conformance-") as folder:
             write_context(folder, base=base)
-            build_image(engine, folder, name, quiet=quiet)
+            try:
+                build_image(engine, folder, name, quiet=quiet)
+            except BuildFailedError as error:
+                raise BuildFailedError(
+                    f"the image of smlocal conformance could not be built from {base}",
+                    details=[error.sentence, *error.details],
+                    remedy=[
+                        *error.remedy,
+                        "Without a registry: --base names an image that is here, with Python 3.7 or newer.",
+                    ],
+                ) from error
     return name
 
 

@@ -63,20 +63,21 @@ def _named(found: Iterable[Mapping[str, Any]]) -> list[str]:
 def _not_described(document: Mapping[str, Any], name: str) -> NotATrainingJobError:
     """The error for a document of something else, with the operation whose answer it is."""
     described = "aws sagemaker describe-training-job --training-job-name"
+    file = "job.json" if name == "stdin" else name
     job = document.get("TrainingJobName") or str(document.get(_ARN) or "").rpartition("/")[2]
     if "TrainingJobSummaries" in document:
         said = "is an answer of ListTrainingJobs: it has only names and times"
-        remedy = [f"Save the description of one job:  {described} NAME >{name}", "Or:  smlocal fetch NAME"]
+        remedy = [f"Save the description of one job:  {described} NAME >{file}", "Or:  smlocal fetch NAME"]
     elif _ARN in document and "TrainingJobStatus" in document:
         said = "has only a summary of the job"
-        remedy = [f"Save its description:  {described} {job} >{name}", f"Or:  smlocal fetch {job}"]
+        remedy = [f"Save its description:  {described} {job} >{file}", f"Or:  smlocal fetch {job}"]
     elif _ARN in document:
         said = "is an answer of CreateTrainingJob: it has only the ARN of the job"
-        remedy = [f"Save its description:  {described} {job} >{name}", f"Or:  smlocal fetch {job}"]
+        remedy = [f"Save its description:  {described} {job} >{file}", f"Or:  smlocal fetch {job}"]
     else:
         operation = _operation(document)
         said = f"is an answer of {operation}" if operation else "is not the description of a training job"
-        remedy = [f"Save one with:  {described} NAME >{name}"]
+        remedy = [f"Save one with:  {described} NAME >{file}"]
     return NotATrainingJobError(f"{name} {said}", remedy=remedy)
 
 

@@ -48,6 +48,11 @@ class Service:
             raise RegionNameError(f"{found!r} is not a valid region", remedy=["Write it like us-east-1."])
         return str(found)
 
+    @property
+    def cli_options(self) -> str:
+        """What commands of the AWS CLI need to reach the same: ` --region eu-west-1`, and a profile if it was given."""
+        return f" --region {self.region}{f' --profile {self._profile}' if self._profile else ''}"
+
     @cached_property
     def _session(self) -> Any:
         return new_session(self._profile, needed_by="SageMaker")

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from smlocal.errors import NameInUseError, ServiceJobUnknownError, ServiceRefusedError, SmlocalError
@@ -22,7 +22,8 @@ def check_name(service: Service, name: str) -> None:
         found = service.describe(name)
     except ServiceJobUnknownError:
         return
-    raise _in_use(name, f"It is {found['TrainingJobStatus']}, and was made at {found['CreationTime']:%Y-%m-%d %H:%M}.")
+    made = found["CreationTime"].astimezone(UTC)
+    raise _in_use(name, f"It is {found['TrainingJobStatus']}, and was made at {made:%Y-%m-%d %H:%M} UTC.")
 
 
 def check_image(service: Service, request: Mapping[str, Any]) -> str | None:

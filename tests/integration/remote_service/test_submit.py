@@ -151,6 +151,7 @@ def test_a_person_is_asked_before_the_start_and_before_the_stop(
     terminal.type(b"n\n")
     assert terminal.end() == 130
     assert shown("submit-asked runs on.")()
+    assert shown("describe-training-job --training-job-name submit-asked --region eu-west-1")()
     client = aws_service.client("sagemaker")
     assert client.describe_training_job(TrainingJobName="submit-asked")["TrainingJobStatus"] == "InProgress"
     client.stop_training_job(TrainingJobName="submit-asked")

@@ -37,7 +37,7 @@ def command() -> None:
     "-o",
     type=click.Path(readable=False),
     metavar="DIR",
-    help="Build nothing: write the Dockerfile, the probe, the requests and the data to DIR.",
+    help="Build nothing: write the Dockerfile, the probe, the requests and the data to DIR, a new or empty folder.",
 )
 def build(*, base: str, tag: str | None, output: str | None) -> None:
     """Build the image, or write what builds it.
@@ -50,6 +50,9 @@ def build(*, base: str, tag: str | None, output: str | None) -> None:
     if output is not None:
         if tag is not None:
             raise click.UsageError("--output and --tag: nothing is built, so nothing gets a name.")
+        from smlocal.cli.new_file import check_new_folder
+
+        check_new_folder(output, "--output")
         write_context(output, base=base)
         write_jobs(output)
         click.echo(output)

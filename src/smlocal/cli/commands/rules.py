@@ -74,7 +74,7 @@ def show(*, name: str, as_json: bool, follow: bool) -> None:
 @click.option("--base", metavar="IMAGE", help="An image with Python 3.11 and pip. Default: python:3.11-slim-bookworm.")
 @click.option("--quiet", "-q", is_flag=True, help="Print only the name of the image.")
 def build(*, base: str | None, quiet: bool) -> None:
-    """Build the image that evaluates debugger rules, from published packages."""
+    """Build the image of the rules from published packages."""
     from smlocal.debugger.image import build_evaluator
     from smlocal.engine.docker import connect
 

@@ -3,11 +3,14 @@
 import os
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from smlocal.cli.ended_by_signals import ended_by_signals
 from smlocal.cli.job_options import OF_THIS_MACHINE, asked_document, override_options, said
 from smlocal.cli.screen_options import SCREEN_OPTIONS, mode_of, screen_of
 from smlocal.cli.terminal.printable import printable
@@ -87,14 +90,15 @@ def _submit(given: dict[str, Any]) -> int:
         service = Service(profile=given["profile"], region=given["region"] or (own if isinstance(own, str) else None))
         screen = screen_of(given)
         try:
-            plan = _plan(document, given, service, screen, scratch)
-            for note in plan.notes:
-                screen.warning(note)
-            if given["dry_run"]:
-                screen.finish()
-                _print_plan(plan, given, _region_if_known(service))
-                return 0
-            name = _start(plan, given, service, screen)
+            with ended_by_signals():
+                plan = _plan(document, given, service, screen, scratch)
+                for note in plan.notes:
+                    screen.warning(note)
+                if given["dry_run"]:
+                    screen.finish()
+                    _print_plan(plan, given, _region_if_known(service))
+                    return 0
+                name = _start(plan, given, service, screen)
         except BaseException:
             screen.finish()
             raise
@@ -169,6 +173,7 @@ def _region_if_known(service: "Service") -> str | None:
 
 def _start(plan: "SubmitPlan", given: dict[str, Any], service: "Service", screen: "Screen") -> str | None:
     """Ask, upload, create the job; returns its name, None if the answer was no."""
+    from smlocal.cli.views.followed_job import describe_command
     from smlocal.remote.submission import check_image, check_name, create
     from smlocal.remote.uploads import look, open_bucket, send
 
@@ -185,14 +190,26 @@ def _start(plan: "SubmitPlan", given: dict[str, Any], service: "Service", screen
         return None
     if store is not None and left is not None:
         if left.pending:
-            send(store, left.pending, screen.working)
+            with _said_if_ended(screen, "ended while uploading: no job was made. The same command sends the rest"):
+                send(store, left.pending, screen.working)
         store.close()
         screen.progress(_uploaded(left))
-    create(service, plan.request)
+    with _said_if_ended(screen, f"ended while the job was made. Whether it was:  {describe_command(service, name)}"):
+        create(service, plan.request)
     count, kind, hosts = _hosts(plan.request)
     image = (plan.request.get("AlgorithmSpecification") or {}).get("TrainingImage") or "no image"
     screen.headline(name, f"{printable(image)} · {count} × {kind} · {service.region}", hosts=hosts)
     return name
+
+
+@contextmanager
+def _said_if_ended(screen: "Screen", sentence: str) -> Iterator[None]:
+    """Say this if a signal ends the block."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        screen.warning(sentence)
+        raise
 
 
 def _hosts(request: dict[str, Any]) -> tuple[int, str, list[str]]:
@@ -227,8 +244,9 @@ def _confirmed(
 
     lines = _guard_lines(plan)
     if left is not None:
-        there = f"; {left.there:,} are in S3 already" if left.there else ""
-        lines = [f"to upload: {_files(len(left.pending))}, {readable_bytes(left.bytes)}{there}", *lines]
+        size = f"{_files(len(left.pending))}, {readable_bytes(left.bytes)}" if left.pending else "nothing"
+        there = f"; {_files(left.there)} in S3 already" if left.there else ""
+        lines = [f"to upload: {size}{there}", *lines]
     if given["yes"]:
         for line in lines:
             screen.progress(line)
@@ -242,9 +260,14 @@ def _confirmed(
         )
     for line in lines:
         click.echo(f"  {line}", err=True)
-    if click.confirm(f"Start it in {service.region}?", default=False, err=True):
-        return True
-    click.echo("Nothing was uploaded, and no job was made.", err=True)
+    nothing = "Nothing was uploaded, and no job was made."
+    try:
+        if click.confirm(f"Start it in {service.region}?", default=False, err=True):
+            return True
+    except click.Abort:
+        click.echo(f"\n{nothing}", err=True)
+        raise
+    click.echo(nothing, err=True)
     return False
 
 

@@ -78,13 +78,13 @@ def follow_job(service: "Service", name: str, screen: "Screen", *, ask: bool, as
                 answer = followed.follow(signals)
         except SmlocalError as error:
             screen.finish()
-            raise _with_job(error, name) from error
+            raise _with_job(error, service, name) from error
         if answer is not None:
             return _ended(answer, followed.tails, screen, as_json=as_json, report=report, stopped_by=stopped_by)
         number = signals.number or signal.SIGINT
         if stopped_by is not None or not _may_stop(name, screen, number, ask=ask):
             screen.finish()
-            click.echo(_runs_on(name), err=True)
+            click.echo(_runs_on(service, name), err=True)
             return _SIGNALLED + number
         stop(service, name)
         stopped_by = number
@@ -139,18 +139,24 @@ def _ended(
     return code
 
 
-def _runs_on(name: str) -> str:
+def describe_command(service: "Service", name: str) -> str:
+    """The command of the AWS CLI that shows the state of a job."""
+    return f"aws sagemaker describe-training-job --training-job-name {name}{service.cli_options}"
+
+
+def _runs_on(service: "Service", name: str) -> str:
+    log = f"aws logs tail /aws/sagemaker/TrainingJobs --log-stream-name-prefix {name}/ --follow"
     return "\n".join(
         (
             f"{name} runs on.",
-            f"  its state   aws sagemaker describe-training-job --training-job-name {name}",
-            f"  its log     aws logs tail /aws/sagemaker/TrainingJobs --log-stream-name-prefix {name}/ --follow",
-            f"  stop it     aws sagemaker stop-training-job --training-job-name {name}",
+            f"  its state   {describe_command(service, name)}",
+            f"  its log     {log}{service.cli_options}",
+            f"  stop it     aws sagemaker stop-training-job --training-job-name {name}{service.cli_options}",
         )
     )
 
 
-def _with_job(error: SmlocalError, name: str) -> SmlocalError:
+def _with_job(error: SmlocalError, service: "Service", name: str) -> SmlocalError:
     """The same error, which must not let anybody believe that the job has ended."""
-    error.remedy = (*error.remedy, *_runs_on(name).splitlines())
+    error.remedy = (*error.remedy, *_runs_on(service, name).splitlines())
     return error

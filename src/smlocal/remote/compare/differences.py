@@ -138,7 +138,9 @@ def _file(file: File) -> str:
 def _shown(archive: Archive | None) -> str | None:
     if archive is None:
         return None
-    return "written" if archive.files is None else f"{len(archive.files)} files"
+    if archive.files is None:
+        return "written"
+    return "1 file" if len(archive.files) == 1 else f"{len(archive.files):,} files"
 
 
 def _times(a: Subject, b: Subject, one: JobEnd, other: JobEnd) -> Section:

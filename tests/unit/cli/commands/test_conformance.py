@@ -87,6 +87,10 @@ def test_build_writes_what_builds_the_image(smlocal: Smlocal, tmp_path: Path) ->
         assert json.loads((folder / f"{case}.json").read_text())["HyperParameters"]["conformance_case"] == case
     again = smlocal("conformance", "build", "--output", str(folder / "Dockerfile"))
     assert (again.returncode, "[output-unusable]" in again.stderr) == (2, True)
+    (folder / "Dockerfile").write_text("FROM mine\n")
+    full = smlocal("conformance", "build", "--output", str(folder))
+    assert (full.returncode, "[new-file]" in full.stderr) == (2, True)
+    assert (folder / "Dockerfile").read_text() == "FROM mine\n"
     wrong = smlocal("conformance", "build", "--output", str(folder), "--tag", "x")
     assert (wrong.returncode, "nothing is built" in wrong.stderr) == (2, True)
 

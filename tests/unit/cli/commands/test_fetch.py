@@ -64,6 +64,11 @@ def test_from_standard_input_to_standard_output(
     assert run_command_line(["fetch", "-", "-o", "-"]) == 0
     assert yaml.safe_load(capsys.readouterr().out)["AlgorithmSpecification"]["TrainingImage"] == "held:1"
     assert list(here.iterdir()) == []
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"ProcessingJobName": "x"}')))
+    assert run_command_line(["fetch", "-"]) == 2
+    said = capsys.readouterr().err
+    assert "stdin is not the description of a training job" in said
+    assert ">job.json\n" in said
 
 
 def test_one_job_of_a_list(capsys: pytest.CaptureFixture[str]) -> None:

@@ -99,6 +99,16 @@ def test_archives(answer: dict[str, Any], other: Archive | None, paths: list[str
     assert [each.path for each in differences(a, b).get("archives", ())] == paths
 
 
+@pytest.mark.parametrize(("names", "text"), [("w", "1 file"), ("wv", "2 files")])
+def test_an_archive_that_only_one_job_has(answer: dict[str, Any], names: str, text: str) -> None:
+    files = {name: File(size=5, digest="aa") for name in names}
+    a, b = (
+        job(answer, archives={"model.tar.gz": each, "output.tar.gz": None}, no_archives="")
+        for each in (Archive(place="/m", size=10, files=files), None)
+    )
+    assert f"  model.tar.gz  {text} → none" in [*comparison_lines(compare(a, b), width=None)]
+
+
 def test_an_archive_that_is_gone_is_not_compared(answer: dict[str, Any]) -> None:
     gone = Archive(place="/n", size=None, files=None, trouble="it is no longer there")
     a, b = (job(answer, archives={"model.tar.gz": each}, no_archives="") for each in (MODEL, gone))
