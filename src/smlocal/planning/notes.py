@@ -155,6 +155,18 @@ def _collectors(plan: JobPlan, job: JobFile) -> str | None:
     return "; ".join(said) or None
 
 
+def _rules_hook(plan: JobPlan, job: JobFile) -> str | None:
+    if not plan.rules or any(each.end_marker is not None for each in plan.collectors):
+        return None
+    return "the job saves no tensors for its debugger rules: it has no DebugHookConfig"
+
+
+def _rules_action(plan: JobPlan, job: JobFile) -> str | None:
+    named = {rule.RuleConfigurationName for rule in job.request.DebugRuleConfigurations or ()}
+    unknown = [name for name in plan.on_rule if name != "*" and name not in named]
+    return f"Local.OnRule names what is no debugger rule of the job: {some(unknown)}" if unknown else None
+
+
 def _rules(plan: JobPlan, job: JobFile) -> str | None:
     said = []
     debugger, profiler = job.request.DebugRuleConfigurations, job.request.ProfilerRuleConfigurations
@@ -248,6 +260,8 @@ RULES = (
     *NETWORK_RULES,
     *METRIC_RULES,
     NoteRule(id="collectors", says=_collectors),
+    NoteRule(id="rules-hook", says=_rules_hook, warning=True),
+    NoteRule(id="rules-action", says=_rules_action, warning=True),
     NoteRule(id="rules", says=_rules),
     NoteRule(id="recorded", says=_recorded),
 )

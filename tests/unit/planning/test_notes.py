@@ -23,6 +23,7 @@ TWO = {"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 2}}
 LARGE = {"ResourceConfig": {"InstanceType": "ml.m5.24xlarge", "InstanceCount": 1}}
 VOLUME = {"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 10}}
 NEURON = {"ResourceConfig": {"InstanceType": "ml.trn1.2xlarge", "InstanceCount": 1}}
+DEBUGGED = {"DebugRuleConfigurations": [{"RuleConfigurationName": "r", "RuleEvaluatorImage": "i"}]}
 GPU = {"ResourceConfig": {"InstanceType": "ml.g4dn.xlarge", "InstanceCount": 1}}
 
 SHARDED = {"S3DataDistributionType": "ShardedByS3Key"}
@@ -260,6 +261,11 @@ CASES: dict[str, tuple[Change, Change]] = {
             {},
             {},
         ),
+    ),
+    "rules-hook": ((DEBUGGED, {}, {}, {}), ({**DEBUGGED, "DebugHookConfig": {"S3OutputPath": "./d"}}, {}, {}, {})),
+    "rules-action": (
+        (DEBUGGED, {"OnRule": {"other": "stop", "*": "stop"}}, {}, {}),
+        (DEBUGGED, {"OnRule": {"r": "stop", "*": "stop"}}, {}, {}),
     ),
     "rules": (
         ({"ProfilerRuleConfigurations": [{"RuleConfigurationName": "r", "RuleEvaluatorImage": "i"}]}, {}, {}, {}),

@@ -186,7 +186,7 @@ class Screen(Reporter):
 
     def rule_changed(self, rule: str, status: str, detail: str, *, good: bool) -> None:
         """Show what a debugger rule has come to."""
-        text = f"{rule}: {status}{f' {detail}' if detail else ''}"
+        text = f"{rule}: {status}{f', {detail}' if detail else ''}"
         if good:
             self.progress(text)
         else:
