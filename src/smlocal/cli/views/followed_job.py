@@ -86,7 +86,11 @@ def follow_job(service: "Service", name: str, screen: "Screen", *, ask: bool, as
             screen.finish()
             click.echo(_runs_on(service, name), err=True)
             return _SIGNALLED + number
-        stop(service, name)
+        try:
+            stop(service, name)
+        except SmlocalError as error:
+            screen.finish()
+            raise _with_job(error, service, name) from error
         stopped_by = number
         screen.progress("◌ Stopping: SIGTERM, and up to 120 s to save its work (Ctrl-C again to leave it)")
 

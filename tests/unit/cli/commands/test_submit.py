@@ -1,18 +1,15 @@
-"""`smlocal submit` without a service: what is said before anything could be sent, and if a signal ends the upload."""
+"""`smlocal submit` without a service: what is said before anything could be sent."""
 
 import json
 import os
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import pytest
 import yaml
 
+from smlocal.cli.commands.submit import _said_if_ended
 from smlocal.cli.main import run_command_line
+from smlocal.cli.terminal.screen import Screen
 
 JOB = """\
 TrainingJobName: one
@@ -113,57 +110,21 @@ def test_a_job_without_a_file(capfd: pytest.CaptureFixture[str]) -> None:
     assert "24 instance-hours" in said.err
 
 
-@contextmanager
-def service_that_ends_the_command(at: str) -> Iterator[str]:
-    """Answers until the operation `at`, then sends SIGTERM to this process before it answers."""
+class Warnings(Screen):
+    """Keeps what a screen would show."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def answer(self) -> None:
-            self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            operation = self.headers.get("X-Amz-Target", self.command).rpartition(".")[2]
-            if operation == at:
-                os.kill(os.getpid(), signal.SIGTERM)
-            status, body = 200, b"<ListBucketResult/>"
-            if operation == "DescribeTrainingJob":
-                status, body = 400, b'{"__type": "ValidationException", "message": "Requested resource not found."}'
-            elif operation == "CreateTrainingJob":
-                body = b'{"TrainingJobArn": "arn:aws:sagemaker:eu-central-1:123456789012:training-job/one"}'
-            elif operation == "DescribeImages":
-                body = b"{}"
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def __init__(self) -> None:
+        self.said: list[str] = []
 
-        do_GET = do_PUT = do_POST = answer  # noqa: N815  the names are those of the library
-
-        def log_message(self, *_: object) -> None:
-            """Write nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
+    def warning(self, text: str) -> None:
+        self.said.append(text)
 
 
-@pytest.mark.usefixtures("here")
-@pytest.mark.parametrize(
-    ("operation", "sentence"),
-    [
-        ("PUT", "ended while uploading: no job was made. The same command sends the rest"),
-        ("CreateTrainingJob", "describe-training-job --training-job-name one --region eu-central-1"),
-    ],
-)
-def test_a_signal_before_the_job_is_followed_says_what_there_is(
-    operation: str, sentence: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-    with service_that_ends_the_command(operation) as url:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", url)
-        with pytest.raises(SystemExit) as ended:
-            run_command_line(["submit", "job.yaml", "--upload-to", "s3://bucket/in", "--yes"])
-    assert ended.value.code == 143
-    assert sentence in capfd.readouterr().err
+@pytest.mark.parametrize("signalled", [KeyboardInterrupt(), SystemExit(143)])
+def test_who_ends_the_upload_is_told_what_there_is(signalled: BaseException) -> None:
+    screen = Warnings()
+    with pytest.raises(type(signalled)), _said_if_ended(screen, "no job was made"):
+        raise signalled
+    with _said_if_ended(screen, "something else"):
+        pass
+    assert screen.said == ["no job was made"]
