@@ -37,6 +37,8 @@ _INSTEAD: dict[str, Callable[[int], Any]] = {
     "ResourceConfig.InstanceGroups[].InstanceCount": lambda _: 1,
     "ResourceConfig.InstanceGroups[].InstanceGroupName": lambda number: f"group-{number}",
     "StoppingCondition.MaxWaitTimeInSeconds": lambda _: 86_400,
+    "DebugRuleConfigurations[].RuleConfigurationName": lambda number: f"rule-{number}",
+    "DebugRuleConfigurations[].RuleEvaluatorImage": lambda _: "unheard-of",
     "CheckpointConfig.S3Uri": lambda _: f"{_ELSEWHERE}/checkpoints",
 }
 """Of members that a request cannot be without: what it says instead, in the first, second, … place."""

@@ -17,6 +17,7 @@ from smlocal.job.usage.series import SeriesFile
 from smlocal.job.usage.usage_block import MeasuredHost, usage_block
 from smlocal.job.usage.usage_paths import series_path
 from smlocal.store.jobs import Store
+from smlocal.store.lease import Lease
 
 BEGAN = 1_790_000_000.0
 
@@ -37,12 +38,17 @@ class StoredJob:
         return Path(self.store.directory(self.name))
 
     def begin(self) -> None:
+        self.create().release()
+        self.train()
+
+    def create(self) -> Lease:
+        """Until the lease is released, the job counts as one that has a supervisor."""
         plan = {
             "Hosts": [{"Name": host, "InstanceType": "ml.m5.large"} for host in self.hosts],
             "Notes": list(self.notes),
         }
         documents = {"request": self.request, "plan": plan}
-        self.store.create(
+        return self.store.create(
             self.name,
             run_id="0" * 8,
             created=BEGAN,
@@ -51,7 +57,9 @@ class StoredJob:
             arn=f"arn:aws:sagemaker:us-east-1:000000000000:training-job/{self.name}",
             model_uri="file:///out/model.tar.gz",
             instances=len(self.hosts),
-        ).release()
+        )
+
+    def train(self) -> None:
         self.phase(SecondaryStatus.DOWNLOADING, StatusMessage.DOWNLOADING_DATA, 0.2)
         self.phase(SecondaryStatus.TRAINING, StatusMessage.TRAINING, 0.5)
 

@@ -35,6 +35,8 @@ plain = {"image_uri": image, "role": role, "instance_count": 1, "instance_type":
 long = Estimator(**plain, environment={"SCRIPT": "trap 'exit 0' TERM; sleep 60 & wait"}, sagemaker_session=session)
 long.fit(job_name=f"{name}-stopped", wait=False)
 session.stop_training_job(f"{name}-stopped")
+while session.describe_training_job(f"{name}-stopped")["TrainingJobStatus"] == "Stopping":
+    time.sleep(0.5)  # the SDK takes this for an end
 stopped = session.wait_for_job(f"{name}-stopped", poll=1)["TrainingJobStatus"]
 
 failing = Estimator(

@@ -16,7 +16,6 @@ from smlocal.server.application import Application
 from smlocal.server.hosts import Hosts
 from smlocal.server.http_server import listen
 from smlocal.server.serving import Options, open_serving
-from smlocal.store.lease import Lease
 from smlocal.submission.instance_limit import InstanceLimit
 
 _HOSTS = tuple(f"algo-{number}" for number in range(1, 101))
@@ -54,9 +53,8 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Asked]:
         (tmp_path / "home" / "buckets" / "bucket" / "data").mkdir(parents=True)
         (tmp_path / "home" / "buckets" / "bucket" / "data" / "file").touch()
         job = StoredJob(store=serving.store, name="running", hosts=_HOSTS)
-        job.begin()
-        lease = Lease.take(serving.store.directory(job.name))
-        assert lease is not None
+        lease = job.create()
+        job.train()
         job.log("algo-1", b"line 1\nline \xff\n" * 50)
         (job.directory / "logs" / "algo-1.times").write_bytes(
             b"".join(ENTRY.pack(14 * number, BEGAN + number) for number in range(50))
