@@ -39,6 +39,8 @@ DIFFERS_ON_PODMAN = {
     "failures/test_engine.py::test_the_engine_cannot_start_the_container": _WORDS,
     "failures/test_killed.py::test_out_of_memory": "it has no `docker update`",
     "failures/test_pulls.py": _APART,
+    "life/test_docker_command.py::test_it_starts_the_job_again": "`docker run --rm` does not learn the exit code",
+    "server/test_container_objects.py": _APART,
     "life/test_shell.py::test_a_kept_job_whose_image_is_gone": "an image is removed with its containers",
     "job/test_bad_input.py::test_a_gpu_instance_on_an_engine_without_gpus": "GPUs are refused for another reason",
     "job/test_isolation.py::test_a_service_of_this_machine_is_reached_without_isolation": _APART,
