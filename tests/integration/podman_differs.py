@@ -39,6 +39,7 @@ DIFFERS_ON_PODMAN = {
     "failures/test_engine.py::test_the_engine_cannot_start_the_container": _WORDS,
     "failures/test_killed.py::test_out_of_memory": "it has no `docker update`",
     "failures/test_pulls.py": _APART,
+    "conformance/test_conformance.py::test_limits_and_rights_are_those_of_a_plain_container": "its defaults are others",
     "life/test_docker_command.py::test_it_starts_the_job_again": "`docker run --rm` does not learn the exit code",
     "server/test_container_objects.py": _APART,
     "life/test_shell.py::test_a_kept_job_whose_image_is_gone": "an image is removed with its containers",
