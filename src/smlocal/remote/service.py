@@ -9,12 +9,9 @@ from typing import Any
 from smlocal.contract.identity import is_region_name
 from smlocal.errors import AwsConfigurationError, RegionMissingError, RegionNameError
 from smlocal.remote.service_errors import service_error
-from smlocal.sources.s3.aws_session import credentials_of, new_session
+from smlocal.sources.s3.aws_session import client_config, credentials_of, new_session
 
-_CONNECT_TIMEOUT = 5.0
 _READ_TIMEOUT = 30.0
-_ATTEMPTS = 3
-_CONNECTIONS = 32
 _TITLES = {
     "sagemaker": "SageMaker",
     "logs": "CloudWatch Logs",
@@ -120,22 +117,8 @@ class Service:
         )
 
     def _new_client(self, service: str, region: str) -> Any:
-        from botocore.config import Config
-
         credentials_of(self._session, needed_by=_TITLES.get(service, service))
-        settings = self._session.get_scoped_config()
-        retries: dict[str, Any] = {}
-        if "AWS_RETRY_MODE" not in os.environ and "retry_mode" not in settings:
-            retries["mode"] = "standard"
-        if "AWS_MAX_ATTEMPTS" not in os.environ and "max_attempts" not in settings:
-            retries["total_max_attempts"] = _ATTEMPTS
-        config = Config(
-            connect_timeout=_CONNECT_TIMEOUT,
-            read_timeout=_READ_TIMEOUT,
-            retries=retries or None,
-            max_pool_connections=_CONNECTIONS,
-            user_agent_extra="smlocal",
-        )
+        config = client_config(self._session, read_timeout=_READ_TIMEOUT)
         try:
             return self._session.create_client(
                 service, region_name=region, config=config, endpoint_url=self._endpoint_url

@@ -7,15 +7,19 @@ from urllib.parse import urlsplit
 
 from smlocal.errors import AwsConfigurationError, CredentialsMissingError
 from smlocal.quick_dataclass import dataclass
-from smlocal.sources.s3.aws_session import credentials_of, frozen_keys, new_session
+from smlocal.sources.s3.aws_session import (
+    CONNECT_TIMEOUT,
+    CONNECTIONS,
+    client_config,
+    credentials_of,
+    frozen_keys,
+    new_session,
+)
 from smlocal.sources.s3.listed_page import take_objects
 
-_CONNECT_TIMEOUT = 5.0
 _READ_TIMEOUT = 20.0
 _SLOW_READ_TIMEOUT = 300.0
 """A server may join thousands of parts before it answers."""
-_ATTEMPTS = 3
-_CONNECTIONS = 32
 _PLAIN_SIGNATURES = frozenset({"s3v4", "v4"})
 
 
@@ -89,21 +93,7 @@ class AwsClient:
         self.http.close()
 
     def _make(self, read_timeout: float) -> Any:
-        from botocore.config import Config
-
-        settings = self._session.get_scoped_config()
-        retries: dict[str, Any] = {}
-        if "AWS_RETRY_MODE" not in os.environ and "retry_mode" not in settings:
-            retries["mode"] = "standard"
-        if "AWS_MAX_ATTEMPTS" not in os.environ and "max_attempts" not in settings:
-            retries["total_max_attempts"] = _ATTEMPTS
-        config = Config(
-            connect_timeout=_CONNECT_TIMEOUT,
-            read_timeout=read_timeout,
-            retries=retries or None,
-            max_pool_connections=_CONNECTIONS,
-            user_agent_extra="smlocal",
-        )
+        config = client_config(self._session, read_timeout=read_timeout)
         try:
             client = self._session.create_client("s3", region_name=self._region, config=config)
         except ValueError as error:
@@ -158,8 +148,8 @@ class AwsClient:
         return URLLib3Session(
             verify=trusted or True,
             proxies=proxies,
-            timeout=(_CONNECT_TIMEOUT, self._read_timeout),
-            max_pool_connections=_CONNECTIONS,
+            timeout=(CONNECT_TIMEOUT, self._read_timeout),
+            max_pool_connections=CONNECTIONS,
             client_cert=config.client_cert,
             proxies_config=config.proxies_config,
         )

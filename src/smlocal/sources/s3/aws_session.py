@@ -9,6 +9,9 @@ from typing import Any
 from smlocal.errors import AwsConfigurationError, CredentialsMissingError
 from smlocal.quick_dataclass import dataclass
 
+CONNECT_TIMEOUT = 5.0
+CONNECTIONS = 32
+_ATTEMPTS = 3
 _REMEDY = (
     "Log in:  aws sso login, aws configure, or set AWS_PROFILE to a profile that can",
     "Or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (and AWS_SESSION_TOKEN for temporary ones)",
@@ -56,6 +59,25 @@ def new_session(profile: str | None = None, *, needed_by: str = "S3") -> Any:
         session.get_scoped_config()
     session.register_component("data_loader", shared_loader(session.get_config_variable("data_path")))
     return session
+
+
+def client_config(session: Any, *, read_timeout: float) -> Any:
+    """How every client of ours waits and tries again; the number and kind of tries are the user's, if configured."""
+    from botocore.config import Config
+
+    settings = session.get_scoped_config()
+    retries: dict[str, Any] = {}
+    if "AWS_RETRY_MODE" not in os.environ and "retry_mode" not in settings:
+        retries["mode"] = "standard"
+    if "AWS_MAX_ATTEMPTS" not in os.environ and "max_attempts" not in settings:
+        retries["total_max_attempts"] = _ATTEMPTS
+    return Config(
+        connect_timeout=CONNECT_TIMEOUT,
+        read_timeout=read_timeout,
+        retries=retries or None,
+        max_pool_connections=CONNECTIONS,
+        user_agent_extra="smlocal",
+    )
 
 
 def read_profile() -> Profile:
