@@ -30,7 +30,7 @@ class Difference:
     where: tuple[str, ...]
     """The jobs and hosts: `everything/algo-1`; only `everything` for what a job has."""
     rule: str
-    """Why it is expected; empty for one that counts."""
+    """Why it is expected; empty if it counts."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

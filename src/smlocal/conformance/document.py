@@ -112,7 +112,7 @@ def outcome(answer: Mapping[str, Any]) -> Document:
 
 
 def check_host_document(place: str, found: Any) -> Document:
-    """A document of one host, if it is one that this version can read."""
+    """A document of one host, if this version can read it."""
     if not isinstance(found, dict) or not all(isinstance(found.get(name), str) for name in ("Case", "Host")):
         raise ConformanceDocumentError(f"{place} is not a document of smlocal conformance")
     _check_schema(place, found)
@@ -120,7 +120,7 @@ def check_host_document(place: str, found: Any) -> Document:
 
 
 def check_document(place: str, found: Any) -> Document:
-    """A whole document, if it is one that this version can read."""
+    """A whole document, if this version can read it."""
     jobs = found.get("Jobs") if isinstance(found, dict) else None
     valid = isinstance(jobs, dict) and all(
         isinstance(job, dict) and isinstance(hosts := job.get("Hosts"), dict) and all(map(_is_host, hosts.values()))

@@ -1,4 +1,4 @@
-"""Runs the jobs of the probe's image on this machine, side by side, and stops the one that is to be stopped."""
+"""Runs the jobs of the probe's image on this machine, side by side, and stops one of them, as its scenario asks."""
 
 import os
 import time

@@ -63,7 +63,7 @@ def build(*, base: str, tag: str | None, output: str | None) -> None:
 
 @command.command("run")
 @click.option("--case", "cases", type=click.Choice(_CASES), multiple=True, help="Only this job; repeatable.")
-@click.option("--image", metavar="IMAGE", help="The image. Default: one that is built when it is missing.")
+@click.option("--image", metavar="IMAGE", help="The image. Default: smlocal's own, built if it is missing.")
 @click.option("--base", metavar="IMAGE", default=_BASE, help=f"What that is built on. Default: {_BASE}.")
 @click.option("--instance-type", metavar="TYPE", help="Default: ml.m5.large.")
 @click.option(

@@ -22,7 +22,7 @@ class _NameOrCommand(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Take a word that is no command as the name of a job."""
+        """Read an unknown command as the name of a job."""
         if args and args[0] not in self.commands:
             args = ["show", *args]
         return super().resolve_command(ctx, args)

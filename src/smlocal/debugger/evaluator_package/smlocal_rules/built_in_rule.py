@@ -21,4 +21,4 @@ class BuiltInRule:
 
     def judge(self, tensors: "Tensors") -> str | None:
         """Why the condition is met at this step; None if it is not."""
-        raise NotImplementedError
+        raise NotImplementedError  # StalledTrainingRule looks at the clock instead, and is never asked

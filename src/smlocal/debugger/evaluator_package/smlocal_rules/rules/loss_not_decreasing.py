@@ -39,8 +39,8 @@ class LossNotDecreasing(BuiltInRule):
     DECISIONS: ClassVar = """
     - The guide has two defaults for `mode`. Here, without it, each loss is compared with earlier ones of the same
       mode, and steps are those of the mode. With `GLOBAL`, losses of all modes are compared with each other.
-    - A loss that rises by up to `increase_threshold_percent` does not meet the condition, and one that stays as
-      it is does.
+    - A loss that rises by up to `increase_threshold_percent` does not meet the condition. A loss that does not
+      change meets it.
     - A loss that is NaN meets the condition.
     - The paper has underfitting, for which the guide has no rule: neither the loss of training nor that of
       validation falls. Give `underfitting` to have that. In models of XGBoost, names tell them apart:

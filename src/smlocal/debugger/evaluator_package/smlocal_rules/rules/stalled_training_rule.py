@@ -29,7 +29,7 @@ class StalledTrainingRule(BuiltInRule):
     DECISIONS: ClassVar = """
     - The time begins when the first tensors can be read: a job that waits for its image or its data is not
       stalled.
-    - The step of the finding is the last one that was saved.
+    - The finding names the last saved step.
     - With `stop_training_on_fire`, smdebug's own action stops the job. Without a prefix, it is the name of the
       job.
     """
