@@ -1,6 +1,7 @@
 """The debugger rules of one job: a container for each, watched by one thread until the rule or the job has ended."""
 
 import os
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,6 +29,7 @@ _ASK_SECONDS = 1.0
 """Between two questions to the engine."""
 _END_SECONDS = 5.0
 _NOT_FOUND = 404
+_LONGEST_LOG_NAME = 200
 _ENDED = {"exited", "dead"}
 _FAILURES = (EngineError, EngineLostError, MachineNotReadyError, OSError)
 
@@ -89,8 +91,7 @@ class JobRules:
         self._thread.join(_END_SECONDS * (2 + len(self._rules)))
         stopped = cancelled()
         why = "a stop was requested" if stopped else f"it did not end within {DRAIN_SECONDS:g} s after the training"
-        for rule in self._active():
-            self._stop(rule, why)
+        self._stop(self._active(), why)
         for rule in self._rules:
             self._remove(rule)
         for folder in ("rules", "tensors"):
@@ -117,13 +118,19 @@ class JobRules:
             own = resource.labels.get(RUN_LABEL) == self.plan.run_id and resource.kind is ResourceKind.CONTAINER
             if own and number.isdigit() and int(number) < len(self._rules):
                 self._rules[int(number)].container = resource.id
+                if self.engine.state(resource.id).status == "created":  # the supervisor was killed before the start
+                    self.engine.start(resource.id)
 
     def _start(self, rule: _Rule) -> None:
         planned = self.plan.rules[rule.number]
-        error = None
-        if planned.missing:
+        if planned.recorded:
+            details = f"smlocal records the built-in rule {planned.recorded} and does not evaluate it"
+            self._set(rule, RuleResult(status=RuleStatus.STOPPED, details=details))
+            return
+        error = planned.unknown or None
+        if error is None and planned.missing:
             error = f"{planned.missing[0]} is not mapped to a local path: add it to Local.Sources"
-        elif self.tensors is None:
+        elif error is None and self.tensors is None:
             error = "the job saves no tensors: it has no DebugHookConfig"
         for path in (planned.source, *planned.trials):
             if error is None and path is not None and not os.path.exists(path):
@@ -166,6 +173,8 @@ class JobRules:
         elif state.exit_code == 0 and self.plan.rules[rule.number].image is not None:
             self._set(rule, RuleResult(status=RuleStatus.NO_ISSUES_FOUND))
             return
+        elif state.exit_code == 0:
+            details = "the rule ended its process before it had a result"
         else:
             details = f"the container of the rule ended with exit code {state.exit_code}"
         self._set(rule, RuleResult(status=RuleStatus.ERROR, details=details))
@@ -178,20 +187,24 @@ class JobRules:
         self._set(rule, result)
         return True
 
-    def _stop(self, rule: _Rule, why: str) -> None:
-        self._set(rule, RuleResult(status=RuleStatus.STOPPING))
+    def _stop(self, rules: list[_Rule], why: str) -> None:
+        """All of them together have some seconds to end; the rest is killed with its container."""
+        for rule in rules:
+            self._set(rule, RuleResult(status=RuleStatus.STOPPING))
+            with _harmless():
+                self.engine.signal(rule.container, "SIGTERM")
         deadline = time.monotonic() + _END_SECONDS
-        with _harmless():
-            self.engine.signal(rule.container, "SIGTERM")
-            while self.engine.state(rule.container).status not in _ENDED and time.monotonic() < deadline:
-                time.sleep(_LOOK_SECONDS)
-        if not self._take_result(rule):
-            self._set(rule, RuleResult(status=RuleStatus.STOPPED, details=why))
+        for rule in rules:
+            with _harmless():
+                while self.engine.state(rule.container).status not in _ENDED and time.monotonic() < deadline:
+                    time.sleep(_LOOK_SECONDS)
+            if not self._take_result(rule):
+                self._set(rule, RuleResult(status=RuleStatus.STOPPED, details=why))
 
     def _remove(self, rule: _Rule) -> None:
         if not rule.container:
             return
-        with _harmless(), open(rule_log(self.plan.job_directory, rule.name), "wb") as log:
+        with _harmless(), open(rule_log(self.plan.job_directory, rule.name, rule.number), "wb") as log:
             log.writelines(line for _, line in self.engine.logs(rule.container))
         with _harmless():
             self.engine.remove(Resource(kind=ResourceKind.CONTAINER, id=rule.container))
@@ -213,9 +226,10 @@ class JobRules:
         self.changed(rule.name, result.status, result)
 
 
-def rule_log(job_directory: str, rule: str) -> str:
-    """What the container of a rule has written."""
-    return f"{job_directory}/logs/rule-{rule}.log"
+def rule_log(job_directory: str, rule: str, number: int) -> str:
+    """What the container of a rule has written. A name that no file can have gets the number of the rule."""
+    name = re.sub(r"[^\w.-]", "_", rule, flags=re.ASCII)[:_LONGEST_LOG_NAME]
+    return f"{job_directory}/logs/rule-{name if name == rule else f'{name}-{number}'}.log"
 
 
 @contextmanager

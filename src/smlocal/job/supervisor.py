@@ -203,6 +203,8 @@ class Supervisor:
     """True once readers of the tensors have been told that no more follow."""
     rules: "JobRules | None" = None
     """The debugger rules that are evaluated beside the job, once they have begun."""
+    stops_in_training: int | None = None
+    """How many stops were requested before the upload; None if nothing was uploaded yet."""
     left_on_engine: bool = False
     """True if the last clean-up did not remove everything from the engine."""
 
@@ -315,6 +317,8 @@ class Supervisor:
     def _upload(self) -> None:
         """Pack and publish what the containers wrote, after a failure or a stop too."""
         attempt, results, phases = self.attempt, self.results, self.context.phases
+        if self.rules is not None:
+            self.stops_in_training = self._stops()
         phases.enter(SecondaryStatus.UPLOADING, StatusMessage.UPLOADING, ended=attempt.outcome.failed)
         not_saved = None
         try:
@@ -356,18 +360,17 @@ class Supervisor:
         )
 
     def _end_rules(self, rules: "JobRules") -> None:
-        """Give the rules some time for the last tensors, unless a stop is requested meanwhile."""
-
-        def stops() -> int:
-            return sum(event.kind == STOP for event in self.context.store.events(self.plan.name))
-
-        before = stops()
+        """Give the rules some time for the last tensors, unless a stop is requested after the training."""
+        before = self._stops() if self.stops_in_training is None else self.stops_in_training
 
         def cancelled() -> bool:
-            return self._cancelled() or stops() > before
+            return self._cancelled() or self._stops() > before
 
         with suppress(HomeUnusableError):
             rules.finish(self._report_upload, cancelled)
+
+    def _stops(self) -> int:
+        return sum(event.kind == STOP for event in self.context.store.events(self.plan.name))
 
     def _cancelled(self) -> bool:
         return self.context.stop_requests.repeated

@@ -111,6 +111,10 @@ class Facts:
     """Local.Sources with absolute folders."""
     rule_paths: Mapping[str, str] = field(default_factory=dict)
     """The local path used instead of a location that a debugger rule asks for."""
+    built_in_rules: tuple[str, ...] = ()
+    """Names of the debugger rules that smlocal has."""
+    recorded_rules: tuple[str, ...] = ()
+    """Names of those that only the service has."""
     no_volume: str | None = None
     """Why a volume of limited size cannot be made; None if it can."""
     no_fuse: str | None = None

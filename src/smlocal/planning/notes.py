@@ -161,6 +161,10 @@ def _rules_hook(plan: JobPlan, job: JobFile) -> str | None:
     return "the job saves no tensors for its debugger rules: it has no DebugHookConfig"
 
 
+def _rules_unknown(plan: JobPlan, job: JobFile) -> str | None:
+    return "; ".join(f"{rule.name}: {rule.unknown}" for rule in plan.rules if rule.unknown) or None
+
+
 def _rules_action(plan: JobPlan, job: JobFile) -> str | None:
     named = {rule.RuleConfigurationName for rule in job.request.DebugRuleConfigurations or ()}
     unknown = [name for name in plan.on_rule if name != "*" and name not in named]
@@ -173,11 +177,13 @@ def _rules(plan: JobPlan, job: JobFile) -> str | None:
     if debugger and not plan.rules:
         why = "Local.Rules is false" if not job.local.Rules else "the engine is on another machine"
         said.append(f"debugger rules are recorded, not evaluated: {why}")
-    if any(rule.image is None for rule in plan.rules):
+    if any(rule.needs_evaluator for rule in plan.rules):
         said.append(
             "the images of AWS that evaluate debugger rules are closed: smlocal evaluates them with rules of its "
             "own, made from their documentation"
         )
+    if recorded := [rule.recorded for rule in plan.rules if rule.recorded]:
+        said.append(f"built-in rules that are recorded, not evaluated: {', '.join(recorded)}")
     if profiler:
         said.append("profiler rules are recorded, not evaluated")
     return "; ".join(said) or None
@@ -261,6 +267,7 @@ RULES = (
     *METRIC_RULES,
     NoteRule(id="collectors", says=_collectors),
     NoteRule(id="rules-hook", says=_rules_hook, warning=True),
+    NoteRule(id="rules-unknown", says=_rules_unknown, warning=True),
     NoteRule(id="rules-action", says=_rules_action, warning=True),
     NoteRule(id="rules", says=_rules),
     NoteRule(id="recorded", says=_recorded),

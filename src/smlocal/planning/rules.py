@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from smlocal.contract.validation.suggestions import closest
 from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from smlocal.planning.facts import Facts
 
 SOURCE = "source_s3_uri"
+INVOKED = "rule_to_invoke"
 _RULE_PATH = "/opt/ml/processing/output/rule"
 _OF_AWS = {"sagemaker-debugger-rules", "sagemaker-debugger-rule-evaluator"}
 """Images that are closed, and are replaced by ours."""
@@ -33,6 +35,15 @@ class RulePlan:
     """Local folders with the tensors of other jobs."""
     missing: tuple[str, ...] = ()
     """S3 locations that are not mapped to a local path, so that the rule cannot be evaluated."""
+    recorded: str = ""
+    """The name of a built-in rule of the service that smlocal does not have."""
+    unknown: str = ""
+    """Why there is no such built-in rule, as a sentence."""
+
+    @property
+    def needs_evaluator(self) -> bool:
+        """True if it runs in the evaluator image of smlocal."""
+        return self.image is None and not self.recorded and not self.unknown
 
 
 def rules_of(request: "CreateTrainingJobRequest", local: "LocalSettings", facts: "Facts") -> tuple[RulePlan, ...]:
@@ -60,12 +71,25 @@ def rule_locations(parameters: Mapping[str, str]) -> list[str]:
 def _rule(rule: "DebugRuleConfiguration", facts: "Facts") -> RulePlan:
     parameters = rule.RuleParameters or {}
     locations, source = rule_locations(parameters), parameters.get(SOURCE) or None
+    image = None if is_image_of_aws(rule.RuleEvaluatorImage) else rule.RuleEvaluatorImage
+    built_in = parameters.get(INVOKED, "") if image is None and source is None else None
     return RulePlan(
         name=rule.RuleConfigurationName,
-        image=None if is_image_of_aws(rule.RuleEvaluatorImage) else rule.RuleEvaluatorImage,
+        image=image,
         parameters=dict(parameters),
         local_path=(rule.LocalPath or _RULE_PATH).rstrip("/"),
         source=None if source is None else facts.rule_paths.get(source),
         trials=tuple(facts.rule_paths.get(uri, "") for uri in locations[source is not None :]),
         missing=tuple(uri for uri in locations if uri not in facts.rule_paths),
+        recorded=built_in if built_in in facts.recorded_rules else "",
+        unknown="" if built_in is None else _why_unknown(built_in, facts),
     )
+
+
+def _why_unknown(name: str, facts: "Facts") -> str:
+    if name in facts.built_in_rules or name in facts.recorded_rules:
+        return ""
+    if not name:
+        return f"RuleParameters has no {INVOKED}, the name of a rule"
+    meant = closest(name, facts.built_in_rules)
+    return f"there is no built-in rule {name}{f'. Did you mean {meant}?' if meant else ''}"

@@ -94,13 +94,15 @@ def test_the_evaluator_image(life: Any, docker: Callable[..., str], image: Calla
     said = docker("run", "--rm", "--network", "none", "--user", "1234", built.stdout.strip(), "python3", "-c", program)
     assert said.splitlines()[-1] == "imported"
     aws = "895741380848.dkr.ecr.us-west-2.amazonaws.com/sagemaker-debugger-rules:latest"
-    parameters = {"rule_to_invoke": "VanishingGradien"}
+    parameters = {"rule_to_invoke": "DeadRelu", "threshold_layer": "half"}
     asked = [{"RuleConfigurationName": "Mine", "RuleEvaluatorImage": aws, "RuleParameters": parameters}]
     hook = {"DebugHookConfig": {"S3OutputPath": "./debug"}}
     done = life("run", "--json", life.job_file("rules-of-aws", "true", DebugRuleConfigurations=asked, **hook))
     answer = json.loads(done.stdout)
     assert statuses(answer) == {"Mine": "Error"}
-    assert "Did you mean VanishingGradient?" in answer["DebugRuleEvaluationStatuses"][0]["StatusDetails"]
+    assert (
+        "threshold_layer is 'half', and has to be a number" in answer["DebugRuleEvaluationStatuses"][0]["StatusDetails"]
+    )
     (note,) = (each["Text"] for each in answer["Local"]["Notes"] if each["Id"] == "rules")
     assert "smlocal evaluates them" in note
 

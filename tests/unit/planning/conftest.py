@@ -50,6 +50,8 @@ FACTS = Facts(
     job_directory="/home/jobs/job-1",
     subnet="198.18.7.0/24",
     gateway="172.17.0.1",
+    built_in_rules=("LossNotDecreasing", "VanishingGradient"),
+    recorded_rules=("CreateXgboostReport",),
 )
 REQUEST: dict[str, Any] = {
     "TrainingJobName": "job-1",

@@ -24,6 +24,16 @@ LARGE = {"ResourceConfig": {"InstanceType": "ml.m5.24xlarge", "InstanceCount": 1
 VOLUME = {"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 10}}
 NEURON = {"ResourceConfig": {"InstanceType": "ml.trn1.2xlarge", "InstanceCount": 1}}
 DEBUGGED = {"DebugRuleConfigurations": [{"RuleConfigurationName": "r", "RuleEvaluatorImage": "i"}]}
+
+
+def debugged(rule: str) -> dict[str, Any]:
+    """With a rule in an image of AWS."""
+    image = "895741380848.dkr.ecr.us-west-2.amazonaws.com/sagemaker-debugger-rules:latest"
+    parameters = {"rule_to_invoke": rule}
+    named = {"RuleConfigurationName": "r", "RuleEvaluatorImage": image, "RuleParameters": parameters}
+    return {"DebugRuleConfigurations": [named]}
+
+
 GPU = {"ResourceConfig": {"InstanceType": "ml.g4dn.xlarge", "InstanceCount": 1}}
 
 SHARDED = {"S3DataDistributionType": "ShardedByS3Key"}
@@ -263,6 +273,7 @@ CASES: dict[str, tuple[Change, Change]] = {
         ),
     ),
     "rules-hook": ((DEBUGGED, {}, {}, {}), ({**DEBUGGED, "DebugHookConfig": {"S3OutputPath": "./d"}}, {}, {}, {})),
+    "rules-unknown": ((debugged("VanishingGradien"), {}, {}, {}), (debugged("VanishingGradient"), {}, {}, {})),
     "rules-action": (
         (DEBUGGED, {"OnRule": {"other": "stop", "*": "stop"}}, {}, {}),
         (DEBUGGED, {"OnRule": {"r": "stop", "*": "stop"}}, {}, {}),

@@ -1,6 +1,11 @@
+from collections.abc import Callable
+
 import pytest
 
+from smlocal.planning.model import JobPlan
 from smlocal.planning.rules import is_image_of_aws, rule_locations
+
+Planner = Callable[..., JobPlan]
 
 
 @pytest.mark.parametrize(
@@ -17,6 +22,28 @@ from smlocal.planning.rules import is_image_of_aws, rule_locations
 )
 def test_images_of_aws(image: str, theirs: bool) -> None:
     assert is_image_of_aws(image) is theirs
+
+
+def test_built_in_rules_that_smlocal_does_not_have(plan: Planner) -> None:
+    names = ["VanishingGradien", "Nothing", "", "CreateXgboostReport", "VanishingGradient"]
+    asked = [
+        {
+            "RuleConfigurationName": f"rule-{number}",
+            "RuleEvaluatorImage": "895741380848.dkr.ecr.us-west-2.amazonaws.com/sagemaker-debugger-rules:latest",
+            "RuleParameters": {"rule_to_invoke": name} if name else {},
+        }
+        for number, name in enumerate(names)
+    ]
+    rules = plan({"DebugRuleConfigurations": asked}).rules
+    assert [rule.unknown for rule in rules] == [
+        "there is no built-in rule VanishingGradien. Did you mean VanishingGradient?",
+        "there is no built-in rule Nothing",
+        "RuleParameters has no rule_to_invoke, the name of a rule",
+        "",
+        "",
+    ]
+    assert [rule.recorded for rule in rules] == ["", "", "", "CreateXgboostReport", ""]
+    assert [rule.needs_evaluator for rule in rules] == [False, False, False, False, True]
 
 
 def test_locations_of_a_rule() -> None:

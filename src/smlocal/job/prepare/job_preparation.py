@@ -92,7 +92,7 @@ def prepare(
         run_id=run_id,
         remove_leftovers=True,
     )
-    if any(rule.image is None for rule in plan.rules):
+    if any(rule.needs_evaluator for rule in plan.rules):
         from smlocal.debugger.image import see_to_evaluator  # few jobs have rules
 
         see_to_evaluator(engine, reporter.progress)
@@ -158,12 +158,13 @@ def plan_job(job: JobFile, *, name: str, home: str, engine: Engine, strict: bool
     return _plan(job, request, facts, image, engine, name=name, home=home, gpus=gpus, neuron=neuron)
 
 
-def _rule_paths(job: JobFile) -> dict[str, str]:
+def _rule_facts(job: JobFile) -> dict[str, Any]:
     if not job.request.DebugRuleConfigurations:
         return {}
-    from smlocal.job.prepare.rule_paths import rule_paths  # few jobs have rules
+    from smlocal.debugger.built_in_rules import built_in_rules, recorded_rules  # few jobs have rules
+    from smlocal.job.prepare.rule_paths import rule_paths
 
-    return rule_paths(job)
+    return {"rule_paths": rule_paths(job), "built_in_rules": built_in_rules(), "recorded_rules": recorded_rules()}
 
 
 def _plan(
@@ -202,7 +203,7 @@ def _plan(
         code=inputs.code,
         checkpoints=inputs.checkpoints,
         collectors=inputs.collectors,
-        rule_paths=_rule_paths(job),
+        **_rule_facts(job),
         output=request.output,
         output_free=free_bytes(request.output),
         region=request.region,
