@@ -33,6 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "credentials": {"contract", "planning", "sources", "engine", "threads"} | BELOW,
     "artifacts": {"contract", "planning", "sources", "engine"} | BELOW,
     "ci": set(),
+    "tensors": set(),
     "debugger": {"contract", "planning", "readable", "engine", "store"} | BELOW,
     "job": {
         "debugger",
@@ -52,7 +53,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     }
     | BELOW,
     "doctor": {"contract", "readable", "sources", "engine", "channels", "store", "job", "errors"},
-    "report": {"contract", "distributed", "readable", "planning", "store", "job", "errors"},
+    "report": {"contract", "distributed", "readable", "planning", "store", "job", "tensors", "errors"},
     "api": {"contract", "jobfile", "planning", "engine", "store", "job", "ci", "report", "errors"},
     "submission": {"contract", "jobfile", "planning", "store", "job", "errors"},
     "pytest_plugin": {"api", "errors"},
@@ -77,6 +78,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cli": {
         "api",
         "debugger",
+        "tensors",
         "remote",
         "check",
         "conformance",

@@ -55,6 +55,11 @@ def evaluate_all(asked: Path, found: Path) -> None:
     _run([PROGRAMS / "evaluate_all.py", asked, found], evaluator_environment())
 
 
+def read_tensors(runs: Path, found: Path) -> None:
+    """Read all tensors as smdebug does."""
+    _run([PROGRAMS / "read_tensors.py", runs, found], environment())
+
+
 def _run(arguments: Sequence[str | Path], variables: Mapping[str, str]) -> None:
     done = subprocess.run(
         [rule_python(), *arguments],

@@ -1,9 +1,18 @@
-"""Every built-in rule on models that are really trained: sick ones, at a known step, and healthy ones."""
+"""Models that are really trained: every built-in rule on sick ones, at a known step, and on healthy ones; and all their
+tensors, by the reader of the debugger's library and by ours.
+"""
 
 import json
+from hashlib import sha256
 from pathlib import Path
 
-from tests.integration.debugger.rule_environment import configuration, evaluate_all, train
+import pytest
+from tests.integration.debugger.rule_environment import configuration, evaluate_all, read_tensors, train
+
+from smlocal.tensors.npz import npy_type
+from smlocal.tensors.saved_tensors import saved_tensors
+from smlocal.tensors.tensor import Tensor
+from smlocal.tensors.values import read_values
 
 SICK: list[tuple[str, str, dict[str, str], int]] = [
     ("AllZero", "dead", {"tensor_regex": "relu_output"}, 3),
@@ -86,9 +95,15 @@ NOTHING_JUDGED: list[tuple[str, str, dict[str, str]]] = [
 ]
 
 
-def test_sick_runs_are_found_at_their_step_and_healthy_ones_are_not(tmp_path: Path) -> None:
-    runs = tmp_path / "runs"
-    train("train_runs.py", runs)
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for each."""
+    folder = tmp_path_factory.mktemp("trained") / "runs"
+    train("train_runs.py", folder)
+    return folder
+
+
+def test_sick_runs_are_found_at_their_step_and_healthy_ones_are_not(runs: Path, tmp_path: Path) -> None:
     asked = {}
     expected = {}
 
@@ -120,3 +135,36 @@ def test_sick_runs_are_found_at_their_step_and_healthy_ones_are_not(tmp_path: Pa
         for name, outcome in json.loads((tmp_path / "found.json").read_text(encoding="utf-8")).items()
     }
     assert found == expected
+
+
+NOT_READ = {"int16", "uint16", "uint32", "uint64", "complex64"}
+"""Of the data types that smdebug writes, those that it cannot read. It reads no tensor without values, too."""
+
+
+def test_our_reader_reads_what_the_library_has_written_and_reads(runs: Path, tmp_path: Path) -> None:
+    read_tensors(runs, tmp_path / "found.json")
+    found = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))
+    ours = {run.name: digests(run) for run in runs.iterdir()}
+    assert ours["types"] == found["written"]
+    theirs = found["read"]
+    unread = {key.split()[0] for key, digest in theirs["types"].items() if digest is None}
+    assert {name for name in unread if not name.startswith("empty/")} == NOT_READ
+    for worker in ("worker_0", "worker_1"):
+        kind, shape, digest = theirs["types"][f"int8 2000 {worker}"]
+        assert kind == "|u1"  # the same bytes, without their signs
+        theirs["types"][f"int8 2000 {worker}"] = ["|i1", shape, digest]
+    readable = {key: digest for key, digest in theirs.pop("types").items() if digest is not None}
+    assert readable.items() <= ours.pop("types").items()
+    assert ours == theirs
+    assert sum(map(len, theirs.values())) > 4000
+
+
+def digests(folder: Path) -> dict[str, list[object]]:
+    found = saved_tensors(str(folder))
+    assert not found.damaged
+    read: dict[str, list[object]] = {}
+    for saved, tensor in read_values(str(folder), found.tensors):
+        assert isinstance(tensor, Tensor), tensor
+        kind, content = npy_type(tensor)
+        read[f"{saved.name} {saved.step} {saved.worker}"] = [kind, [*tensor.shape], sha256(content).hexdigest()]
+    return read
