@@ -55,7 +55,8 @@ def follow(tmp_path: Path, smlocal_home: Path, smlocal_run: Run, assert_nothing_
         folder = tmp_path / "examples" / name
         ignored = shutil.ignore_patterns("out", "checkpoints", "__pycache__")
         shutil.copytree(ROOT / "examples" / name, folder, ignore=ignored)
-        (tmp_path / "scripts").symlink_to(ROOT / "scripts")
+        for linked in ("scripts", "src"):
+            (tmp_path / linked).symlink_to(ROOT / linked)
         if base is None:
             build_image(folder / "image")  # its time is not the page's: on a new machine it takes minutes
         else:
@@ -148,6 +149,25 @@ def test_distributed(follow: Follow) -> None:
     assert list(done.model("my-distributed")) == ["line.pt"]
     used = done.describe("my-distributed")["Local"]["DataParallel"]
     assert (used["Library"], used["Backend"], used["WorldSize"], used["Ranks"]) == ("stand-in", "gloo", 4, 4)
+
+
+@pytest.mark.long
+def test_pruning(follow: Follow) -> None:
+    build_image(ROOT / "src" / "smlocal" / "debugger" / "evaluator_image")  # as in `follow`
+    done = follow("pruning")
+    told = done.logs("my-pruning")
+    good = [int(found[1]) for line in told if (found := re.match(r"iteration (\d+): accuracy", line))]
+    assert good == list(range(9))
+    assert told[-1] == "iteration 9: 2 units, 54 parameters"
+    assert list(done.model("my-pruning")) == ["pruned.pt"]
+    answer = done.describe("my-pruning")
+    assert answer["TrainingJobStatus"] == "Stopped"
+    (rule,) = answer["DebugRuleEvaluationStatuses"]
+    assert rule["RuleEvaluationStatus"] == "IssuesFound"
+    # One list for this image and the tests': the layer below is the same.
+    for name in ("requirements.txt", "no-deps.txt"):
+        used = ROOT / "examples" / "pruning" / "image" / name
+        assert used.read_text() == (IMAGES / "debugger" / name).read_text()
 
 
 def test_fastfile(follow: Follow, s3_servers: S3Servers, tmp_path: Path) -> None:
