@@ -1,5 +1,6 @@
 """Whoever reads a job's tensors with the debugger's library sees them while it trains, and comes to an end with it."""
 
+import json
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -15,15 +16,43 @@ EVERY_SHAPE = {
     "CollectionConfigurations": [
         {"CollectionName": "losses", "CollectionParameters": {"save_interval": "1"}},
         {"CollectionName": "weights"},
-        {"CollectionName": "gradients", "CollectionParameters": {"save_steps": "1,3,5"}},
-        {"CollectionName": "biases", "CollectionParameters": {"reductions": "min,max,abs_mean", "start_step": "2"}},
+        {"CollectionName": "default", "CollectionParameters": {}},
+        {"CollectionName": "gradients", "CollectionParameters": {"save_steps": "1,3,5", "save_histogram": "False"}},
+        {
+            "CollectionName": "biases",
+            "CollectionParameters": {"reductions": "min,max,abs_mean,l1_norm,abs_l2_norm", "start_step": "2"},
+        },
         {
             "CollectionName": "mine",
             "CollectionParameters": {"include_regex": ".*relu.*,.*input_0", "train.save_interval": "3"},
         },
+        {
+            "CollectionName": "outputs",
+            "CollectionParameters": {
+                "include_regex": "output",
+                "start_step": "1",
+                "end_step": "5",
+                "eval.save_interval": "7",
+                "predict.save_steps": "2, 4",
+            },
+        },
         {"CollectionName": "all", "CollectionParameters": {"save_all": "true", "global.save_interval": "4"}},
     ],
 }
+HOOKS: dict[str, dict[str, Any]] = {
+    "ends-default": {},
+    "ends-empty": {"CollectionConfigurations": [], "HookParameters": {}},
+    "ends-every": EVERY_SHAPE,
+}
+SAVED = {
+    "CrossEntropyLoss_output_0": [0, 1, 2, 3, 4, 5, 6, 7],
+    "Sequential_0.weight": [0, 2, 4, 6],
+    "gradient/Sequential_0.weight": [0, 1, 2, 3, 4, 5, 6],  # the interval of HookParameters too
+    "smdebug/reductions/abs_l2/Sequential_0.bias": [2, 4, 6],
+    "0_input_0": [0, 3, 6],
+    "0_output_0": [2, 4],
+}
+"""Of the first eight steps with EVERY_SHAPE, by the documentation of the library."""
 # Brings real tensors of another job, one step after the other, as a hook leaves them.
 COPIES = """
 cd /opt/ml/input/data/tensors
@@ -81,26 +110,40 @@ def test_a_reader_ends_with_the_job_however_it_ends(
     life: Any, image: Callable[[str], str], read: Callable[..., Callable[[], list[str]]], assert_nothing_left: Clean
 ) -> None:
     trains = {"AlgorithmSpecification": {"TrainingImage": image("debugger"), "TrainingInputMode": "File"}}
-    folders = []
-    for name, config in (("ends-default", {}), ("ends-completed", EVERY_SHAPE)):
-        members, folder = hook(life, name, **config)
+    folders = {}
+    for name, config in HOOKS.items():
+        members, folders[name] = hook(life, name, **config)
         life.detach(name, "", **trains, **members)
-        folders.append(folder)
-    said = read(*folders)
-    for name, folder, steps in zip(("ends-default", "ends-completed"), folders, (1, 4), strict=True):
+    said = read(*folders.values())
+    for name, folder in folders.items():
+        steps = 4 if name == "ends-every" else 1
         life.until_logged(name, "trained")
         life.until(lambda folder=folder, steps=steps: len([1 for line in said() if f"{folder} step" in line]) >= steps)
     assert not [line for line in said() if " ended: " in line]
-    for name, folder in zip(("ends-default", "ends-completed"), folders, strict=True):
+    for name, folder in folders.items():
         assert not (folder / MARKER).exists()
         life.let_go(name)
     life.until(lambda: len([line for line in said() if " ended: " in line]) == len(folders))
-    default, every = (next(line for line in said() if line.startswith(f"{folder} ended")) for folder in folders)
-    assert "ended: 1 tensors, last step 0" in default
-    assert int(every.split()[2]) > 10
-    for name in ("ends-default", "ends-completed"):
+    ended = {
+        name: next(line for line in said() if line.startswith(f"{folder} ended")) for name, folder in folders.items()
+    }
+    assert "ended: 1 tensors, last step 0" in ended["ends-default"]
+    assert "ended: 1 tensors, last step 0" in ended["ends-empty"]
+    every = folders["ends-every"]
+    assert {name: saved_steps(every, name) for name in SAVED} == SAVED
+    for name in folders:
         assert life("wait", name).returncode == 0, life.log(name)
-    end_in_every_way(life, read, folders[1], assert_nothing_left)
+    end_in_every_way(life, read, every, assert_nothing_left)
+
+
+def saved_steps(folder: Path, tensor: str) -> list[int]:
+    """The first eight steps at which a tensor was saved, from the index of the library."""
+    return [
+        step
+        for step in range(8)
+        for index in folder.glob(f"index/*/{step:012}_*.json")
+        if tensor in {each["tensorname"] for each in json.loads(index.read_text())["tensor_payload"]}
+    ]
 
 
 def end_in_every_way(life: Any, read: Any, tensors: Path, assert_nothing_left: Clean) -> None:
