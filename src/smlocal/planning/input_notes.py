@@ -7,6 +7,7 @@ from smlocal.contract.listing import Listing
 from smlocal.jobfile.job_file import JobFile
 from smlocal.planning.model import JobPlan, PipePlan, TreePlan
 from smlocal.planning.note_rule import NoteRule, inputs, some
+from smlocal.planning.rules import rule_locations
 
 _IN_PLACE = {"overlay", "bind"}
 
@@ -111,6 +112,8 @@ def _unused_sources(plan: JobPlan, job: JobFile) -> str | None:
     if plan.checkpoints is not None:
         uris.append(plan.checkpoints.uri)
     uris += [each.uri for each in plan.collectors]
+    for rule in job.request.DebugRuleConfigurations or ():
+        uris += rule_locations(rule.RuleParameters or {})
     folders = {key: key.rstrip("/") for key in job.local.Sources}
     unused = [
         key for key, folder in folders.items() if not any(u == folder or u.startswith(f"{folder}/") for u in uris)

@@ -117,7 +117,20 @@ class Flat(Rule):
 
     def invoke_at_step(self, step):
         return step >= self.least and self.base_trial.tensor("CrossEntropyLoss_output_0").value(step).mean() > 0
+
+class LargeGradient(Rule):
+    def __init__(self, base_trial, threshold=100.0):
+        super().__init__(base_trial)
+        self.threshold = float(threshold)
+
+    def invoke_at_step(self, step):
+        means = [
+            self.base_trial.tensor(name).reduction_value(step, "mean", abs=True)
+            for name in self.base_trial.tensor_names(collection="gradients")
+        ]
+        return max(means) > self.threshold
 """
+OF_AWS = "840043622174.dkr.ecr.us-west-2.amazonaws.com/sagemaker-debugger-rule-evaluator:latest"
 
 
 @pytest.mark.long
@@ -126,35 +139,47 @@ def test_a_rule_of_a_user_ends_a_bad_run(
 ) -> None:
     base = image(Path(smlocal.debugger.__path__[0]) / "evaluator_image")
     assert life("rules", "build", "--base", base, "--quiet").returncode == 0
-    (life.folder / "flat.py").write_text(SOURCE)
+    (life.folder / "rules").mkdir()
+    (life.folder / "rules" / "mine.py").write_text(SOURCE)
     actions = [{"name": "stoptraining", "training_job_prefix": "rules-ended"}, {"name": "email", "endpoint": "a@b.c"}]
-    asked = {
-        "RuleConfigurationName": "Flat",
-        "RuleEvaluatorImage": "840043622174.dkr.ecr.us-west-2.amazonaws.com/sagemaker-debugger-rule-evaluator:latest",
-        "RuleParameters": {
-            "source_s3_uri": "./flat.py",
-            "rule_to_invoke": "Flat",
-            "least": "3",
-            "action_json": json.dumps(actions).replace('"', '\\"'),  # as SDK v2 writes it
-        },
+    ends = {
+        "source_s3_uri": "./rules/mine.py",
+        "rule_to_invoke": "Flat",
+        "least": "3",
+        "action_json": json.dumps(actions).replace('"', '\\"'),  # as SDK v2 writes it
     }
-    losses = {"CollectionName": "losses", "CollectionParameters": {"save_interval": "1"}}
+    looks = {
+        "source_s3_uri": "s3://bucket/rules/mine.py",
+        "rule_to_invoke": "LargeGradient",
+        "threshold": "0.00001",
+    }
     life.detach(
         "rules-ended",
         "",
         AlgorithmSpecification={"TrainingImage": image("debugger"), "TrainingInputMode": "File"},
-        DebugHookConfig={"S3OutputPath": "./debug", "CollectionConfigurations": [losses]},
-        DebugRuleConfigurations=[asked],
-        Local={"StopGraceSeconds": 1},
+        DebugHookConfig={
+            "S3OutputPath": "./debug",
+            "CollectionConfigurations": [
+                {"CollectionName": name, "CollectionParameters": {"save_interval": "1"}}
+                for name in ("losses", "gradients")
+            ],
+        },
+        DebugRuleConfigurations=[
+            {"RuleConfigurationName": name, "RuleEvaluatorImage": OF_AWS, "RuleParameters": parameters}
+            for name, parameters in {"Flat": ends, "Large": looks}.items()
+        ],
+        Local={"StopGraceSeconds": 1, "Sources": {"s3://bucket/rules": "./rules"}},
     )
     patiently(lambda: changes(life, "rules-ended", "Flat") != [])
     assert life("wait", "rules-ended").returncode == 4, life.log("rules-ended")
     answer = life.describe("rules-ended")
     assert answer["TrainingJobStatus"] == "Stopped"
-    (entry,) = answer["DebugRuleEvaluationStatuses"]
-    assert entry["StatusDetails"].startswith(
-        "RuleEvaluationConditionMet: Evaluation of the rule Flat at step 3 resulted"
-    )
+    assert statuses(answer) == {"Flat": "IssuesFound", "Large": "IssuesFound"}
+    met = "RuleEvaluationConditionMet: Evaluation of the rule {} at step {} resulted"
+    flat, large = (each.get("StatusDetails", "") for each in answer["DebugRuleEvaluationStatuses"])
+    assert flat.startswith(met.format("Flat", 3))
+    assert large.startswith(met.format("LargeGradient", 0))
+    assert "sources-unused" not in {each["Id"] for each in answer["Local"]["Notes"]}
     shown = life("rules", "rules-ended").stdout
     assert "Flat: the job rules-ended was stopped" in shown
     assert "Flat: email to a@b.c, not sent: RuleEvaluationConditionMet" in shown

@@ -181,8 +181,22 @@ CASES: dict[str, tuple[Change, Change]] = {
         (
             {
                 "CheckpointConfig": {"S3Uri": "s3://bucket/ckpt/1"},
+                "DebugRuleConfigurations": [
+                    {
+                        "RuleConfigurationName": "Mine",
+                        "RuleEvaluatorImage": "mine:1",
+                        "RuleParameters": {"source_s3_uri": "s3://bucket/rules/mine.py", "other_trial_0": "s3://b/t/1"},
+                    }
+                ],
             },
-            {"Sources": {"s3://bucket/train/": "./a", "s3://bucket/ckpt": "./c"}},
+            {
+                "Sources": {
+                    "s3://bucket/train/": "./a",
+                    "s3://bucket/ckpt": "./c",
+                    "s3://bucket/rules": "./r",
+                    "s3://b/t": "./t",
+                }
+            },
             {},
             {},
         ),
