@@ -10,6 +10,7 @@ from threading import Event, Lock, Thread
 from typing import Any
 
 from smlocal.contract.outcome.rule_statuses import RULES, RuleStatus, first_statuses, rule_status
+from smlocal.debugger.action_endpoint import ActionEndpoint, acts, endpoint_folder
 from smlocal.debugger.rule_container import MEMORY, result_folder, rule_container
 from smlocal.debugger.rule_result import RuleResult, read_result
 from smlocal.engine.interface import RULE_LABEL, RUN_LABEL, Engine, Resource, ResourceKind
@@ -58,11 +59,20 @@ class JobRules:
     created: float
     changed: Callable[[str, RuleStatus, RuleResult], None]
     """Called by the thread with every new status."""
+    _endpoint: ActionEndpoint = field(init=False)
     _rules: list[_Rule] = field(default_factory=list)
     _statuses: list[dict[str, Any]] = field(default_factory=list)
     _lock: Lock = field(default_factory=Lock)
     _over: Event = field(default_factory=Event)
     _thread: Thread | None = None
+
+    def __post_init__(self) -> None:
+        self._endpoint = ActionEndpoint(
+            home=self.store.home,
+            job=self.plan.name,
+            folder=endpoint_folder(self.plan),
+            rules=[rule.name for rule in self.plan.rules],
+        )
 
     def begin(self) -> None:
         """Start the containers, or take over those that an earlier supervisor started, and watch them."""
@@ -94,6 +104,7 @@ class JobRules:
         self._stop(self._active(), why)
         for rule in self._rules:
             self._remove(rule)
+        self._endpoint.close()
         for folder in ("rules", "tensors"):
             with _harmless():
                 remove_tree(f"{self.plan.job_directory}/{folder}")
@@ -104,6 +115,9 @@ class JobRules:
     def _run(self) -> None:
         with _harmless():
             self._find()
+        if any(map(acts, self.plan.rules)):
+            with _harmless():  # a rule that cannot reach it says so itself
+                self._endpoint.open()
         for rule in self._active():
             if not rule.container:
                 self._start(rule)

@@ -4,8 +4,14 @@ import json
 import os
 
 from smlocal.contract.limits import Limits
+from smlocal.debugger.action_endpoint import (
+    FOLDER_IN_CONTAINER,
+    SOCKET_IN_CONTAINER,
+    acts,
+    client_environment,
+    endpoint_folder,
+)
 from smlocal.debugger.image import evaluator_tag
-from smlocal.debugger.rule_actions import without_actions
 from smlocal.engine.interface import JOB_LABEL, RULE_LABEL, RUN_LABEL, ContainerSpec, Mount
 from smlocal.planning.model import JobPlan
 from smlocal.planning.rules import RulePlan
@@ -48,6 +54,8 @@ def rule_container(plan: JobPlan, number: int, tensors: str) -> ContainerSpec:
     ]
     if rule.source is not None:
         mounts.append(Mount(source=rule.source, target=_source_in_container(rule.source), read_only=True))
+    if acts(rule):
+        mounts.append(Mount(source=endpoint_folder(plan), target=FOLDER_IN_CONTAINER, read_only=True))
     ours = rule.image is None
     if ours:
         mounts.append(Mount(source=_PACKAGE_HERE, target=_PACKAGE, read_only=True))
@@ -62,6 +70,7 @@ def rule_container(plan: JobPlan, number: int, tensors: str) -> ContainerSpec:
             **({"PYTHONPATH": _PACKAGE, "PYTHONDONTWRITEBYTECODE": "1", "HOME": "/tmp"} if ours else {}),  # noqa: S108 - the only folder that this user may write to
             "OMP_NUM_THREADS": "1",
             "OPENBLAS_NUM_THREADS": "1",
+            **(client_environment(number, plan.region) if acts(rule) else {}),
         },
         hostname="",
         user=_user(plan),
@@ -81,12 +90,13 @@ def _user(plan: JobPlan) -> str:
 def _document(plan: JobPlan, rule: RulePlan) -> dict[str, object]:
     return {
         "RuleConfigurationName": rule.name,
-        "RuleParameters": without_actions(rule.parameters) if rule.image is None else dict(rule.parameters),
+        "RuleParameters": dict(rule.parameters),
         "TensorsPath": _TENSORS,
         "OtherTrials": [f"{_TRIALS}/{index}" for index in range(len(rule.trials))],
         "SourcePath": None if rule.source is None else _source_in_container(rule.source),
         "ResultPath": rule.local_path,
         "JobName": plan.name,
+        "EndpointSocket": SOCKET_IN_CONTAINER if acts(rule) else None,
     }
 
 

@@ -1,17 +1,15 @@
 """The debugger rules of a job: begun beside it, shown, and what follows when one of them finds an issue."""
 
-from collections.abc import Mapping
-
 from smlocal.contract.outcome.rule_statuses import RuleStatus
+from smlocal.debugger import on_rule
 from smlocal.debugger.job_rules import JobRules
-from smlocal.debugger.on_rule import STOP, action_of, run_command
-from smlocal.debugger.rule_actions import STOP_TRAINING, RuleAction, actions_of, job_to_stop
 from smlocal.debugger.rule_result import RuleResult
 from smlocal.job.context import Context
 from smlocal.job.control.requests import ask_to_stop
-from smlocal.job.event_kinds import RULE_ACTION
+from smlocal.job.event_kinds import RULE_ACTION, STOP
 from smlocal.job.mirrored.rule_tensors import prepare_rule_tensors, rule_tensors
 from smlocal.planning.model import JobPlan
+from smlocal.store.jobs import Store
 
 _GOOD = {RuleStatus.NO_ISSUES_FOUND, RuleStatus.STOPPING, RuleStatus.STOPPED}
 
@@ -42,8 +40,16 @@ def begin_rules(plan: JobPlan, context: Context, *, first: bool) -> JobRules:
     return rules
 
 
+def stops_by_others(store: Store, name: str) -> int:
+    """How often a stop was requested, leaving out the actions of rules, which are recorded before they stop a job."""
+    events = store.events(name)
+    by_rules = [event.data for event in events if event.kind == RULE_ACTION and isinstance(event.data, dict)]
+    stops_of_rules = [each for each in by_rules if each.get("TrainingJobName") == name]
+    return max(sum(event.kind == STOP for event in events) - len(stops_of_rules), 0)
+
+
 def _act(plan: JobPlan, context: Context, rule: str, result: RuleResult) -> None:
-    """What the rule asks for itself, then what `Local.OnRule` says."""
+    """What `Local.OnRule` says."""
     document = {
         "TrainingJobName": plan.name,
         "TrainingJobArn": plan.arn,
@@ -52,33 +58,8 @@ def _act(plan: JobPlan, context: Context, rule: str, result: RuleResult) -> None
         "StatusDetails": result.details,
         "Step": result.step,
     }
-    for asked in _asked(plan, rule):
-        _carry_out(asked, plan, context, document)
-    action = action_of(plan.on_rule, rule)
-    if action == STOP:
+    action = on_rule.action_of(plan.on_rule, rule)
+    if action == on_rule.STOP:
         ask_to_stop(context.store, plan.name, grace=None)
     elif action is not None:
-        run_command(action, document, context.reporter.warning)
-
-
-def _asked(plan: JobPlan, rule: str) -> list[RuleAction]:
-    """An image of the user's own carries out its actions itself."""
-    (planned,) = (each for each in plan.rules if each.name == rule)
-    return actions_of(planned.parameters) if planned.image is None else []
-
-
-def _carry_out(action: RuleAction, plan: JobPlan, context: Context, document: Mapping[str, object]) -> None:
-    done: dict[str, object] = {"Action": action.name, "RuleConfigurationName": document["RuleConfigurationName"]}
-    if action.name == STOP_TRAINING:
-        running = [record.name for record in context.store.unfinished() if not record.pending]
-        name = job_to_stop(action.prefix or plan.name, running)
-        done["TrainingJobName"] = name
-        if name is None:
-            rule = document["RuleConfigurationName"]
-            context.reporter.warning(f"{rule} stops no job: not exactly one that runs begins with {action.prefix}")
-    else:
-        done |= {"Endpoint": action.endpoint, "Subject": f"SMDebugRule:{document['RuleConfigurationName']} fired"}
-        done["Message"] = document["StatusDetails"]
-    context.record(RULE_ACTION, done)  # before a stop, which may end this job
-    if done.get("TrainingJobName"):
-        ask_to_stop(context.store, str(done["TrainingJobName"]), grace=None)
+        on_rule.run_command(action, document, context.reporter.warning)

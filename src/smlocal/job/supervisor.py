@@ -21,7 +21,7 @@ from smlocal.job.control.stop_requests import StopRequests
 from smlocal.job.decide.attempt_outcome import ending
 from smlocal.job.decide.faults import Faults
 from smlocal.job.decide.restarts import Restart, RestartPolicy
-from smlocal.job.event_kinds import FAULT, RESTART, STOP
+from smlocal.job.event_kinds import FAULT, RESTART
 from smlocal.job.finish.cleanup import clear_disk, clear_engine
 from smlocal.job.finish.collect import collect_artifacts, restore_ownership
 from smlocal.job.finish.describe import JOB, LOCAL, PLAN, RECALL, REPORT_FILES, REQUEST, describe_job
@@ -370,7 +370,9 @@ class Supervisor:
             rules.finish(self._report_upload, cancelled)
 
     def _stops(self) -> int:
-        return sum(event.kind == STOP for event in self.context.store.events(self.plan.name))
+        from smlocal.job.rules_of_job import stops_by_others  # only jobs with rules ask
+
+        return stops_by_others(self.context.store, self.plan.name)
 
     def _cancelled(self) -> bool:
         return self.context.stop_requests.repeated

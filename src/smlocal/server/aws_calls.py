@@ -1,11 +1,8 @@
 """Answers calls of AWS's JSON and query protocols."""
 
-import json
-import re
 import traceback
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import parse_qsl
 from uuid import uuid4
 
 from starlette.concurrency import run_in_threadpool
@@ -16,7 +13,7 @@ from smlocal.errors import SmlocalError
 from smlocal.server.call import Call, ServiceError
 from smlocal.server.held_calls import goes_on, hold, later_answer
 from smlocal.server.operations import VALIDATED_LATER, find, not_emulated
-from smlocal.server.protocol import json_answers, query_answers, query_form
+from smlocal.server.protocol import json_documents, query_answers, query_form
 from smlocal.server.protocol.models import EMULATED, operation_model
 from smlocal.server.protocol.routing import Scope, by_form, by_target
 from smlocal.server.protocol.validation import check_parameters
@@ -24,8 +21,6 @@ from smlocal.server.serving import Serving
 from smlocal.server.signature import Problem
 
 _JSON_11, _JSON_10 = "application/x-amz-json-1.1", "application/x-amz-json-1.0"
-_MAYBE_HALF = re.compile(rb"\\ud|\xed", re.IGNORECASE)
-_MOST_FIELDS = 10_000
 
 
 async def answer_json(
@@ -36,17 +31,17 @@ async def answer_json(
     kind = kind if kind in {_JSON_11, _JSON_10} else _JSON_11
     if problem is not None:
         wrong = ServiceError(problem.json_code, problem.message)
-        return _refused(wrong, json_answers.encode_error(wrong), kind)
+        return _refused(wrong, json_documents.encode_error(wrong), kind)
     try:
         service, operation = by_target(request.headers["x-amz-target"])
         if service is None:
             raise not_emulated(None if scope is None else scope.service, operation)
-        answer = await _answer(serving, request, (service, operation), scope, lambda _: _json(body))
+        answer = await _answer(serving, request, (service, operation), scope, lambda _: json_documents.decode(body))
     except ServiceError as error:
-        return _refused(error, json_answers.encode_error(error), kind)
+        return _refused(error, json_documents.encode_error(error), kind)
     if goes_on(serving, operation, answer, request):
         return StreamingResponse(later_answer(serving, answer), media_type=kind, headers=_request_id())
-    return Response(json_answers.encode(answer), media_type=kind, headers=_request_id())
+    return Response(json_documents.encode(answer), media_type=kind, headers=_request_id())
 
 
 async def answer_query(
@@ -57,7 +52,7 @@ async def answer_query(
         wrong = ServiceError(problem.query_code, problem.message, status=403)
         return _refused(wrong, query_answers.encode_error(wrong), "text/xml")
     try:
-        form = _form(body)
+        form = query_form.read_form(body)
         service, operation = by_form(form)
         model = operation_model(service, operation) if service is not None else None
         if service is None or model is None:
@@ -103,23 +98,6 @@ def _parameters(service: str, operation: str, shape: Any, given: Any) -> dict[st
     if (service, operation) in VALIDATED_LATER and isinstance(given, dict):
         return given
     return check_parameters(shape, given)
-
-
-def _json(body: bytes) -> Any:
-    try:
-        found = json.loads(body or b"{}")
-        if _MAYBE_HALF.search(body):
-            json.dumps(found, ensure_ascii=False).encode()  # half a surrogate pair is no text: SQLite refuses it
-    except (ValueError, RecursionError) as error:
-        raise ServiceError("SerializationException", "The body is not JSON.") from error
-    return found
-
-
-def _form(body: bytes) -> dict[str, str]:
-    try:
-        return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS))
-    except ValueError as error:
-        raise ServiceError("MalformedInput", "The body is not a form.") from error
 
 
 def _refused(error: ServiceError, body: bytes, kind: str) -> Response:

@@ -1,8 +1,19 @@
 """One call of an AWS operation, and how it may be refused."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from smlocal.quick_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from smlocal.store.jobs import Store
+
+
+class HasStore(Protocol):
+    """The endpoint, or that of debugger rules."""
+
+    @property
+    def store(self) -> "Store":
+        """The jobs of a home."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -16,7 +16,7 @@ from smlocal.contract.outcome.statuses import TrainingJobStatus
 from smlocal.errors import SmlocalError
 from smlocal.job.finish.describe import describe_job
 from smlocal.server.call import Call
-from smlocal.server.protocol.json_answers import encode
+from smlocal.server.protocol.json_documents import encode
 from smlocal.server.serving import Serving
 
 _SILENT = 50.0

@@ -182,7 +182,7 @@ def test_a_rule_of_a_user_ends_a_bad_run(
     assert "sources-unused" not in {each["Id"] for each in answer["Local"]["Notes"]}
     shown = life("rules", "rules-ended").stdout
     assert "Flat: the job rules-ended was stopped" in shown
-    assert "Flat: email to a@b.c, not sent: RuleEvaluationConditionMet" in shown
+    assert "Flat: email to a@b.c, not sent: SMDebugRule:Flat fired." in shown
     assert_nothing_left("rules-ended")
 
 

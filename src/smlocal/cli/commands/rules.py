@@ -100,8 +100,7 @@ def _follow(name: str) -> None:
 def _sentence(action: dict[str, Any]) -> str:
     if "Endpoint" in action:
         return f"{action['Action']} to {action['Endpoint']}, not sent: {' '.join(action['Message'].split())}"
-    name = action["TrainingJobName"]
-    return "no job was stopped" if name is None else f"the job {name} was stopped"
+    return f"the job {action['TrainingJobName']} was stopped"
 
 
 def _row(rule: dict[str, Any]) -> tuple[str, ...]:

@@ -1,12 +1,21 @@
 """The form of a query as parameters: `A.member.1.B=x` is `{"A": [{"B": "x"}]}`."""
 
 from typing import Any
+from urllib.parse import parse_qsl
 
 from smlocal.server.call import ServiceError
 
-_MOST_ITEMS = 10_000
+_MOST_FIELDS = _MOST_ITEMS = 10_000
 _LONGEST_INDEX = 9
 _TRUTHS = {"true": True, "false": False}
+
+
+def read_form(body: bytes) -> dict[str, str]:
+    """The fields of a form; `ServiceError` if it is none."""
+    try:
+        return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS))
+    except ValueError as error:
+        raise ServiceError("MalformedInput", "The body is not a form.") from error
 
 
 def parameters(shape: Any, form: dict[str, str]) -> dict[str, Any]:
@@ -47,6 +56,8 @@ def _value(shape: Any, tree: Any, name: str) -> Any:
         return _structure(shape, tree)
     if shape.type_name == "list":
         return _list(shape, tree, name)
+    if shape.type_name == "map":
+        return _map(shape, tree, name)
     if not isinstance(tree, str):
         raise _malformed(name)
     return _scalar(shape, tree, name)
@@ -55,13 +66,29 @@ def _value(shape: Any, tree: Any, name: str) -> Any:
 def _list(shape: Any, tree: Any, name: str) -> list[Any]:
     if tree == "":
         return []
-    if not isinstance(tree, dict):
-        raise _malformed(name)
-    if not shape.serialization.get("flattened"):
-        tree = tree.get(shape.member.serialization.get("name", "member"), {})
+    inside = None if shape.serialization.get("flattened") else shape.member.serialization.get("name", "member")
+    return [_value(shape.member, each, name) for each in _items(tree, inside, name)]
+
+
+def _map(shape: Any, tree: Any, name: str) -> dict[str, Any]:
+    """`A.entry.1.key=x&A.entry.1.value=y`."""
+    inside = None if shape.serialization.get("flattened") else "entry"
+    key, value = (each.serialization.get("name", usual) for each, usual in ((shape.key, "key"), (shape.value, "value")))
+    found = {}
+    for entry in _items(tree, inside, name):
+        if not isinstance(entry, dict) or not isinstance(entry.get(key), str) or value not in entry:
+            raise _malformed(name)
+        found[entry[key]] = _value(shape.value, entry[value], name)
+    return found
+
+
+def _items(tree: Any, inside: str | None, name: str) -> list[Any]:
+    """What is numbered in a tree, in its order. `inside`: below a part of this name."""
+    if isinstance(tree, dict) and inside is not None:
+        tree = tree.get(inside, {})
     if not isinstance(tree, dict) or len(tree) > _MOST_ITEMS or not all(map(_is_index, tree)):
         raise _malformed(name)
-    return [_value(shape.member, tree[key], name) for key in sorted(tree, key=int)]
+    return [tree[key] for key in sorted(tree, key=int)]
 
 
 def _is_index(key: str) -> bool:

@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Mapping
-
-from starlette.requests import Request
+from typing import TYPE_CHECKING
 
 from smlocal.quick_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from starlette.requests import Request  # the endpoint of debugger rules does without
 
 _SCOPE = re.compile(r"Credential=([^/,\s]+)/(\d{8})/([^/,\s]+)/([^/,\s]+)/aws4_request")
 _SIGNED_AS = {"monitoring": "cloudwatch"}
@@ -17,7 +19,7 @@ _TARGETS = {
     "Logs_20140328": "logs",
     "GraniteServiceVersion20100801": "cloudwatch",
 }
-_VERSIONS = {"2011-06-15": "sts", "2010-05-08": "iam", "2010-08-01": "cloudwatch"}
+_VERSIONS = {"2011-06-15": "sts", "2010-05-08": "iam", "2010-08-01": "cloudwatch", "2010-03-31": "sns"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,11 +32,15 @@ class Scope:
     service: str
 
 
-def scope_of(request: Request) -> Scope | None:
+def scope_of(request: "Request") -> Scope | None:
     """The scope of a signature of version 4, in the header Authorization or in the query."""
     presigned = request.query_params.get("X-Amz-Credential")
-    stated = request.headers.get("authorization") if presigned is None else f"Credential={presigned}"
-    found = _SCOPE.search(stated or "")
+    return stated_scope(request.headers.get("authorization") if presigned is None else f"Credential={presigned}")
+
+
+def stated_scope(signature: str | None) -> Scope | None:
+    """The scope in the header Authorization."""
+    found = _SCOPE.search(signature or "")
     if found is None:
         return None
     key, day, region, service = found.groups()

@@ -4,11 +4,10 @@ from typing import Any
 
 from smlocal.errors import JobUnknownError
 from smlocal.job.finish.describe import describe_job
-from smlocal.server.call import Call, ServiceError, validation_error
-from smlocal.server.serving import Serving
+from smlocal.server.call import Call, HasStore, ServiceError, validation_error
 
 
-def describe_training_job(serving: Serving, call: Call) -> dict[str, Any]:
+def describe_training_job(serving: HasStore, call: Call) -> dict[str, Any]:
     """Exactly the members of the service."""
     try:
         return describe_job(serving.store, call.parameters["TrainingJobName"], service=True)

@@ -6,15 +6,14 @@ import json
 from typing import Any
 
 from smlocal.contract.outcome.statuses import TrainingJobStatus
-from smlocal.server.call import Call, validation_error
-from smlocal.server.serving import Serving
+from smlocal.server.call import Call, HasStore, validation_error
 from smlocal.store.job_search import JobSearch, PagePosition
 from smlocal.store.records import JobRecord
 
 _USUAL_MOST = 10
 
 
-def list_training_jobs(serving: Serving, call: Call) -> dict[str, Any]:
+def list_training_jobs(serving: HasStore, call: Call) -> dict[str, Any]:
     """Newest first, ten at a time, as the service does unless it is told otherwise."""
     asked = call.parameters
     status = asked.get("StatusEquals")

@@ -4,12 +4,11 @@ from typing import Any
 
 from smlocal.api.stopping import stop
 from smlocal.errors import JobFinishedError, JobUnknownError
-from smlocal.server.call import Call, validation_error
+from smlocal.server.call import Call, HasStore, validation_error
 from smlocal.server.sagemaker.describing import unknown_job
-from smlocal.server.serving import Serving
 
 
-def stop_training_job(serving: Serving, call: Call) -> dict[str, Any]:
+def stop_training_job(serving: HasStore, call: Call) -> dict[str, Any]:
     """Answers once the stop is recorded."""
     try:
         stop(serving.store, call.parameters["TrainingJobName"], grace=None, on_message=lambda _: None)

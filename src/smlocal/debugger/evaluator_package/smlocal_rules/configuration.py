@@ -27,6 +27,8 @@ class Configuration:
     """Of a custom rule."""
     result_path: str
     job_name: str
+    endpoint_socket: str | None = None
+    """Where calls of AWS are answered, if the rule has actions."""
 
     @classmethod
     def read(cls, path: str) -> "Configuration":
@@ -41,6 +43,7 @@ class Configuration:
             source_path=document.get("SourcePath"),
             result_path=document["ResultPath"],
             job_name=document["JobName"],
+            endpoint_socket=document.get("EndpointSocket"),
         )
 
     @property

@@ -18,6 +18,7 @@ from smdebug.trials import create_trial
 
 from smlocal_rules import adapter, custom_rule
 from smlocal_rules.configuration import Configuration
+from smlocal_rules.endpoint_forwarder import forward
 from smlocal_rules.failures import RuleError, TensorError
 from smlocal_rules.smdebug_mended import mend
 from smlocal_rules.status import ERROR, IN_PROGRESS, ISSUES, NO_ISSUES, Outcome, write_status
@@ -45,6 +46,8 @@ def evaluate(configuration: Configuration) -> Outcome:
 
 
 def _evaluate(configuration: Configuration) -> Outcome:
+    if configuration.endpoint_socket:
+        forward(configuration.endpoint_socket)
     if configuration.source_path:
         return _custom(configuration)
     judge = adapter.judge_of(configuration)

@@ -1,10 +1,24 @@
-"""Answers and errors as the JSON protocols have them (`application/x-amz-json-1.1` and 1.0)."""
+"""Requests, answers and errors as the JSON protocols have them (`application/x-amz-json-1.1` and 1.0)."""
 
 import base64
 import json
+import re
 from typing import Any
 
 from smlocal.server.call import ServiceError
+
+_MAYBE_HALF = re.compile(rb"\\ud|\xed", re.IGNORECASE)
+
+
+def decode(body: bytes) -> Any:
+    """What the body of a request has; `ServiceError` if it is not JSON."""
+    try:
+        found = json.loads(body or b"{}")
+        if _MAYBE_HALF.search(body):
+            json.dumps(found, ensure_ascii=False).encode()  # half a surrogate pair is no text: SQLite refuses it
+    except (ValueError, RecursionError) as error:
+        raise ServiceError("SerializationException", "The body is not JSON.") from error
+    return found
 
 
 def encode(answer: Any) -> bytes:

@@ -1,0 +1,104 @@
+"""The endpoint of debugger rules, called by boto3 as the debugger's library calls it."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+from smlocal_rules.endpoint_forwarder import forward
+from tests.unit.report.conftest import StoredJob
+
+from smlocal.api.job_rules import actions_of_rules
+from smlocal.debugger.action_endpoint import ActionEndpoint, client_environment
+from smlocal.job.control.wakeup import open_wakeup
+from smlocal.job.event_kinds import RULE_ACTION, STOP
+from smlocal.job.rules_of_job import stops_by_others
+from smlocal.server.http_server import listen
+from smlocal.store.jobs import Store
+
+
+@pytest.fixture
+def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StoredJob]:
+    home = str(tmp_path / ("home-" + "x" * 100))  # longer than the path of a socket may be
+    monkeypatch.setenv("SMLOCAL_HOME", home)
+    with Store.open(home) as store:
+        job = StoredJob(store=store, name="Acts-1")
+        lease = job.create()
+        job.train()
+        wakeup = open_wakeup(store.directory(job.name))  # without it, the supervisor would be woken by a signal
+        yield job
+        os.close(wakeup)
+        lease.release()
+
+
+@pytest.fixture
+def session(job: StoredJob, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """As in the container of the second rule."""
+    folder = str(job.directory / "rules" / "endpoint")
+    endpoint = ActionEndpoint(home=job.store.home, job=job.name, folder=folder, rules=["First", "Second"])
+    endpoint.open()
+    for name, value in client_environment(1, "eu-west-1").items():
+        monkeypatch.setenv(name, value)
+    with listen("127.0.0.1", 0) as free:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{free.getsockname()[1]}")
+    monkeypatch.chdir(folder)  # a container sees it at a short path
+    forward("aws.sock")
+    yield boto3.Session()
+    endpoint.close()
+
+
+def test_a_job_is_stopped(job: StoredJob, session: Any) -> None:
+    client = session.client("sagemaker")
+    asked = {"NameContains": "Acts", "SortBy": "CreationTime", "SortOrder": "Descending", "StatusEquals": "InProgress"}
+    (listed,) = client.list_training_jobs(**asked)["TrainingJobSummaries"]
+    assert listed["TrainingJobName"] == "Acts-1"
+    client.stop_training_job(TrainingJobName="Acts-1")
+    assert [each.kind for each in job.store.events(job.name) if each.kind in {RULE_ACTION, STOP}] == [RULE_ACTION, STOP]
+    assert stops_by_others(job.store, job.name) == 0
+    (action,) = actions_of_rules(job.name)
+    assert (action["RuleConfigurationName"], action["TrainingJobName"]) == ("Second", "Acts-1")
+    with pytest.raises(ClientError, match="Requested resource not found"):
+        client.stop_training_job(TrainingJobName="another")
+    with pytest.raises(ClientError, match="A debugger rule may call ListTrainingJobs"):
+        client.describe_training_job(TrainingJobName="Acts-1")
+
+
+def test_messages_are_kept(job: StoredJob, session: Any) -> None:
+    client = session.client("sns")
+    topic = client.create_topic(Name="SMDebugRules")["TopicArn"]
+    assert topic == "arn:aws:sns:eu-west-1:000000000000:SMDebugRules"
+    assert client.list_subscriptions()["Subscriptions"] == []
+    for protocol, name, endpoint in (("email", "email", "me@example.com"), ("sms", "phone_num", "+1555")):
+        policy = {"FilterPolicy": json.dumps({name: [endpoint]})}
+        for _ in range(2):
+            client.subscribe(TopicArn=topic, Protocol=protocol, Endpoint=endpoint, Attributes=policy)
+    listed = client.list_subscriptions()["Subscriptions"]
+    assert [(each["Protocol"], each["Endpoint"], each["TopicArn"]) for each in listed] == [
+        ("email", "me@example.com", topic),
+        ("sms", "+1555", topic),
+    ]
+    attributes = {"phone_num": {"DataType": "String", "StringValue": "+1555"}}
+    message = {"Subject": "SMDebugRule:R fired", "Message": "SMDebugRule:R fired. ", "MessageAttributes": attributes}
+    assert client.publish(TopicArn=topic, **message)["MessageId"]
+    (action,) = actions_of_rules(job.name)
+    assert (action["Action"], action["Endpoint"], action["RuleConfigurationName"]) == ("sms", "+1555", "Second")
+    assert action["Message"] == "SMDebugRule:R fired. "
+
+
+def test_messages_that_are_refused(session: Any) -> None:
+    client = session.client("sns")
+    topic = client.create_topic(Name="SMDebugRules")["TopicArn"]
+    for asked in ({"Protocol": "sqs", "Endpoint": "x"}, {"Protocol": "email"}):
+        with pytest.raises(client.exceptions.InvalidParameterException):
+            client.subscribe(TopicArn=topic, **asked)
+    policy = {"FilterPolicy": '{"size": [{"numeric": [">", 1]}]}'}
+    with pytest.raises(client.exceptions.InvalidParameterException, match="FilterPolicy"):
+        client.subscribe(TopicArn=topic, Protocol="email", Endpoint="me@example.com", Attributes=policy)
+    with pytest.raises(client.exceptions.InvalidParameterException):
+        client.create_topic(Name="no name")
+    with pytest.raises(client.exceptions.NotFoundException):
+        client.publish(TopicArn=f"{topic}2", Message="nobody")
