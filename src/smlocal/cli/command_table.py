@@ -18,6 +18,7 @@ COMMANDS = (
         "shell",
         "metrics",
         "rules",
+        "tensors",
         "report",
         "compare",
         "wait",

@@ -11,6 +11,7 @@ from smlocal.tensors.damage import Damage, DamagedError
 from smlocal.tensors.regular_file import read_regular_file
 
 _INDEX, _COLLECTIONS = "index", "collections"
+_END = "training_job_end.ts"
 _INDEX_NAME = re.compile(r"(\d{1,18})_(.+)\.json")
 _COLLECTIONS_NAME = re.compile(r".*_?collections\.json")
 
@@ -42,20 +43,18 @@ class SavedTensors:
 
 
 def saved_tensors(folder: str) -> SavedTensors:
-    """Read all index files. A job may still write more."""
+    """Read all index files. A job may still write more; until its end, files that are not there yet are left out."""
+    over = os.path.lexists(f"{folder}/{_END}")
     found: list[SavedTensor] = []
     damaged: list[Damage] = []
     for path in sorted(_files(folder, _INDEX, _INDEX_NAME), key=os.path.basename):
         try:
-            found += _read_index(folder, path)
+            tensors = [*_read_index(folder, path)]
+            if tensors and (over or os.path.lexists(f"{folder}/{tensors[0].file}")):
+                found += tensors
         except DamagedError as error:
             damaged.append(Damage(file=path, offset=error.offset, problem=error.problem))
     return SavedTensors(tensors=found, damaged=damaged)
-
-
-def has_tensors(folder: str) -> bool:
-    """Whether there is an index."""
-    return os.path.isdir(f"{folder}/{_INDEX}")
 
 
 def collections_of(folder: str) -> dict[str, frozenset[str]]:

@@ -9,6 +9,17 @@ from smlocal.tensors.saved_tensors import SavedTensor
 from smlocal.tensors.tensor import Tensor
 
 
+def whole_values(
+    folder: str, wanted: Iterable[SavedTensor], damaged: list[Damage]
+) -> Iterator[tuple[SavedTensor, Tensor]]:
+    """Those that can be read. What is wrong with the others is added to `damaged`, once."""
+    for saved, value in read_values(folder, wanted):
+        if isinstance(value, Tensor):
+            yield saved, value
+        elif value not in damaged:
+            damaged.append(value)
+
+
 def read_values(folder: str, wanted: Iterable[SavedTensor]) -> Iterator[tuple[SavedTensor, Tensor | Damage]]:
     """The value of each, in the given order. A file is opened once if its tensors follow each other."""
     name, file = "", memoryview(b"")

@@ -120,6 +120,7 @@ def test_a_reader_ends_with_the_job_however_it_ends(
         life.until_logged(name, "trained")
         life.until(lambda folder=folder, steps=steps: len([1 for line in said() if f"{folder} step" in line]) >= steps)
     assert not [line for line in said() if " ended: " in line]
+    assert "CrossEntropyLoss_output_0" in life("tensors", "ends-every").stdout
     for name, folder in folders.items():
         assert not (folder / MARKER).exists()
         life.let_go(name)

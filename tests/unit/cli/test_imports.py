@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.tensor_files import save
 
 HEAVY = {"docker", "boto3", "botocore", "requests", "urllib3", "pydantic", "yaml", "rich", "isal", "jinja2"}
 ANSWER = {
@@ -78,6 +79,12 @@ def test_looking_at_jobs_imports_nothing_heavy(arguments: tuple[str, ...], home:
     modules = imported(home, *arguments)
     assert "sqlite3" in modules
     assert not modules & {*HEAVY, "tomllib"}
+
+
+def test_tensors_are_read_without_libraries(tmp_path: Path) -> None:
+    save(tmp_path / "tensors", 0, {"loss": [0.5]})
+    modules = imported(tmp_path, "tensors", f"{tmp_path}/tensors", "--stats")
+    assert not modules & {*HEAVY, "numpy", "sqlite3"}
 
 
 def test_two_jobs_of_this_machine_are_compared_without_aws(home: Path) -> None:

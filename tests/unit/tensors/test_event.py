@@ -1,6 +1,5 @@
 """Records, whole and damaged. `tests/integration/debugger` compares with the library itself."""
 
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -8,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.tensors.conftest import NUMBERS, record
+from tests.tensor_files import NUMBERS, record
 
 from smlocal.tensors.crc32c import masked_crc32c
 from smlocal.tensors.damage import DamagedError
@@ -45,8 +44,8 @@ def test_text() -> None:
     assert read(record("name", 0, ["one"]))[2].single == "one"
 
 
-def test_checksums(encoded: Callable[..., bytes]) -> None:
-    assert read(encoded("loss", 7, np.float32(0.5), checksum=True))[2].single == 0.5
+def test_checksums() -> None:
+    assert read(record("loss", 7, np.float32(0.5), checksum=True))[2].single == 0.5
     with pytest.raises(DamagedError, match="the checksum of a record is wrong"):
         read(WHOLE[:20] + b"\0" + WHOLE[21:-4] + b"\1\2\3\4")
     with pytest.raises(DamagedError, match="the checksum of a record's length is wrong"):

@@ -1,17 +1,17 @@
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.tensor_files import save_collections
 
 from smlocal.tensors.damage import Damage
-from smlocal.tensors.saved_tensors import collections_of, has_tensors, saved_tensors
+from smlocal.tensors.saved_tensors import collections_of, saved_tensors
 from smlocal.tensors.tensor import Tensor
 from smlocal.tensors.values import read_values
 
-Saved = Callable[..., Path]
+Saved = Callable[..., None]
 
 
 def values(folder: Path) -> list[tuple[str, int, str, float | str | None]]:
@@ -22,10 +22,10 @@ def values(folder: Path) -> list[tuple[str, int, str, float | str | None]]:
     ]
 
 
-def test_steps_and_workers_are_in_order(saved: Saved) -> None:
+def test_steps_and_workers_are_in_order(saved: Saved, folder: Path) -> None:
     saved(1000, {"loss": np.float32(4)}, mode="EVAL", mode_step=3)
     saved(2, {"loss": np.float32(3)}, worker="worker_1")
-    folder = saved(2, {"loss": np.float32(2), "bias": np.float32(0.5)})
+    saved(2, {"loss": np.float32(2), "bias": np.float32(0.5)})
     saved(0, {"loss": np.float64(1)}, worker="_job-worker_replica-0_task-0_device-GPU-0")
     assert values(folder) == [
         ("loss", 0, "/job:worker/replica:0/task:0/device:GPU:0", 1.0),
@@ -38,9 +38,9 @@ def test_steps_and_workers_are_in_order(saved: Saved) -> None:
     assert (last.mode, last.mode_step) == ("EVAL", 3)
 
 
-def test_a_damaged_file_does_not_keep_the_others(saved: Saved) -> None:
+def test_a_damaged_file_does_not_keep_the_others(saved: Saved, folder: Path) -> None:
     for step in range(1, 7):
-        folder = saved(step, {"loss": np.float32(step), "gain": np.float32(1)})
+        saved(step, {"loss": np.float32(step), "gain": np.float32(1)})
     events, index = sorted(folder.rglob("*.tfevents")), sorted(folder.rglob("index/*/*.json"))
     whole = events[0].read_bytes()
     events[0].write_bytes(whole[:-10])
@@ -48,6 +48,8 @@ def test_a_damaged_file_does_not_keep_the_others(saved: Saved) -> None:
     events[2].write_bytes(b"")
     index[3].write_text('{"meta": ')
     index[4].write_text("[" * 100_000)
+    assert len(values(folder)) == 6  # the missing file may be on its way, and comes before the end
+    (folder / "training_job_end.ts").touch()
     found = values(folder)
     assert found[0] == ("loss", 1, "worker_0", 1.0)
     start = len(whole) // 2
@@ -66,8 +68,8 @@ def test_a_damaged_file_does_not_keep_the_others(saved: Saved) -> None:
     ]
 
 
-def test_an_index_of_another_file(saved: Saved) -> None:
-    folder = saved(1, {"loss": np.float32(1)})
+def test_an_index_of_another_file(saved: Saved, folder: Path) -> None:
+    saved(1, {"loss": np.float32(1)})
     saved(2, {"loss": np.float32(2)})
     (_, second) = sorted(folder.rglob("index/*/*.json"))
     second.write_text(second.read_text().replace("000000000002", "000000000001"))
@@ -89,23 +91,23 @@ def test_an_index_of_another_file(saved: Saved) -> None:
         "\udcff",
     ],
 )
-def test_an_index_that_is_none(text: str, saved: Saved) -> None:
-    folder = saved(1, {"loss": np.float32(1)})
+def test_an_index_that_is_none(text: str, saved: Saved, folder: Path) -> None:
+    saved(1, {"loss": np.float32(1)})
     (index,) = folder.rglob("index/*/*.json")
     index.write_bytes(text.encode(errors="surrogateescape"))
     found = saved_tensors(str(folder))
     assert (found.tensors, [type(each) for each in found.damaged]) == ([], [Damage])
 
 
-def test_an_index_of_shapes_alone_has_no_tensors(saved: Saved) -> None:
-    folder = saved(1, {})
+def test_an_index_of_shapes_alone_has_no_tensors(saved: Saved, folder: Path) -> None:
+    saved(1, {})
     (index,) = folder.rglob("index/*/*.json")
     index.write_text('{"meta": {"mode": "TRAIN", "mode_step": 1}, "tensor_payload": [], "shape_payload": [{}]}')
     assert (saved_tensors(str(folder)).tensors, saved_tensors(str(folder)).damaged) == ([], [])
 
 
-def test_links_and_pipes_are_not_followed(saved: Saved) -> None:
-    folder = saved(1, {"loss": np.float32(1)})
+def test_links_and_pipes_are_not_followed(saved: Saved, folder: Path) -> None:
+    saved(1, {"loss": np.float32(1)})
     (events,) = folder.rglob("*.tfevents")
     kept = events.rename(folder / "kept")
     events.symlink_to(kept)
@@ -115,14 +117,12 @@ def test_links_and_pipes_are_not_followed(saved: Saved) -> None:
     assert "it is not a regular file" in str(values(folder)[0][3])
 
 
-def test_collections(tmp_path: Path) -> None:
-    assert not has_tensors(str(tmp_path))
-    assert collections_of(str(tmp_path)) == {}
-    below = tmp_path / "collections" / "000000000"
-    below.mkdir(parents=True)
-    for worker, name in (("worker_0", "loss"), ("worker_1", "other")):
-        document = {"collections": {"losses": {"tensor_names": [name, 7]}, "odd": 3}}
-        (below / f"{worker}_collections.json").write_text(json.dumps(document))
+def test_collections(folder: Path) -> None:
+    assert collections_of(str(folder)) == {}
+    save_collections(folder, losses=["loss"])
+    save_collections(folder, worker="worker_1", losses=["other", 7])  # type: ignore[list-item] # as a container may
+    below = folder / "collections" / "000000000"
     (below / "worker_2_collections.json").write_text('{"collections": 3}')
     (below / "worker_3_collections.json").write_text("garbage")
-    assert collections_of(str(tmp_path)) == {"losses": {"loss", "other"}}
+    (below / "worker_4_collections.json").write_text('{"collections": {"odd": 3}}')
+    assert collections_of(str(folder)) == {"losses": {"loss", "other"}}

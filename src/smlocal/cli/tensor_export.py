@@ -1,0 +1,35 @@
+"""The file of `smlocal tensors --export`, written completely or not at all."""
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+
+from smlocal.errors import OutputUnusableError
+from smlocal.tensors.damage import Damage
+from smlocal.tensors.npz import write_npz
+from smlocal.tensors.saved_tensors import SavedTensor
+from smlocal.tensors.values import whole_values
+
+
+def export_tensors(path: str, folder: str, tensors: Sequence[SavedTensor], damaged: list[Damage]) -> None:
+    """Write each tensor as `NAME@STEP`, or `NAME@STEP@WORKER` if several workers have saved tensors."""
+    path = os.path.realpath(path)
+    if os.path.lexists(path) and not os.path.isfile(path):
+        raise OutputUnusableError(f"{path} cannot be written: it is not a file", remedy=["Name a new file."])
+    several = len({each.worker for each in tensors}) > 1
+    draft = f"{path}.{os.getpid()}.partial"
+    try:
+        with open(draft, "xb") as file:
+            write_npz(
+                file,
+                (
+                    (f"{saved.name}@{saved.step}{f'@{saved.worker}' if several else ''}", value)
+                    for saved, value in whole_values(folder, tensors, damaged)
+                ),
+            )
+        os.replace(draft, path)
+    except OSError as error:
+        raise OutputUnusableError(f"{path} cannot be written: {error.strerror or error}") from error
+    finally:
+        with suppress(OSError):
+            os.unlink(draft)
