@@ -23,6 +23,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "readable": set(),
     "threads": set(),
     "contract": {"errors"},
+    "platforms": {"contract", "errors"},
     "jobfile": {"contract", "errors"},
     "distributed": {"contract", "jobfile", "errors"},
     "planning": {"contract", "jobfile", "distributed", "errors"},

@@ -1,0 +1,1 @@
+"""AI Platform Training, and the custom jobs of its successor."""
