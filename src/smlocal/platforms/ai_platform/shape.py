@@ -1,0 +1,31 @@
+"""Which kind of job a document describes, by its keys."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from smlocal.platforms.ai_platform.model.members import JobKind
+
+TRAINING_INPUT: Final = "trainingInput"
+JOB_SPEC: Final = "jobSpec"
+WORKER_POOLS: Final = "workerPoolSpecs"
+_KIND_OF_KEY: Final = {
+    TRAINING_INPUT: JobKind.TRAINING_JOB,
+    JOB_SPEC: JobKind.CUSTOM_JOB,
+    WORKER_POOLS: JobKind.CUSTOM_JOB,
+}
+
+
+def camel(name: str) -> str:
+    """`worker_pool_specs` to `workerPoolSpecs`: both spellings are accepted, as by the services."""
+    first, *others = name.split("_")
+    return first + "".join(other[:1].upper() + other[1:] for other in others) if first else name
+
+
+def job_kinds(data: Mapping[str, Any]) -> dict[JobKind, str]:
+    """The kinds of jobs that a document has keys of, and the first key of each. Empty for another platform's job."""
+    found: dict[JobKind, str] = {}
+    for key in data:
+        kind = _KIND_OF_KEY.get(camel(key))
+        if kind is not None:
+            found.setdefault(kind, key)
+    return found

@@ -1,0 +1,214 @@
+"""The vendor's own packages read what this folder writes: discovery documents, client and training utilities."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import fastjsonschema
+import pytest
+from tests.integration.clients.conftest import PROGRAMS, client_folder
+from tests.integration.conftest import ROOT
+
+from smlocal.platforms.ai_platform.coverage import lookup
+from smlocal.platforms.ai_platform.describe import JobFacts, describe
+from smlocal.platforms.ai_platform.environment.variables import replica_variables
+from smlocal.platforms.ai_platform.model.members import JobKind
+from smlocal.platforms.ai_platform.replicas import replicas
+from smlocal.platforms.ai_platform.request_reading import RequestReading, read_request
+
+Json = dict[str, Any]
+_DOCUMENTS = {
+    JobKind.TRAINING_JOB: ("ml", "GoogleCloudMlV1__Job", ("projects", "jobs"), "projects/p/jobs/census_1"),
+    JobKind.CUSTOM_JOB: (
+        "aiplatform",
+        "GoogleCloudAiplatformV1CustomJob",
+        ("projects", "locations", "customJobs"),
+        "projects/0/locations/europe-west4/customJobs/42",
+    ),
+}
+_CONTAINER = {"imageUri": "europe-docker.pkg.dev/project/train", "env": [{"name": "EMPTY", "value": ""}], "args": ["a"]}
+_MACHINE = {"machineType": "n1-standard-4", "acceleratorType": "NVIDIA_TESLA_T4", "acceleratorCount": 1}
+_REQUESTS: dict[JobKind, Json] = {
+    JobKind.TRAINING_JOB: {
+        "jobId": "census_1",
+        "labels": {"team": "census"},
+        "trainingInput": {
+            "scaleTier": "CUSTOM",
+            "masterType": "n1-standard-4",
+            "masterConfig": {
+                "imageUri": "gcr.io/project/train",
+                "acceleratorConfig": {"type": "NVIDIA_TESLA_T4", "count": 2},
+            },
+            "workerType": "n1-standard-4",
+            "workerCount": 2,
+            "evaluatorType": "n1-standard-4",
+            "evaluatorCount": "1",
+            "scheduling": {"maxRunningTime": "3600s", "priority": 3},
+            "jobDir": "gs://bucket/census",
+            "region": "europe-west4",
+        },
+    },
+    JobKind.CUSTOM_JOB: {
+        "displayName": "census",
+        "jobSpec": {
+            "workerPoolSpecs": [
+                {"machineSpec": _MACHINE, "replicaCount": "1", "containerSpec": _CONTAINER},
+                {},
+                {"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": 2, "containerSpec": _CONTAINER},
+            ],
+            "scheduling": {"timeout": "3600.5s", "disableRetries": True},
+            "baseOutputDirectory": {"outputUriPrefix": "gs://bucket/census"},
+        },
+    },
+}
+_STATES = {
+    JobKind.TRAINING_JOB: ("QUEUED", "RUNNING", "FAILED"),
+    JobKind.CUSTOM_JOB: ("JOB_STATE_PENDING", "JOB_STATE_RUNNING", "JOB_STATE_FAILED"),
+}
+
+
+@pytest.fixture(scope="module")
+def packages() -> Path:
+    return _packages("google-api")
+
+
+def _packages(requirements: str, *options: str) -> Path:
+    return next(client_folder(requirements, *options).glob("lib/python*/site-packages"))
+
+
+def _discovery(packages: Path, kind: JobKind) -> Json:
+    name = f"{_DOCUMENTS[kind][0]}.v1.json"
+    document: Json = json.loads((packages / "googleapiclient/discovery_cache/documents" / name).read_text())
+    return document
+
+
+def _read(kind: JobKind) -> RequestReading:
+    reading = read_request(_REQUESTS[kind], strict=True)
+    assert (reading.kind, reading.violations, reading.refused) == (kind, [], [])
+    return reading
+
+
+def _answers(kind: JobKind) -> Iterator[Json]:
+    queued, running, failed = _STATES[kind]
+    for state, more in (
+        (queued, {}),
+        (running, {"started": 1_795_000_002.5}),
+        (failed, {"started": 1_795_000_002.5, "ended": 1_795_000_009.0, "message": "It failed.", "code": 3}),
+    ):
+        facts: Json = {
+            "job": "census_1",
+            "state": state,
+            "created": 1_795_000_000.0,
+            "updated": 1_795_000_009.0,
+            **more,
+        }
+        yield describe(kind, _read(kind).request, JobFacts(**facts), region="europe-west4", number="42")
+
+
+def test_the_members_are_those_of_the_discovery_documents(packages: Path) -> None:
+    assert packages.exists()  # made before the script asks for it, with the clock stopped
+    script = ROOT / "scripts" / "generate-ai-platform-models"
+    done = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True, check=False, timeout=200)
+    assert (done.stdout, done.returncode) == ("", 0), done.stderr
+
+
+@pytest.mark.parametrize("kind", JobKind)
+def test_the_coverage_table_has_every_member(packages: Path, kind: JobKind) -> None:
+    schemas = _discovery(packages, kind)["schemas"]
+
+    def count(name: str) -> int:
+        total = 0
+        for member in schemas[name]["properties"].values():
+            if member.get("readOnly") or member.get("description", "").startswith("Output only."):
+                continue
+            inner = member.get("$ref") or member.get("items", {}).get("$ref")
+            total += count(inner) if inner else 1
+        return total
+
+    assert len(list(lookup.leaves(kind))) == count(_DOCUMENTS[kind][1])
+
+
+@pytest.mark.parametrize("kind", JobKind)
+def test_answers_and_requests_are_valid_by_the_discovery_document(packages: Path, kind: JobKind) -> None:
+    schemas = _discovery(packages, kind)["schemas"]
+    root = {"$schema": "http://json-schema.org/draft-04/schema#", "definitions": _closed(schemas)}
+    validate = fastjsonschema.compile({**root, "$ref": f"#/definitions/{_DOCUMENTS[kind][1]}"}, use_formats=False)
+    for answer in _answers(kind):
+        validate(answer)
+    wrong_members: list[Json] = [{"state": "DONE"}, {"jobSpecs": {}}, {"createTime": 0}]
+    for wrong in wrong_members:
+        with pytest.raises(fastjsonschema.JsonSchemaException):
+            validate({**next(_answers(kind)), **wrong})
+
+
+def _closed(schemas: Json) -> Json:
+    """The structures as JSON Schemas that take no other members."""
+
+    def converted(value: Any) -> Any:
+        if isinstance(value, list):
+            return [converted(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        if "$ref" in value:
+            return {"$ref": f"#/definitions/{value['$ref']}"}
+        kept = {key: item for key, item in value.items() if key in {"type", "enum", "items", "additionalProperties"}}
+        kept = {key: converted(item) for key, item in kept.items() if item != "any"}
+        if "properties" in value:
+            kept["properties"] = {name: converted(member) for name, member in value["properties"].items()}
+            kept["additionalProperties"] = False
+        return kept
+
+    return {name: converted(schema) for name, schema in schemas.items()}
+
+
+@pytest.mark.parametrize("kind", JobKind)
+def test_the_vendors_client_reads_an_answer(packages: Path, kind: JobKind) -> None:
+    service, _, steps, name = _DOCUMENTS[kind]
+    *_, answer = _answers(kind)
+    python = packages.parents[2] / "bin" / "python"
+    done = subprocess.run(
+        [python, PROGRAMS / "ai_platform_job.py", service, *steps, name],
+        input=json.dumps(answer),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == answer
+
+
+_UTILITIES = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import environment_variables as found
+print(json.dumps({name: value for name, value in vars(found).items() if isinstance(value, dict | str)}, default=str))
+"""
+
+
+@pytest.mark.parametrize("kind", JobKind)
+def test_the_vendors_training_utilities_read_every_replica(kind: JobKind) -> None:
+    folder = _packages("google-training-utils", "--no-deps") / "google/cloud/aiplatform/training_utils"
+    reading = _read(kind)
+    found = replicas(kind, reading.request, job="census_1")
+    for replica in found:
+        variables = replica_variables(kind, reading.request, replica, found, job="census_1")
+        done = subprocess.run(
+            [sys.executable, "-S", "-c", _UTILITIES, folder],
+            env=variables,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        )
+        read = json.loads(done.stdout)
+        assert read["cluster_spec"]["task"] == {"type": replica.group, "index": replica.index}
+        assert read["cluster_spec"]["cluster"][replica.group][replica.index] == replica.address
+        assert read["tf_config"]["task"]["index"] == replica.index
+        assert read["cloud_ml_job_id"] == variables["CLOUD_ML_JOB_ID"]
+        assert read.get("model_dir") == ("gs://bucket/census/model/" if kind is JobKind.CUSTOM_JOB else None)
+        assert read.get("checkpoint_dir") == variables.get("AIP_CHECKPOINT_DIR")
+        assert read.get("tensorboard_log_dir") == variables.get("AIP_TENSORBOARD_LOG_DIR")
