@@ -2,14 +2,12 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any
 
+from smlocal.platforms.ai_platform.identity import resource_name
 from smlocal.platforms.ai_platform.model.members import JobKind
 from smlocal.platforms.ai_platform.model.stored_form import stored_form
 from smlocal.quick_dataclass import dataclass
-
-PROJECT: Final = "000000000000"
-"""The number of a project in names of custom jobs: there is none on this machine."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,8 +29,8 @@ class JobFacts:
     """The code of its error; None until it is set, about a minute after the end."""
 
 
-def describe(kind: JobKind, request: Mapping[str, Any], facts: JobFacts, *, region: str, number: str) -> dict[str, Any]:
-    """A job as its service describes it. `number` is that of a custom job."""
+def describe(kind: JobKind, request: Mapping[str, Any], facts: JobFacts, *, region: str) -> dict[str, Any]:
+    """A job as its service describes it."""
     stored = stored_form(kind, kind.value, request)
     times = {"createTime": facts.created, "startTime": facts.started, "endTime": facts.ended}
     if kind is JobKind.TRAINING_JOB:
@@ -45,7 +43,7 @@ def describe(kind: JobKind, request: Mapping[str, Any], facts: JobFacts, *, regi
     else:
         times["updateTime"] = facts.updated
         answer = {
-            "name": f"projects/{PROJECT}/locations/{region}/customJobs/{number}",
+            "name": resource_name(facts.job, region=region),
             "displayName": facts.job,
             **stored,
             "state": facts.state,

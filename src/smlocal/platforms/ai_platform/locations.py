@@ -39,6 +39,11 @@ def is_bucket_location(location: str) -> bool:
     return location.startswith(SCHEME) and location.removeprefix(SCHEME).partition("/")[0] != ""
 
 
+def wrong_sources(sources: Mapping[str, str]) -> list[str]:
+    """The keys of `Local.Sources` that are no location in Cloud Storage, so that their folders would never be used."""
+    return [location for location in sources if not is_bucket_location(location)]
+
+
 def output_locations(kind: JobKind, request: Mapping[str, Any]) -> Iterator[str]:
     """Where the request says that output goes."""
     if kind is JobKind.TRAINING_JOB:

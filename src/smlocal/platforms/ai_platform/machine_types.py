@@ -20,8 +20,8 @@ _MOST_SHARE: Final = 0.4
 _NODE_SHARES: Final = ((4, 0.25), (4, 0.2), (8, 0.1), (112, 0.06), (float("inf"), 0.02))
 """What a node of Kubernetes Engine reserves: of the first 4 GiB a quarter, of the next 4 a fifth, and so on."""
 _EVICTION_MIB: Final = 100
-TPU_MACHINES: Final = ("cloud_tpu", "cloud-tpu", "ct[0-9]*")
-"""Patterns of their names."""
+TPU_MACHINES: Final = {JobKind.TRAINING_JOB: ("cloud_tpu",), JobKind.CUSTOM_JOB: ("cloud-tpu", "ct[0-9]*")}
+"""Patterns of the names of machines with TPUs."""
 ATTACHABLE: Final = frozenset(
     {"NVIDIA_TESLA_K80", "NVIDIA_TESLA_P100", "NVIDIA_TESLA_V100", "NVIDIA_TESLA_P4", "NVIDIA_TESLA_T4"}
 )
@@ -89,9 +89,9 @@ def offered(kind: JobKind) -> list[str]:
     return [each.name for each in machine_types().values() if _is_offered(each, kind)]
 
 
-def has_tpus(name: str) -> bool:
-    """True for machines with TPUs, which the coverage tables refuse."""
-    return any(fnmatchcase(name, pattern) for pattern in TPU_MACHINES)
+def has_tpus(name: str, kind: JobKind) -> bool:
+    """True for a service's machines with TPUs, which its coverage table refuses."""
+    return any(fnmatchcase(name, pattern) for pattern in TPU_MACHINES[kind])
 
 
 def _is_offered(machine: MachineType, kind: JobKind) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import fastjsonschema
 import pytest
 from tests.integration.clients.conftest import PROGRAMS, client_folder
-from tests.integration.conftest import ROOT
+from tests.integration.conftest import IMAGES, ROOT, build_image, run_docker
 
 from smlocal.platforms.ai_platform.coverage import lookup
 from smlocal.platforms.ai_platform.describe import JobFacts, describe
@@ -105,7 +105,7 @@ def _answers(kind: JobKind) -> Iterator[Json]:
             "updated": 1_795_000_009.0,
             **more,
         }
-        yield describe(kind, _read(kind).request, JobFacts(**facts), region="europe-west4", number="42")
+        yield describe(kind, _read(kind).request, JobFacts(**facts), region="europe-west4")
 
 
 def test_the_members_are_those_of_the_discovery_documents(packages: Path) -> None:
@@ -179,6 +179,32 @@ def test_the_vendors_client_reads_an_answer(packages: Path, kind: JobKind) -> No
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == answer
+
+
+_RESOLVE = """
+import json, os, sys
+import tensorflow
+for config in json.loads(sys.argv[1]):
+    os.environ["TF_CONFIG"] = config
+    found = tensorflow.distribute.cluster_resolver.TFConfigClusterResolver()
+    print(json.dumps([found.cluster_spec().as_dict(), found.task_type, found.task_id]))
+"""
+
+
+def test_tensorflow_resolves_the_cluster_in_every_replica() -> None:
+    configs = []
+    for kind in JobKind:
+        reading = _read(kind)
+        found = replicas(kind, reading.request, job="census_1")
+        configs += [
+            replica_variables(kind, reading.request, each, found, job="census_1")["TF_CONFIG"] for each in found
+        ]
+    image = build_image(IMAGES / "tensorflow")
+    command = ["run", "--rm", "--network", "none", "--entrypoint", "python", image, "-c", _RESOLVE, json.dumps(configs)]
+    resolved = [json.loads(line) for line in run_docker(*command).splitlines()]
+    written = [json.loads(config) for config in configs]
+    assert resolved == [[each["cluster"], each["task"]["type"], each["task"]["index"]] for each in written]
+    assert [task for _, task, _ in resolved] == ["master", "worker", "worker", "evaluator", "chief", "ps", "ps"]
 
 
 _UTILITIES = """

@@ -1,6 +1,7 @@
 from typing import Any
 
 from smlocal.platforms.ai_platform.describe import JobFacts, describe, timestamp
+from smlocal.platforms.ai_platform.identity import resource_name
 from smlocal.platforms.ai_platform.request_reading import read_request
 
 Json = dict[str, Any]
@@ -11,7 +12,7 @@ def _answer(data: Json, **facts: Any) -> Json:
     reading = read_request(data, strict=False)
     assert reading.violations == []
     known = JobFacts(**{"job": "census_1", "created": CREATED, "updated": CREATED + 9, **facts})
-    return describe(reading.kind, reading.request, known, region="europe-west4", number="42")
+    return describe(reading.kind, reading.request, known, region="europe-west4")
 
 
 def test_a_training_job(training_job: Json) -> None:
@@ -30,7 +31,7 @@ def test_a_custom_job(custom_job: Json) -> None:
     del custom_job["displayName"]
     custom_job["jobSpec"]["scheduling"]["disableRetries"] = False
     answer = _answer(custom_job, state="JOB_STATE_FAILED", ended=CREATED + 9, message="It failed.")
-    assert answer["name"] == "projects/000000000000/locations/europe-west4/customJobs/42"
+    assert answer["name"] == resource_name("census_1", region="europe-west4")
     assert answer["displayName"] == "census_1"
     assert "error" not in answer
     spec = answer["jobSpec"]

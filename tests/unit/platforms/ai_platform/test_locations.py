@@ -1,6 +1,12 @@
 from typing import Any
 
-from smlocal.platforms.ai_platform.locations import BucketFolder, bucket_folders, is_bucket_location, mounted_path
+from smlocal.platforms.ai_platform.locations import (
+    BucketFolder,
+    bucket_folders,
+    is_bucket_location,
+    mounted_path,
+    wrong_sources,
+)
 from smlocal.platforms.ai_platform.model.members import JobKind
 
 Json = dict[str, Any]
@@ -17,6 +23,10 @@ def test_a_location_is_a_path_in_the_replica() -> None:
     assert mounted_path("/gcs/bucket") == "/gcs/bucket"
     assert BucketFolder(location="gs://bucket", folder="/data", is_output=False).path == "/gcs/bucket"
     assert is_bucket_location("gs://bucket")
+    assert wrong_sources({"gs://bucket/data": "data", "s3://bucket": "data", "bucket": "data"}) == [
+        "s3://bucket",
+        "bucket",
+    ]
     assert not any(map(is_bucket_location, ("gs://", "gs:///x", "s3://bucket", "bucket")))
 
 

@@ -36,9 +36,9 @@ def test_each_service_has_its_own_types() -> None:
     assert machine_type("g2-standard-8", JobKind.CUSTOM_JOB)
     assert not machine_type("g2-standard-8", JobKind.TRAINING_JOB)
     assert "n1-highcpu-8" not in {name for kind in JobKind for name in offered(kind)}
-    assert has_tpus("cloud_tpu")
-    assert has_tpus("ct5lp-hightpu-4t")
-    assert not any(map(has_tpus, machine_types()))
+    assert has_tpus("cloud_tpu", JobKind.TRAINING_JOB)
+    assert has_tpus("ct5lp-hightpu-4t", JobKind.CUSTOM_JOB)
+    assert not any(has_tpus(name, kind) for name in machine_types() for kind in JobKind)
 
 
 def test_accelerators_are_those_of_the_services() -> None:

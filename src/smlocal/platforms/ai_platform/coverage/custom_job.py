@@ -16,6 +16,7 @@ from smlocal.platforms.ai_platform.coverage.rows import (
     refused,
 )
 from smlocal.platforms.ai_platform.machine_types import TPU_MACHINES
+from smlocal.platforms.ai_platform.model.members import JobKind
 
 _POOL: Final = "jobSpec.workerPoolSpecs[]"
 _CONTAINER: Final = f"{_POOL}.containerSpec"
@@ -31,7 +32,7 @@ CUSTOM_JOB: Final[dict[str, Row]] = {
     f"{_CONTAINER}.args[]": emulated("Replaces the image's CMD."),
     f"{_CONTAINER}.env[]": emulated("Variables of each replica; $(NAME) is replaced by an earlier one."),
     f"{_POOL}.replicaCount": emulated("The number of replicas of the pool. Default: 1."),
-    f"{_MACHINE}.machineType": emulated(MACHINE, dict.fromkeys(TPU_MACHINES, NO_TPU)),
+    f"{_MACHINE}.machineType": emulated(MACHINE, dict.fromkeys(TPU_MACHINES[JobKind.CUSTOM_JOB], NO_TPU)),
     f"{_MACHINE}.acceleratorType": emulated(ACCELERATOR, {"TPU_*": NO_TPU}),
     f"{_MACHINE}.acceleratorCount": emulated(ACCELERATOR),
     f"{_MACHINE}.gpuPartitionSize": refused("GPUs are not partitioned here."),

@@ -88,11 +88,29 @@ def _row(row: Row) -> dict[str, Any]:
     return shown
 
 
-def coverage_markdown(kind: JobKind) -> str:
-    """One table for the docs."""
+_PAGE = """\
+# Every member of a job of AI Platform: emulated, recorded or refused
+
+<!-- Made by scripts/generate-coverage from the coverage tables; do not edit. -->
+
+*Emulated*: it has the same effect as on the service. *Recorded*: it is kept and echoed by `smlocal describe`, and has
+no effect here. *Refused*: a job with it is not run. A row may stand for all members of a structure.
+[ai-platform.md](ai-platform.md) describes the rest.
+"""
+
+
+def coverage_markdown() -> str:
+    """Both tables for docs/ai-platform-coverage.md."""
+    return "\n".join([_PAGE, *("\n".join(_section(kind)) for kind in JobKind)])
+
+
+def _section(kind: JobKind) -> Iterator[str]:
     rows = table(kind)
-    lines = [f"| Member of {kind.value} | Support | |", "|---|---|---|"]
+    tally = [f"{sum(row.support is support for row in rows.values())} are {support}" for support in Support]
+    yield from (f"## {kind.value}", "", f"Of {len(rows)} rows, {', '.join(tally)}.", "")
+    yield from (f"| Member of {kind.value} | Support | |", "|---|---|---|")
     for name, row in rows.items():
-        lines.append(f"| `{name}` | {row.support} | {row.note} |")
-        lines += [f"| &nbsp;&nbsp;= `{pattern}` | refused | {reason} |" for pattern, reason in row.refused.items()]
-    return "\n".join(lines) + "\n"
+        yield f"| `{name}` | {row.support} | {row.note} |"
+        for pattern, reason in row.refused.items():
+            yield f"| &nbsp;&nbsp;= `{pattern}` | refused | {reason} |"
+    yield ""

@@ -16,8 +16,9 @@ from smlocal.platforms.ai_platform.coverage.rows import (
     refused,
 )
 from smlocal.platforms.ai_platform.machine_types import TPU_MACHINES
+from smlocal.platforms.ai_platform.model.members import JobKind
 
-_TPUS: Final = dict.fromkeys(TPU_MACHINES, NO_TPU)
+_TPUS: Final = dict.fromkeys(TPU_MACHINES[JobKind.TRAINING_JOB], NO_TPU)
 _RESULT: Final = "The service fills it in; a request has none."
 _ROLES: Final = {
     "master": "the master",

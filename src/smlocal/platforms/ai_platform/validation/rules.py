@@ -37,7 +37,7 @@ def part(data: Mapping[str, Any], *steps: str | int) -> Any:
 
 def machine_rules(name: str, kind: JobKind, path: Path) -> Iterator[Broken]:
     """The machine type exists."""
-    if machine_type(name, kind) is not None or has_tpus(name):
+    if machine_type(name, kind) is not None or has_tpus(name, kind):
         return
     for other in JobKind:
         if machine_type(name, other) is not None:

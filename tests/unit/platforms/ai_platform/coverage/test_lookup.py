@@ -1,8 +1,12 @@
+from pathlib import Path
+
 import pytest
 
 from smlocal.platforms.ai_platform.coverage import lookup
 from smlocal.platforms.ai_platform.coverage.rows import Support
 from smlocal.platforms.ai_platform.model.members import JobKind
+
+ROOT = Path(__file__).resolve().parents[5]
 
 
 def _covers(row: str, member: str) -> bool:
@@ -50,6 +54,7 @@ def test_the_tables_as_json_and_markdown() -> None:
     assert tables["Job"]["trainingInput.scaleTier"]["values"] == {
         "BASIC_TPU": {"support": "refused", "note": "There are no TPUs here."}
     }
-    page = lookup.coverage_markdown(JobKind.CUSTOM_JOB)
+    page = lookup.coverage_markdown()
     assert "| `jobSpec.network` | recorded | Replicas are on a network of this engine. |" in page
+    assert (ROOT / "docs" / "ai-platform-coverage.md").read_text() == page
     assert "= `TPU_*` | refused | There are no TPUs here. |" in page
