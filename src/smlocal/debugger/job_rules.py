@@ -5,7 +5,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import field, replace
 from threading import Event, Lock, Thread
 from typing import Any
 
@@ -14,8 +14,9 @@ from smlocal.debugger.action_endpoint import ActionEndpoint, acts, endpoint_fold
 from smlocal.debugger.rule_container import MEMORY, result_folder, rule_container
 from smlocal.debugger.rule_result import RuleResult, read_result
 from smlocal.engine.interface import RULE_LABEL, RUN_LABEL, Engine, Resource, ResourceKind
-from smlocal.errors import EngineError, EngineLostError, HomeUnusableError, MachineNotReadyError
+from smlocal.errors import EngineError, EngineLostError, HomeUnusableError, MachineNotReadyError, StagingError
 from smlocal.planning.model import JobPlan
+from smlocal.planning.rules import RulePlan
 from smlocal.quick_dataclass import dataclass
 from smlocal.readable import readable_bytes
 from smlocal.removal import remove_tree
@@ -32,7 +33,9 @@ _END_SECONDS = 5.0
 _NOT_FOUND = 404
 _LONGEST_LOG_NAME = 200
 _ENDED = {"exited", "dead"}
-_FAILURES = (EngineError, EngineLostError, MachineNotReadyError, OSError)
+Fetch = Callable[[str, str, Callable[[], bool]], str]
+"""Gets a location in S3, a folder for it, and whether to stop. Returns the path here, or raises `StagingError`."""
+_FAILURES = (EngineError, EngineLostError, MachineNotReadyError, StagingError, OSError)
 
 
 @dataclass(kw_only=True, slots=True)
@@ -59,12 +62,16 @@ class JobRules:
     created: float
     changed: Callable[[str, RuleStatus, RuleResult], None]
     """Called by the thread with every new status."""
+    fetch: Fetch
+    """Brings what a rule names in S3 to this machine."""
     _endpoint: ActionEndpoint = field(init=False)
     _rules: list[_Rule] = field(default_factory=list)
     _statuses: list[dict[str, Any]] = field(default_factory=list)
     _lock: Lock = field(default_factory=Lock)
     _over: Event = field(default_factory=Event)
     _thread: Thread | None = None
+    _starting: list[Thread] = field(default_factory=list)
+    """Of rules that wait for what they name in S3."""
 
     def __post_init__(self) -> None:
         self._endpoint = ActionEndpoint(
@@ -98,7 +105,8 @@ class JobRules:
             names = ", ".join(rule.name for rule in self._active())
             working(f"waiting for debugger rules: {names}" if names else "")
         self._over.set()
-        self._thread.join(_END_SECONDS * (2 + len(self._rules)))
+        for thread in (self._thread, *self._starting):
+            thread.join(_END_SECONDS * (2 + len(self._rules)))
         stopped = cancelled()
         why = "a stop was requested" if stopped else f"it did not end within {DRAIN_SECONDS:g} s after the training"
         self._stop(self._active(), why)
@@ -119,7 +127,13 @@ class JobRules:
             with _harmless():  # a rule that cannot reach it says so itself
                 self._endpoint.open()
         for rule in self._active():
-            if not rule.container:
+            if rule.container:
+                continue
+            if any(map(_in_s3, _named(self.plan.rules[rule.number]))):
+                thread = Thread(target=self._start, args=(rule,), name=f"rule-{rule.number}", daemon=True)
+                self._starting.append(thread)
+                thread.start()
+            else:
                 self._start(rule)
         while (active := self._active()) and not self._over.is_set():
             for rule in active:
@@ -141,25 +155,42 @@ class JobRules:
             details = f"smlocal records the built-in rule {planned.recorded} and does not evaluate it"
             self._set(rule, RuleResult(status=RuleStatus.STOPPED, details=details))
             return
-        error = planned.unknown or None
-        if error is None and planned.missing:
-            error = f"{planned.missing[0]} is not mapped to a local path: add it to Local.Sources"
-        elif error is None and self.tensors is None:
-            error = "the job saves no tensors: it has no DebugHookConfig"
-        for path in (planned.source, *planned.trials):
-            if error is None and path is not None and not os.path.exists(path):
-                error = f"{path} does not exist"
-        if error is None and planned.image is not None and self._no_image(planned.image):
-            error = f"the engine does not have the image {planned.image}: pull it first"
-        if error is None and self.tensors is not None:
+        error = planned.unknown or self._missing(planned)
+        if not error and self.tensors is not None:
             try:
+                here = self._fetched(planned, f"{self.plan.job_directory}/rules/{rule.number}/fetched")
+                if self._over.is_set():
+                    return  # whoever has set it tells what became of the rule
                 os.makedirs(self.tensors, exist_ok=True)
-                rule.container = self.engine.create(rule_container(self.plan, rule.number, self.tensors))
+                rule.container = self.engine.create(rule_container(self.plan, rule.number, here, self.tensors))
                 self.engine.start(rule.container)
             except _FAILURES as failure:
-                error = f"the container of the rule could not be started: {_sentence(failure)}"
-        if error is not None:
+                error = f"the rule could not be started: {_sentence(failure)}"
+        if error:
             self._set(rule, RuleResult(status=RuleStatus.ERROR, details=error))
+
+    def _missing(self, rule: RulePlan) -> str:
+        """What the rule needs and is not there, as a sentence; empty if nothing is."""
+        if self.tensors is None:
+            return "the job saves no tensors: it has no DebugHookConfig"
+        for path in _named(rule):
+            if not _in_s3(path) and not os.path.exists(path):
+                return f"{path} does not exist"
+        if rule.image is not None and self._no_image(rule.image):
+            return f"the engine does not have the image {rule.image}: pull it first"
+        return ""
+
+    def _fetched(self, rule: RulePlan, folder: str) -> RulePlan:
+        """The rule with paths of this machine alone."""
+
+        def here(index: int, uri: str) -> str:
+            return self.fetch(uri, f"{folder}/{index}", self._over.is_set) if _in_s3(uri) else uri
+
+        return replace(
+            rule,
+            source=None if rule.source is None else here(0, rule.source),
+            trials=tuple(here(index, uri) for index, uri in enumerate(rule.trials, 1)),
+        )
 
     def _no_image(self, image: str) -> bool:
         try:
@@ -169,6 +200,8 @@ class JobRules:
 
     def _look(self, rule: _Rule) -> None:
         """First the status document, which a rule writes before it ends."""
+        if not rule.container:
+            return  # it has not begun
         if self._take_result(rule) or time.monotonic() - rule.asked < _ASK_SECONDS:
             return
         rule.asked = time.monotonic()
@@ -244,6 +277,15 @@ def rule_log(job_directory: str, rule: str, number: int) -> str:
     """What the container of a rule has written. A name that no file can have gets the number of the rule."""
     name = re.sub(r"[^\w.-]", "_", rule, flags=re.ASCII)[:_LONGEST_LOG_NAME]
     return f"{job_directory}/logs/rule-{name if name == rule else f'{name}-{number}'}.log"
+
+
+def _named(rule: RulePlan) -> list[str]:
+    """What the rule reads beside the tensors of its job."""
+    return [*([] if rule.source is None else [rule.source]), *rule.trials]
+
+
+def _in_s3(path: str) -> bool:
+    return path.startswith("s3://")
 
 
 @contextmanager

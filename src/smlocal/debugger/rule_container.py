@@ -33,9 +33,11 @@ def result_folder(plan: JobPlan, number: int) -> str:
     return f"{plan.job_directory}/rules/{number}/result"
 
 
-def rule_container(plan: JobPlan, number: int, tensors: str) -> ContainerSpec:
-    """Prepare the folders of a rule; returns its container. `tensors`: the local folder with the tensors of the job."""
-    rule = plan.rules[number]
+def rule_container(plan: JobPlan, number: int, rule: RulePlan, tensors: str) -> ContainerSpec:
+    """Prepare the folders of a rule; returns its container. All that it names is on this machine.
+
+    `tensors`: the local folder with the tensors of the job.
+    """
     configuration = f"{plan.job_directory}/rules/{number}/configuration"
     os.makedirs(configuration, exist_ok=True)
     result = result_folder(plan, number)

@@ -1,5 +1,7 @@
 """The debugger rules of a job: begun beside it, shown, and what follows when one of them finds an issue."""
 
+from collections.abc import Callable
+
 from smlocal.contract.outcome.rule_statuses import RuleStatus
 from smlocal.debugger import on_rule
 from smlocal.debugger.job_rules import JobRules
@@ -28,6 +30,11 @@ def begin_rules(plan: JobPlan, context: Context, *, first: bool) -> JobRules:
         if status is RuleStatus.ISSUES_FOUND:
             _act(plan, context, rule, result)
 
+    def fetch(uri: str, folder: str, cancelled: Callable[[], bool]) -> str:
+        from smlocal.job.rule_data import fetch_rule_data  # few rules name S3
+
+        return fetch_rule_data(uri, folder, region=plan.region, cancelled=cancelled)
+
     rules = JobRules(
         plan=plan,
         engine=context.engine,
@@ -35,6 +42,7 @@ def begin_rules(plan: JobPlan, context: Context, *, first: bool) -> JobRules:
         tensors=rule_tensors(plan),
         created=context.created,
         changed=changed,
+        fetch=fetch,
     )
     rules.begin()
     return rules

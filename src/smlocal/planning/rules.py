@@ -30,11 +30,9 @@ class RulePlan:
     local_path: str
     """Where the container writes what it wants to keep."""
     source: str | None = None
-    """The local file or folder with the source of a custom rule."""
+    """The local file with the source of a custom rule, or its location in S3."""
     trials: tuple[str, ...] = ()
-    """Local folders with the tensors of other jobs."""
-    missing: tuple[str, ...] = ()
-    """S3 locations that are not mapped to a local path, so that the rule cannot be evaluated."""
+    """Local folders with the tensors of other jobs, or their locations in S3."""
     recorded: str = ""
     """The name of a built-in rule of the service that smlocal does not have."""
     unknown: str = ""
@@ -78,9 +76,8 @@ def _rule(rule: "DebugRuleConfiguration", facts: "Facts") -> RulePlan:
         image=image,
         parameters=dict(parameters),
         local_path=(rule.LocalPath or _RULE_PATH).rstrip("/"),
-        source=None if source is None else facts.rule_paths.get(source),
-        trials=tuple(facts.rule_paths.get(uri, "") for uri in locations[source is not None :]),
-        missing=tuple(uri for uri in locations if uri not in facts.rule_paths),
+        source=None if source is None else facts.rule_paths.get(source, source),
+        trials=tuple(facts.rule_paths.get(uri, uri) for uri in locations[source is not None :]),
         recorded=built_in if built_in in facts.recorded_rules else "",
         unknown="" if built_in is None else _why_unknown(built_in, facts),
     )

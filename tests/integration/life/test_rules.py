@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.integration.s3_servers import S3Servers
 
 import smlocal.debugger
 
@@ -72,6 +73,34 @@ def test_what_a_rule_is_given(
     assert entry["RuleConfigurationName"] == "Mine"
     assert entry["StatusDetails"] == "/opt/ml/own"
     assert_nothing_left("rules-given")
+
+
+def test_what_a_rule_names_in_s3(
+    life: Any, rules: Callable[..., list[dict[str, Any]]], s3_servers: S3Servers, assert_nothing_left: Clean
+) -> None:
+    server = s3_servers("rclone")
+    bucket = server.make_bucket()
+    for key, text in {"code/mine.py": b"mine", "run/index/0/a": b"", "run/events/b": b"", "runs/c": b"no"}.items():
+        server.put(bucket, key, text)
+    life.environment |= server.environment
+    sees = "say NoIssuesFound 1 $(cat /smlocal-source/mine.py) $(cd /smlocal-trials/0; find . -type f | sort | xargs)"
+    asked = rules(Mine=sees, NoSource="true", NoRun="true")
+    asked[0]["RuleParameters"] |= {
+        "source_s3_uri": f"s3://{bucket}/code/mine.py",
+        "other_trial_0": f"s3://{bucket}/run",
+    }
+    asked[1]["RuleParameters"]["source_s3_uri"] = f"s3://{bucket}/code/yours.py"
+    asked[2]["RuleParameters"]["other_trial_0"] = f"s3://{bucket}/ru"
+    hook = {"DebugHookConfig": {"S3OutputPath": "./debug"}}
+    done = life("run", "--json", life.job_file("rules-in-s3", "true", DebugRuleConfigurations=asked, **hook))
+    answer = json.loads(done.stdout)
+    assert answer["TrainingJobStatus"] == "Completed", done.stderr
+    found = {each["RuleConfigurationName"]: each for each in answer["DebugRuleEvaluationStatuses"]}
+    assert found["Mine"]["StatusDetails"] == "mine ./events/b ./index/0/a ./training_job_end.ts", found
+    for rule, key in (("NoSource", "code/yours.py"), ("NoRun", "ru")):
+        assert found[rule]["RuleEvaluationStatus"] == "Error"
+        assert f"s3://{bucket}/{key} cannot be downloaded (there is nothing)" in found[rule]["StatusDetails"]
+    assert_nothing_left("rules-in-s3")
 
 
 def test_rules_that_are_not_evaluated(life: Any, rules: Callable[..., list[dict[str, Any]]]) -> None:

@@ -248,7 +248,7 @@ TABLE: dict[str, Row] = {
     "DebugRuleConfigurations[].InstanceType": _recorded("A rule has one processor and 2 GiB of memory."),
     "DebugRuleConfigurations[].VolumeSizeInGB": _recorded("A rule has one processor and 2 GiB of memory."),
     "DebugRuleConfigurations[].RuleParameters": _emulated(
-        "Given to the rule as strings; source_s3_uri and other_trial_N are local paths or mapped by Local.Sources."
+        "Given to the rule as strings; source_s3_uri and other_trial_N may be local paths."
     ),
     "TensorBoardOutputConfig.LocalPath": _emulated(
         "The folder in the container whose files are mirrored; empty at the start."
