@@ -4,7 +4,10 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
 
 from smlocal.engine.build import build_image
 from smlocal.engine.interface import Engine
@@ -41,16 +44,34 @@ def build_evaluator(engine: Engine, *, base: str | None, quiet: bool) -> str:
                 "the image that evaluates debugger rules could not be built",
                 details=[error.sentence, *error.details],
                 remedy=[
-                    "Build it where the base image and PyPI can be reached, or from another base:",
+                    "It is made from python:3.11-slim-bookworm and PyPI. From another image with Python 3.11 and pip:",
                     "smlocal rules build --base IMAGE",
-                    "Without rules: smlocal run --no-rules",
+                    "To run the job without its rules: smlocal run --no-rules",
                 ],
             ) from error
     return tag
 
 
-def see_to_evaluator(engine: Engine, progress: Callable[[str], None]) -> None:
-    """Build the image if the engine does not have it."""
+def see_to_evaluator(engine: Engine, progress: Callable[[str], None], working: Callable[[str], None]) -> None:
+    """Build the image if the engine does not have it. `working` gets a text each second."""
     if engine.image(evaluator_tag()) is None:
-        progress("building the image that evaluates debugger rules, once; this takes a minute")
-        build_evaluator(engine, base=None, quiet=True)
+        progress("building the image that evaluates debugger rules, once; this takes a minute or two")
+        with _timed(working):
+            build_evaluator(engine, base=None, quiet=True)
+
+
+@contextmanager
+def _timed(working: Callable[[str], None]) -> Iterator[None]:
+    over, began = Event(), time.monotonic()
+
+    def show() -> None:
+        while not over.wait(1.0):
+            working(f"building: {time.monotonic() - began:.0f} s")
+
+    thread = Thread(target=show, name="building", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()

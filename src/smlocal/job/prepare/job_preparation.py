@@ -95,7 +95,7 @@ def prepare(
     if any(rule.needs_evaluator for rule in plan.rules):
         from smlocal.debugger.image import see_to_evaluator  # few jobs have rules
 
-        see_to_evaluator(engine, reporter.progress)
+        see_to_evaluator(engine, reporter.progress, reporter.working)
     return Prepared(
         plan=plan,
         job={"Data": job.document.data, "File": job.document.name, "Directory": job.document.directory},

@@ -33,9 +33,7 @@ def evaluate(configuration: Configuration) -> Outcome:
             traceback.print_exc()
         return Outcome(status=ERROR, details=f"{type(error).__name__}: {error}")
     except MissingCollectionFiles as error:
-        text = (
-            f"{type(error).__name__}: {error}. The job has ended and left no tensors in {configuration.tensors_path}."
-        )
+        text = f"{type(error).__name__}: {error}. The job has saved no tensors: does its script make the hook?"
         return Outcome(status=ERROR, details=text)
     except BaseException as error:  # noqa: BLE001 - SystemExit of a user's code too
         traceback.print_exc()
