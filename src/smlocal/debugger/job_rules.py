@@ -9,7 +9,7 @@ from dataclasses import field, replace
 from threading import Event, Lock, Thread
 from typing import Any
 
-from smlocal.contract.outcome.rule_statuses import RULES, RuleStatus, first_statuses, rule_status
+from smlocal.contract.outcome.rule_statuses import RULE, RULES, RuleStatus, first_statuses, rule_status
 from smlocal.debugger.action_endpoint import ActionEndpoint, acts, endpoint_folder
 from smlocal.debugger.rule_container import MEMORY, result_folder, rule_container
 from smlocal.debugger.rule_result import RuleResult, read_result
@@ -22,8 +22,6 @@ from smlocal.readable import readable_bytes
 from smlocal.removal import remove_tree
 from smlocal.store.jobs import Store
 
-RULE = "rule"
-"""The kind of the events in the history of a job."""
 DRAIN_SECONDS = 60.0
 """After the end of training, for rules to read the rest of the tensors."""
 _LOOK_SECONDS = 0.2

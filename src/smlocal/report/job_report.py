@@ -4,20 +4,25 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from smlocal.contract.outcome.rule_statuses import RULE
 from smlocal.contract.secrets.masking import masked_request, with_strings
 from smlocal.contract.secrets.urls import HIDDEN
 from smlocal.job.finish.describe import PLAN, REQUEST, describe_job
 from smlocal.job.logs.log_paths import host_logs
 from smlocal.job.logs.log_tail import LogTail, read_log_tail
 from smlocal.job.metrics.job_metrics import job_metrics
+from smlocal.job.mirrored.tensor_place import tensor_place
 from smlocal.job.usage.series import Series, read_series
 from smlocal.job.usage.usage_block import MeasuredHost, usage_block
 from smlocal.report.artifact_contents import ArtifactContents, read_contents
 from smlocal.report.metric_charts import MetricCharts, metric_charts
 from smlocal.report.usage_charts import HostCharts, host_charts
 from smlocal.store.jobs import Store
+
+if TYPE_CHECKING:
+    from smlocal.report.tensor_charts import TensorCharts
 
 _WITHHELD = "(withheld)"
 """In place of secrets: not every font has the character that terminals show."""
@@ -37,6 +42,10 @@ class JobReport:
     """Differences from the service, warnings first."""
     logs: tuple[LogTail, ...]
     metrics: MetricCharts
+    rules: tuple[Mapping[str, Any], ...]
+    """Every new status of a debugger rule, oldest first."""
+    tensors: "TensorCharts | None"
+    """None if the job saves no tensors."""
     usage: tuple[HostCharts, ...]
     usage_notes: tuple[str, ...]
     """Advice on instance types, and what could not be measured."""
@@ -68,6 +77,8 @@ def read_job_report(store: Store, name: str, time: float, *, logs: bool = True) 
         notes=tuple(sorted(notes, key=lambda note: not note.get("Warning"))),
         logs=tuple(tail for tail in tails if tail is not None),
         metrics=metric_charts(job_metrics(store, name), began),
+        rules=_rules(store, name, answer),
+        tensors=_tensors(plan, store.directory(name)),
         usage=tuple(_host(figures, began) for figures in usage.get("Hosts", ())),
         usage_notes=(*(s for advice in usage.get("Advice", ()) for s in advice["Sentences"]), *usage.get("Notes", ())),
         artifacts={
@@ -76,6 +87,21 @@ def read_job_report(store: Store, name: str, time: float, *, logs: bool = True) 
             if artifacts.get(kind)
         },
     )
+
+
+def _rules(store: Store, name: str, answer: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+    if not answer.get("DebugRuleEvaluationStatuses"):
+        return ()
+    return tuple(event.data for event in store.events(name) if event.kind == RULE and isinstance(event.data, dict))
+
+
+def _tensors(plan: Mapping[str, Any], directory: str) -> "TensorCharts | None":
+    place = tensor_place(plan, directory)
+    if place is None:
+        return None
+    from smlocal.report.tensor_charts import tensor_charts  # few jobs save tensors
+
+    return tensor_charts(place.folder)
 
 
 def _usage_so_far(store: Store, name: str, plan: Mapping[str, Any]) -> Mapping[str, Any]:

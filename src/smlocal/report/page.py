@@ -10,6 +10,7 @@ from smlocal.readable import readable_bytes
 from smlocal.report.buffer_timeline import buffer_timeline
 from smlocal.report.formatting import counted, duration, utc
 from smlocal.report.job_report import JobReport
+from smlocal.report.rule_history import rule_history
 from smlocal.report.timeline import build_timeline
 
 _CONTROL_PICTURES = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
@@ -28,7 +29,14 @@ def about_job(report: JobReport) -> dict[str, Any]:
     seconds = answer["Local"].get("Seconds", {})
     timeline = build_timeline(answer["SecondaryStatusTransitions"], seconds, report.time)
     buffers = buffer_timeline(answer["Local"].get("DataParallel"))
-    return {"report": report, "headline": _headline(report), "timeline": timeline, "buffers": buffers}
+    rules = rule_history(answer, report.rules, timeline.seconds)
+    return {
+        "report": report,
+        "headline": _headline(report),
+        "timeline": timeline,
+        "rules": rules,
+        "buffers": buffers,
+    }
 
 
 def render(template: str, **context: Any) -> str:

@@ -39,3 +39,9 @@ def test_a_job_without_rules_imports_nothing_of_them() -> None:
     modules = loaded("import smlocal.job.supervisor, smlocal.job.control.adopt, smlocal.api.execution")
     assert "smlocal.job.attempt" in modules
     assert not {module for module in modules if module.startswith(("smlocal.debugger", "smlocal.job.rules_of_job"))}
+
+
+def test_a_report_imports_no_reader_of_tensors_until_there_are_some() -> None:
+    modules = loaded("import smlocal.report.job_report, smlocal.report.page, smlocal.server.page.job_view")
+    assert "smlocal.report.timeline" in modules
+    assert not {module for module in modules if module.startswith("smlocal.tensors")}

@@ -2,10 +2,12 @@ import json
 import re
 from collections.abc import Callable
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import pytest
 from jinja2 import UndefinedError
+from tests.tensor_files import save
 
 from smlocal.contract.usage import Point
 from smlocal.report.job_report import read_job_report
@@ -191,6 +193,31 @@ def test_nothing_that_a_job_holds_becomes_markup(
     assert reader.text.count(HOSTILE) >= 15
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", text)
     text.encode()  # no half characters of file names
+
+
+def test_rules_and_tensors(
+    store_job: Callable[..., Any], shown: Callable[..., Reader], store: Store, began: float, tmp_path: Path
+) -> None:
+    rule = {
+        "RuleConfigurationName": f"Loss {HOSTILE}",
+        "RuleEvaluationStatus": "IssuesFound",
+        "StatusDetails": f"met {HOSTILE}",
+        "LastModifiedTime": began + 2.5,
+        "Step": 40,
+    }
+    save(tmp_path / "debug", 3, {f"scalar/{HOSTILE}": [0.5]})
+    job = store_job(request={**REQUEST, "DebugRuleConfigurations": [{"RuleConfigurationName": f"Loss {HOSTILE}"}]})
+    collector = {"Member": "DebugHookConfig", "Directory": str(tmp_path / "debug"), "Published": None}
+    store.put_document(job.name, "plan", {"Hosts": [], "Collectors": [collector]})
+    store.put_document(job.name, "rules", [rule])
+    store.add_event(job.name, began + 2.5, "rule", rule)
+    job.end(10.0)
+    reader = shown()
+    assert reader.headings == ["Timeline", "Debugger rules", "Metrics", "Tensors", "Request"]
+    for words in ("IssuesFound at step 40", f"met {HOSTILE}", f"scalar/{HOSTILE}", "1 value, 0.5 to 0.5", "2.5 s"):
+        assert words in reader.text
+    assert ("width", "250.0") in reader.attributes
+    assert "script" not in reader.seen
 
 
 def test_what_looks_like_a_secret_is_not_shown_around(

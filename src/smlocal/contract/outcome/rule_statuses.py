@@ -7,6 +7,8 @@ from typing import Any
 
 RULES = "rules"
 """The stored document of a job with the statuses of its rules."""
+RULE = "rule"
+"""The kind of the events in the history of a job, each with a new status of a rule."""
 LONGEST_DETAILS = 1024
 _LONGEST_NAME = 26
 _SHOWN = ("RuleConfigurationName", "RuleEvaluationJobArn", "RuleEvaluationStatus", "StatusDetails", "LastModifiedTime")

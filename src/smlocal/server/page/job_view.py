@@ -20,7 +20,7 @@ _RENEW_SECONDS = 1.0
 """How often curves and durations of a running job are renewed."""
 _SHARE = 20
 """It is done less often if it takes long: 1 part of so many of the time."""
-_PARTIALS = ("outcome", "timeline", "metrics", "usage", "artifacts", "notes", "request")
+_PARTIALS = ("outcome", "timeline", "rules", "metrics", "tensors", "usage", "artifacts", "notes", "request")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
