@@ -109,6 +109,21 @@ class ContainerRun:
         """Remove the container, also if it is running or gone."""
         self.engine.remove(Resource(kind=ResourceKind.CONTAINER, id=self.id))
 
+    def replaced(self, spec: ContainerSpec) -> "ContainerRun":
+        """Remove the container, which has ended, and create another in its place, with the same callbacks and log."""
+        self.remove()
+        following = ContainerRun(
+            engine=self.engine,
+            name=self.name,
+            on_event=self.on_event,
+            on_output=self.on_output,
+            on_exit=self.on_exit,
+            on_warning=self.on_warning,
+            log=self.log,
+        )
+        following.create(spec)
+        return following
+
     def join(self) -> None:
         """Wait for the threads, which end soon after the container."""
         for thread in self._threads:

@@ -4,14 +4,16 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
+from ipaddress import ip_network
 from pathlib import Path
 
 import pytest
+from tests.integration.conftest import unused_subnet
 from tests.integration.life.engine_relay import EngineRelay
 
 from smlocal.contract.limits import Limits
 from smlocal.engine.docker import DockerEngine, connect_to
-from smlocal.engine.interface import ContainerSpec, Mount, Written
+from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Mount, Written
 from smlocal.errors import EngineError
 from smlocal.job import container_run
 from smlocal.job.container_events import ContainerEvent, ContainerExited, ContainerLost
@@ -127,6 +129,36 @@ def test_a_program_that_is_missing(watched: Callable[..., Watched]) -> None:
     with pytest.raises(EngineError, match="no such file"):
         container.run.start()
     container.run.remove()
+
+
+def test_a_container_is_replaced_by_a_fresh_one_in_the_same_place(
+    watched: Callable[..., Watched], spec: Spec, engine: DockerEngine, job: str, tmp_path: Path
+) -> None:
+    """It has the name, host name, address, mounts and log of the one before, and nothing that was written elsewhere."""
+    subnet = unused_subnet("192.0.2.0/24")
+    gateway, address = str(ip_network(subnet)[1]), str(ip_network(subnet)[4])
+    engine.create_network(f"{job}-net", {JOB_LABEL: job}, subnet=subnet, gateway=gateway)
+    (tmp_path / "data").mkdir()
+    log = tmp_path / "rule-1.log"
+    place = {
+        "name": f"{job}-rule-1",
+        "mounts": (Mount(source=str(tmp_path / "data"), target="/data"),),
+        "network": f"{job}-net",
+        "address": address,
+    }
+    script = "grep $(hostname) /etc/hosts; ls /tmp /data; touch /tmp/lost /data/kept; exit 143"
+    container = watched(script, str(log), **place)
+    ended = ContainerExited(container="rule-1", exit_code=143)
+    container.run.start()
+    assert container.run.wait(60) == ended
+    following = container.run.replaced(spec(script, **place))
+    following.start()
+    assert following.wait(60) == ended
+    following.join()
+    known = f"{address}\talgo-1\n"
+    assert log.read_text() == f"{known}/data:\n\n/tmp:\n{known}/data:\nkept\n\n/tmp:\n"
+    assert container.events == [ended, ended]
+    assert len(engine.owned(job)) == 2  # it, and its network
 
 
 def test_a_run_is_taken_over(watched: Callable[..., Watched], engine: DockerEngine, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from smlocal.artifacts.ownership import give_to_root
 from smlocal.channels.interface import Copying, StagedChannel, unbroken
 from smlocal.channels.overlay import is_overlay_refusal
 from smlocal.contract import paths
-from smlocal.engine.interface import Engine, Mount
+from smlocal.engine.interface import ContainerSpec, Engine, Mount
 from smlocal.errors import EngineError
 from smlocal.job.container_events import ThreadDied
 from smlocal.job.container_run import ContainerRun
@@ -121,6 +121,14 @@ class HostRun:
         if self._late_names is not None:
             self._late_names.begin()
 
+    def restart(self) -> None:
+        """Start a new container with the same name, host name, address, mounts and log. The last one has ended."""
+        self.container = self.container.replaced(self._spec())
+        self._running_before = False
+        self._usage = UsageWatch()
+        self.container.start()
+        self._watch_usage()
+
     def take_over(self, container: str, *, running: bool) -> None:
         """Use a container that an earlier supervisor started."""
         self.container.take_over(container)
@@ -157,6 +165,9 @@ class HostRun:
         return tuple((tree.listing.root, tree.target) for tree in trees)
 
     def _create(self) -> None:
+        self.container.create(self._spec())
+
+    def _spec(self) -> ContainerSpec:
         host = self.host
         gpus = {} if host.devices is None else {GPUS_LABEL: ",".join(host.devices.ids)}
         spec = container_spec(
@@ -168,7 +179,7 @@ class HostRun:
         )
         if self.standard_input:
             spec = replace(spec, standard_input=True, terminal=self.terminal)
-        self.container.create(spec)
+        return spec
 
     def _late_names_mounts(self) -> tuple[Mount, ...]:
         """The file that replaces what the engine makes of `extra_hosts`."""
