@@ -28,6 +28,7 @@ _LOOK_SECONDS = 0.2
 _ASK_SECONDS = 1.0
 """Between two questions to the engine."""
 _END_SECONDS = 5.0
+_REMOVAL_SECONDS = 60.0
 _NOT_FOUND = 404
 _LONGEST_LOG_NAME = 200
 _ENDED = {"exited", "dead"}
@@ -108,8 +109,11 @@ class JobRules:
         stopped = cancelled()
         why = "a stop was requested" if stopped else f"it did not end within {DRAIN_SECONDS:g} s after the training"
         self._stop(self._active(), why)
-        for rule in self._rules:
-            self._remove(rule)
+        removals = [Thread(target=self._remove, args=[rule], daemon=True) for rule in self._rules]
+        for removal in removals:
+            removal.start()
+        for removal in removals:
+            removal.join(_REMOVAL_SECONDS)
         self._endpoint.close()
         for folder in ("rules", "tensors"):
             with _harmless():

@@ -65,11 +65,12 @@ def rule_container(plan: JobPlan, number: int, rule: RulePlan, tensors: str) -> 
         name=f"smlocal-{plan.name}-{plan.run_id}-rule-{number}",
         image=rule.image or evaluator_tag(),
         labels={JOB_LABEL: plan.name, RUN_LABEL: plan.run_id, RULE_LABEL: str(number)},
-        entrypoint=("python3", "-m", "smlocal_rules.evaluate", f"{_CONFIGURATION}/rule.json") if ours else None,
+        entrypoint=("python3", "-m", "smlocal_rules", f"{_CONFIGURATION}/rule.json") if ours else None,
         command=() if ours else None,
         environment={
             "SMLOCAL_RULE": f"{_CONFIGURATION}/rule.json",
             **({"PYTHONPATH": _PACKAGE, "PYTHONDONTWRITEBYTECODE": "1", "HOME": "/tmp"} if ours else {}),  # noqa: S108 - the only folder that this user may write to
+            "SMDEBUG_TRAINING_END_DELAY_REFRESH": "0",  # the end marker comes after the last tensor
             "OMP_NUM_THREADS": "1",
             "OPENBLAS_NUM_THREADS": "1",
             **(client_environment(number, plan.region) if acts(rule) else {}),

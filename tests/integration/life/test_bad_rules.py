@@ -20,6 +20,7 @@ LOG_BYTES = 6_000_000
 SOURCES = {
     "Exits": "import os\nos._exit(0)\n",
     "Forks": "import os, time\nwhile True:\n    if os.fork() == 0:\n        time.sleep(1000)\n",
+    "Pandas": "import pandas as pd\nraise ValueError(pd.Series([1, 2]).sum())\n",
     "Prints": "line = 'x' * 99_999\nfor n in range(400):\n    print(line)\n"
     "open('/opt/ml/processing/output/rule/printed', 'w')\nwhile True:\n    print(line)\n",
     "Stays": "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(1000)\n",
@@ -55,7 +56,7 @@ def test_rules_that_do_what_they_should_not(
     patiently(
         lambda: "InProgress" not in {status for name, status in shown().items() if name not in {"Prints", "Stays"}}
     )
-    patiently((folder / "rules" / "2" / "result" / "printed").exists)
+    patiently((folder / "rules" / "3" / "result" / "printed").exists)
     life.let_go("bad-rules")
     patiently((life.folder / "debug" / "bad-rules" / "debug-output" / "training_job_end.ts").exists)
     life.ask_to_stop("bad-rules")
@@ -64,6 +65,7 @@ def test_rules_that_do_what_they_should_not(
     assert statuses(answer) == {
         "Exits": "Error",
         "Forks": "Error",
+        "Pandas": "Error",
         "Prints": "Stopped",
         "Stays": "Stopped",
         "Missing": "Error",
@@ -74,6 +76,7 @@ def test_rules_that_do_what_they_should_not(
     details = {each["RuleConfigurationName"]: each["StatusDetails"] for each in answer["DebugRuleEvaluationStatuses"]}
     assert details["Exits"] == "the rule ended its process before it had a result"
     assert details["Forks"].startswith("SourceError: BlockingIOError: ")
+    assert details["Pandas"].startswith("SourceError: ValueError: 3 ")
     assert details["Missing"].endswith("nowhere.py does not exist")
     assert details["a/b"].startswith("TensorError: the collections of ")
     assert details["Unknown"] == "there is no built-in rule VanishingGradien. Did you mean VanishingGradient?"
@@ -83,5 +86,5 @@ def test_rules_that_do_what_they_should_not(
     assert "CreateXgboostReport" in notes["rules"]
     logs = {each.name: each.stat().st_size for each in os.scandir(folder / "logs")}
     assert 0 < logs["rule-Prints.log"] < LOG_BYTES
-    assert "rule-a_b-5.log" in logs
+    assert "rule-a_b-6.log" in logs
     assert_nothing_left("bad-rules")
