@@ -3,13 +3,16 @@
 import json
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
 import boto3
 import pytest
 from botocore.exceptions import ClientError
+from smlocal_rules import endpoint_forwarder
 from smlocal_rules.endpoint_forwarder import forward
+from smlocal_rules.failures import RuleError
 from tests.unit.report.conftest import StoredJob
 
 from smlocal.api.job_rules import actions_of_rules
@@ -36,19 +39,24 @@ def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StoredJob]:
 
 
 @pytest.fixture
-def session(job: StoredJob, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """As in the container of the second rule."""
+def endpoint(job: StoredJob) -> Iterator[ActionEndpoint]:
     folder = str(job.directory / "rules" / "endpoint")
     endpoint = ActionEndpoint(home=job.store.home, job=job.name, folder=folder, rules=["First", "Second"])
     endpoint.open()
+    yield endpoint
+    endpoint.close()
+
+
+@pytest.fixture
+def session(endpoint: ActionEndpoint, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """As in the container of the second rule."""
     for name, value in client_environment(1, "eu-west-1").items():
         monkeypatch.setenv(name, value)
     with listen("127.0.0.1", 0) as free:
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{free.getsockname()[1]}")
-    monkeypatch.chdir(folder)  # a container sees it at a short path
+    monkeypatch.chdir(endpoint.folder)  # a container sees it at a short path
     forward("aws.sock")
-    yield boto3.Session()
-    endpoint.close()
+    return boto3.Session()
 
 
 def test_a_job_is_stopped(job: StoredJob, session: Any) -> None:
@@ -87,6 +95,23 @@ def test_messages_are_kept(job: StoredJob, session: Any) -> None:
     (action,) = actions_of_rules(job.name)
     assert (action["Action"], action["Endpoint"], action["RuleConfigurationName"]) == ("sms", "+1555", "Second")
     assert action["Message"] == "SMDebugRule:R fired. "
+
+
+def test_a_call_waits_for_the_next_supervisor(endpoint: ActionEndpoint, session: Any) -> None:
+    client = session.client("sns")
+    endpoint.close()
+    with ThreadPoolExecutor() as pool:
+        call = pool.submit(client.create_topic, Name="SMDebugRules")
+        assert not wait([call], timeout=0.5).done
+        endpoint.open()
+        assert call.result(60)["TopicArn"].endswith(":SMDebugRules")
+
+
+def test_an_endpoint_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endpoint_forwarder, "_FIRST_SECONDS", 0.0)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(RuleError, match="cannot reach"):
+        forward("aws.sock")
 
 
 def test_messages_that_are_refused(session: Any) -> None:
