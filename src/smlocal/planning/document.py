@@ -47,6 +47,16 @@ def plan_document(plan: JobPlan) -> dict[str, Any]:
             }
             for each in plan.collectors
         ],
+        "Rules": [
+            {
+                "RuleConfigurationName": each.name,
+                "Image": each.image,
+                "Source": each.source,
+                "OtherTrials": list(each.trials),
+                "Recorded": bool(each.recorded or each.unknown),
+            }
+            for each in plan.rules
+        ],
         "Output": {
             "Requested": plan.output.uri,
             "Directory": f"{plan.output.directory}/output",

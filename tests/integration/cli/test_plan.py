@@ -51,6 +51,42 @@ def test_a_plan_is_read_from_the_top(tmp_path: Path, smlocal_run: Run, image: Ca
     assert plan["Request"]["Environment"]["API_TOKEN"] == "hush"
 
 
+def test_debugger_rules_are_in_the_plan(tmp_path: Path, smlocal_run: Run, image: Callable[[str], str]) -> None:
+    aws = "895741380848.dkr.ecr.us-west-2.amazonaws.com/sagemaker-debugger-rule"
+    rules = {
+        "Loss": (f"{aws}s:latest", {"rule_to_invoke": "LossNotDecreasing"}),
+        "Report": (f"{aws}s:latest", {"rule_to_invoke": "CreateXgboostReport"}),
+        "Mine": (f"{aws}-evaluator:latest", {"rule_to_invoke": "Falls", "source_s3_uri": "rules/mine.py"}),
+        "Theirs": ("their-rules:1", {}),
+    }
+    request = {
+        "AlgorithmSpecification": {"TrainingImage": image("sh"), "TrainingInputMode": "File"},
+        "OutputDataConfig": {"S3OutputPath": "./out"},
+        "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 1},
+        "StoppingCondition": {"MaxRuntimeInSeconds": 60},
+        "DebugHookConfig": {"S3OutputPath": "./debug"},
+        "DebugRuleConfigurations": [
+            {"RuleConfigurationName": name, "RuleEvaluatorImage": evaluator, "RuleParameters": parameters}
+            for name, (evaluator, parameters) in rules.items()
+        ],
+    }
+    (tmp_path / "job.json").write_text(json.dumps(request))
+    shown = smlocal_run("plan", "job.json", cwd=tmp_path).stdout
+    assert (
+        "Rules        Loss: LossNotDecreasing, built in\n"
+        "             Report: CreateXgboostReport, not evaluated\n"
+        "             Mine: Falls of ./rules/mine.py\n"
+        "             Theirs: the image their-rules:1\n"
+    ) in shown
+    planned = json.loads(smlocal_run("plan", "job.json", "--json", cwd=tmp_path).stdout)["Rules"]
+    assert [(each["RuleConfigurationName"], each["Image"], each["Recorded"]) for each in planned] == [
+        ("Loss", None, False),
+        ("Report", None, True),
+        ("Mine", None, False),
+        ("Theirs", "their-rules:1", False),
+    ]
+
+
 def test_a_plan_for_people_has_no_secrets(tmp_path: Path, smlocal_run: Run, image: Callable[[str], str]) -> None:
     flags = (
         *("--image", image("sh"), "--name", "planned", "--env-file", "secrets"),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from smlocal.contract.listing import Listing
     from smlocal.jobfile.job_file import JobFile
     from smlocal.planning.model import HostPlan, JobPlan, PipePlan, TreePlan
+    from smlocal.planning.rules import RulePlan
 
 _COLUMN = 13
 _FILE_COLUMN = 38
@@ -128,9 +129,23 @@ def _rows(plan: "JobPlan") -> Iterator[tuple[str, str]]:
     yield "Request", _request(plan)
     yield from _tree(plan)
     yield from _environment(plan)
+    yield from (("" if index else "Rules", _rule(rule)) for index, rule in enumerate(plan.rules))
     stop = plan.stop
     yield "Stops", f"after {stop.max_runtime} s; SIGTERM, {stop.grace} s, SIGKILL"
     yield "Output", short_path(f"{plan.output.directory}/output")
+
+
+def _rule(rule: "RulePlan") -> str:
+    """A debugger rule, and what evaluates it beside the job."""
+    from smlocal.planning.rules import INVOKED
+
+    invoked = rule.parameters.get(INVOKED, "")
+    if rule.image is not None:
+        return f"{rule.name}: the image {rule.image}"
+    if rule.source is not None:
+        source = rule.source if rule.source.startswith("s3://") else short_path(rule.source)
+        return f"{rule.name}: {invoked} of {source}"
+    return f"{rule.name}: {invoked}, {'not evaluated' if rule.recorded or rule.unknown else 'built in'}"
 
 
 def _names(plan: "JobPlan") -> str:
