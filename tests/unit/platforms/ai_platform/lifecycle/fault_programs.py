@@ -23,11 +23,6 @@ class Fault:
     oom_killed: bool = False
     """True: it needs a container with a limit of memory."""
 
-    @property
-    def transient(self) -> bool:
-        """True if whole jobs are tried again."""
-        return self.error is ErrorClass.TRANSIENT
-
 
 _ABORT = "import os; os.abort()"
 _NULL = "import ctypes; ctypes.string_at(0)"
