@@ -28,6 +28,7 @@ DIFFERS_ON_PODMAN = {
     "engine/test_containers.py::test_an_image_that_is_not_here": _WORDS,
     "engine/test_containers.py::test_waiting_for_what_is_not_there": _WORDS,
     "engine/test_output.py::test_attaching_to_what_is_not_there": _WORDS,
+    "engine/test_fault_programs.py": _MEMORY,
     "engine/test_memory_events.py::test_the_word": _MEMORY,
     "engine/test_pull.py": _APART,
     "engine/test_resources.py::test_a_volume_in_use_is_an_error": _WORDS,

@@ -1,7 +1,7 @@
 """What exit codes mean."""
 
 import pytest
-from tests.unit.platforms.ai_platform.lifecycle.fault_programs import FAULTS, Fault
+from tests.fault_programs import FAULTS, Fault
 
 from smlocal.platforms.ai_platform.lifecycle.error_classes import MOST_RETRIES, ErrorClass, error_class
 
