@@ -7,7 +7,7 @@ from measure import alternate, execute, progress
 from results import Figure, Size, comparison, main
 from workplace import BIN, workplace
 
-from smlocal.contract.outcome.statuses import COMPLETED
+from smlocal.contract.statuses import COMPLETED
 from smlocal.store.jobs import Store
 
 BOUND = 1.2
@@ -37,7 +37,7 @@ def home_with_jobs(folder: Path, count: int) -> Path:
             store.transition(
                 name,
                 status=COMPLETED.status,
-                secondary_status=COMPLETED.secondary,
+                phase=COMPLETED.phase,
                 message=COMPLETED.message,
                 at=time.time(),
             )

@@ -95,7 +95,7 @@ HABITS = MappingProxyType(
         "15 a mistyped word has a suggestion": (
             f"{_SCREENS}error-80.txt",
             f"{_UNIT}api/test_channel_names.py::test_a_mistyped_channel_is_refused",
-            f"{_UNIT}contract/validation/test_check.py::test_everything_is_told_at_once_with_its_line",
+            f"{_UNIT}platforms/sagemaker/contract/validation/test_check.py::test_everything_is_told_at_once_with_its_line",
             f"{_UNIT}cli/test_job_names.py::test_similar_names_are_suggested",
             f"{_JOB}test_bad_input.py::test_wrong_flags",
         ),
@@ -118,8 +118,8 @@ HABITS = MappingProxyType(
             f"{_UNIT}cli/commands/test_validate.py::test_strict_is_what_the_service_takes",
         ),
         "20 JSON Schemas of job file and result are published and tested": (
-            f"{_UNIT}jobfile/test_schema.py::test_every_member_is_there_with_what_becomes_of_it",
-            f"{_UNIT}contract/test_models.py::test_pydantic_decides_alike",
+            f"{_UNIT}platforms/sagemaker/jobfile/test_schema.py::test_every_member_is_there_with_what_becomes_of_it",
+            f"{_UNIT}platforms/sagemaker/contract/test_models.py::test_pydantic_decides_alike",
             f"{_LIFE}test_result_schema.py::test_of_jobs_that_end_in_each_way",
         ),
         "21 shells complete names of jobs; --help is instant": (

@@ -7,11 +7,11 @@ if TYPE_CHECKING:
     from smlocal.engine.interface import Engine
     from smlocal.errors import SmlocalError
     from smlocal.job.control.stop_requests import StopRequests
-    from smlocal.job.prepare.job_preparation import Prepared
+    from smlocal.job.prepared import Prepared
     from smlocal.job.reporter import Reporter
     from smlocal.job.supervisor import Result
-    from smlocal.jobfile.job_file import JobFile
     from smlocal.planning.model import JobPlan
+    from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
     from smlocal.store.jobs import Store
 
 
@@ -93,7 +93,7 @@ def supervise_prepared(
 
     from smlocal.engine.docker import connect
     from smlocal.job.control.stop_requests import StopSignals
-    from smlocal.job.prepare.job_preparation import find_credentials
+    from smlocal.job.prepared import find_credentials
     from smlocal.job.reporter import Reporter
     from smlocal.job.supervisor import supervise
     from smlocal.store.jobs import Store
@@ -129,7 +129,7 @@ def check_name(name: str, *, replace: bool) -> None:
 def plan_only(job: "JobFile", *, name: str, strict: bool) -> "JobPlan":
     """What `execute` would do. Nothing is run or pulled, and no job is made."""
     from smlocal.engine.docker import connect
-    from smlocal.job.prepare.job_preparation import plan_job
+    from smlocal.platforms.sagemaker.prepare.job_preparation import plan_job
     from smlocal.store.home import home_directory
 
     return plan_job(job, name=name, home=home_directory(), engine=connect(), strict=strict)
@@ -141,7 +141,7 @@ def _prepare(
     """Everything before the job is made. What is wrong is an error."""
     from smlocal.api.dead_shells import remove_dead_shells
     from smlocal.job.prepare.job_name import check_job_name
-    from smlocal.job.prepare.job_preparation import prepare
+    from smlocal.platforms.sagemaker.prepare.job_preparation import prepare
 
     check_job_name(store, name, replace=replace)
     remove_dead_shells(store.home)
@@ -158,7 +158,7 @@ def _with_report_files(prepared: "Prepared", *, report: str | None, junit: str |
         return prepared
     from dataclasses import replace as changed
 
-    from smlocal.job.finish.report_files import ReportFiles
+    from smlocal.job.finish.report_paths import ReportFiles
 
     return changed(prepared, report_files=ReportFiles.at(result=report, junit=junit))
 

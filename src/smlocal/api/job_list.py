@@ -72,7 +72,7 @@ def matching_jobs(pattern: str, selection: JobSelection | None = None) -> list[s
 
 def has_unpacked_artifacts(name: str) -> bool:
     """True if the only copy of what a job has written is in its folder here."""
-    from smlocal.job.finish.describe import LOCAL
+    from smlocal.job.documents import LOCAL
 
     with Store.open(home_directory()) as store:
         return bool(((store.document(name, LOCAL) or {}).get("Artifacts") or {}).get("Kept"))

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from smlocal.contract.outcome.rule_statuses import RULES
 from smlocal.job.event_kinds import RULE_ACTION
 from smlocal.job.finish.describe import describe_job
+from smlocal.platforms.sagemaker.contract.outcome.rule_statuses import RULES
 from smlocal.store.home import home_directory
 from smlocal.store.jobs import Store
 

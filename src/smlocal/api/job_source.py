@@ -9,7 +9,7 @@ from smlocal.api.overrides import Overrides
 if TYPE_CHECKING:
     from smlocal.errors import KeywordInvalidError
     from smlocal.jobfile.document import Document
-    from smlocal.jobfile.job_file import JobFile
+    from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 
 JobSource = str | os.PathLike[str] | Mapping[str, Any]
 """A job file, or a CreateTrainingJob request with an optional `Local` block."""
@@ -42,7 +42,7 @@ def read_document(
     on_message: Callable[[str], None] = lambda _: None,
 ) -> tuple["JobFile", str]:
     """The validated job and its name. `path`: the file of the document, if it may give the job its name."""
-    from smlocal.jobfile.job_file import read_job
+    from smlocal.platforms.sagemaker.jobfile.job_file import read_job
 
     override(document, given, fill_in=fill_in, on_message=on_message)
     name = document.data.get("TrainingJobName")
@@ -173,7 +173,7 @@ def default_job_name(path: str | None, image: str | None) -> str:
     """The name of a job without one: the file's name, or the image's, and the time."""
     from datetime import datetime
 
-    from smlocal.contract.identity import default_name
+    from smlocal.platforms.sagemaker.contract.identity import default_name
 
     image = image or "job"
     stem = os.path.splitext(os.path.basename(path))[0] if path else image.rpartition("/")[2].partition(":")[0]

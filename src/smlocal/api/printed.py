@@ -5,7 +5,7 @@ import time
 from threading import Semaphore
 from typing import TYPE_CHECKING
 
-from smlocal.contract.outcome.statuses import StopCause
+from smlocal.contract.statuses import StopCause
 from smlocal.engine.interface import Written
 from smlocal.job.reporter import Reporter
 from smlocal.planning.model import JobPlan

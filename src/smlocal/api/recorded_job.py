@@ -11,7 +11,7 @@ from smlocal.errors import UsageRefusedError
 if TYPE_CHECKING:
     from smlocal.contract.validation.member_path import Path
     from smlocal.jobfile.document import Document
-    from smlocal.jobfile.job_file import JobFile
+    from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 
 _STAMP = re.compile(r"-\d{8}-\d{6}-\d{3}$")
 """The time at the end of a name that smlocal made."""
@@ -32,7 +32,7 @@ def read_recorded(
 ) -> tuple["JobFile", str]:
     """The validated job of another run, and its name. Paths in the record start where they started the first time."""
     from smlocal.api.job_source import read_document
-    from smlocal.job.finish.describe import JOB, LOCAL, RECALL
+    from smlocal.job.documents import JOB, LOCAL, RECALL
     from smlocal.jobfile.document import Document, RanBefore
     from smlocal.store.home import home_directory
     from smlocal.store.jobs import Store
@@ -77,7 +77,7 @@ def member_path(text: str) -> "Path":
 def _new_name(recorded: str) -> str:
     from datetime import datetime
 
-    from smlocal.contract.identity import default_name
+    from smlocal.platforms.sagemaker.contract.identity import default_name
 
     return default_name(_STAMP.sub("", recorded), datetime.now().astimezone())
 

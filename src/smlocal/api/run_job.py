@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from queue import SimpleQueue
 
     from smlocal.job.reporter import Reporter
-    from smlocal.jobfile.job_file import JobFile
+    from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 
 
 def run_job(asked: "JobFile", name: str, *, detach: bool, replace: bool, show: bool, strict: bool) -> None:

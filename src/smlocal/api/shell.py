@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from smlocal.engine.interface import ProcessStreams
     from smlocal.job.reporter import Reporter
     from smlocal.job.shell.program import Program
-    from smlocal.jobfile.job_file import JobFile
     from smlocal.planning.model import HostPlan, JobPlan
+    from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
     from smlocal.store.records import JobRecord
 
 
@@ -29,7 +29,7 @@ class JobWithContainers:
 
 def find_containers(name: str) -> JobWithContainers | None:
     """None for an ended job that has kept nothing."""
-    from smlocal.job.finish.describe import RECALL
+    from smlocal.job.documents import RECALL
     from smlocal.job.finish.kept import is_kept
     from smlocal.planning.recall import recall
     from smlocal.store.home import home_directory
@@ -43,7 +43,7 @@ def find_containers(name: str) -> JobWithContainers | None:
         if recalled is None:  # submitted, and not prepared yet
             raise ContainerNotRunningError(
                 f"the job '{name}' has no container yet",
-                details=[f"The job is in the phase {record.secondary_status}."],
+                details=[f"The job is in the phase {record.phase}."],
                 remedy=["Try again while it is training."],
             )
         return JobWithContainers(plan=recall(recalled), record=record, home=store.home)
@@ -73,7 +73,7 @@ def shell_in_job(
     if container is None or not is_running(engine, container):
         raise ContainerNotRunningError(
             f"no container of {chosen.host.name} of the job '{plan.name}' is running now",
-            details=[f"The job is in the phase {record.secondary_status}."],
+            details=[f"The job is in the phase {record.phase}."],
             remedy=[
                 "Try again while it is training, or when it has ended. smlocal run --keep failed keeps the containers."
             ],
@@ -97,18 +97,18 @@ def shell_in_new_container(
     """In a container as the job would have it at its start. No job is recorded."""
     from smlocal.engine.docker import connect
     from smlocal.job.shell.staged import shell_in_new
+    from smlocal.platforms.sagemaker.prepare.job_preparation import prepare
     from smlocal.store.home import home_directory, prepare_home
 
     home = prepare_home(home_directory())
     remove_dead_shells(home)
+    engine = connect()
     with shell_in_new(
-        job,
+        lambda: prepare(job, name=name, home=home, engine=engine, reporter=reporter, strict=strict),
         program,
-        name=name,
         choose=lambda plan: host_of(plan, host),
-        strict=strict,
         home=home,
-        engine=connect(),
+        engine=engine,
         reporter=reporter,
         ready=ready,
     ) as streams:

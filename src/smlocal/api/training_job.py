@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from smlocal.api.artifact import Artifact
     from smlocal.api.overrides import Overrides
-    from smlocal.contract.outcome.statuses import SecondaryStatus, TrainingJobStatus
+    from smlocal.contract.statuses import JobPhase, JobStatus
     from smlocal.job.finish.publish import PublishResult
     from smlocal.job.metrics.job_metrics import JobMetrics
     from smlocal.store.jobs import Store
@@ -35,16 +35,16 @@ class TrainingJob:
         return f"{type(self).__name__}({self.name!r})"
 
     @property
-    def status(self) -> "TrainingJobStatus":
+    def status(self) -> "JobStatus":
         """TrainingJobStatus: `InProgress`, `Stopping`, `Completed`, `Failed` or `Stopped`; a string."""
         with self._store() as store:
             return store.get(self.name).status
 
     @property
-    def secondary_status(self) -> "SecondaryStatus":
+    def secondary_status(self) -> "JobPhase":
         """SecondaryStatus, such as `Downloading`; a string."""
         with self._store() as store:
-            return store.get(self.name).secondary_status
+            return store.get(self.name).phase
 
     @property
     def failure_reason(self) -> str | None:
@@ -171,7 +171,7 @@ class TrainingJob:
         Returns `Local.Artifacts` of `describe()`. `NothingToPackError` if everything is packed.
         """
         from smlocal.job.finish.unpacked import pack_again
-        from smlocal.job.prepare.output_folder import folder_at
+        from smlocal.platforms.sagemaker.prepare.output_folder import folder_at
 
         folder = None if output is None else folder_at(os.fspath(output), os.getcwd())
         with self._store() as store:

@@ -29,7 +29,7 @@ def validate_file(path: str, *, strict: bool, prepare: "Callable[[Document], Non
     """
     from smlocal.api.job_source import read_document, read_file, read_standard_input
     from smlocal.api.overrides import Overrides
-    from smlocal.job.prepare.absent_paths import absent_paths
+    from smlocal.platforms.sagemaker.prepare.absent_paths import absent_paths
 
     file = "stdin" if path == "-" else path
     try:

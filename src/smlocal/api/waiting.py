@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterable
 
-from smlocal.contract.outcome.statuses import TrainingJobStatus
+from smlocal.contract.statuses import JobStatus
 from smlocal.errors import WaitTimeoutError
 from smlocal.job.control.orphans import ensure_supervised
 from smlocal.store.home import home_directory
@@ -13,16 +13,14 @@ from smlocal.store.lease import supervised
 _MIN_PAUSE, _MAX_PAUSE = 0.02, 0.25
 
 
-def wait_for_jobs(
-    names: Iterable[str], *, timeout: float | None, home: str | None = None
-) -> dict[str, TrainingJobStatus]:
+def wait_for_jobs(names: Iterable[str], *, timeout: float | None, home: str | None = None) -> dict[str, JobStatus]:
     """The status that each job ended with. Jobs without a supervisor get one.
 
     `WaitTimeoutError` if they have not all ended after `timeout` seconds.
     """
     deadline = None if timeout is None else time.monotonic() + timeout
     pause = _MIN_PAUSE
-    ended: dict[str, TrainingJobStatus] = {}
+    ended: dict[str, JobStatus] = {}
     pending = list(dict.fromkeys(names))
     with Store.open(home_directory() if home is None else home) as store:
         while True:

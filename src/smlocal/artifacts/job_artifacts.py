@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal
 from smlocal.artifacts.archive import Progress, write_archive
 from smlocal.artifacts.model_folder import write_model_folder
 from smlocal.artifacts.tree import Clash, HostTree, WriteReport
-from smlocal.contract import paths
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources.progress import Meter
 
@@ -34,6 +33,8 @@ def write_artifacts(
     model: Sequence[HostTree],
     output: Sequence[HostTree],
     *,
+    model_folder: str,
+    output_folder: str,
     destination: str,
     compression: Literal["GZIP", "NONE"] = "GZIP",
     merge_output: bool = False,
@@ -44,6 +45,7 @@ def write_artifacts(
 ) -> Artifacts:
     """Write the artifacts into the folder `destination` (`<output>/<job>/output`). Hosts are given in host order.
 
+    `model_folder` and `output_folder` are paths in the container.
     `model.tar.gz` has the files of all hosts. `output.tar.gz` has those of the first host only, as on the service,
     unless `merge_output`. `working` is called several times a second with the progress. `replaces` are artifacts of an
     earlier job, which may be replaced. `owner` marks unfinished files (`atomic_write`).
@@ -57,11 +59,11 @@ def write_artifacts(
         progress = _progress("model", working, publisher)
         model_report = write_model_folder(model, path, progress=progress, replace=path in replaces, owner=owner)
         if publisher is not None and model_report is not None:
-            publisher.add_folder(path)
+            publisher.add_folder(path, original=model_folder)
 
     kept = output if merge_output else output[:1]
     not_kept = [
-        f"{tree.host}: its files in /opt/ml/output/data are not in output.tar.gz; the service kept"
+        f"{tree.host}: its files in {output_folder} are not in output.tar.gz; the service kept"
         f" only {output[0].host}'s (2020; Local.MergeOutput)"
         for tree in output[len(kept) :]
         if tree.entries
@@ -75,7 +77,7 @@ def write_artifacts(
         output=output_report.path if output_report else None,
         output_bytes=output_report.bytes_out if output_report else 0,
         notes=(*_notes(model_report, model), *not_kept, *_notes(output_report, kept)),
-        clashes=(*_clashes(model_report, paths.MODEL), *_clashes(output_report, paths.OUTPUT_DATA)),
+        clashes=(*_clashes(model_report, model_folder), *_clashes(output_report, output_folder)),
     )
 
 

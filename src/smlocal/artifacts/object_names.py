@@ -4,7 +4,6 @@ import posixpath
 from collections.abc import Mapping
 
 from smlocal.artifacts.tree import Entry, HostTree
-from smlocal.contract import paths
 from smlocal.errors import ArtifactError
 from smlocal.quick_dataclass import dataclass
 
@@ -27,11 +26,11 @@ class FolderObjects:
     notes: tuple[str, ...]
 
 
-def folder_objects(tree: HostTree) -> FolderObjects:
+def folder_objects(tree: HostTree, *, original: str) -> FolderObjects:
     """An object for each file, and one for each link to a file of this folder.
 
     Links to anything else are skipped, so that no other file leaves this machine. `ArtifactError` for a name that an
-    object cannot have.
+    object cannot have. `original` is the path that the folder had in the container.
     """
     entries = {entry.path: entry for entry in tree.entries}
     parents = {posixpath.dirname(entry.path) for entry in tree.entries}
@@ -43,7 +42,7 @@ def folder_objects(tree: HostTree) -> FolderObjects:
             if entry.path not in parents:
                 notes.append(f"{shown}/ is empty and was not uploaded: S3 has no directories")
             continue
-        file = entry if entry.is_file else _resolve(entry, entries)
+        file = entry if entry.is_file else _resolve(entry, entries, original)
         if file is None:
             notes.append(f"{shown} is a link to a file outside the model and was not uploaded")
         else:
@@ -59,7 +58,7 @@ def _decode(path: bytes) -> str:
         raise ArtifactError(f"Artifact upload failed:the name {shown} is not UTF-8, which S3 does not allow") from error
 
 
-def _resolve(link: Entry, entries: Mapping[bytes, Entry]) -> Entry | None:
+def _resolve(link: Entry, entries: Mapping[bytes, Entry], original: str) -> Entry | None:
     """The file that a link points to; None if it is not in the folder."""
     names = link.path.split(b"/")
     current, pending = names[:-1], [names[-1]]
@@ -82,7 +81,7 @@ def _resolve(link: Entry, entries: Mapping[bytes, Entry]) -> Entry | None:
             return None if any(pending) else found
         else:
             links += 1
-            target = _relative_target(found.target)
+            target = _relative_target(found.target, original)
             if target is None or links > _MOST_LINKS:
                 return None
             current = [] if found.target.startswith(b"/") else current
@@ -90,9 +89,9 @@ def _resolve(link: Entry, entries: Mapping[bytes, Entry]) -> Entry | None:
     return None
 
 
-def _relative_target(target: bytes) -> bytes | None:
-    """A relative target unchanged, and one below the container's `/opt/ml/model` relative to it; None for others."""
+def _relative_target(target: bytes, original: str) -> bytes | None:
+    """A relative target unchanged, and one below the folder in the container relative to it; None for others."""
     if not target.startswith(b"/"):
         return target
-    model = f"{paths.MODEL}/".encode()
-    return target[len(model) :] if target.startswith(model) else None
+    folder = f"{original}/".encode()
+    return target[len(folder) :] if target.startswith(folder) else None

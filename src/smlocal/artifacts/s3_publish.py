@@ -136,12 +136,15 @@ class Publisher:
         self.archive_grew(size)
         self.archive_finished()
 
-    def add_folder(self, path: str) -> None:
-        """Upload each file below a folder as an object below the folder's name, without it if `path` ends with `/`."""
+    def add_folder(self, path: str, *, original: str) -> None:
+        """Upload each file below a folder as an object below the folder's name, without it if `path` ends with `/`.
+
+        `original` is the path that the folder had in the container.
+        """
         try:
             with artifact_errors():
                 tree = walk("", path)
-            found = folder_objects(tree)
+            found = folder_objects(tree, original=original)
         except ArtifactError as error:
             self._refusal = error.sentence
             return

@@ -8,7 +8,6 @@ from errno import EACCES, EDQUOT, ENOENT, ENOSPC, EPERM
 from smlocal.channels.duplicate import Duplicator
 from smlocal.channels.interface import Check, Means, no_check
 from smlocal.contract.listing import Listing
-from smlocal.contract.outcome.failure_reason import client_error
 from smlocal.errors import StagingError
 from smlocal.removal import remove_tree
 
@@ -119,4 +118,4 @@ def _failed(listing: Listing, path: str, error: OSError) -> StagingError:
     else:
         text = _S3_ERRORS.get(error.errno or 0, f"InternalError: {error.strerror}")
         reason = f"Unable to download object {listing.uri(path)} ({text})"
-    return StagingError(client_error(f"Data download failed:{reason}"), details=(str(error),))
+    return StagingError(f"Data download failed:{reason}", details=(str(error),))

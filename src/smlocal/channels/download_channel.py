@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from smlocal.channels.cache.sealed_tree import folders_of, make_folders, seal
 from smlocal.channels.download_listing import check_paths, with_sizes_and_etags, without_duplicates
 from smlocal.contract.listing import Listing
-from smlocal.contract.outcome.failure_reason import client_error
 from smlocal.errors import StagingError
 from smlocal.removal import remove_tree
 from smlocal.sources.progress import Meter, Progress
@@ -60,17 +59,17 @@ def service_errors() -> Iterator[None]:
         from smlocal.sources.s3.failure_reasons import download_failure
 
         why = download_failure(error)
-        raise StagingError(client_error(f"Data download failed:{why}"), details=(str(error),)) from error
+        raise StagingError(f"Data download failed:{why}", details=(str(error),)) from error
     except OSError as error:
         full = error.errno in _FULL
         why = "Insufficient disk space" if full else f"InternalError: {error.strerror or error}"
-        raise StagingError(client_error(f"Data download failed:{why}"), details=(str(error),)) from error
+        raise StagingError(f"Data download failed:{why}", details=(str(error),)) from error
 
 
 def downloadable(listing: Listing) -> Listing:
     """The listing with every path once; `StagingError` if it cannot be written to a folder."""
     if listing.failure is not None:
-        raise StagingError(client_error(f"Data download failed:{listing.failure}"))
+        raise StagingError(f"Data download failed:{listing.failure}")
     wanted = without_duplicates(listing)
     check_paths(wanted)
     return wanted

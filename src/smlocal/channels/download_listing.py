@@ -8,7 +8,6 @@ from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, TypeVar
 
 from smlocal.contract.listing import Listing
-from smlocal.contract.outcome.failure_reason import client_error
 from smlocal.errors import StagingError
 from smlocal.sources.s3.interface import S3Object
 
@@ -70,7 +69,7 @@ def _problem(paths: Sequence[str]) -> str:
 
 
 def _invalid(uri: str, why: str) -> StagingError:
-    return StagingError(client_error(f"Data download failed:Unable to download object {uri} (InternalError: {why})"))
+    return StagingError(f"Data download failed:Unable to download object {uri} (InternalError: {why})")
 
 
 def with_sizes_and_etags(listing: Listing, store: "Callable[[], S3Client]") -> Listing:

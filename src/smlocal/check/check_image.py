@@ -15,8 +15,8 @@ from smlocal.check.registry import check_ids, chosen_rules
 from smlocal.check.subject import Profile, Subject
 from smlocal.check.timeout import DEFAULT_TIMEOUT
 from smlocal.engine.interface import Engine
-from smlocal.jobfile.job_file import JobFile
-from smlocal.planning.entrypoint import is_model_trainer
+from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
+from smlocal.platforms.sagemaker.planning.entrypoint import is_model_trainer
 
 
 def check_image(

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 from smlocal.check.interface import Finding, Ignored, Outcome, RuleResult
 from smlocal.check.registry import check_ids
-from smlocal.jobfile.job_file import JobFile
+from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 from smlocal.quick_dataclass import dataclass
 
 

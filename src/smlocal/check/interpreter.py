@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from smlocal.planning.entrypoint import is_shell
+from smlocal.platforms.sagemaker.planning.entrypoint import is_shell
 
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*$")
 _R = "Rscript"

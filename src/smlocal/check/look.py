@@ -12,8 +12,8 @@ from smlocal.check.reading.saved_image import BrokenImageError, SavedImage, read
 from smlocal.check.subject import Profile, Step, Subject
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Engine, Resource, ResourceKind
 from smlocal.errors import EngineError, ImageArchiveError, ImageMissingError, ImageNameError
-from smlocal.jobfile.job_file import JobFile
 from smlocal.planning.facts import ImageFacts
+from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 from smlocal.readable import readable_bytes
 
 _NO_PROGRAM = "/smlocal-look-does-not-exist"

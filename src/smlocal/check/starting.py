@@ -9,7 +9,7 @@ from smlocal.check.program_files import Script, read_program
 from smlocal.check.shell_script import hands_over
 from smlocal.check.subject import Subject
 from smlocal.check.user import User, user_of
-from smlocal.planning.entrypoint import init_program, is_shell
+from smlocal.platforms.sagemaker.planning.entrypoint import init_program, is_shell
 from smlocal.quick_dataclass import dataclass
 
 _INIT_OPTIONS_WITH_VALUE = {"-p", "-e", "-r", "--rewrite"}

@@ -7,8 +7,8 @@ from enum import StrEnum
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.image_files import ImageFiles
 from smlocal.check.jobs.interface import Jobs
-from smlocal.jobfile.job_file import JobFile
 from smlocal.planning.facts import ImageFacts
+from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 from smlocal.quick_dataclass import dataclass
 
 DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

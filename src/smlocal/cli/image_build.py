@@ -9,7 +9,7 @@ import click
 from smlocal.cli.ended_by_signals import ended_by_signals
 
 if TYPE_CHECKING:
-    from smlocal.jobfile.job_file import JobFile
+    from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 
 
 def with_built_image(given: dict[str, Any], *, image_needed: bool) -> dict[str, Any]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from smlocal.api.overrides import Overrides
     from smlocal.errors import JobFileMissingError
     from smlocal.jobfile.document import Document
-    from smlocal.jobfile.job_file import JobFile
+    from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 
 JOB_FILE_ENDINGS = (".yaml", ".yml", ".json")
 

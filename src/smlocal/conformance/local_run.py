@@ -12,8 +12,8 @@ from smlocal.api.run import run
 from smlocal.api.training_job import TrainingJob
 from smlocal.conformance.cases import PREFIX, READY, Case, request
 from smlocal.conformance.context import image_tag, write_context, write_data
-from smlocal.contract.identity import default_name
 from smlocal.errors import BuildFailedError, JobFinishedError, SmlocalError
+from smlocal.platforms.sagemaker.contract.identity import default_name
 
 DEFAULT_GRACE = 120
 """Seconds, as on the service."""

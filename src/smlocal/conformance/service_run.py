@@ -11,7 +11,6 @@ from typing import Any
 
 from smlocal.conformance.cases import DATA, READY, Case, request
 from smlocal.conformance.context import write_file
-from smlocal.contract.identity import default_name
 from smlocal.errors import (
     ServiceForbiddenError,
     ServiceRefusedError,
@@ -19,6 +18,7 @@ from smlocal.errors import (
     SmlocalError,
     UsageRefusedError,
 )
+from smlocal.platforms.sagemaker.contract.identity import default_name
 from smlocal.quick_dataclass import dataclass
 from smlocal.remote.service import Service
 

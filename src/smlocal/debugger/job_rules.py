@@ -9,7 +9,6 @@ from dataclasses import field, replace
 from threading import Event, Lock, Thread
 from typing import Any
 
-from smlocal.contract.outcome.rule_statuses import RULE, RULES, RuleStatus, first_statuses, rule_status
 from smlocal.debugger.action_endpoint import ActionEndpoint, acts, endpoint_folder
 from smlocal.debugger.rule_container import MEMORY, result_folder, rule_container
 from smlocal.debugger.rule_result import RuleResult, read_result
@@ -17,6 +16,13 @@ from smlocal.engine.interface import RULE_LABEL, RUN_LABEL, Engine, Resource, Re
 from smlocal.errors import EngineError, EngineLostError, HomeUnusableError, MachineNotReadyError, StagingError
 from smlocal.planning.model import JobPlan
 from smlocal.planning.rules import RulePlan
+from smlocal.platforms.sagemaker.contract.outcome.rule_statuses import (
+    RULE,
+    RULES,
+    RuleStatus,
+    first_statuses,
+    rule_status,
+)
 from smlocal.quick_dataclass import dataclass
 from smlocal.readable import readable_bytes
 from smlocal.removal import remove_tree

@@ -6,7 +6,7 @@ import stat
 from collections.abc import Mapping
 from typing import Any
 
-from smlocal.contract.outcome.rule_statuses import RuleStatus
+from smlocal.platforms.sagemaker.contract.outcome.rule_statuses import RuleStatus
 from smlocal.quick_dataclass import dataclass
 
 _FILE = "status.json"

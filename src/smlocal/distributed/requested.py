@@ -1,34 +1,16 @@
 """Whether a job gets the stand-in for SageMaker's data parallel library, and with which settings."""
 
 import json
-from collections.abc import Mapping
 from typing import Any, Final
 
-from smlocal.contract.model.request import CreateTrainingJobRequest
 from smlocal.jobfile.local_settings import LocalSettings
-from smlocal.quick_dataclass import dataclass
+from smlocal.planning.data_parallel import DataParallelPlan
+from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest
 
 ENABLED: Final = "sagemaker_distributed_dataparallel_enabled"
 """The hyperparameter that asks for the library."""
 DDP_ENABLED: Final = "sagemaker_pytorch_ddp_enabled"
 """The hyperparameter that asks the toolkit for PyTorch's own data parallelism, with the launcher of the library."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DataParallelPlan:
-    """The stand-in, as the containers of one job get it."""
-
-    mode: str = "plain"
-    """`plain`: PyTorch's own reductions; `balanced`: by servers that have equal parts of a buffer."""
-    fusion_buffer_bytes: int | None = None
-    """None: what the script says."""
-    strict: bool = False
-    """True to refuse what the library refuses."""
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """What the stand-in reads in the container."""
-        return {"Mode": self.mode, "FusionBufferBytes": self.fusion_buffer_bytes, "Strict": self.strict}
 
 
 def asks_for_library(request: CreateTrainingJobRequest) -> bool:

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Final
 
-from smlocal.contract.documents.hosts import Host
-from smlocal.contract.instance_types import instance_type, is_this_machine
-from smlocal.contract.model.request import CreateTrainingJobRequest
+from smlocal.contract.hosts import Host
 from smlocal.distributed.requested import asks_for_data_parallel, asks_for_library, hyperparameter
+from smlocal.platforms.sagemaker.contract.instance_types import instance_type, is_this_machine
+from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest
 
 SUPPORTED: Final = ("ml.p3.16xlarge", "ml.p3dn.24xlarge", "ml.p4d.24xlarge", "ml.p4de.24xlarge")
 """The instance types that the library runs on."""

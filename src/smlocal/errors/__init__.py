@@ -528,6 +528,12 @@ class ArtifactError(SmlocalError):
 
 
 class StagingError(SmlocalError):
-    """A channel's data cannot be delivered. The sentence is the service's FailureReason."""
+    """A channel's data cannot be delivered. The sentence says what the platform says of it."""
 
     id = "staging"
+
+
+class StreamNotStartedError(StagingError):
+    """What streams a channel could not be started. That is the fault of this machine."""
+
+    id = "stream-not-started"

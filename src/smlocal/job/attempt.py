@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
-from smlocal.contract.outcome import failure_reason
-from smlocal.contract.outcome.statuses import SecondaryStatus, StatusMessage
+from smlocal.contract.failures import CANNOT_PULL, INTERNAL_ERROR, Failure, FailureKind, input_failure
+from smlocal.contract.statuses import JobPhase, PhaseMessage
 from smlocal.engine.timeouts import chosen_timeouts
 from smlocal.errors import (
     EngineError,
@@ -16,6 +16,7 @@ from smlocal.errors import (
     HomeUnusableError,
     MachineNotReadyError,
     StagingError,
+    StreamNotStartedError,
 )
 from smlocal.job import details
 from smlocal.job.container_events import ContainerExited, ThreadDied, unexpected_error
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from smlocal.job.control.history import Past
     from smlocal.job.credential_endpoint import CredentialEndpoint
 
-HOME_FULL = failure_reason.client_error("Data download failed:Insufficient disk space")
+HOME_FULL = input_failure("Data download failed:Insufficient disk space")
 """The disk with the job's folder became full before a container ran."""
 _RUNTIME_ERROR = "OCI runtime"
 
@@ -76,7 +77,7 @@ class Attempt:
             plan=self.plan,
             home=context.store.home,
             reporter=context.reporter,
-            on_failure=lambda reason, why: context.events.put(FeedFailed(reason=reason, explanation=why)),
+            on_failure=lambda failure, why: context.events.put(FeedFailed(failure=failure, explanation=why)),
             check=context.stop_requests.check_interruptible,
         )
 
@@ -89,19 +90,19 @@ class Attempt:
         """Bring the data and create the containers. An error here fails the job."""
         phases = self.context.phases
         with_data = pull_refused is None and any(host.channels or host.pipes for host in self.plan.hosts)
-        message = StatusMessage.DOWNLOADING_DATA if with_data else StatusMessage.DOWNLOADING_IMAGE
-        phases.enter(SecondaryStatus.DOWNLOADING, message, started=True)
+        message = PhaseMessage.DOWNLOADING_DATA if with_data else PhaseMessage.DOWNLOADING_IMAGE
+        phases.enter(JobPhase.DOWNLOADING, message, started=True)
         if pull_refused is not None:
-            self.fail(failure_reason.CANNOT_PULL, pull_refused)
+            self.fail(CANNOT_PULL, pull_refused)
         elif self.faults.fails("Before"):
-            self.fail(failure_reason.INTERNAL_ERROR, "simulated by Local.Faults before training")
+            self.fail(INTERNAL_ERROR, "simulated by Local.Faults before training")
         else:
             self._stage()
         phases.leave(details.downloaded(self.plan, self.runs.values()), good=not self.outcome.failed)
 
     def train(self) -> None:
         """Start the containers and watch them to their end."""
-        self.context.phases.enter(SecondaryStatus.TRAINING, StatusMessage.TRAINING)
+        self.context.phases.enter(JobPhase.TRAINING, PhaseMessage.TRAINING)
         started, error = start_hosts(list(self.runs.values()))
         self.on_running()
         if error is not None:
@@ -160,17 +161,17 @@ class Attempt:
         if isinstance(error, EngineLostError | EngineUnreachableError):
             self._engine_lost(error.sentence)
         elif not self.outcome.decided:
-            self.fail(failure_reason.INTERNAL_ERROR, _with_details(error))
+            self.fail(INTERNAL_ERROR, _with_details(error))
 
     def simulate_fault_after_training(self) -> None:
         """Fail if `Local.Faults` wants an internal error now."""
         if not self.outcome.decided and self.faults.fails("After"):
-            self.fail(failure_reason.INTERNAL_ERROR, "simulated by Local.Faults after training")
+            self.fail(INTERNAL_ERROR, "simulated by Local.Faults after training")
 
-    def fail(self, reason: str, explanation: str | None) -> None:
+    def fail(self, failure: Failure, explanation: str | None) -> None:
         """Make the attempt fail for this reason."""
         self.explanation = explanation
-        self.outcome = replace(self.outcome, failure_reason=reason)
+        self.outcome = replace(self.outcome, failure=failure)
 
     def _stage(self) -> None:
         staged = False
@@ -200,7 +201,7 @@ class Attempt:
         context.stop_requests.check()
         stage_hosts([self.host_run(host) for host in self.plan.hosts], context.stop_requests)
         context.stop_requests.check()
-        context.phases.change_message(StatusMessage.DOWNLOADING_IMAGE)
+        context.phases.change_message(PhaseMessage.DOWNLOADING_IMAGE)
 
     def _watch(self, running: Iterable[str]) -> Watch:
         stop = self.plan.stop
@@ -223,7 +224,7 @@ class Attempt:
         if watch.lost is not None:
             self._engine_lost(watch.lost)
         self.explanation = self.explanation or watch.explanation
-        if self.outcome.failure_reason == failure_reason.INTERNAL_ERROR and self.explanation is None:
+        if self.outcome.failure == INTERNAL_ERROR and self.explanation is None:
             self.explanation = "simulated by Local.Faults during training"
         ended = {end.host for end in self.outcome.ends}
         for run in started:
@@ -274,7 +275,7 @@ class Attempt:
                     context.reporter.stopping(cause, None if idle else grace)
                 case RecordInterruption():
                     context.record(INTERRUPTION, {})
-                    context.phases.enter(SecondaryStatus.INTERRUPTED, StatusMessage.INTERRUPTED)
+                    context.phases.enter(JobPhase.INTERRUPTED, PhaseMessage.INTERRUPTED)
                 case Terminate(hosts=hosts):
                     self._signal("SIGTERM", hosts)
                 case Kill(hosts=hosts):
@@ -328,7 +329,7 @@ class Attempt:
         self.engine_lost = True
         if not self.outcome.decided:
             why = f"the connection to the engine was lost while the job was running: {why}"
-            self.fail(failure_reason.INTERNAL_ERROR, why)
+            self.fail(INTERNAL_ERROR, why)
 
     def _handle_error(self, error: Exception) -> None:
         """An error before PID 1 ran. A stop that was requested meanwhile takes precedence."""
@@ -341,10 +342,12 @@ class Attempt:
     def _fail_before_training(self, error: Exception) -> None:
         """Fail with the reason that the service would give."""
         match error:
+            case StreamNotStartedError():
+                self.fail(INTERNAL_ERROR, "; ".join(error.details))
             case StagingError():
-                self.fail(error.sentence, "; ".join(error.details) or None)
+                self.fail(input_failure(error.sentence), "; ".join(error.details) or None)
             case OSError():
-                self.fail(failure_reason.client_error(_download_failure(error)), str(error))
+                self.fail(input_failure(_download_failure(error)), str(error))
             case EngineLostError() | EngineUnreachableError():
                 self._engine_lost(error.sentence)
             case EngineError():
@@ -352,9 +355,9 @@ class Attempt:
             case HomeUnusableError():
                 self.fail(HOME_FULL, _with_details(error))
             case MachineNotReadyError():
-                self.fail(failure_reason.INTERNAL_ERROR, _with_details(error))
+                self.fail(INTERNAL_ERROR, _with_details(error))
             case _:
-                self.fail(failure_reason.INTERNAL_ERROR, unexpected_error(error))
+                self.fail(INTERNAL_ERROR, unexpected_error(error))
 
     def _cannot_start(self, error: EngineError) -> None:
         """An error of the runtime is the image's fault, any other error the machine's."""
@@ -362,11 +365,12 @@ class Attempt:
             from smlocal.job.decide.start_hints import start_hints  # most containers start
             from smlocal.job.host.staging import mounts
 
-            self.outcome = replace(self.outcome, start_error=error.sentence)
+            failure = Failure(kind=FailureKind.START, message=error.sentence)
+            self.outcome = replace(self.outcome, failure=failure)
             mounted = [mount.target for mount in mounts(self.plan, self.plan.hosts[0])]
             self.hints += start_hints(error.sentence, mounted)
         else:
-            self.fail(failure_reason.INTERNAL_ERROR, f"the engine could not start a container: {error.sentence}")
+            self.fail(INTERNAL_ERROR, f"the engine could not start a container: {error.sentence}")
 
 
 def _with_details(error: EngineError | MachineNotReadyError) -> str:

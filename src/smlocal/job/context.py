@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Mapping
 
-from smlocal.contract.outcome.statuses import SecondaryStatus, StatusMessage, StopCause
+from smlocal.contract.statuses import JobPhase, PhaseMessage, StopCause
 from smlocal.engine.interface import Engine
 from smlocal.job.control.requests import StoredRequests
 from smlocal.job.control.stop_requests import StopRequests
@@ -48,8 +48,8 @@ class Context:
     def record_stop(self, cause: StopCause, grace: float) -> None:
         """Record a stop and the new status in one transaction, before anything is done about it."""
         data = {"Cause": cause, "Grace": grace, "By": self.stored_requests.token}
-        self.store.add_request(self.job, at=time.time(), kind=STOP, data=data, stopping=StatusMessage.STOPPING)
-        self.phases.enter(SecondaryStatus.STOPPING, StatusMessage.STOPPING)
+        self.store.add_request(self.job, at=time.time(), kind=STOP, data=data, stopping=PhaseMessage.STOPPING)
+        self.phases.enter(JobPhase.STOPPING, PhaseMessage.STOPPING)
 
 
 def new_token() -> str:

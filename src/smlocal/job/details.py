@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from smlocal.artifacts.job_artifacts import Artifacts
 from smlocal.channels.interface import Means
+from smlocal.contract.failures import FailureKind
 from smlocal.contract.listing import Listing
 from smlocal.job.decide.attempt_outcome import AttemptOutcome
 from smlocal.job.host.host_run import HostRun
@@ -56,7 +57,7 @@ def _part(name: str, listing: Listing, how: str, *, file_system: str = "") -> st
 def ended(outcome: AttemptOutcome) -> str:
     """Exit codes."""
     if not outcome.ends:
-        return "could not start" if outcome.start_error is not None else ""
+        return "could not start" if outcome.failure is not None and outcome.failure.kind is FailureKind.START else ""
     if len(outcome.ends) == 1:
         (end,) = outcome.ends
         how = "killed after SIGTERM" if end.killed else f"exit {end.exit_code}"

@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import field
 
-from smlocal.contract.outcome.statuses import SecondaryStatus, StatusMessage, TrainingJobStatus
+from smlocal.contract.statuses import JobPhase, JobStatus, PhaseMessage
 from smlocal.job.reporter import Reporter
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
@@ -21,14 +21,14 @@ class Phases:
     stopping: bool = False
     """Once a stop is recorded, the status stays `Stopping` in all later phases."""
     seconds: dict[str, float] = field(default_factory=dict)
-    _current: SecondaryStatus | None = None
+    _current: JobPhase | None = None
     _began: float = 0.0
     _ended: float | None = None
     """When the phase ended, by the wall clock, if that was before this process looked."""
 
     def begin(self) -> None:
         """Begin the first phase; the store has it since the job was created."""
-        self._set(SecondaryStatus.STARTING, time.time())
+        self._set(JobPhase.STARTING, time.time())
 
     def resume(self, past: Sequence[Transition], *, stopping: bool, ended: float | None) -> None:
         """Continue in the last of these phases, in which an earlier supervisor died.
@@ -43,17 +43,15 @@ class Phases:
         if ended is not None:
             self._ended = max(current.started, min(ended, time.time()))
 
-    def enter(
-        self, phase: SecondaryStatus, message: StatusMessage, *, started: bool = False, ended: bool = False
-    ) -> None:
+    def enter(self, phase: JobPhase, message: PhaseMessage, *, started: bool = False, ended: bool = False) -> None:
         """Begin the next phase; `started` and `ended` set TrainingStartTime and TrainingEndTime."""
         self.leave()
         at = time.time() if self._ended is None else self._ended
-        self.stopping = self.stopping or phase is SecondaryStatus.STOPPING
+        self.stopping = self.stopping or phase is JobPhase.STOPPING
         self.store.transition(
             self.job,
             status=self._status,
-            secondary_status=phase,
+            phase=phase,
             message=message,
             at=at,
             start_training=started,
@@ -61,12 +59,10 @@ class Phases:
         )
         self._set(phase, at)
 
-    def change_message(self, message: StatusMessage) -> None:
+    def change_message(self, message: PhaseMessage) -> None:
         """Change the message of the phase: the service shows the latest one."""
         if self._current is not None:
-            self.store.transition(
-                self.job, status=self._status, secondary_status=self._current, message=message, at=time.time()
-            )
+            self.store.transition(self.job, status=self._status, phase=self._current, message=message, at=time.time())
 
     def leave(self, detail: str = "", *, good: bool = True) -> None:
         """End the current phase, if there is one."""
@@ -79,13 +75,13 @@ class Phases:
         self._current = None
 
     @property
-    def _status(self) -> TrainingJobStatus:
-        return TrainingJobStatus.STOPPING if self.stopping else TrainingJobStatus.IN_PROGRESS
+    def _status(self) -> JobStatus:
+        return JobStatus.STOPPING if self.stopping else JobStatus.IN_PROGRESS
 
-    def _count(self, phase: SecondaryStatus, seconds: float) -> None:
+    def _count(self, phase: JobPhase, seconds: float) -> None:
         self.seconds[phase] = round(self.seconds.get(phase, 0.0) + seconds, 3)
 
-    def _set(self, phase: SecondaryStatus, at: float) -> None:
+    def _set(self, phase: JobPhase, at: float) -> None:
         """`at`: when the phase began, by the wall clock."""
         self._current, self._ended = phase, None
         self._began = time.monotonic() - max(0.0, time.time() - at)

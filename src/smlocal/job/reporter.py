@@ -1,6 +1,6 @@
 """What a job reports while it runs; `api` and `cli` decide how it is shown."""
 
-from smlocal.contract.outcome.statuses import StopCause
+from smlocal.contract.statuses import StopCause
 from smlocal.engine.interface import Written
 from smlocal.planning.model import JobPlan
 

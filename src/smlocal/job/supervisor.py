@@ -7,9 +7,8 @@ from contextlib import nullcontext, suppress
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
-from smlocal.contract.metrics.metric_values import definitions_of
-from smlocal.contract.outcome import failure_reason
-from smlocal.contract.outcome.statuses import Ending, SecondaryStatus, StatusMessage, TrainingJobStatus
+from smlocal.contract.failures import INTERNAL_ERROR, input_failure
+from smlocal.contract.statuses import Ending, JobPhase, JobStatus, PhaseMessage
 from smlocal.engine.interface import Engine
 from smlocal.errors import ArtifactError, EngineError, HomeUnusableError, JobUnrecordedError, MachineNotReadyError
 from smlocal.job import details
@@ -18,14 +17,13 @@ from smlocal.job.container_events import unexpected_error
 from smlocal.job.context import Context, new_token
 from smlocal.job.control.requests import StoredRequests
 from smlocal.job.control.stop_requests import StopRequests
-from smlocal.job.decide.attempt_outcome import ending
 from smlocal.job.decide.faults import Faults
 from smlocal.job.decide.restarts import Restart, RestartPolicy
+from smlocal.job.documents import JOB, LOCAL, PLAN, RECALL, REPORT_FILES, REQUEST
 from smlocal.job.event_kinds import FAULT, RESTART
 from smlocal.job.finish.cleanup import clear_disk, clear_engine
 from smlocal.job.finish.collect import collect_artifacts, restore_ownership
-from smlocal.job.finish.describe import JOB, LOCAL, PLAN, RECALL, REPORT_FILES, REQUEST, describe_job
-from smlocal.job.finish.docker_command import docker_command
+from smlocal.job.finish.describe import describe_job
 from smlocal.job.finish.job_folder import DESCRIBE, release_space, reserve_space, write_copy
 from smlocal.job.finish.kept import keeps, mark_kept
 from smlocal.job.finish.replaced import REPLACED, artifacts_to_replace, delete_replaced, replaced_artifacts
@@ -37,11 +35,11 @@ from smlocal.job.metrics.metrics_search import MetricsSearch
 from smlocal.job.mirrored.checkpoints import save_mirrored, with_current_checkpoints
 from smlocal.job.mirrored.end_marker import mark_ends, remove_end_marker
 from smlocal.job.phases import Phases
-from smlocal.job.prepare.job_preparation import Prepared
+from smlocal.job.platform import BesideJob, Platform, platform_named
+from smlocal.job.prepared import Prepared
 from smlocal.job.reporter import Reporter
-from smlocal.planning.document import host_directory, plan_document
+from smlocal.planning.host_folders import host_directory
 from smlocal.planning.model import JobPlan
-from smlocal.planning.plan_changes import for_attempt
 from smlocal.planning.recall import remember
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
@@ -49,10 +47,9 @@ from smlocal.store.lease import Lease
 from smlocal.store.records import LeftOnEngine
 
 if TYPE_CHECKING:
-    from smlocal.debugger.job_rules import JobRules
     from smlocal.job.credential_endpoint import CredentialEndpoint
 
-DISK_FULL = failure_reason.client_error("Artifact upload failed:Insufficient disk space")
+DISK_FULL = input_failure("Artifact upload failed:Insufficient disk space")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,7 +58,7 @@ class Result:
 
     answer: Mapping[str, Any]
     """The last describe answer."""
-    status: TrainingJobStatus
+    status: JobStatus
     signal: int | None
     """The signal that stopped it, if one did."""
 
@@ -87,7 +84,7 @@ def supervise(
 
         for each in clear_kept(store, plan.name):
             reporter.warning(each)
-    documents = {REQUEST: dict(plan.request), PLAN: plan_document(plan)}
+    documents = {REQUEST: dict(plan.request), PLAN: platform_named(plan.platform).plan_document(plan)}
     ready = nullcontext() if prepared.credentials is None else prepared.credentials.ready()
     with requests, ready, _record(prepared, documents, store, requests, replace=replace):
         context = make_context(plan.name, engine=engine, store=store, reporter=reporter, stop_requests=requests)
@@ -97,7 +94,7 @@ def supervise(
             context.phases.begin()
 
         answer = _run_to_the_end(prepared, documents, context, begin)
-    return Result(answer=answer, status=TrainingJobStatus(answer["TrainingJobStatus"]), signal=requests.signal)
+    return Result(answer=answer, status=JobStatus(answer["TrainingJobStatus"]), signal=requests.signal)
 
 
 def supervise_submitted(
@@ -108,7 +105,7 @@ def supervise_submitted(
     `credentials.ready()` of `prepared`, which can show what this machine lacks, has been entered.
     """
     plan = prepared.plan
-    documents = {REQUEST: dict(plan.request), PLAN: plan_document(plan)}
+    documents = {REQUEST: dict(plan.request), PLAN: platform_named(plan.platform).plan_document(plan)}
     # From here on a later supervisor continues the job, and does not begin it again. The recorded request stays: its
     # tags may have been changed.
     store.put_documents(plan.name, {PLAN: documents[PLAN], RECALL: remember(plan)})
@@ -178,7 +175,8 @@ def _record(
         arn=plan.arn,
         model_uri=plan.output.model_uri,
         instances=len(plan.hosts),
-        message=StatusMessage.PREPARING,
+        platform=plan.platform,
+        message=PhaseMessage.PREPARING,
         replace=replace,
         begin=requests.accept_wakeups,
     )
@@ -196,12 +194,13 @@ class Supervisor:
     credentials: "CredentialEndpoint | None" = None
     """Serves credentials to the containers, if they get any."""
     policy: RestartPolicy = field(default_factory=lambda: RestartPolicy(retries=0))
+    platform: Platform = field(init=False)
     attempt: Attempt = field(init=False)
     metrics: MetricsSearch = field(init=False)
     results: Results = field(default_factory=Results)
     ends_marked: bool = False
     """True once readers of the tensors have been told that no more follow."""
-    rules: "JobRules | None" = None
+    rules: BesideJob | None = None
     """The debugger rules that are evaluated beside the job, once they have begun."""
     stops_in_training: int | None = None
     """How many stops were requested before the upload; None if nothing was uploaded yet."""
@@ -209,11 +208,12 @@ class Supervisor:
     """True if the last clean-up did not remove everything from the engine."""
 
     def __post_init__(self) -> None:
+        self.platform = platform_named(self.plan.platform)
         self.policy.retries = self.plan.retries
         faults = Faults(planned=self.plan.faults, record=lambda index: self.context.record(FAULT, {"Index": index}))
         self.metrics = MetricsSearch(
             job_directory=self.plan.job_directory,
-            definitions=definitions_of(self.plan.request),
+            definitions=self.plan.metrics,
             logs={host.host.name: log_path(self.plan.job_directory, host.host.name) for host in self.plan.hosts},
         )
         self.attempt = self._attempt(self.plan, faults, hints=[])
@@ -229,18 +229,14 @@ class Supervisor:
         except (EngineError, MachineNotReadyError) as error:
             self.attempt.engine_failed(error)
         except Exception as error:
-            self.attempt.fail(failure_reason.INTERNAL_ERROR, unexpected_error(error))
+            self.attempt.fail(INTERNAL_ERROR, unexpected_error(error))
             raise
         finally:
             self.finish()
 
     def begin_rules(self, *, first: bool) -> None:
         """Start the debugger rules, or watch on those that are there. `first`: the job begins."""
-        if not self.plan.rules:
-            return
-        from smlocal.job.rules_of_job import begin_rules  # few jobs have rules
-
-        self.rules = begin_rules(self.plan, self.context, first=first)
+        self.rules = self.platform.begin_rules(self.plan, self.context, first=first)
 
     def run_attempts(self) -> None:
         """Run an attempt, and those that follow it."""
@@ -265,17 +261,17 @@ class Supervisor:
             self.results.notes += mark_ends(self.plan, self._cancelled)
         if self.rules is not None:
             self._end_rules(self.rules)
-        ended, reason = ending(self.attempt.outcome, self._failure_file())
+        ended, reason = self.platform.ending(self.attempt.outcome, self._failure_file())
         release_space(self.context.store.directory(self.plan.name))
         self.results.metrics = self.metrics.finish()
-        if self.attempt.ran and (ended.status is TrainingJobStatus.FAILED or self.context.reporter.verbose):
-            self.results.docker_command = docker_command(self.plan)
+        if self.attempt.ran and (ended.status is JobStatus.FAILED or self.context.reporter.verbose):
+            self.results.docker_command = self.platform.docker_command(self.plan)
         with suppress(HomeUnusableError):  # a full disk may have room after the clean-up
             self._store_decision(ended, reason)
         self._clean_up(keep=keeps(self.plan, ended.status))
         with suppress(HomeUnusableError):
             self._delete_replaced(ended)
-        self.context.phases.leave(good=ended.status is not TrainingJobStatus.FAILED)
+        self.context.phases.leave(good=ended.status is not JobStatus.FAILED)
         try:
             self._store_decision(ended, reason)
             if self.left_on_engine:
@@ -311,15 +307,15 @@ class Supervisor:
         number = self.policy.attempts
         logged = {host.host.name: logged_by(self.plan.job_directory, host.host.name) for host in self.plan.hosts}
         self.context.record(RESTART, {"Why": why, "Number": number, "Logged": logged})
-        self.attempt = self._attempt(for_attempt(self.plan, number), old.faults, old.hints)
-        self.context.phases.enter(SecondaryStatus.STARTING, StatusMessage.PREPARING)
+        self.attempt = self._attempt(self.platform.for_attempt(self.plan, number), old.faults, old.hints)
+        self.context.phases.enter(JobPhase.STARTING, PhaseMessage.PREPARING)
 
     def _upload(self) -> None:
         """Pack and publish what the containers wrote, after a failure or a stop too."""
         attempt, results, phases = self.attempt, self.results, self.context.phases
         if self.rules is not None:
-            self.stops_in_training = self._stops()
-        phases.enter(SecondaryStatus.UPLOADING, StatusMessage.UPLOADING, ended=attempt.outcome.failed)
+            self.stops_in_training = self.rules.stops()
+        phases.enter(JobPhase.UPLOADING, PhaseMessage.UPLOADING, ended=attempt.outcome.failed)
         not_saved = None
         try:
             not_saved = self._save_mirrored(self._report_upload, last=True)
@@ -359,20 +355,15 @@ class Supervisor:
             and (published is None or published.failure is None),
         )
 
-    def _end_rules(self, rules: "JobRules") -> None:
+    def _end_rules(self, rules: BesideJob) -> None:
         """Give the rules some time for the last tensors, unless a stop is requested after the training."""
-        before = self._stops() if self.stops_in_training is None else self.stops_in_training
+        before = rules.stops() if self.stops_in_training is None else self.stops_in_training
 
         def cancelled() -> bool:
-            return self._cancelled() or self._stops() > before
+            return self._cancelled() or rules.stops() > before
 
         with suppress(HomeUnusableError):
             rules.finish(self._report_upload, cancelled)
-
-    def _stops(self) -> int:
-        from smlocal.job.rules_of_job import stops_by_others  # only jobs with rules ask
-
-        return stops_by_others(self.context.store, self.plan.name)
 
     def _cancelled(self) -> bool:
         return self.context.stop_requests.repeated
@@ -391,7 +382,7 @@ class Supervisor:
         attempt = self.attempt
         attempt.explanation = attempt.explanation or "; ".join([error.sentence, *error.details, *remedy])
         if not attempt.outcome.decided:
-            attempt.outcome = replace(attempt.outcome, failure_reason=failure_reason.client_error(error.sentence))
+            attempt.outcome = replace(attempt.outcome, failure=input_failure(error.sentence))
 
     def _check_published(self) -> None:
         """An upload to S3 that failed makes the job fail. The files are kept for another try."""
@@ -402,7 +393,7 @@ class Supervisor:
         again = f"to try again: smlocal publish {self.plan.name}"
         self.results.notes.append(f"{sentence}; {again}")
         if not attempt.outcome.decided:
-            attempt.fail(failure_reason.client_error(sentence), attempt.explanation or again)
+            attempt.fail(input_failure(sentence), attempt.explanation or again)
 
     def _save_mirrored(self, working: Callable[[str], None], *, last: bool) -> ArtifactError | None:
         """Save what is mirrored; returns the error if not all of it could be saved. `last`: no attempt follows."""
@@ -424,7 +415,7 @@ class Supervisor:
     def _delete_replaced(self, ended: Ending) -> None:
         artifacts = self.results.artifacts
         new = {} if artifacts is None else {"Model": artifacts.model, "Output": artifacts.output}
-        completed = ended.status is TrainingJobStatus.COMPLETED
+        completed = ended.status is JobStatus.COMPLETED
         self.results.notes += delete_replaced(self.context.store, self.plan.name, new, completed=completed)
 
     def _clean_up(self, *, keep: bool = False, rules: bool = True) -> None:
@@ -454,10 +445,16 @@ class Supervisor:
 
     def _failure_file(self) -> bytes:
         run = self.attempt.runs.get(self.attempt.outcome.first_failure or "")
-        if run is None:
+        if run is None or not self.plan.folders.failure:
             return b""
-        directory = f"{host_directory(self.plan, run.host)}/output"
-        return read_failure(directory, self.context.engine, run.container.id, here=self.plan.engine.local)
+        folders = self.plan.folders
+        return read_failure(
+            host_directory(self.plan, run.host) + folders.below(folders.failure),
+            self.context.engine,
+            run.container.id,
+            in_container=folders.failure,
+            here=self.plan.engine.local,
+        )
 
 
 def remember_left(store: Store, plan: JobPlan) -> None:
@@ -470,7 +467,7 @@ def end_job(store: Store, name: str, ended: Ending, reason: str | None) -> None:
     store.transition(
         name,
         status=ended.status,
-        secondary_status=ended.secondary,
+        phase=ended.phase,
         message=ended.message,
         at=time.time(),
         failure_reason=reason,

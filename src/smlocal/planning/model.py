@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
-from smlocal.contract.checkpoints import is_own_mount
-from smlocal.contract.documents.hosts import Host
 from smlocal.contract.gpus import GpuDevices
+from smlocal.contract.hosts import Host
 from smlocal.contract.limits import Limits
 from smlocal.contract.listing import Listing
+from smlocal.contract.metrics.metric_values import MetricDefinition
 from smlocal.contract.sharding import WHOLE, Shard
-from smlocal.distributed.requested import DataParallelPlan
 from smlocal.planning.collectors import CollectorPlan
+from smlocal.planning.data_parallel import DataParallelPlan
 from smlocal.planning.facts import EngineFacts, ImageFacts, MachineFacts
 from smlocal.planning.network import NetworkPlan
 from smlocal.planning.rules import RulePlan
@@ -104,13 +104,10 @@ class CheckpointPlan:
     """The folder in the container, normalized."""
     listing: Listing
     """What is restored; may be empty."""
+    own_mount: bool
+    """False if that folder is in another that is mounted anyway."""
     s3_prefix: str | None = None
     """The prefix in S3, with `/` at its end, that files are mirrored to when publishing; else None."""
-
-    @property
-    def own_mount(self) -> bool:
-        """False if LocalPath is in a folder that is mounted anyway."""
-        return is_own_mount(self.local_path)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -127,6 +124,8 @@ class OutputPlan:
     merge_output: bool
     publish: bool = False
     """Also upload to `uri`, which is in S3 then."""
+    kms_key: str | None = None
+    """The key that encrypts everything a job uploads."""
     free: int | None = None
     """Free bytes at that folder, if known."""
 
@@ -175,9 +174,37 @@ class Note:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ContainerFolders:
+    """The folders in the container that the platform promises; empty text for those that it does not have."""
+
+    root: str
+    """Paths below it are the same on this machine, below the folder of the host."""
+    input: str
+    data: str
+    """Where the channels are, in `input`."""
+    model: str
+    output: str
+    output_data: str
+    """What is packed of `output`."""
+    failure: str
+    """The file in which a program says why it failed, in `output`."""
+
+    @property
+    def mounted(self) -> tuple[str, ...]:
+        """Those that are mounted. Not the root: images have code in it, and toolkits write next to the others."""
+        return tuple(folder for folder in (self.input, self.model, self.output) if folder)
+
+    def below(self, path: str) -> str:
+        """What follows the root in a path, from its `/` on."""
+        return path.removeprefix(self.root)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class JobPlan:
     """Everything that a run of one job does."""
 
+    platform: str
+    """The name of the platform that the job is written for."""
     name: str
     run_id: str
     arn: str
@@ -191,6 +218,7 @@ class JobPlan:
     command: tuple[str, ...] | None
     network: NetworkPlan | None
     """The job's own network; None for the engine's default network."""
+    folders: ContainerFolders
     hosts: tuple[HostPlan, ...]
     code: TreePlan | None
     output: OutputPlan
@@ -198,6 +226,8 @@ class JobPlan:
     job_directory: str
     request: Mapping[str, Any]
     """The request as given, with the job's name."""
+    metrics: tuple[MetricDefinition, ...] = ()
+    """What is searched for in the logs."""
     retries: int = 0
     """The number of further attempts after internal errors."""
     faults: tuple[FaultPlan, ...] = ()

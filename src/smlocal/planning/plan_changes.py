@@ -1,23 +1,9 @@
-"""Changes of a plan after it was made: another attempt, another subnet."""
+"""Changes of a plan after it was made: another subnet."""
 
-import json
 from dataclasses import replace
 
-from smlocal.contract import paths
-from smlocal.contract.documents.config_files import compact
 from smlocal.planning.model import JobPlan
 from smlocal.planning.network import plan_network
-
-
-def for_attempt(plan: JobPlan, number: int) -> JobPlan:
-    """The same plan with the attempt's number in init-config.json."""
-    path = f"{paths.CONFIG}/init-config.json"
-    hosts = []
-    for host in plan.hosts:
-        document = json.loads(host.files[path])
-        document["jobRunInfo"]["jobRunNumber"] = number
-        hosts.append(replace(host, files={**host.files, path: compact(document)}))
-    return replace(plan, hosts=tuple(hosts))
 
 
 def on_subnet(plan: JobPlan, subnet: str) -> JobPlan:

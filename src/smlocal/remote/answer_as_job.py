@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from smlocal.contract.identity import default_name
+from smlocal.platforms.sagemaker.contract.identity import default_name
 from smlocal.remote.described_job import DescribedJob, described_job
 
 if TYPE_CHECKING:

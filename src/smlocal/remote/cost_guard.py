@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from smlocal.contract.outcome.describe import DEFAULT_MAX_RUNTIME
+from smlocal.platforms.sagemaker.contract.outcome.describe import DEFAULT_MAX_RUNTIME
 from smlocal.quick_dataclass import dataclass
 
 _MINUTE, _HOUR = 60, 3600

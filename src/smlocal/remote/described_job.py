@@ -6,11 +6,11 @@ from dataclasses import field
 from typing import Any, get_args
 
 from smlocal.contract.model.constraints import split
-from smlocal.contract.model.describe import DescribeTrainingJobResponse
-from smlocal.contract.model.request import CreateTrainingJobRequest
 from smlocal.contract.model.structure import Structure, member_types, members
 from smlocal.contract.validation.member_path import Path, dotted
 from smlocal.errors import NotATrainingJobError
+from smlocal.platforms.sagemaker.contract.model.describe import DescribeTrainingJobResponse
+from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest
 from smlocal.quick_dataclass import dataclass
 from smlocal.remote.answer_forms import described_document
 from smlocal.remote.empty_members import is_skeleton, without_empty

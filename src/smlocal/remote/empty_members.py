@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal, get_args, get_origin
 
 from smlocal.contract.model.constraints import split
-from smlocal.contract.model.request import CreateTrainingJobRequest
 from smlocal.contract.model.structure import Structure, members
 from smlocal.contract.validation.member_path import Path, dotted
+from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest
 from smlocal.quick_dataclass import dataclass
 
 _EMPTY: Final = object()

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable
 
-from smlocal.contract.outcome.failure_reason import REASON_CHARACTERS
+from smlocal.platforms.sagemaker.contract.outcome.failure_reason import REASON_CHARACTERS
 
 _LEAST_PORT = 32768
 """Ports above are given out by the system."""

@@ -4,8 +4,8 @@ import os
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from smlocal.contract.identity import default_name
 from smlocal.errors import ServiceJobRunningError, UsageRefusedError
+from smlocal.platforms.sagemaker.contract.identity import default_name
 from smlocal.quick_dataclass import dataclass
 from smlocal.remote.answer_shape import check_shape
 from smlocal.remote.described_job import DescribedJob

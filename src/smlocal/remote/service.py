@@ -6,8 +6,8 @@ from functools import cached_property
 from threading import Lock
 from typing import Any
 
-from smlocal.contract.identity import is_region_name
 from smlocal.errors import AwsConfigurationError, RegionMissingError, RegionNameError
+from smlocal.platforms.sagemaker.contract.identity import is_region_name
 from smlocal.remote.service_errors import service_error
 from smlocal.sources.s3.aws_session import client_config, credentials_of, new_session
 

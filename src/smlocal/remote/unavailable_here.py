@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 from typing import Any
 
-from smlocal.contract.coverage.lookup import refused
-from smlocal.contract.instance_types import instance_type, is_this_machine
 from smlocal.contract.model.structure import members
 from smlocal.contract.validation.member_path import Path
 from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.platforms.sagemaker.contract.coverage.lookup import refused
+from smlocal.platforms.sagemaker.contract.instance_types import instance_type, is_this_machine
 from smlocal.quick_dataclass import dataclass
 
 _ECR = re.compile(r"(?P<account>\d{12})\.dkr\.ecr(?:-fips)?\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/")

@@ -6,16 +6,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from smlocal.contract.outcome.rule_statuses import RULE
 from smlocal.contract.secrets.masking import masked_request, with_strings
 from smlocal.contract.secrets.urls import HIDDEN
-from smlocal.job.finish.describe import PLAN, REQUEST, describe_job
+from smlocal.job.documents import PLAN, REQUEST
+from smlocal.job.finish.describe import describe_job
 from smlocal.job.logs.log_paths import host_logs
 from smlocal.job.logs.log_tail import LogTail, read_log_tail
 from smlocal.job.metrics.job_metrics import job_metrics
 from smlocal.job.mirrored.tensor_place import tensor_place
 from smlocal.job.usage.series import Series, read_series
-from smlocal.job.usage.usage_block import MeasuredHost, usage_block
+from smlocal.platforms.sagemaker.contract.outcome.rule_statuses import RULE
+from smlocal.platforms.sagemaker.outcome.usage_block import MeasuredHost, usage_block
 from smlocal.report.artifact_contents import ArtifactContents, read_contents
 from smlocal.report.metric_charts import MetricCharts, metric_charts
 from smlocal.report.usage_charts import HostCharts, host_charts

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from smlocal.contract.outcome.statuses import SecondaryStatus, TrainingJobStatus
+from smlocal.contract.statuses import JobPhase, JobStatus
 
 _Json = dict[str, Any]
 _TEXT: _Json = {"type": "string"}
@@ -36,8 +36,8 @@ _ALWAYS: _Json = {
     "TrainingJobName": _TEXT,
     "TrainingJobArn": _TEXT,
     "ModelArtifacts": _object({"S3ModelArtifacts": _TEXT}),
-    "TrainingJobStatus": {"enum": [str(each) for each in TrainingJobStatus]},
-    "SecondaryStatus": {"enum": [str(each) for each in SecondaryStatus]},
+    "TrainingJobStatus": {"enum": [str(each) for each in JobStatus]},
+    "SecondaryStatus": {"enum": [str(each) for each in JobPhase]},
     "CreationTime": _NUMBER,
     "LastModifiedTime": _NUMBER,
     "SecondaryStatusTransitions": _list(

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from smlocal.contract.outcome.rule_statuses import RuleStatus
+from smlocal.platforms.sagemaker.contract.outcome.rule_statuses import RuleStatus
 from smlocal.report.timeline import Timeline
 
 _MIN_WIDTH = 4.0

@@ -12,7 +12,7 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 
-from smlocal.contract.outcome.statuses import TrainingJobStatus
+from smlocal.contract.statuses import JobStatus
 from smlocal.errors import SmlocalError
 from smlocal.job.finish.describe import describe_job
 from smlocal.server.call import Call
@@ -52,7 +52,7 @@ def goes_on(serving: Serving, operation: str, answer: Mapping[str, Any], request
     name = answer.get("TrainingJobName", "")
     if serving.status_watch.over or not _is_held(serving, operation, name, request):
         return False
-    return not TrainingJobStatus(answer["TrainingJobStatus"]).terminal
+    return not JobStatus(answer["TrainingJobStatus"]).terminal
 
 
 async def later_answer(serving: Serving, answer: Mapping[str, Any]) -> AsyncIterator[bytes]:

@@ -3,7 +3,7 @@
 import base64
 import hashlib
 
-from smlocal.contract.identity import partition
+from smlocal.platforms.sagemaker.contract.identity import partition
 
 ROLE = "smlocal"
 """The role that every caller has assumed, whatever key it signs with."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from socket import socket
 from typing import Any
 
-from smlocal.contract.identity import DEFAULT_ACCOUNT, region
+from smlocal.platforms.sagemaker.contract.identity import DEFAULT_ACCOUNT, region
 from smlocal.server.objects.bucket_folder import remove_unfinished
 from smlocal.server.objects.container_port import ContainerPort
 from smlocal.server.starting import Starting

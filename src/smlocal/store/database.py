@@ -9,6 +9,8 @@ from smlocal.errors import HomeUnusableError
 from smlocal.store.home import home_unusable
 
 FILE_NAME = "smlocal.db"
+FIRST_PLATFORM = "sagemaker"
+"""The platform of jobs that were recorded when there was one only."""
 _BUSY_SECONDS = 30.0
 
 # Step i migrates from version i to i + 1. Never edit a published step: add another one.
@@ -71,6 +73,9 @@ _MIGRATIONS = (
     ) WHERE EXISTS (SELECT 1 FROM documents WHERE documents.job = jobs.id AND documents.kind = 'plan');
     CREATE INDEX jobs_of_status ON jobs (status, id);
     CREATE INDEX jobs_by_arn ON jobs (arn);
+    """,
+    f"""
+    ALTER TABLE jobs ADD COLUMN platform TEXT NOT NULL DEFAULT '{FIRST_PLATFORM}';
     """,
 )
 VERSION = len(_MIGRATIONS)

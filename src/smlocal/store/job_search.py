@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from smlocal.contract.outcome.statuses import TrainingJobStatus
+from smlocal.contract.statuses import JobStatus
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.records import JobRecord
 from smlocal.store.rows import COLUMNS, record_of
@@ -22,7 +22,7 @@ class JobSearch:
     modified_after: float | None = None
     modified_before: float | None = None
     name_contains: str | None = None
-    status: TrainingJobStatus | None = None
+    status: JobStatus | None = None
     sort_by: SortBy = "CreationTime"
     descending: bool = False
 

@@ -9,7 +9,7 @@ from threading import RLock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from smlocal.contract.outcome.statuses import STOPPED, SecondaryStatus, StatusMessage, StopCause, TrainingJobStatus
+from smlocal.contract.statuses import STOPPED, JobPhase, JobStatus, PhaseMessage, StopCause
 from smlocal.errors import (
     HomeUnusableError,
     JobFinishedError,
@@ -18,7 +18,7 @@ from smlocal.errors import (
     NameInUseError,
 )
 from smlocal.removal import remove_tree
-from smlocal.store.database import database_errors, open_database
+from smlocal.store.database import FIRST_PLATFORM, database_errors, open_database
 from smlocal.store.home import prepare_home
 from smlocal.store.lease import Lease
 from smlocal.store.name_search import names_by_prefix
@@ -98,7 +98,8 @@ class Store:
         arn: str = "",
         model_uri: str = "",
         instances: int = 1,
-        message: str = StatusMessage.STARTING,
+        platform: str = FIRST_PLATFORM,
+        message: str = PhaseMessage.STARTING,
         replace: bool = False,
         begin: Callable[[str], None] = lambda _: None,
     ) -> Lease:
@@ -114,7 +115,7 @@ class Store:
                 aside = self._delete_rows(connection, name)
             self._insert(
                 connection,
-                (name, SecondaryStatus.STARTING, created, supervisor_pid, run_id, arn, model_uri, instances),
+                (name, JobPhase.STARTING, created, supervisor_pid, run_id, arn, model_uri, instances, platform),
                 message=message,
                 documents=documents,
             )
@@ -138,6 +139,7 @@ class Store:
         arn: str,
         model_uri: str,
         instances: int,
+        platform: str = FIRST_PLATFORM,
         check: Callable[[int], None] = lambda _: None,
     ) -> None:
         """Record a new job that waits, `InProgress`/`Pending`, and make its folder. It has no supervisor.
@@ -149,35 +151,34 @@ class Store:
             check(instances_wanted(connection))
             self._insert(
                 connection,
-                (name, SecondaryStatus.PENDING, created, None, run_id, arn, model_uri, instances),
-                message=StatusMessage.WAITING,
+                (name, JobPhase.PENDING, created, None, run_id, arn, model_uri, instances, platform),
+                message=PhaseMessage.WAITING,
                 documents=documents,
             )
 
     def _insert(
         self,
         connection: sqlite3.Connection,
-        job: tuple[str, SecondaryStatus, float, int | None, str, str, str, int],
+        job: tuple[str, JobPhase, float, int | None, str, str, str, int, str],
         *,
         message: str,
         documents: Mapping[str, Any],
     ) -> None:
-        name, secondary, created, *rest = job
+        name, phase, created, *rest = job
         created = round(created, 3)
         try:
             number = (
                 connection.execute(
                     "INSERT INTO jobs (name, status, secondary_status, created, modified,"
-                    " supervisor_pid, run_id, arn, model_uri, instances) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    (name, TrainingJobStatus.IN_PROGRESS, secondary, created, created, *rest),
+                    " supervisor_pid, run_id, arn, model_uri, instances, platform)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    (name, JobStatus.IN_PROGRESS, phase, created, created, *rest),
                 ).lastrowid
                 or 0
             )
         except sqlite3.IntegrityError as error:
             raise name_in_use(name) from error
-        connection.execute(
-            "INSERT INTO transitions VALUES (?, 0, ?, ?, NULL, ?)", (number, secondary, created, message)
-        )
+        connection.execute("INSERT INTO transitions VALUES (?, 0, ?, ?, NULL, ?)", (number, phase, created, message))
         put_documents(connection, number, documents)
         self._make_folder(name)
 
@@ -226,13 +227,13 @@ class Store:
             job, record = self._find(name)
             if record.status.terminal:
                 raise _finished(record)
-            if stopping is not None and record.status is not TrainingJobStatus.STOPPING:
+            if stopping is not None and record.status is not JobStatus.STOPPING:
                 move(
                     connection,
                     job,
                     record,
-                    status=TrainingJobStatus.STOPPING,
-                    secondary_status=SecondaryStatus.STOPPING,
+                    status=JobStatus.STOPPING,
+                    phase=JobPhase.STOPPING,
                     message=stopping,
                     at=at,
                 )
@@ -271,8 +272,8 @@ class Store:
         self,
         name: str,
         *,
-        status: TrainingJobStatus,
-        secondary_status: SecondaryStatus,
+        status: JobStatus,
+        phase: JobPhase,
         message: str,
         at: float,
         start_training: bool = False,
@@ -281,7 +282,7 @@ class Store:
     ) -> JobRecord:
         """Change the status of a job; returns the changed record.
 
-        The same secondary status again only replaces its message. `start_training` and `ended` set TrainingStartTime
+        The same phase again only replaces its message. `start_training` and `ended` set TrainingStartTime
         and TrainingEndTime, once; a terminal status sets the end, too. Times never go backwards. A recorded `Stopping`
         never becomes `InProgress` or `Completed`. A finished job never changes.
         """
@@ -289,16 +290,16 @@ class Store:
             job, record = self._find(name)
             if record.status.terminal:
                 raise _finished(record)
-            if record.status is TrainingJobStatus.STOPPING and not status.terminal:
-                status = TrainingJobStatus.STOPPING
-                if secondary_status is not SecondaryStatus.UPLOADING:
+            if record.status is JobStatus.STOPPING and not status.terminal:
+                status = JobStatus.STOPPING
+                if phase is not JobPhase.UPLOADING:
                     # The supervisor does not know about the stop yet.
-                    secondary_status, message = SecondaryStatus.STOPPING, StatusMessage.STOPPING
-            elif record.status is TrainingJobStatus.STOPPING and status is TrainingJobStatus.COMPLETED:
+                    phase, message = JobPhase.STOPPING, PhaseMessage.STOPPING
+            elif record.status is JobStatus.STOPPING and status is JobStatus.COMPLETED:
                 # The stop was accepted just before the end, and its caller was told that the job is being stopped.
                 stopped = STOPPED[StopCause.REQUEST]
-                status, secondary_status, message = stopped.status, stopped.secondary, stopped.message
-            at = move(connection, job, record, status=status, secondary_status=secondary_status, message=message, at=at)
+                status, phase, message = stopped.status, stopped.phase, stopped.message
+            at = move(connection, job, record, status=status, phase=phase, message=message, at=at)
             connection.execute(
                 "UPDATE jobs SET started = COALESCE(started, ?), ended = COALESCE(ended, ?),"
                 " failure_reason = COALESCE(?, failure_reason) WHERE id = ?",

@@ -2,7 +2,7 @@
 
 import sqlite3
 
-from smlocal.contract.outcome.statuses import STOPPED, SecondaryStatus, StatusMessage, StopCause, TrainingJobStatus
+from smlocal.contract.statuses import STOPPED, JobPhase, JobStatus, PhaseMessage, StopCause
 from smlocal.store.records import JobRecord
 from smlocal.store.rows import COLUMNS, move, record_of
 
@@ -34,9 +34,9 @@ def start_pending(connection: sqlite3.Connection, *, at: float, limit: int | Non
             connection,
             row[-1],
             record,
-            status=TrainingJobStatus.IN_PROGRESS,
-            secondary_status=SecondaryStatus.STARTING,
-            message=StatusMessage.PREPARING,
+            status=JobStatus.IN_PROGRESS,
+            phase=JobPhase.STARTING,
+            message=PhaseMessage.PREPARING,
             at=at,
         )
         started.append(record.name)
@@ -49,13 +49,13 @@ def stop_pending(connection: sqlite3.Connection, job: int, record: JobRecord, *,
         connection,
         job,
         record,
-        status=TrainingJobStatus.STOPPING,
-        secondary_status=SecondaryStatus.STOPPING,
-        message=StatusMessage.STOPPING,
+        status=JobStatus.STOPPING,
+        phase=JobPhase.STOPPING,
+        message=PhaseMessage.STOPPING,
         at=at,
     )
     end = STOPPED[StopCause.REQUEST]
-    at = move(connection, job, record, status=end.status, secondary_status=end.secondary, message=end.message, at=at)
+    at = move(connection, job, record, status=end.status, phase=end.phase, message=end.message, at=at)
     connection.execute("UPDATE jobs SET ended = ? WHERE id = ?", (at, job))
 
 

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from smlocal.contract.documents.hosts import host_names
-from smlocal.contract.outcome.statuses import SecondaryStatus, TrainingJobStatus
+from smlocal.contract.statuses import JobPhase, JobStatus
 from smlocal.quick_dataclass import dataclass
 
 
@@ -13,8 +12,8 @@ class JobRecord:
     """One job. Times are seconds since the epoch, with milliseconds."""
 
     name: str
-    status: TrainingJobStatus
-    secondary_status: SecondaryStatus
+    status: JobStatus
+    phase: JobPhase
     created: float
     modified: float
     started: float | None
@@ -26,16 +25,13 @@ class JobRecord:
     model_uri: str
     """S3ModelArtifacts of DescribeTrainingJob."""
     instances: int
+    platform: str
+    """Its name."""
 
     @property
     def pending(self) -> bool:
         """True for a submitted job that waits to be started. It needs no supervisor."""
-        return self.secondary_status is SecondaryStatus.PENDING
-
-    @property
-    def hosts(self) -> list[str]:
-        """The names of its hosts."""
-        return host_names(self.instances)
+        return self.phase is JobPhase.PENDING
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,7 +48,7 @@ class StoredJob:
 class Transition:
     """One element of SecondaryStatusTransitions."""
 
-    status: SecondaryStatus
+    status: JobPhase
     started: float
     ended: float | None
     message: str

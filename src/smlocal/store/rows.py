@@ -5,12 +5,12 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from smlocal.contract.outcome.statuses import SecondaryStatus, TrainingJobStatus
+from smlocal.contract.statuses import JobPhase, JobStatus
 from smlocal.store.records import JobRecord, Transition
 
 COLUMNS = (
     "name, status, secondary_status, created, modified, started, ended, failure_reason, supervisor_pid, run_id,"
-    " arn, model_uri, instances"
+    " arn, model_uri, instances, platform"
 )
 
 
@@ -18,8 +18,8 @@ def record_of(row: tuple[Any, ...]) -> JobRecord:
     """The record of a row that begins with `COLUMNS`."""
     return JobRecord(
         name=row[0],
-        status=TrainingJobStatus(row[1]),
-        secondary_status=SecondaryStatus(row[2]),
+        status=JobStatus(row[1]),
+        phase=JobPhase(row[2]),
         created=row[3],
         modified=row[4],
         started=row[5],
@@ -30,6 +30,7 @@ def record_of(row: tuple[Any, ...]) -> JobRecord:
         arn=row[10],
         model_uri=row[11],
         instances=row[12],
+        platform=row[13],
     )
 
 
@@ -39,7 +40,7 @@ def read_transitions(connection: sqlite3.Connection, job: int) -> list[Transitio
         "SELECT status, started, ended, message FROM transitions WHERE job = ? ORDER BY position", (job,)
     ).fetchall()
     return [
-        Transition(status=SecondaryStatus(status), started=started, ended=ended, message=message)
+        Transition(status=JobPhase(status), started=started, ended=ended, message=message)
         for status, started, ended, message in rows
     ]
 
@@ -74,8 +75,8 @@ def move(
     job: int,
     record: JobRecord,
     *,
-    status: TrainingJobStatus,
-    secondary_status: SecondaryStatus,
+    status: JobStatus,
+    phase: JobPhase,
     message: str,
     at: float,
 ) -> float:
@@ -85,7 +86,7 @@ def move(
         "SELECT position, status FROM transitions WHERE job = ? ORDER BY position DESC LIMIT 1", (job,)
     ).fetchone()
     ended = at if status.terminal else None
-    if current == secondary_status:
+    if current == phase:
         connection.execute(
             "UPDATE transitions SET message = ?, ended = ? WHERE job = ? AND position = ?",
             (message, ended, job, position),
@@ -94,11 +95,11 @@ def move(
         connection.execute("UPDATE transitions SET ended = ? WHERE job = ? AND position = ?", (at, job, position))
         connection.execute(
             "INSERT INTO transitions VALUES (?, ?, ?, ?, ?, ?)",
-            (job, position + 1, secondary_status, at, ended, message),
+            (job, position + 1, phase, at, ended, message),
         )
     connection.execute(
         "UPDATE jobs SET status = ?, secondary_status = ?, modified = ? WHERE id = ?",
-        (status, secondary_status, at, job),
+        (status, phase, at, job),
     )
     return at
 

@@ -4,13 +4,13 @@ import os
 import time
 from typing import Any
 
-from smlocal.contract.identity import training_job_arn
-from smlocal.job.finish.describe import JOB, REQUEST, STRICT
-from smlocal.job.prepare.output_folder import output_folder
-from smlocal.job.prepare.request_facts import account_of, region_of
-from smlocal.jobfile.job_file import LOCAL, JobFile
-from smlocal.planning.folders import is_remote_output, model_uri
-from smlocal.planning.hosts import hosts_of
+from smlocal.job.documents import JOB, REQUEST, STRICT
+from smlocal.platforms.sagemaker.contract.identity import training_job_arn
+from smlocal.platforms.sagemaker.jobfile.job_file import LOCAL, JobFile
+from smlocal.platforms.sagemaker.planning.folders import is_remote_output, model_uri
+from smlocal.platforms.sagemaker.planning.hosts import hosts_of
+from smlocal.platforms.sagemaker.prepare.output_folder import output_folder
+from smlocal.platforms.sagemaker.prepare.request_facts import account_of, region_of
 from smlocal.store.jobs import Store
 from smlocal.store.records import JobRecord
 from smlocal.submission.instance_limit import InstanceLimit

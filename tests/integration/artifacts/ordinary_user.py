@@ -11,6 +11,7 @@ import sys
 import tarfile
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from smlocal.artifacts import gzip_stream
 from smlocal.artifacts.engine_copy import read_or_copy
@@ -24,6 +25,8 @@ from smlocal.removal import remove_tree
 
 UID = 54321
 LOADED = (gzip_stream, tarfile, resource)
+
+FOLDERS: dict[str, Any] = {"model_folder": "/opt/ml/model", "output_folder": "/opt/ml/output/data"}
 
 
 def main(place: str, image: str, job: str, script: str) -> None:
@@ -71,7 +74,12 @@ def main(place: str, image: str, job: str, script: str) -> None:
         read_or_copy("algo-1", f"{host}/{name}", engine=engine, container=container, path=f"/opt/ml/{name}", copy_to=to)
         for name, to in (("model", f"{place}/spool-model"), ("output/data", f"{place}/spool-output"))
     ]
-    done = write_artifacts(trees[:1], trees[1:], destination=f"{place}/out")
+    done = write_artifacts(
+        trees[:1],
+        trees[1:],
+        **FOLDERS,
+        destination=f"{place}/out",
+    )
 
     refused = ""
     try:

@@ -19,7 +19,7 @@ from tests.integration.s3_servers import REGION, S3Server, environment, opened
 from smlocal.artifacts.job_artifacts import Artifacts, write_artifacts
 from smlocal.artifacts.s3_publish import Publisher, PublishResult
 from smlocal.artifacts.tree import walk
-from smlocal.contract.outcome.statuses import COMPLETED, TrainingJobStatus
+from smlocal.contract.statuses import COMPLETED, JobStatus
 from smlocal.errors import ArtifactError
 from smlocal.sources.s3.client import S3Client
 from smlocal.sources.s3.writer import Target
@@ -27,6 +27,8 @@ from smlocal.store.jobs import Store
 
 PREFIX = "models/a b/job/output/"
 DENIED = "Artifact upload failed:Error 7: AccessDenied (403): said AccessDenied"
+
+FOLDERS: dict[str, Any] = {"model_folder": "/opt/ml/model", "output_folder": "/opt/ml/output/data"}
 
 
 @pytest.fixture
@@ -73,6 +75,7 @@ def pack(model: Path, data: Path, out: Path, publisher: Publisher, **options: An
         done = write_artifacts(
             [walk("algo-1", str(model))],
             [walk("algo-1", str(data))],
+            **FOLDERS,
             destination=str(out),
             publisher=publisher,
             **options,
@@ -110,7 +113,12 @@ def test_the_objects_are_the_archives_on_disk(
     }
     assert half_sent(s3, bucket) == []
     # And they are those that are made without anybody looking on.
-    write_artifacts([walk("algo-1", str(model))], [walk("algo-1", str(data))], destination=str(tmp_path / "again"))
+    write_artifacts(
+        [walk("algo-1", str(model))],
+        [walk("algo-1", str(data))],
+        **FOLDERS,
+        destination=str(tmp_path / "again"),
+    )
     assert {name: (tmp_path / "again" / name).read_bytes() for name in here} == here
     assert done.notes == ()
 
@@ -236,14 +244,19 @@ def finished(smlocal_home: Path, tmp_path: Path, model: Path, data: Path) -> Cal
     """Remembers a finished job whose artifacts are on disk; returns the folder with them."""
 
     def make(
-        name: str, uri: str, *, compression: str = "GZIP", status: TrainingJobStatus | None = None, packed: bool = True
+        name: str, uri: str, *, compression: str = "GZIP", status: JobStatus | None = None, packed: bool = True
     ) -> Path:
         out = tmp_path / "out" / name / "output"
         local: dict[str, Any] = {"Artifacts": {"Model": None, "Output": None, "Notes": ["kept"]}}
         if packed:
             trees = [[walk("algo-1", str(folder))] for folder in (model, data)]
             kind: Any = compression
-            done = write_artifacts(*trees, destination=str(out), compression=kind)
+            done = write_artifacts(
+                *trees,
+                **FOLDERS,
+                destination=str(out),
+                compression=kind,
+            )
             local["Artifacts"] |= {"Model": done.model, "Output": done.output}
         end = "model/" if compression == "NONE" else "model.tar.gz"
         plan = {
@@ -259,9 +272,7 @@ def finished(smlocal_home: Path, tmp_path: Path, model: Path, data: Path) -> Cal
             jobs.put_document(name, "local", local)
             if status is None:
                 ended = COMPLETED
-                jobs.transition(
-                    name, status=ended.status, secondary_status=ended.secondary, message=ended.message, at=2.0
-                )
+                jobs.transition(name, status=ended.status, phase=ended.phase, message=ended.message, at=2.0)
             lease.release()
         return out
 

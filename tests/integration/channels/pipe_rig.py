@@ -13,8 +13,10 @@ from uuid import uuid4
 from tests.integration.s3_servers import S3Server, opened
 
 from smlocal.channels.pipe.feeder import PipeFeeder
+from smlocal.contract.failures import Failure
 from smlocal.contract.listing import Listing
 from smlocal.planning.model import PipePlan
+from smlocal.platforms.sagemaker.outcome.ending import reason_of
 from smlocal.sources.local_listing import list_source
 from smlocal.sources.s3.client import S3Client
 
@@ -42,8 +44,8 @@ class Pipes:
             self.stores.append(store)
             return store
 
-        def broken(reason: str, _explanation: str) -> None:
-            self.broken.append(reason)
+        def broken(failure: Failure, _explanation: str) -> None:
+            self.broken.append(reason_of(failure))
             self.breaking.set()
 
         feeder = PipeFeeder(

@@ -230,7 +230,7 @@ def test_an_object_that_is_gone_fails_the_download(
             listing if etags else replace(listing, sizes=(), etags=(), total_bytes=None), cached=cached
         )
     assert caught.value.sentence.startswith(
-        f"ClientError: Data download failed:Unable to download object s3://{bucket}/data/plain (NoSuchKey: "
+        f"Data download failed:Unable to download object s3://{bucket}/data/plain (NoSuchKey: "
     )
     assert job.left() == []
 
@@ -370,7 +370,7 @@ def test_a_full_disk_fails_as_on_the_service(job: Job, s3: S3Server, bucket: str
     seed(s3, bucket, {"x": b"x" * MIB, "large": b"y" * 9 * MIB})
     job.home.mkdir()
     said = run_mounted(job.home, job.home, bucket, cached)
-    assert said[1] == "ClientError: Data download failed:Insufficient disk space"
+    assert said[1] == "Data download failed:Insufficient disk space"
     assert said[2:] == [
         "['the download cache is not used: running jobs use the rest of the cache']" if cached else "[]",
         "[]",

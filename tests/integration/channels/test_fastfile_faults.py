@@ -21,8 +21,8 @@ from tests.integration.s3_servers import REGION, S3Server, S3Servers
 from smlocal.channels.fastfile.mount import FuseMount
 from smlocal.channels.fastfile.unmount import unmount_below
 from smlocal.contract.listing import Listing
-from smlocal.contract.outcome.failure_reason import INTERNAL_ERROR
 from smlocal.errors import StagingError
+from smlocal.platforms.sagemaker.contract.outcome.failure_reason import INTERNAL_ERROR
 
 BIG = noise(40 << 20)
 WaitUntil = Callable[[Callable[[], bool]], None]

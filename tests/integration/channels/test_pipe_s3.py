@@ -152,7 +152,7 @@ def test_an_augmented_manifest_that_is_wrong(pipes: Pipes, source: Source) -> No
     with pytest.raises(StagingError) as caught:
         pipes.feed(listing, store=source.store, attributes=("a",))
     assert caught.value.sentence == (
-        f"ClientError: Data download failed:Failed to download data. Augmented manifest {listing.uri('m')} is not "
+        f"Data download failed:Failed to download data. Augmented manifest {listing.uri('m')} is not "
         "valid: line 2 has no attribute 'a'"
     )
 
@@ -162,7 +162,7 @@ def test_an_augmented_manifest_that_is_gone(pipes: Pipes, source: Source, s3: S3
     s3.client().delete_object(Bucket=listing.bucket, Key="p/m")
     with pytest.raises(StagingError) as caught:
         pipes.feed(listing, store=source.store, attributes=("a",))
-    assert caught.value.sentence.startswith(f"{DOWNLOAD} {listing.uri('m')} (NoSuchKey: ")
+    assert f"ClientError: {caught.value.sentence}".startswith(f"{DOWNLOAD} {listing.uri('m')} (NoSuchKey: ")
 
 
 def test_an_object_that_a_line_names_is_gone(pipes: Pipes, source: Source) -> None:

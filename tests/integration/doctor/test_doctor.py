@@ -15,7 +15,7 @@ import pytest
 from tests.integration.conftest import run_docker
 from tests.integration.s3_servers import S3Servers
 
-from smlocal.contract.outcome.statuses import COMPLETED
+from smlocal.contract.statuses import COMPLETED
 from smlocal.store.jobs import Store
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -104,9 +104,7 @@ def test_leftovers_of_a_job_that_is_over(smlocal_run: Run, smlocal_home: Path) -
     name, run = f"doctor-{os.getpid()}", os.urandom(4).hex()
     with Store.open(str(smlocal_home)) as store:
         store.create(name, run_id=run, created=1.0, documents={"request": {}, "plan": {}}, supervisor_pid=None)
-        store.transition(
-            name, status=COMPLETED.status, secondary_status=COMPLETED.secondary, message=COMPLETED.message, at=2.0
-        )
+        store.transition(name, status=COMPLETED.status, phase=COMPLETED.phase, message=COMPLETED.message, at=2.0)
     run_docker("volume", "create", "--label", f"smlocal.job={name}", "--label", f"smlocal.run={run}", name)
     try:
         found = checks_of(smlocal_run("doctor", "--json"))

@@ -19,11 +19,12 @@ from smlocal.job.mirrored.checkpoints import (
     with_current_checkpoints,
 )
 from smlocal.job.mirrored.folders import mirrored_folders
-from smlocal.job.prepare.job_preparation import plan_job
 from smlocal.jobfile.document import Document
-from smlocal.jobfile.job_file import read_job
-from smlocal.planning.document import host_directory, plan_document
+from smlocal.planning.host_folders import host_directory
 from smlocal.planning.model import HostPlan, JobPlan
+from smlocal.platforms.sagemaker.jobfile.job_file import read_job
+from smlocal.platforms.sagemaker.planning.document import plan_document
+from smlocal.platforms.sagemaker.prepare.job_preparation import plan_job
 
 Image = Callable[[str], str]
 

@@ -15,9 +15,9 @@ from smlocal.engine.docker import DockerEngine, connect
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Resource, ResourceKind
 from smlocal.errors import EngineError, SubnetInUseError
 from smlocal.job.prepare.job_network import FOLDER_LABEL, make_network, remove_leftover_networks
-from smlocal.job.prepare.job_preparation import plan_job
 from smlocal.planning.model import JobPlan
 from smlocal.planning.plan_changes import on_subnet
+from smlocal.platforms.sagemaker.prepare.job_preparation import plan_job
 from smlocal.store.lease import Lease
 
 RunJob = Callable[..., Ran]
@@ -93,7 +93,7 @@ def test_what_a_crashed_job_left_is_removed(
 def planned(job_file: Callable[..., Path], tmp_path: Path) -> Callable[..., JobPlan]:
     """The plan of a job with two hosts whose networks come from a range."""
     from smlocal.jobfile.document import load_document
-    from smlocal.jobfile.job_file import read_job
+    from smlocal.platforms.sagemaker.jobfile.job_file import read_job
 
     def plan(within: str) -> JobPlan:
         path = job_file([], "true", local={"NetworkRange": within}, **HOSTS)

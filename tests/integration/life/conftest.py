@@ -93,7 +93,7 @@ class Life:
 
     def until_phase(self, name: str, *phases: str) -> None:
         """Wait for a phase, or for the end of a job that was faster."""
-        self.until(lambda: (record := self.job(name)).secondary_status in phases or record.status.terminal)
+        self.until(lambda: (record := self.job(name)).phase in phases or record.status.terminal)
 
     def until_logged(self, name: str, line: str, host: str = "algo-1") -> None:
         """Wait for a word of the container's."""

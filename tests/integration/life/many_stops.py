@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from smlocal.cli.main import cli
 from smlocal.errors import JobFinishedError
 from smlocal.job.control.requests import ask_to_stop
-from smlocal.job.finish.describe import LOCAL
+from smlocal.job.documents import LOCAL
 from smlocal.store.home import home_directory
 from smlocal.store.jobs import Store
 
@@ -42,7 +42,7 @@ def _seen(store: Store, name: str, sight: str) -> bool:
             log = os.path.join(store.directory(name), "logs", "algo-1.log")
             return os.path.exists(log) and os.path.getsize(log) > 0
         case "uploading":
-            return store.get(name).secondary_status == "Uploading"
+            return store.get(name).phase == "Uploading"
         case _:
             return store.document(name, LOCAL) is not None
 

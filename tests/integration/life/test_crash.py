@@ -114,7 +114,7 @@ def test_killed_at_random_moments(life: Any, assert_nothing_left: Clean) -> None
         for name, at in sorted(schedule.items(), key=lambda item: item[1]):
             time.sleep(max(0.0, at - time.monotonic()))
             life.crash(name)
-            wrote[name], was[name] = bool(life.log(name)), life.job(name).secondary_status
+            wrote[name], was[name] = bool(life.log(name)), life.job(name).phase
         for name in moments.sample(names, 2):
             assert life.describe(name)["TrainingJobName"] == name
         assert life("recover").returncode == 0

@@ -239,7 +239,7 @@ def test_a_stop_breaks_staging_off(life: Any, tmp_path: Path, assert_nothing_lef
     path = life.job_file("broken-off", "exit 0")
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(smlocal.run, path, channels={"train": many}, staging="copy")
-        life.until(lambda: any(each.secondary_status == "Downloading" for each in life.store.list()))
+        life.until(lambda: any(each.phase == "Downloading" for each in life.store.list()))
         smlocal.TrainingJob("broken-off").stop()
         assert running.result(60).status == "Stopped"
     assert life.phases("broken-off") == ["Starting", "Downloading", "Stopping", "Stopped"]

@@ -127,7 +127,7 @@ def test_the_runtime_covers_all_attempts(life: Any) -> None:
     spot = {"EnableManagedSpotTraining": True, "StoppingCondition": condition}
     began = time.monotonic()
     assert life("run", life.job_file("covered", script, **spot, **faults(fault))).returncode == 4
-    assert life.job("covered").secondary_status == "MaxRuntimeExceeded"
+    assert life.job("covered").phase == "MaxRuntimeExceeded"
     spent = [each for each in life.store.transitions("covered") if each.status in {"Training", "Interrupted"}]
     trained = [each for each in spent if each.status == "Training"]
     assert len(trained) == 2

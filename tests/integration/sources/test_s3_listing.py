@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.integration.s3_servers import REGION, S3Server, environment, opened, reserve_port
 
-from smlocal.contract.documents.channel_manifest import manifest
 from smlocal.contract.listing import Listing
 from smlocal.contract.sharding import Shard
 from smlocal.errors import CredentialsMissingError, S3UnreachableError, SourceEmptyError
+from smlocal.platforms.sagemaker.contract.documents.channel_manifest import manifest
 
 Lister = Callable[..., Listing]
 TREE = [

@@ -38,7 +38,11 @@ def test_what_there_is_not() -> None:
 def test_a_job_without_rules_imports_nothing_of_them() -> None:
     modules = loaded("import smlocal.job.supervisor, smlocal.job.control.adopt, smlocal.api.execution")
     assert "smlocal.job.attempt" in modules
-    assert not {module for module in modules if module.startswith(("smlocal.debugger", "smlocal.job.rules_of_job"))}
+    assert not {
+        module
+        for module in modules
+        if module.startswith(("smlocal.debugger", "smlocal.platforms.sagemaker.rules_of_job"))
+    }
 
 
 def test_a_report_imports_no_reader_of_tensors_until_there_are_some() -> None:

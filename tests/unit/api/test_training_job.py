@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from smlocal import TrainingJob
-from smlocal.contract.outcome.statuses import COMPLETED, SecondaryStatus, StatusMessage, TrainingJobStatus
+from smlocal.contract.statuses import COMPLETED, JobPhase, JobStatus, PhaseMessage
 from smlocal.errors import (
     JobNotFinishedError,
     JobNotInterruptibleError,
@@ -35,15 +35,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             store.create(name, run_id="0" * 8, created=1.0, documents=documents, supervisor_pid=None, instances=2)
             store.transition(
                 name,
-                status=TrainingJobStatus.IN_PROGRESS,
-                secondary_status=SecondaryStatus.TRAINING,
-                message=StatusMessage.TRAINING,
+                status=JobStatus.IN_PROGRESS,
+                phase=JobPhase.TRAINING,
+                message=PhaseMessage.TRAINING,
                 at=1.5,
                 start_training=True,
             )
-        store.transition(
-            "done", status=COMPLETED.status, secondary_status=COMPLETED.secondary, message=COMPLETED.message, at=2.0
-        )
+        store.transition("done", status=COMPLETED.status, phase=COMPLETED.phase, message=COMPLETED.message, at=2.0)
     return tmp_path
 
 

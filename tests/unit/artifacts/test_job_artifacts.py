@@ -1,8 +1,11 @@
 import tarfile
 from pathlib import Path
+from typing import Any
 
 from smlocal.artifacts.job_artifacts import write_artifacts
 from smlocal.artifacts.tree import HostTree, walk
+
+FOLDERS: dict[str, Any] = {"model_folder": "/opt/ml/model", "output_folder": "/opt/ml/output/data"}
 
 
 def trees(root: Path, files: dict[str, str]) -> list[HostTree]:
@@ -24,6 +27,7 @@ def test_the_model_is_every_hosts_and_the_output_only_the_firsts(tmp_path: Path)
     done = write_artifacts(
         trees(tmp_path / "model", {"algo-1/a": "1", "algo-2/b": "2", "algo-2/a": "2"}),
         trees(tmp_path / "data", {"algo-1/x": "1", "algo-2/y": "2"}),
+        **FOLDERS,
         destination=str(out),
     )
     assert (done.model, done.output) == (str(out / "model.tar.gz"), str(out / "output.tar.gz"))
@@ -41,6 +45,7 @@ def test_the_output_of_all_on_demand(tmp_path: Path) -> None:
     done = write_artifacts(
         [],
         trees(tmp_path / "data", {"algo-1/x": "1", "algo-2/y": "2"}),
+        **FOLDERS,
         destination=str(tmp_path / "out"),
         merge_output=True,
     )
@@ -53,6 +58,7 @@ def test_without_compression_only_the_model_is_a_folder(tmp_path: Path) -> None:
     done = write_artifacts(
         trees(tmp_path / "model", {"algo-1/deep/a": "1"}),
         trees(tmp_path / "data", {"algo-1/x": "1"}),
+        **FOLDERS,
         destination=str(tmp_path / "out"),
         compression="NONE",
     )
@@ -64,6 +70,11 @@ def test_without_compression_only_the_model_is_a_folder(tmp_path: Path) -> None:
 def test_nothing_written_gives_nothing(tmp_path: Path) -> None:
     (tmp_path / "algo-1").mkdir()
     empty = [walk("algo-1", str(tmp_path / "algo-1"))]
-    done = write_artifacts(empty, empty, destination=str(tmp_path / "out"))
+    done = write_artifacts(
+        empty,
+        empty,
+        **FOLDERS,
+        destination=str(tmp_path / "out"),
+    )
     assert (done.model, done.model_bytes, done.output, done.output_bytes, done.notes) == (None, 0, None, 0, ())
     assert not (tmp_path / "out").exists()

@@ -9,14 +9,16 @@ from smlocal.artifacts.object_names import folder_objects
 from smlocal.artifacts.tree import walk
 from smlocal.errors import ArtifactError
 
+MODEL = "/opt/ml/model"
+
 
 def names(root: Path) -> dict[str, bytes]:
     """Each object with the path of the file that it gets its bytes from."""
-    return {each.name: each.entry.path for each in folder_objects(walk("", str(root))).objects}
+    return {each.name: each.entry.path for each in folder_objects(walk("", str(root)), original=MODEL).objects}
 
 
 def notes(root: Path) -> tuple[str, ...]:
-    return folder_objects(walk("", str(root))).notes
+    return folder_objects(walk("", str(root)), original=MODEL).notes
 
 
 def test_files_are_objects_and_folders_are_not(tmp_path: Path) -> None:
@@ -75,4 +77,4 @@ def test_links_without_end(tmp_path: Path) -> None:
 def test_a_name_that_is_not_utf_8(tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"caf\xe9")).touch()
     with pytest.raises(ArtifactError, match=r"^Artifact upload failed:the name caf\\xe9 is not UTF-8"):
-        folder_objects(walk("", str(tmp_path)))
+        folder_objects(walk("", str(tmp_path)), original=MODEL)

@@ -110,7 +110,7 @@ def test_an_object_that_is_gone_fails_the_download(
     with pytest.raises(StagingError) as caught:
         put(listing, str(tmp_path / "copy"))
     assert caught.value.sentence == (
-        f"ClientError: Data download failed:Unable to download object file://{data}/empty "
+        f"Data download failed:Unable to download object file://{data}/empty "
         "(NoSuchKey: The specified key does not exist.)"
     )
     assert caught.value.exit_code == 1
@@ -147,7 +147,7 @@ except StagingError as error:
         text=True,
         check=True,
     )
-    assert done.stdout == "ClientError: Data download failed:Insufficient disk space\n"
+    assert done.stdout == "Data download failed:Insufficient disk space\n"
 
 
 @pytest.mark.parametrize("kind", ["btrfs", "xfs"])

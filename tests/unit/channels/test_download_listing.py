@@ -63,7 +63,7 @@ def test_what_cannot_be_a_file_below_the_channel_is_refused(path: str) -> None:
     with pytest.raises(StagingError) as caught:
         check_paths(listing("fine", path))
     assert caught.value.sentence.startswith(
-        f"ClientError: Data download failed:Unable to download object s3://bucket/data/{path} (InternalError: "
+        f"Data download failed:Unable to download object s3://bucket/data/{path} (InternalError: "
     )
 
 

@@ -11,8 +11,8 @@ from smlocal.check.files import wanted
 from smlocal.check.reading.saved_image import SavedImage, read_saved_image
 from smlocal.check.registry import all_rules
 from smlocal.check.subject import Profile, Subject
-from smlocal.jobfile.job_file import JobFile
 from smlocal.planning.facts import ImageFacts
+from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 
 ID = "sha256:" + "ab" * 32
 SCRIPT = b"#!/bin/sh\nexec /opt/train\n"

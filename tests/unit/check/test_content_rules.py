@@ -5,7 +5,7 @@ from tests.unit.check.images import file, layer, messages, program, subject
 
 from smlocal.check.subject import Profile
 from smlocal.jobfile.document import Document
-from smlocal.jobfile.job_file import JobFile, read_job
+from smlocal.platforms.sagemaker.jobfile.job_file import JobFile, read_job
 
 PYTHON = "usr/lib/python3/dist-packages"
 

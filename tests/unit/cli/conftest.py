@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.forked import run_smlocal
 
-from smlocal.contract.outcome.statuses import COMPLETED, FAILED, SecondaryStatus, StatusMessage, TrainingJobStatus
+from smlocal.contract.statuses import COMPLETED, FAILED, JobPhase, JobStatus, PhaseMessage
 from smlocal.store.jobs import Store
 
 
@@ -38,9 +38,9 @@ def remember(tmp_path: Path) -> Callable[..., None]:
             )
             store.transition(
                 name,
-                status=TrainingJobStatus.IN_PROGRESS,
-                secondary_status=SecondaryStatus.TRAINING,
-                message=StatusMessage.TRAINING,
+                status=JobStatus.IN_PROGRESS,
+                phase=JobPhase.TRAINING,
+                message=PhaseMessage.TRAINING,
                 at=began,
                 start_training=True,
             )
@@ -52,7 +52,7 @@ def remember(tmp_path: Path) -> Callable[..., None]:
             store.transition(
                 name,
                 status=end.status,
-                secondary_status=end.secondary,
+                phase=end.phase,
                 message=end.message,
                 at=began + 2.6,
                 failure_reason=reason,

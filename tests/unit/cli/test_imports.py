@@ -45,7 +45,7 @@ def test_help_imports_click_and_little_else(arguments: tuple[str, ...], tmp_path
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     """A home that remembers a finished job."""
-    from smlocal.contract.outcome.statuses import COMPLETED
+    from smlocal.contract.statuses import COMPLETED
     from smlocal.store.jobs import Store
 
     with Store.open(str(tmp_path)) as store:
@@ -57,9 +57,7 @@ def home(tmp_path: Path) -> Path:
             supervisor_pid=None,
             model_uri="file:///out/model.tar.gz",
         )
-        store.transition(
-            "done", status=COMPLETED.status, secondary_status=COMPLETED.secondary, message=COMPLETED.message, at=2.0
-        )
+        store.transition("done", status=COMPLETED.status, phase=COMPLETED.phase, message=COMPLETED.message, at=2.0)
     return tmp_path
 
 

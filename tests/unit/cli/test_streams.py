@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.contract.outcome.statuses import COMPLETED
+from smlocal.contract.statuses import COMPLETED
 from smlocal.store.jobs import Store
 
 
@@ -23,9 +23,7 @@ def home(tmp_path: Path) -> Path:
             supervisor_pid=None,
             model_uri="file:///out/•/model.tar.gz",
         )
-        store.transition(
-            "done", status=COMPLETED.status, secondary_status=COMPLETED.secondary, message=COMPLETED.message, at=2.0
-        )
+        store.transition("done", status=COMPLETED.status, phase=COMPLETED.phase, message=COMPLETED.message, at=2.0)
     return tmp_path
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from smlocal.conformance.cases import DATA, Case, request
 from smlocal.jobfile.document import load_document
-from smlocal.jobfile.job_file import read_job
+from smlocal.platforms.sagemaker.jobfile.job_file import read_job
 
 ROLE = "arn:aws:iam::123456789012:role/mine"
 IMAGE = "123456789012.dkr.ecr.eu-west-1.amazonaws.com/conformance:1"

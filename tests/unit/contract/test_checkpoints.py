@@ -3,9 +3,10 @@ from typing import Any
 
 import pytest
 
-from smlocal.contract.checkpoints import container_path, is_own_mount, overlap, unusable
-from smlocal.contract.documents.config_files import config_files
-from smlocal.contract.documents.hosts import homogeneous
+from smlocal.contract.checkpoints import overlap
+from smlocal.platforms.sagemaker.contract.checkpoint_paths import container_path, is_own_mount, unusable
+from smlocal.platforms.sagemaker.contract.documents.config_files import config_files
+from smlocal.platforms.sagemaker.contract.documents.hosts import homogeneous
 
 S3URI = "CheckpointConfig.S3Uri"
 LOCAL_PATH = "CheckpointConfig.LocalPath"

@@ -7,7 +7,7 @@ import pytest
 from smlocal.contract.gpus import gpus_trouble, read_gpus
 from smlocal.errors import RequestInvalidError
 from smlocal.jobfile.document import Document
-from smlocal.jobfile.job_file import read_job
+from smlocal.platforms.sagemaker.jobfile.job_file import read_job
 
 REQUEST = {
     "AlgorithmSpecification": {"TrainingImage": "image", "TrainingInputMode": "File"},

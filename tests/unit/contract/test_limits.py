@@ -14,7 +14,7 @@ from smlocal.contract.limits import (
 )
 from smlocal.errors import RequestInvalidError
 from smlocal.jobfile.document import Document
-from smlocal.jobfile.job_file import read_job
+from smlocal.platforms.sagemaker.jobfile.job_file import read_job
 
 
 @pytest.mark.parametrize(

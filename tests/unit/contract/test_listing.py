@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from smlocal.contract.documents.channel_manifest import manifest
 from smlocal.contract.listing import Listing
 from smlocal.contract.sharding import WHOLE, Shard
+from smlocal.platforms.sagemaker.contract.documents.channel_manifest import manifest
 
 PLAIN = Listing(
     root="/d/a",

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smlocal.contract.model import answer_shapes, shapes
 from smlocal.contract.model.constraints import Text
 from smlocal.contract.model.patterns import matches, translate
+from smlocal.platforms.sagemaker.contract.model import answer_shapes, shapes
 
 
 @pytest.mark.parametrize(

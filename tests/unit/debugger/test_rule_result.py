@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from smlocal.contract.outcome.rule_statuses import RuleStatus
 from smlocal.debugger.rule_result import RuleResult, read_result
+from smlocal.platforms.sagemaker.contract.outcome.rule_statuses import RuleStatus
 
 
 def test_what_a_rule_says(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 from collections.abc import Callable
 
-from smlocal.jobfile.schema import job_file_schema
+from smlocal.platforms.sagemaker.jobfile.schema import job_file_schema
 from smlocal.report.result_schema import result_schema
 
 

@@ -5,8 +5,8 @@ import pytest
 
 from smlocal.contract.listing import Listing
 from smlocal.planning.model import JobPlan
-from smlocal.planning.script import shell_script
 from smlocal.planning.staging import Staging, choose_staging
+from smlocal.platforms.sagemaker.planning.script import shell_script
 
 Planner = Callable[..., JobPlan]
 

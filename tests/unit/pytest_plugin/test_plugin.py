@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.pytest_plugin_option import WITH_PLUGIN
 
-from smlocal.contract.outcome.statuses import COMPLETED
+from smlocal.contract.statuses import COMPLETED
 from smlocal.pytest_plugin.training_jobs import TrainingJobs
 from smlocal.store.jobs import Store
 
@@ -88,7 +88,7 @@ def test_a_job_that_was_there_before_is_no_job_of_the_test(pytester: pytest.Pyte
         store.transition(
             "mine",
             status=COMPLETED.status,
-            secondary_status=COMPLETED.secondary,
+            phase=COMPLETED.phase,
             message=COMPLETED.message,
             at=1.0,
         )

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from smlocal.contract.outcome.statuses import COMPLETED, FAILED, SecondaryStatus, StatusMessage, TrainingJobStatus
+from smlocal.contract.statuses import COMPLETED, FAILED, JobPhase, JobStatus, PhaseMessage
 from smlocal.contract.usage import Point
 from smlocal.job.metrics.values_file import ValuesFile
 from smlocal.job.usage.series import SeriesFile
-from smlocal.job.usage.usage_block import MeasuredHost, usage_block
 from smlocal.job.usage.usage_paths import series_path
+from smlocal.platforms.sagemaker.outcome.usage_block import MeasuredHost, usage_block
 from smlocal.store.jobs import Store
 from smlocal.store.lease import Lease
 
@@ -60,17 +60,17 @@ class StoredJob:
         )
 
     def train(self) -> None:
-        self.phase(SecondaryStatus.DOWNLOADING, StatusMessage.DOWNLOADING_DATA, 0.2)
-        self.phase(SecondaryStatus.TRAINING, StatusMessage.TRAINING, 0.5)
+        self.phase(JobPhase.DOWNLOADING, PhaseMessage.DOWNLOADING_DATA, 0.2)
+        self.phase(JobPhase.TRAINING, PhaseMessage.TRAINING, 0.5)
 
-    def phase(self, secondary: SecondaryStatus, message: str, after: float) -> None:
+    def phase(self, secondary: JobPhase, message: str, after: float) -> None:
         self.store.transition(
             self.name,
-            status=TrainingJobStatus.IN_PROGRESS,
-            secondary_status=secondary,
+            status=JobStatus.IN_PROGRESS,
+            phase=secondary,
             message=message,
             at=BEGAN + after,
-            start_training=secondary is SecondaryStatus.DOWNLOADING,
+            start_training=secondary is JobPhase.DOWNLOADING,
         )
 
     def log(self, host: str, data: bytes) -> None:
@@ -92,7 +92,7 @@ class StoredJob:
             file.add(point)
 
     def end(self, after: float, reason: str | None = None) -> None:
-        self.phase(SecondaryStatus.UPLOADING, StatusMessage.UPLOADING, after - 0.1)
+        self.phase(JobPhase.UPLOADING, PhaseMessage.UPLOADING, after - 0.1)
         ending = COMPLETED if reason is None else FAILED
         hosts = [MeasuredHost(name=host, instance_type="ml.m5.large") for host in self.hosts]
         local = {"Usage": usage_block(str(self.directory), hosts, machine_cpus=2), "Notes": list(self.notes)}
@@ -100,7 +100,7 @@ class StoredJob:
         self.store.transition(
             self.name,
             status=ending.status,
-            secondary_status=ending.secondary,
+            phase=ending.phase,
             message=ending.message,
             at=BEGAN + after,
             failure_reason=reason,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.contract.documents.channel_manifest import manifest
 from smlocal.contract.listing import Listing
 from smlocal.errors import AwsConfigurationError, SourceEmptyError
+from smlocal.platforms.sagemaker.contract.documents.channel_manifest import manifest
 from smlocal.sources import source_errors
 from smlocal.sources.channel import ChannelSource, list_channel
 from smlocal.sources.checkpoints import InS3, list_checkpoints

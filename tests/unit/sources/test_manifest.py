@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from smlocal.contract.documents.channel_manifest import manifest
 from smlocal.contract.listing import Listing
 from smlocal.errors import SourceEmptyError, SourceMissingError, SourceUnmappedError, SourceUnreadableError
+from smlocal.platforms.sagemaker.contract.documents.channel_manifest import manifest
 from smlocal.sources.channel import ChannelSource, list_channel
 from smlocal.sources.s3.interface import ObjectStore
 

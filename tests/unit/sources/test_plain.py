@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.contract.documents.channel_manifest import manifest
 from smlocal.contract.listing import Listing
+from smlocal.platforms.sagemaker.contract.documents.channel_manifest import manifest
 from smlocal.sources.file_permissions import MAX_CHECKED
 from smlocal.sources.local_listing import list_folder
 

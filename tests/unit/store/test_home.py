@@ -194,7 +194,7 @@ def test_a_database_of_an_older_smlocal_is_brought_up_to_date(tmp_path: Path) ->
         connection.execute("DROP TABLE left_on_engines")
         for index in ("jobs_of_status", "jobs_by_arn"):
             connection.execute(f"DROP INDEX {index}")
-        for column in ("arn", "model_uri", "instances"):
+        for column in ("arn", "model_uri", "instances", "platform"):
             connection.execute(f"ALTER TABLE jobs DROP COLUMN {column}")
         connection.execute("PRAGMA user_version = 1")
     connection.close()
@@ -204,7 +204,7 @@ def test_a_database_of_an_older_smlocal_is_brought_up_to_date(tmp_path: Path) ->
         assert (empty.arn, empty.model_uri, empty.instances) == ("", "", 1)
         assert kept.arn == plan["TrainingJobArn"]
         assert kept.model_uri == "s3://bucket/kept/output/model.tar.gz"
-        assert kept.hosts == ["algo-1", "algo-2"]
+        assert (kept.instances, kept.platform) == (2, "sagemaker")
 
 
 def test_an_empty_file_becomes_a_database(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from smlocal.contract.outcome.statuses import COMPLETED, FAILED, Ending, TrainingJobStatus
+from smlocal.contract.statuses import COMPLETED, FAILED, Ending, JobStatus
 from smlocal.store.job_search import JobSearch
 from smlocal.store.jobs import Store
 
@@ -19,7 +19,7 @@ def jobs(store: Store) -> None:
     for name, created, end, at in JOBS:
         store.create(name, run_id="0", created=created, documents={}, supervisor_pid=1).release()
         if end is not None:
-            store.transition(name, status=end.status, secondary_status=end.secondary, message=end.message, at=at)
+            store.transition(name, status=end.status, phase=end.phase, message=end.message, at=at)
 
 
 @pytest.mark.parametrize(
@@ -34,8 +34,8 @@ def jobs(store: Store) -> None:
         (JobSearch(modified_after=30.0, modified_before=50.0), ["Train-c"]),
         (JobSearch(name_contains="rain-"), ["train-b", "train-a", "Train-c"]),
         (JobSearch(name_contains="%"), []),
-        (JobSearch(status=TrainingJobStatus.COMPLETED), ["train-b", "Train-c"]),
-        (JobSearch(status=TrainingJobStatus.IN_PROGRESS, name_contains="train"), []),
+        (JobSearch(status=JobStatus.COMPLETED), ["train-b", "Train-c"]),
+        (JobSearch(status=JobStatus.IN_PROGRESS, name_contains="train"), []),
     ],
 )
 @pytest.mark.parametrize("most", [1, 2, 100])

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.contract.outcome.statuses import SecondaryStatus, TrainingJobStatus
+from smlocal.contract.statuses import JobPhase, JobStatus
 from smlocal.errors import HomeUnusableError, JobNotFinishedError, JobUnknownError, NameInUseError
 from smlocal.store.jobs import Store
 from smlocal.store.records import LeftOnEngine
@@ -18,8 +18,8 @@ def create(store: Store, name: str, created: float = 1000.0) -> None:
 def finish(store: Store, name: str) -> None:
     store.transition(
         name,
-        status=TrainingJobStatus.COMPLETED,
-        secondary_status=SecondaryStatus.COMPLETED,
+        status=JobStatus.COMPLETED,
+        phase=JobPhase.COMPLETED,
         message="Training job completed",
         at=2000.0,
     )
@@ -55,7 +55,7 @@ def test_a_finished_job_is_replaced_in_one_step(store: Store, home: Path, job: s
     (home / "jobs" / job / "old").write_text("")
     finish(store, job)
     store.create(job, run_id="1", created=1.0, documents={"New": {}}, supervisor_pid=7, replace=True).release()
-    assert (store.get(job).status, store.get(job).supervisor_pid) == (TrainingJobStatus.IN_PROGRESS, 7)
+    assert (store.get(job).status, store.get(job).supervisor_pid) == (JobStatus.IN_PROGRESS, 7)
     assert (store.document(job, "Old"), store.document(job, "New")) == (None, {})
     assert list((home / "jobs" / job).iterdir()) == []
     assert not (home / "removed").exists()
@@ -101,7 +101,7 @@ def test_another_connection_sees_what_was_committed(store: Store, home: Path, jo
         store.put_document(job, "Plan", {"a": 1})
         assert other.document(job, "Plan") == {"a": 1}
         finish(other, job)
-    assert store.get(job).status is TrainingJobStatus.COMPLETED
+    assert store.get(job).status is JobStatus.COMPLETED
 
 
 def test_a_finished_job_can_be_removed_with_everything(store: Store, home: Path, job: str) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.contract.outcome.statuses import COMPLETED, SecondaryStatus, TrainingJobStatus
+from smlocal.contract.statuses import COMPLETED, JobPhase, JobStatus, PhaseMessage
 from smlocal.errors import InstanceLimitError, JobFinishedError, NameInUseError
 from smlocal.store.jobs import Store
 from smlocal.store.lease import supervised
@@ -33,22 +33,18 @@ def wait(store: Store) -> Wait:
 
 
 def end(store: Store, name: str) -> None:
-    store.transition(
-        name, status=COMPLETED.status, secondary_status=COMPLETED.secondary, message=COMPLETED.message, at=3000.0
-    )
+    store.transition(name, status=COMPLETED.status, phase=COMPLETED.phase, message=COMPLETED.message, at=3000.0)
 
 
 def test_a_waiting_job_is_recorded_with_what_describe_needs(store: Store, wait: Wait, home: Path) -> None:
     wait("Job-1", instances=2)
     record = store.get("Job-1")
-    assert (record.status, record.secondary_status) == (TrainingJobStatus.IN_PROGRESS, SecondaryStatus.PENDING)
-    assert (record.pending, record.supervisor_pid, record.hosts) == (True, None, ["algo-1", "algo-2"])
+    assert (record.status, record.phase) == (JobStatus.IN_PROGRESS, JobPhase.PENDING)
+    assert (record.pending, record.supervisor_pid, record.instances) == (True, None, 2)
     assert (record.arn, record.model_uri) == ("arn:job-1", "s3://bucket/Job-1")
     stored = store.read("Job-1", ["request", "plan"])
     assert stored.documents == {"request": {"TrainingJobName": "Job-1"}}
-    assert [(each.status, each.message) for each in stored.transitions] == [
-        (SecondaryStatus.PENDING, "Training job waiting for capacity")
-    ]
+    assert [(each.status, each.message) for each in stored.transitions] == [(JobPhase.PENDING, PhaseMessage.WAITING)]
     assert not supervised(store.directory("Job-1"))
     assert (home / "jobs" / "Job-1").is_dir()
     assert store.name_of("arn:job-1") == "Job-1"
@@ -77,10 +73,10 @@ def test_the_oldest_begin_while_instances_are_free(store: Store, wait: Wait) -> 
     assert store.start_pending(now=lambda: 1001.0, limit=4) == ["a", "b"]  # c does not fit, and d is behind it
     assert store.start_pending(now=lambda: 1001.0, limit=4) == []
     begun = store.get("a")
-    assert (begun.secondary_status, begun.pending) == (SecondaryStatus.STARTING, False)
+    assert (begun.phase, begun.pending) == (JobPhase.STARTING, False)
     assert [(each.status, each.started, each.ended) for each in store.transitions("a")] == [
-        (SecondaryStatus.PENDING, 1000.0, 1001.0),
-        (SecondaryStatus.STARTING, 1001.0, None),
+        (JobPhase.PENDING, 1000.0, 1001.0),
+        (JobPhase.STARTING, 1001.0, None),
     ]
     end(store, "a")
     assert store.start_pending(now=lambda: 1002.0, limit=4) == ["c"]
@@ -99,11 +95,11 @@ def test_a_waiting_job_is_stopped_at_once(store: Store, wait: Wait) -> None:
     wait("job")
     assert store.stop_pending("job", at=1002.0, kind="stop", data={"Cause": "request"}, documents={"local": {}})
     record = store.get("job")
-    assert (record.status, record.started, record.ended) == (TrainingJobStatus.STOPPED, None, 1002.0)
+    assert (record.status, record.started, record.ended) == (JobStatus.STOPPED, None, 1002.0)
     assert [each.status for each in store.transitions("job")] == [
-        SecondaryStatus.PENDING,
-        SecondaryStatus.STOPPING,
-        SecondaryStatus.STOPPED,
+        JobPhase.PENDING,
+        JobPhase.STOPPING,
+        JobPhase.STOPPED,
     ]
     assert [event.kind for event in store.events("job")] == ["stop"]
     assert store.document("job", "local") == {}
@@ -116,5 +112,5 @@ def test_a_job_that_has_begun_is_not_stopped_as_a_waiting_one(store: Store, wait
     wait("job")
     store.start_pending(now=lambda: 1001.0, limit=None)
     assert not store.stop_pending("job", at=1002.0, kind="stop", data={}, documents={"local": {}})
-    assert store.get("job").status is TrainingJobStatus.IN_PROGRESS
+    assert store.get("job").status is JobStatus.IN_PROGRESS
     assert store.document("job", "local") is None

@@ -9,7 +9,7 @@ import threading
 import time
 from pathlib import Path
 
-from smlocal.contract.outcome.statuses import SecondaryStatus, TrainingJobStatus
+from smlocal.contract.statuses import JobPhase, JobStatus
 from smlocal.store.jobs import Store
 
 CREATE = """
@@ -29,7 +29,7 @@ else:
 
 WRITE_FOR_EVER = """
 import os, sys
-from smlocal.contract.outcome.statuses import SecondaryStatus as S, TrainingJobStatus as T
+from smlocal.contract.statuses import JobPhase as S, JobStatus as T
 from smlocal.store.jobs import Store
 print("ready", flush=True)
 number = 0
@@ -37,8 +37,8 @@ while True:
     with Store.open(sys.argv[1]) as store:
         name = f"job-{os.getpid()}-{number}"
         store.create(name, run_id="0", created=1.0, documents={"D": "x" * 5000}, supervisor_pid=os.getpid())
-        store.transition(name, status=T.IN_PROGRESS, secondary_status=S.TRAINING, message="m", at=2.0)
-        store.transition(name, status=T.COMPLETED, secondary_status=S.COMPLETED, message="m", at=3.0)
+        store.transition(name, status=T.IN_PROGRESS, phase=S.TRAINING, message="m", at=2.0)
+        store.transition(name, status=T.COMPLETED, phase=S.COMPLETED, message="m", at=3.0)
         if number % 3 == 0:
             store.remove(name)
     number += 1
@@ -79,7 +79,7 @@ def test_a_process_killed_at_any_moment_leaves_whole_jobs(home: Path) -> None:
         with Store.open(str(home)) as store:
             for job in store.list():
                 elements = [t.status for t in store.transitions(job.name)]
-                assert elements[-1] == job.secondary_status
+                assert elements[-1] == job.phase
                 assert elements == ["Starting", "Training", "Completed"][: len(elements)]
                 assert all(t.ended is not None for t in store.transitions(job.name)[:-1])
                 assert len(store.document(job.name, "D")) == 5000
@@ -112,16 +112,16 @@ def test_a_stop_from_another_process_and_a_phase_meet_in_one_order(store: Store,
     with Store.open(str(home)) as other:
         other.transition(
             job,
-            status=TrainingJobStatus.STOPPING,
-            secondary_status=SecondaryStatus.STOPPING,
+            status=JobStatus.STOPPING,
+            phase=JobPhase.STOPPING,
             message="m",
             at=1001.0,
         )
     record = store.transition(
         job,
-        status=TrainingJobStatus.IN_PROGRESS,
-        secondary_status=SecondaryStatus.UPLOADING,
+        status=JobStatus.IN_PROGRESS,
+        phase=JobPhase.UPLOADING,
         message="m",
         at=1002.0,
     )
-    assert record.status is TrainingJobStatus.STOPPING
+    assert record.status is JobStatus.STOPPING

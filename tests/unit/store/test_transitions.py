@@ -5,30 +5,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.contract.outcome.statuses import SecondaryStatus, TrainingJobStatus
+from smlocal.contract.statuses import JobPhase, JobStatus, PhaseMessage
 from smlocal.errors import JobFinishedError, JobUnknownError
 from smlocal.store.jobs import Store
 from smlocal.store.records import JobRecord, Transition
 
-GOING = TrainingJobStatus.IN_PROGRESS
+GOING = JobStatus.IN_PROGRESS
 PHASES = [
-    SecondaryStatus.STARTING,
-    SecondaryStatus.DOWNLOADING,
-    SecondaryStatus.TRAINING,
-    SecondaryStatus.INTERRUPTED,
-    SecondaryStatus.UPLOADING,
+    JobPhase.STARTING,
+    JobPhase.DOWNLOADING,
+    JobPhase.TRAINING,
+    JobPhase.INTERRUPTED,
+    JobPhase.UPLOADING,
 ]
 
 
-def move(store: Store, job: str, secondary: SecondaryStatus, at: float, message: str = "m") -> JobRecord:
-    return store.transition(job, status=GOING, secondary_status=secondary, message=message, at=at)
+def move(store: Store, job: str, secondary: JobPhase, at: float, message: str = "m") -> JobRecord:
+    return store.transition(job, status=GOING, phase=secondary, message=message, at=at)
 
 
 def test_a_new_job_is_starting(store: Store, job: str) -> None:
     assert store.get(job) == JobRecord(
         name=job,
         status=GOING,
-        secondary_status=SecondaryStatus.STARTING,
+        phase=JobPhase.STARTING,
         created=1000.0,
         modified=1000.0,
         started=None,
@@ -39,29 +39,30 @@ def test_a_new_job_is_starting(store: Store, job: str) -> None:
         arn="",
         model_uri="",
         instances=1,
+        platform="sagemaker",
     )
     assert store.transitions(job) == [
-        Transition(status=SecondaryStatus.STARTING, started=1000.0, ended=None, message="Starting the training job")
+        Transition(status=JobPhase.STARTING, started=1000.0, ended=None, message=PhaseMessage.STARTING)
     ]
 
 
 def test_a_whole_life_as_describe_shows_it(store: Store, job: str) -> None:
-    move(store, job, SecondaryStatus.STARTING, 1001.0, "Preparing the instances for training")
+    move(store, job, JobPhase.STARTING, 1001.0, "Preparing the instances for training")
     store.transition(
         job,
         status=GOING,
-        secondary_status=SecondaryStatus.DOWNLOADING,
+        phase=JobPhase.DOWNLOADING,
         message="Downloading input data",
         at=1002.0004,
         start_training=True,
     )
-    move(store, job, SecondaryStatus.DOWNLOADING, 1003.0, "Downloading the training image")
-    move(store, job, SecondaryStatus.TRAINING, 1004.0)
-    move(store, job, SecondaryStatus.UPLOADING, 1005.0)
+    move(store, job, JobPhase.DOWNLOADING, 1003.0, "Downloading the training image")
+    move(store, job, JobPhase.TRAINING, 1004.0)
+    move(store, job, JobPhase.UPLOADING, 1005.0)
     final = store.transition(
         job,
-        status=TrainingJobStatus.COMPLETED,
-        secondary_status=SecondaryStatus.COMPLETED,
+        status=JobStatus.COMPLETED,
+        phase=JobPhase.COMPLETED,
         message="Training job completed",
         at=1006.0,
     )
@@ -77,9 +78,7 @@ def test_a_whole_life_as_describe_shows_it(store: Store, job: str) -> None:
 
 
 def test_a_status_that_comes_again_is_a_new_element(store: Store, job: str) -> None:
-    for at, secondary in enumerate(
-        [SecondaryStatus.TRAINING, SecondaryStatus.INTERRUPTED, SecondaryStatus.STARTING, SecondaryStatus.TRAINING]
-    ):
+    for at, secondary in enumerate([JobPhase.TRAINING, JobPhase.INTERRUPTED, JobPhase.STARTING, JobPhase.TRAINING]):
         move(store, job, secondary, 1001.0 + at)
     assert [t.status for t in store.transitions(job)] == [
         "Starting",
@@ -94,7 +93,7 @@ def test_the_end_of_a_failure_is_when_it_was_noticed(store: Store, job: str) -> 
     store.transition(
         job,
         status=GOING,
-        secondary_status=SecondaryStatus.UPLOADING,
+        phase=JobPhase.UPLOADING,
         message="m",
         at=1005.0,
         ended=True,
@@ -102,19 +101,19 @@ def test_the_end_of_a_failure_is_when_it_was_noticed(store: Store, job: str) -> 
     )
     final = store.transition(
         job,
-        status=TrainingJobStatus.FAILED,
-        secondary_status=SecondaryStatus.FAILED,
+        status=JobStatus.FAILED,
+        phase=JobPhase.FAILED,
         message="Training job failed",
         at=1009.0,
     )
     assert (final.ended, final.modified, final.failure_reason) == (1005.0, 1009.0, "AlgorithmError: , exit code: 1")
 
 
-@pytest.mark.parametrize("status", [s for s in TrainingJobStatus if s.terminal])
-def test_a_finished_job_never_changes(store: Store, job: str, status: TrainingJobStatus) -> None:
-    final = store.transition(job, status=status, secondary_status=SecondaryStatus(status.value), message="m", at=1001.0)
+@pytest.mark.parametrize("status", [s for s in JobStatus if s.terminal])
+def test_a_finished_job_never_changes(store: Store, job: str, status: JobStatus) -> None:
+    final = store.transition(job, status=status, phase=JobPhase(status.value), message="m", at=1001.0)
     with pytest.raises(JobFinishedError, match=f"because the training job is in status {status}"):
-        move(store, job, SecondaryStatus.TRAINING, 1002.0)
+        move(store, job, JobPhase.TRAINING, 1002.0)
     assert store.get(job) == final
     assert len(store.transitions(job)) == 2
 
@@ -122,17 +121,17 @@ def test_a_finished_job_never_changes(store: Store, job: str, status: TrainingJo
 def test_a_recorded_stop_is_not_forgotten_by_a_phase_that_comes_late(store: Store, job: str) -> None:
     store.transition(
         job,
-        status=TrainingJobStatus.STOPPING,
-        secondary_status=SecondaryStatus.STOPPING,
+        status=JobStatus.STOPPING,
+        phase=JobPhase.STOPPING,
         message="Stopping the training job",
         at=1001.0,
     )
-    assert move(store, job, SecondaryStatus.TRAINING, 1002.0).status is TrainingJobStatus.STOPPING
+    assert move(store, job, JobPhase.TRAINING, 1002.0).status is JobStatus.STOPPING
 
 
 def test_an_unknown_job(store: Store) -> None:
     with pytest.raises(JobUnknownError) as caught:
-        move(store, "nobody", SecondaryStatus.TRAINING, 1.0)
+        move(store, "nobody", JobPhase.TRAINING, 1.0)
     assert caught.value.sentence == "Requested resource not found."
 
 
@@ -141,7 +140,7 @@ def test_an_unknown_job(store: Store) -> None:
     created=st.floats(min_value=0, max_value=2e9),
 )
 def test_no_clock_makes_time_run_backwards(
-    steps: list[tuple[SecondaryStatus, float]], created: float, tmp_path_factory: pytest.TempPathFactory
+    steps: list[tuple[JobPhase, float]], created: float, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     job = uuid4().hex
     with Store.open(str(tmp_path_factory.getbasetemp() / "shared-home")) as store:
@@ -156,4 +155,4 @@ def test_no_clock_makes_time_run_backwards(
     assert elements[0].started == record.created
     assert elements[-1].ended is None
     assert elements[-1].started <= record.modified
-    assert elements[-1].status == record.secondary_status == steps[-1][0]
+    assert elements[-1].status == record.phase == steps[-1][0]

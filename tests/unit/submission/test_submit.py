@@ -9,7 +9,7 @@ from tests.unit.submission.conftest import REQUEST
 
 from smlocal.api.shell import find_containers
 from smlocal.api.training_job import TrainingJob
-from smlocal.contract.outcome.statuses import SecondaryStatus, TrainingJobStatus
+from smlocal.contract.statuses import JobPhase, JobStatus
 from smlocal.errors import (
     ContainerNotRunningError,
     InstanceLimitError,
@@ -30,7 +30,7 @@ Submit = Callable[..., JobRecord]
 
 def test_it_waits_and_is_no_orphan(submitted: Submit, store: Store) -> None:
     record = submitted()
-    assert (record.status, record.secondary_status) == (TrainingJobStatus.IN_PROGRESS, SecondaryStatus.PENDING)
+    assert (record.status, record.phase) == (JobStatus.IN_PROGRESS, JobPhase.PENDING)
     assert record.arn == "arn:aws:sagemaker:eu-west-1:123456789012:training-job/waits"
     assert record.instances == 2
     assert orphans(store) == []

@@ -15,8 +15,7 @@ from smlocal.channels.fastfile.index import write_index
 from smlocal.channels.fastfile.unmount import unmount
 from smlocal.channels.fastfile.unread import NOT_CHECKED, Unread, read_unread
 from smlocal.contract.listing import Listing
-from smlocal.contract.outcome.failure_reason import INTERNAL_ERROR
-from smlocal.errors import StagingError
+from smlocal.errors import StreamNotStartedError
 from smlocal.quick_dataclass import dataclass
 from smlocal.threads import watched_thread
 
@@ -62,7 +61,7 @@ class FuseMount:
         """Mount the objects of a listing at a new folder below `directory`, which is made if necessary.
 
         `died` is called once, from a thread, if the server ends unexpectedly. A read fails if S3 does not answer within
-        `read_seconds`, a minute by default. Raises `StagingError` or `OSError`.
+        `read_seconds`, a minute by default. Raises `StreamNotStartedError` or `OSError`.
         """
         mount_point = os.path.join(os.path.realpath(directory), "mount")
         index = os.path.join(directory, "index")
@@ -143,7 +142,7 @@ class FuseMount:
                 reply.get("error") or "the FastFile server could not be started",
                 self._last_log_line(),
             ]
-            raise StagingError(INTERNAL_ERROR, details=[reason for reason in reasons if reason])
+            raise StreamNotStartedError(reasons[0], details=[reason for reason in reasons if reason])
 
     def _watch(self) -> None:
         code = self._process.wait()

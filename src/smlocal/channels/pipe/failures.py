@@ -2,7 +2,7 @@
 
 from errno import EACCES, ENOENT, ENOTDIR, EPERM
 
-from smlocal.contract.outcome.failure_reason import client_error
+from smlocal.contract.failures import input_failure
 from smlocal.sources.s3.interface import S3Error
 
 _S3_ERRORS = {
@@ -14,11 +14,11 @@ _S3_ERRORS = {
 
 
 class FeedError(Exception):
-    """The data cannot be sent: `reason` is the job's FailureReason, `explanation` is for the user."""
+    """The data cannot be sent: `failure` is why the job fails, `explanation` is for the user."""
 
     def __init__(self, text: str, explanation: str) -> None:
         super().__init__(text)
-        self.reason = client_error(f"Data download failed:{text}")
+        self.failure = input_failure(f"Data download failed:{text}")
         self.explanation = explanation
 
 

@@ -16,7 +16,7 @@ from smlocal.channels.pipe.items import Content, Item, Objects
 from smlocal.channels.pipe.sender import Sender
 from smlocal.channels.pipe.stop import Stop, StoppedError
 from smlocal.channels.pipe.streams import Streams
-from smlocal.contract.outcome.failure_reason import INTERNAL_ERROR
+from smlocal.contract.failures import INTERNAL_ERROR, Failure
 from smlocal.errors import StagingError
 from smlocal.planning.model import PipePlan
 from smlocal.sources.s3.interface import ObjectStore, S3Error, S3Object
@@ -42,15 +42,15 @@ class PipeFeeder:
         directory: str,
         spool: str,
         store: Callable[[], ObjectStore],
-        broken: Callable[[str, str], None],
+        broken: Callable[[Failure, str], None],
         budget: int = 64 << 20,
         delay: int = 0,
     ) -> None:
         """FIFOs are created in `directory`; `spool` is a private folder, if possible on the same file system.
 
         `store` is called only if something is in S3; at most `budget` bytes are read ahead. `broken` is called at most
-        once, from a thread, with a FailureReason and an explanation. Nothing is sent then, and readers wait until the
-        feeder is stopped, so that none takes a part of its data for all of it.
+        once, from a thread, with why the job fails and an explanation. Then nothing is sent, and readers wait until
+        the feeder is stopped, so that none takes a part of its data for all of it.
         """
         self._plan = plan
         self._folder = directory
@@ -78,7 +78,7 @@ class PipeFeeder:
             self._directory = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             self._fifos.add(self._fifo(0))
         except FeedError as error:
-            raise StagingError(error.reason, details=(error.explanation,)) from error
+            raise StagingError(error.failure.message, details=(error.explanation,)) from error
 
     def start(self) -> None:
         """Start to wait for readers."""
@@ -147,10 +147,10 @@ class PipeFeeder:
             except (ReaderGoneError, StoppedError):
                 pass
             except FeedError as error:
-                self._fail(error.reason, error.explanation)
+                self._fail(error.failure, error.explanation)
             except S3Error as error:
-                failure = of_s3(error)
-                self._fail(failure.reason, failure.explanation)
+                of_store = of_s3(error)
+                self._fail(of_store.failure, of_store.explanation)
             except Exception:  # noqa: BLE001 - the job must be told of any error
                 self._fail(INTERNAL_ERROR, traceback.format_exc())
         self._leave(fifo, writer)
@@ -173,7 +173,7 @@ class PipeFeeder:
         except StoppedError:
             pass
         except FeedError as error:
-            self._fail(error.reason, error.explanation)
+            self._fail(error.failure, error.explanation)
 
     def _leave(self, fifo: Fifo, writer: FifoWriter | None) -> None:
         with self._lock:
@@ -185,12 +185,12 @@ class PipeFeeder:
         if writer is not None and not keep:
             writer.close()
 
-    def _fail(self, reason: str, explanation: str) -> None:
+    def _fail(self, failure: Failure, explanation: str) -> None:
         with self._lock:
             if self._ended or self._failed:
                 return
             self._failed = True
-        self._broken(reason, explanation)
+        self._broken(failure, explanation)
 
     def _stream(self, items: Callable[[], Iterator[Item]], downloads: ExitStack) -> "ObjectStream | None":
         if not self._content.remote:

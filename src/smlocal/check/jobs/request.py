@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from smlocal.api.run import plan
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.jobs.interface import Request
-from smlocal.contract.instance_types import instance_type, is_this_machine
 from smlocal.contract.limits import read_size
-from smlocal.jobfile.job_file import JobFile
+from smlocal.platforms.sagemaker.contract.instance_types import instance_type, is_this_machine
+from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from smlocal.errors import (
     JobUnknownError,
     SmlocalError,
 )
-from smlocal.jobfile.job_file import JobFile
+from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 from smlocal.removal import remove_tree
 
 if TYPE_CHECKING:

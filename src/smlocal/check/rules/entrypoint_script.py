@@ -8,7 +8,7 @@ from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
 from smlocal.check.interpreter import is_python
 from smlocal.check.starting import Program, absolute, find_script, programs, script_word
 from smlocal.check.subject import Subject
-from smlocal.contract import paths
+from smlocal.platforms.sagemaker.contract import paths
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

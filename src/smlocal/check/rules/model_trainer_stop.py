@@ -6,7 +6,7 @@ from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
 from smlocal.check.starting import words_of
 from smlocal.check.subject import Profile, Subject
-from smlocal.planning.entrypoint import MODEL_TRAINER_STOP, is_model_trainer
+from smlocal.platforms.sagemaker.planning.entrypoint import MODEL_TRAINER_STOP, is_model_trainer
 
 _PROFILES = frozenset({Profile.MODEL_TRAINER, Profile.MODEL_TRAINER_MPI})
 

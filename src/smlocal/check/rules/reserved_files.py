@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from smlocal.check.files import NAMES
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
 from smlocal.check.subject import Subject
-from smlocal.contract import paths
+from smlocal.platforms.sagemaker.contract import paths
 
 if TYPE_CHECKING:
     from smlocal.check.image_files import Found

@@ -11,7 +11,7 @@ from smlocal.check.program_files import Script, read_program
 from smlocal.check.starting import find_program
 from smlocal.check.subject import Subject
 from smlocal.check.user import user_of
-from smlocal.contract import paths
+from smlocal.platforms.sagemaker.contract import paths
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

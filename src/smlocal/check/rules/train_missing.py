@@ -7,7 +7,7 @@ from smlocal.check.installed import has_toolkit
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
 from smlocal.check.starting import Program, programs
 from smlocal.check.subject import Subject
-from smlocal.planning.entrypoint import init_program
+from smlocal.platforms.sagemaker.planning.entrypoint import init_program
 
 _FOR_TOOLKIT = "SAGEMAKER_PROGRAM"
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from smlocal.check.interface import CheckReport, Finding
     from smlocal.ci.services import CiService
     from smlocal.errors import UsageRefusedError
-    from smlocal.jobfile.job_file import JobFile
+    from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 
 _MARKS = {"error": "✗", "warning": "!", "info": "·"}
 _SKIPPED = "?"

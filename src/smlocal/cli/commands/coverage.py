@@ -18,7 +18,7 @@ def command(*, as_json: bool) -> None:
 
     Each one is emulated, recorded or refused.
     """
-    from smlocal.contract.coverage.lookup import coverage_json
+    from smlocal.platforms.sagemaker.contract.coverage.lookup import coverage_json
 
     table = coverage_json()
     if as_json:

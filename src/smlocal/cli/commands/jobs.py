@@ -59,11 +59,9 @@ def command(
 def _row(job: "ListedJob", now: float, *, room: int) -> tuple[str, ...]:
     record = job.record
     if record.status.terminal:
-        reason = record.failure_reason or (
-            "" if record.secondary_status.value == record.status.value else record.secondary_status
-        )
+        reason = record.failure_reason or ("" if record.phase.value == record.status.value else record.phase)
     else:
-        reason = f"{record.secondary_status}, supervisor gone" if job.supervisor_gone else record.secondary_status
+        reason = f"{record.phase}, supervisor gone" if job.supervisor_gone else record.phase
     reason = shortened(printable(" ".join(reason.split())), room)
     # Whole seconds and at least one, as TrainingTimeInSeconds counts.
     trained = "" if record.started is None else f"{max(1, int((record.ended or now) - record.started))} s"
@@ -93,7 +91,7 @@ def _document(job: "ListedJob") -> dict[str, Any]:
         "TrainingEndTime": record.ended,
         "LastModifiedTime": record.modified,
         "TrainingJobStatus": record.status,
-        "SecondaryStatus": record.secondary_status,
+        "SecondaryStatus": record.phase,
         "FailureReason": record.failure_reason,
         "ContainersKept": job.containers_kept or None,
         "SupervisorGone": job.supervisor_gone or None,

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from smlocal.contract.gpus import GpuDevices
     from smlocal.contract.listing import Listing
-    from smlocal.jobfile.job_file import JobFile
     from smlocal.planning.model import HostPlan, JobPlan, PipePlan, TreePlan
     from smlocal.planning.rules import RulePlan
+    from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 
 _COLUMN = 13
 _FILE_COLUMN = 38
@@ -48,14 +48,14 @@ def command(*, recorded: str | None, as_json: bool, script: bool, texts: tuple[s
     job, name = read_job_options(given) if recorded is None else _read_recorded(recorded, given)
 
     from smlocal.api.execution import plan_only
-    from smlocal.planning.script import shell_script
+    from smlocal.platforms.sagemaker.planning.script import shell_script
 
     plan = plan_only(job, name=name, strict=given["strict"])
     tried = _tried(plan, texts)
     if as_json:
         import json
 
-        from smlocal.planning.document import plan_document
+        from smlocal.platforms.sagemaker.planning.document import plan_document
 
         document = {**plan_document(plan), **({"TriedLines": tried} if tried else {}), "Script": shell_script(plan)}
         click.echo(json.dumps(document, indent=2))
@@ -105,7 +105,7 @@ def _tried(plan: "JobPlan", texts: tuple[str, ...]) -> list[dict[str, Any]]:
     if not texts:
         return []
     from smlocal.cli.views.metric_lines import tried_lines
-    from smlocal.contract.metrics.metric_values import definitions_of
+    from smlocal.platforms.sagemaker.contract.metric_definitions import definitions_of
 
     if not definitions_of(plan.request):
         raise click.UsageError("--try-line needs MetricDefinitions, and the request has none.")
@@ -137,7 +137,7 @@ def _rows(plan: "JobPlan") -> Iterator[tuple[str, str]]:
 
 def _rule(rule: "RulePlan") -> str:
     """A debugger rule, and what evaluates it beside the job."""
-    from smlocal.planning.rules import INVOKED
+    from smlocal.platforms.sagemaker.planning.rules import INVOKED
 
     invoked = rule.parameters.get(INVOKED, "")
     if rule.image is not None:
@@ -186,7 +186,7 @@ def _devices(plan: "JobPlan") -> Iterator[tuple[str, str]]:
 
 def _limits(plan: "JobPlan") -> Iterator[tuple[str, str]]:
     """The limits of the containers, for each instance type once."""
-    from smlocal.planning.document import limits_document
+    from smlocal.platforms.sagemaker.planning.document import limits_document
 
     shown = {host.host.instance_type: limits_document(host.limits) for host in plan.hosts}
     for kind, limits in shown.items():
@@ -272,7 +272,7 @@ def _listing(head: str, entries: "Mapping[str, str]", column: int) -> Iterator[t
 
 
 def _entries(plan: "JobPlan", host: "HostPlan") -> dict[str, str]:
-    from smlocal.contract import paths
+    from smlocal.platforms.sagemaker.contract import paths
 
     code = [plan.code] if plan.code is not None else []
     output = short_path(f"{plan.output.directory}/output")
@@ -348,7 +348,7 @@ def _files(count: int, kind: str = "file") -> str:
 def _content(path: str, content: bytes) -> str:
     """A short file completely, a long one as its first line, size and digest. The text is without secrets."""
     from smlocal.contract.secrets.masking import masked_file
-    from smlocal.planning.document import file_document
+    from smlocal.platforms.sagemaker.planning.document import file_document
 
     document = file_document(content)
     shown = file_document(masked_file(path, content))

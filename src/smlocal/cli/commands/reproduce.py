@@ -16,7 +16,7 @@ from smlocal.cli.service_options import service_options
 
 if TYPE_CHECKING:
     from smlocal.job.supervisor import Result
-    from smlocal.jobfile.job_file import JobFile
+    from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
     from smlocal.remote.described_job import DescribedJob
     from smlocal.remote.job_end import LogEnd
 

@@ -11,7 +11,7 @@ from smlocal.cli.job_argument import job_argument
 from smlocal.cli.job_options import override_options, overrides_and_defaults, said
 
 if TYPE_CHECKING:
-    from smlocal.jobfile.job_file import JobFile
+    from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 
 _TEXT = ("HyperParameters.", "Environment.")
 """Their values are text, also if they look like numbers."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from smlocal.cli.terminal.screen import Screen
     from smlocal.errors import StandardOutputError
     from smlocal.job.supervisor import Result
-    from smlocal.jobfile.job_file import JobFile
+    from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 
 EXIT_CODES = {"Completed": 0, "Failed": 1, "Stopped": 4}
 _SIGNALLED = 128

@@ -12,7 +12,7 @@ def command(*, result: bool) -> None:
     """
     import json
 
-    from smlocal.jobfile.schema import job_file_schema
+    from smlocal.platforms.sagemaker.jobfile.schema import job_file_schema
 
     schema = job_file_schema()
     if result:

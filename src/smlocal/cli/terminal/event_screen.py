@@ -10,7 +10,7 @@ from typing import Any
 from smlocal.cli.terminal.errors import error_document
 from smlocal.cli.terminal.progress_mode import ProgressMode
 from smlocal.cli.terminal.screen import Screen
-from smlocal.contract.outcome.statuses import StopCause
+from smlocal.contract.statuses import StopCause
 from smlocal.engine.interface import Written
 from smlocal.errors import SmlocalError
 from smlocal.planning.model import JobPlan

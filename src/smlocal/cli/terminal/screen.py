@@ -17,7 +17,7 @@ from smlocal.cli.terminal.printable import printable
 from smlocal.cli.terminal.progress_mode import ProgressMode
 from smlocal.cli.terminal.running_line import PLAIN_SECONDS, Countdown, RunningLine, training_text
 from smlocal.cli.views.host_prefix import host_prefix, prefixed_lines
-from smlocal.contract.outcome.statuses import StopCause
+from smlocal.contract.statuses import StopCause
 from smlocal.engine.interface import Written
 from smlocal.job.reporter import Reporter
 from smlocal.planning.model import JobPlan

@@ -2,7 +2,7 @@
 
 import math
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from smlocal.quick_dataclass import dataclass
@@ -19,7 +19,7 @@ _SINGLE = struct.Struct("<f")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MetricDefinition:
-    """One element of MetricDefinitions."""
+    """A metric, and the regular expression that finds its values in the logs."""
 
     name: str
     regex: str
@@ -34,12 +34,6 @@ class MetricValue:
     at: float | None
     """None if it is not known."""
     host: str
-
-
-def definitions_of(request: Mapping[str, Any]) -> tuple[MetricDefinition, ...]:
-    """The definitions of a valid request, in its order."""
-    given = (request.get("AlgorithmSpecification") or {}).get("MetricDefinitions") or ()
-    return tuple(MetricDefinition(name=each["Name"], regex=each["Regex"]) for each in given)
 
 
 def single_precision(value: float) -> float | None:

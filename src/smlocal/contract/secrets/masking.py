@@ -53,7 +53,7 @@ def masked_file(path: str, content: bytes) -> bytes:
     """A file of `/opt/ml` without secrets."""
     if not path.endswith(".json"):
         return content
-    from smlocal.contract.documents.config_files import compact
+    from smlocal.contract.compact_json import compact
 
     document = json.loads(content)
     shown = masked_tree(document)

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from smlocal.contract import identity
 from smlocal.doctor.finding import Finding, fine, problem, warning
 from smlocal.doctor.machine import Machine
+from smlocal.platforms.sagemaker.contract import identity
 from smlocal.sources.s3.aws_session import read_profile
 
 

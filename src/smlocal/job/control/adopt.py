@@ -6,23 +6,23 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from smlocal.artifacts.atomic_write import remove_partial
-from smlocal.contract.outcome import failure_reason
-from smlocal.contract.outcome.statuses import Ending, SecondaryStatus, StatusMessage, TrainingJobStatus
+from smlocal.contract.failures import INTERNAL_ERROR
+from smlocal.contract.statuses import Ending, JobPhase, JobStatus, PhaseMessage
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError, MachineNotReadyError
 from smlocal.job.container_events import ContainerExited
 from smlocal.job.control.found_containers import FoundContainers, find_containers, hosts_with_containers
 from smlocal.job.control.history import Past, read_past
 from smlocal.job.control.stop_requests import StopSignals
+from smlocal.job.documents import DECISION, JOB, LOCAL, NOT_ADOPTED, RECALL
 from smlocal.job.event_kinds import CREDENTIALS
 from smlocal.job.finish.cleanup import clear_disk, clear_engine
 from smlocal.job.finish.collect import restore_ownership
-from smlocal.job.finish.describe import DECISION, JOB, LOCAL, NOT_ADOPTED, RECALL
 from smlocal.job.finish.job_folder import release_space, write_copies
 from smlocal.job.finish.kept import keeps, mark_kept
 from smlocal.job.finish.replaced import delete_replaced
 from smlocal.job.finish.unpacked import keep_unpacked
-from smlocal.job.prepare.job_preparation import plan_again
+from smlocal.job.platform import platform_named
 from smlocal.job.reporter import Reporter
 from smlocal.job.supervisor import Supervisor, end_job, make_context, remember_left
 from smlocal.planning.model import JobPlan
@@ -33,7 +33,7 @@ from smlocal.store.records import Transition
 if TYPE_CHECKING:
     from smlocal.job.credential_endpoint import CredentialEndpoint
 
-_WITH_CONTAINERS = {SecondaryStatus.TRAINING, SecondaryStatus.STOPPING, SecondaryStatus.INTERRUPTED}
+_WITH_CONTAINERS = {JobPhase.TRAINING, JobPhase.STOPPING, JobPhase.INTERRUPTED}
 """The phases that end with the last container."""
 
 
@@ -88,23 +88,23 @@ def _finish_cleanup(store: Store, plan: JobPlan, engine: Engine) -> bool:
     restore_ownership(runs, engine)
     artifacts = local["Artifacts"]
     not_kept = keep_unpacked(plan) if artifacts.get("Kept") else []
-    kept = keeps(plan, TrainingJobStatus(decision["Status"])) and mark_kept(store.directory(name))
+    kept = keeps(plan, JobStatus(decision["Status"])) and mark_kept(store.directory(name))
     leftovers = [] if kept else clear_engine(engine, name, plan.run_id, engine_lost=True)
     if leftovers:
         remember_left(store, plan)
     else:
         store.delete_leftovers(plan.run_id)
     leftovers += [*not_kept, *([] if kept else clear_disk(store.directory(name)))]
-    completed = decision["Status"] == TrainingJobStatus.COMPLETED
+    completed = decision["Status"] == JobStatus.COMPLETED
     notes = delete_replaced(store, name, artifacts, completed=completed)
     if leftovers or notes:
         artifacts = {**artifacts, "Notes": [*artifacts["Notes"], *notes]}
         leftovers = [*local["Leftovers"], *leftovers]
         store.put_document(name, LOCAL, {**local, "Artifacts": artifacts, "Leftovers": leftovers})
     ending = Ending(
-        status=TrainingJobStatus(decision["Status"]),
-        secondary=SecondaryStatus(decision["Secondary"]),
-        message=StatusMessage(decision["Message"]),
+        status=JobStatus(decision["Status"]),
+        phase=JobPhase(decision["Secondary"]),
+        message=PhaseMessage(decision["Message"]),
     )
     end_job(store, name, ending, decision["Reason"])
     return True
@@ -120,11 +120,13 @@ def _continue(store: Store, plan: JobPlan, engine: Engine, requests: StopSignals
         context=context,
         plan=plan,
         credentials=_credentials(plan, engine),
-        plan_again=lambda: plan_again(store.document(name, JOB), plan, home=store.home, engine=engine),
+        plan_again=lambda: platform_named(plan.platform).plan_again(
+            store.document(name, JOB), plan, home=store.home, engine=engine
+        ),
     )
     _count_attempts(supervisor, past)
-    ended = found.ended_at if record.secondary_status in _WITH_CONTAINERS else None
-    stopping = record.status is TrainingJobStatus.STOPPING
+    ended = found.ended_at if record.phase in _WITH_CONTAINERS else None
+    stopping = record.status is JobStatus.STOPPING
     context.phases.resume(transitions, stopping=stopping, ended=ended)
     trained = _seconds_of_training(transitions, ended)
     context.training_seconds = sum(trained)
@@ -132,7 +134,7 @@ def _continue(store: Store, plan: JobPlan, engine: Engine, requests: StopSignals
 
     def resume() -> None:
         supervisor.begin_rules(first=False)
-        _resume(supervisor, past, found, record.secondary_status)
+        _resume(supervisor, past, found, record.phase)
 
     supervisor.run_and_finish(resume)
 
@@ -167,18 +169,18 @@ def _seconds_of_training(transitions: Sequence[Transition], ended: float | None)
     return [
         max(0.0, (until if transition.ended is None else transition.ended) - transition.started)
         for transition in transitions
-        if transition.status is SecondaryStatus.TRAINING
+        if transition.status is JobPhase.TRAINING
     ]
 
 
-def _resume(supervisor: Supervisor, past: Past, found: FoundContainers, phase: SecondaryStatus) -> None:
+def _resume(supervisor: Supervisor, past: Past, found: FoundContainers, phase: JobPhase) -> None:
     """Continue the attempt with the containers that were found."""
     attempt, grace = supervisor.attempt, past.grace
     attempt.outcome = past.outcome
     if len(found.hosts) < len(supervisor.plan.hosts):  # training had not begun, or containers were removed
         if not attempt.over:
             why = f"smlocal was killed or the machine stopped in phase {phase}"
-            attempt.fail(failure_reason.INTERNAL_ERROR, why)
+            attempt.fail(INTERNAL_ERROR, why)
         supervisor.after_training()
         return
     for host in attempt.plan.hosts:
@@ -189,12 +191,12 @@ def _resume(supervisor: Supervisor, past: Past, found: FoundContainers, phase: S
     _reopen_credentials(supervisor)
     if not attempt.over and found.ended_with_the_engine:
         attempt.ran = True
-        attempt.fail(failure_reason.INTERNAL_ERROR, "the engine was restarted while the job had no supervisor")
+        attempt.fail(INTERNAL_ERROR, "the engine was restarted while the job had no supervisor")
         supervisor.after_training()
         return
     if supervisor.plan.fed and not attempt.over:
         # Readers of FIFOs saw a false end of file when the first supervisor died.
-        attempt.fail(failure_reason.INTERNAL_ERROR, "smlocal was killed while it streamed Pipe channels")
+        attempt.fail(INTERNAL_ERROR, "smlocal was killed while it streamed Pipe channels")
         grace = supervisor.plan.stop.peer_grace
     # In the order in which they ended: it decides whose failure came first.
     ended = [

@@ -3,21 +3,20 @@
 import time
 from contextlib import ExitStack
 
-from smlocal.contract.outcome import failure_reason
-from smlocal.contract.outcome.statuses import StatusMessage, StopCause, TrainingJobStatus
+from smlocal.contract.failures import INTERNAL_ERROR
+from smlocal.contract.statuses import JobStatus, PhaseMessage, StopCause
 from smlocal.engine.docker import connect
 from smlocal.engine.interface import Engine
 from smlocal.errors import SmlocalError
 from smlocal.job.container_events import unexpected_error
 from smlocal.job.control.stop_requests import StagingStoppedError, StopSignals
+from smlocal.job.documents import JOB
 from smlocal.job.event_kinds import BEGINNING, STOP
-from smlocal.job.finish.describe import JOB, STRICT
 from smlocal.job.finish.unprepared import fail_unprepared, fail_with, stop_unprepared
-from smlocal.job.prepare.job_preparation import Prepared, prepare
+from smlocal.job.platform import platform_named
+from smlocal.job.prepared import Prepared
 from smlocal.job.reporter import Reporter
 from smlocal.job.supervisor import supervise_submitted
-from smlocal.jobfile.document import Document
-from smlocal.jobfile.job_file import read_job
 from smlocal.store.jobs import Store
 
 _MOST_BEGINNINGS = 3
@@ -30,7 +29,7 @@ def begin_submitted(store: Store, name: str, requests: StopSignals) -> None:
         try:
             if _began_too_often(store, name):
                 why = f"smlocal was killed {_MOST_BEGINNINGS} times while it prepared this job"
-                fail_with(store, name, failure_reason.INTERNAL_ERROR, explanation=why)
+                fail_with(store, name, INTERNAL_ERROR, explanation=why)
                 return
             engine = connect()
             prepared = _prepare_unless_stopped(store, name, engine, requests)
@@ -43,7 +42,7 @@ def begin_submitted(store: Store, name: str, requests: StopSignals) -> None:
             fail_unprepared(store, name, error)
             return
         except Exception as error:
-            fail_with(store, name, failure_reason.INTERNAL_ERROR, explanation=unexpected_error(error))
+            fail_with(store, name, INTERNAL_ERROR, explanation=unexpected_error(error))
             raise
         supervise_submitted(prepared, engine=engine, store=store, reporter=Reporter(), requests=requests)
 
@@ -55,7 +54,7 @@ def _began_too_often(store: Store, name: str) -> bool:
 
 def _prepare_unless_stopped(store: Store, name: str, engine: Engine, requests: StopSignals) -> Prepared | None:
     """None if the job is to be stopped: by a stored request, or by a signal, which may come at any moment."""
-    while store.get(name).status is not TrainingJobStatus.STOPPING:
+    while store.get(name).status is not JobStatus.STOPPING:
         try:
             with requests.interruptible():
                 return _prepare(store, name, engine)
@@ -64,7 +63,7 @@ def _prepare_unless_stopped(store: Store, name: str, engine: Engine, requests: S
                 pass
             if requests.signal is not None:
                 data = {"Cause": StopCause.REQUEST, "Grace": None}
-                store.add_request(name, at=time.time(), kind=STOP, data=data, stopping=StatusMessage.STOPPING)
+                store.add_request(name, at=time.time(), kind=STOP, data=data, stopping=PhaseMessage.STOPPING)
     return None
 
 
@@ -74,15 +73,7 @@ def _prepare(store: Store, name: str, engine: Engine) -> Prepared:
 
         for _ in clear_this_engine(store, engine):
             pass
-    recorded = store.document(name, JOB)
-    document = Document(dict(recorded["Data"]), name=recorded["File"], directory=recorded["Directory"])
-    strict = bool(recorded.get(STRICT))
-    return prepare(
-        read_job(document, strict=strict),
-        name=name,
-        home=store.home,
-        engine=engine,
-        reporter=Reporter(),
-        strict=strict,
-        run_id=store.get(name).run_id,
+    record = store.get(name)
+    return platform_named(record.platform).prepare_recorded(
+        store.document(name, JOB), record, home=store.home, engine=engine, reporter=Reporter()
     )

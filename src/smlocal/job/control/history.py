@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import Any
 
-from smlocal.contract.outcome.statuses import StopCause
+from smlocal.contract.statuses import StopCause
 from smlocal.job.decide.attempt_outcome import AttemptOutcome
 from smlocal.job.event_kinds import FAULT, INTERRUPT, INTERRUPTION, RESTART, SIGNAL, STOP
 from smlocal.quick_dataclass import dataclass

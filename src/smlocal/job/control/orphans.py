@@ -5,7 +5,7 @@ from contextlib import nullcontext
 
 from smlocal.errors import JobNotAdoptedError
 from smlocal.job.control import detach
-from smlocal.job.finish.describe import NOT_ADOPTED
+from smlocal.job.documents import NOT_ADOPTED
 from smlocal.store.jobs import Store
 from smlocal.store.lease import supervised
 from smlocal.store.records import JobRecord

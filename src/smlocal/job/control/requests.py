@@ -5,13 +5,13 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 
-from smlocal.contract.outcome.statuses import SecondaryStatus, StatusMessage, StopCause
+from smlocal.contract.statuses import JobPhase, PhaseMessage, StopCause
 from smlocal.errors import JobNotInterruptibleError
 from smlocal.job.control.stop_requests import WAKE_SIGNAL
 from smlocal.job.control.wakeup import write_wakeup
 from smlocal.job.decide.events import Event, Interrupted, StopAsked
+from smlocal.job.documents import LOCAL
 from smlocal.job.event_kinds import INTERRUPT, STOP
-from smlocal.job.finish.describe import LOCAL
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
 from smlocal.store.lease import supervised
@@ -28,7 +28,7 @@ def ask_to_stop(store: Store, name: str, *, grace: float | None) -> bool:
         if store.stop_pending(name, at=time.time(), kind=STOP, data=data, documents=documents):
             write_copies(store, name)
             return True
-    record = store.add_request(name, at=time.time(), kind=STOP, data=data, stopping=StatusMessage.STOPPING)
+    record = store.add_request(name, at=time.time(), kind=STOP, data=data, stopping=PhaseMessage.STOPPING)
     return _wake(store, name, record.supervisor_pid)
 
 
@@ -41,9 +41,9 @@ def ask_to_interrupt(store: Store, name: str) -> bool:
             f"the job {name} does not use spot instances",
             remedy=["To make it interruptible, set EnableManagedSpotTraining: true in the job file."],
         )
-    if not record.status.terminal and record.secondary_status is not SecondaryStatus.TRAINING:
+    if not record.status.terminal and record.phase is not JobPhase.TRAINING:
         raise JobNotInterruptibleError(
-            f"the job {name} is not training now: it is {record.secondary_status}", remedy=["Try again in a moment."]
+            f"the job {name} is not training now: it is {record.phase}", remedy=["Try again in a moment."]
         )
     record = store.add_request(name, at=time.time(), kind=INTERRUPT, data={})
     return _wake(store, name, record.supervisor_pid)

@@ -7,7 +7,7 @@ from types import FrameType, TracebackType
 from typing import Self
 
 from smlocal.channels.interface import Check
-from smlocal.contract.outcome.statuses import StopCause
+from smlocal.contract.statuses import StopCause
 from smlocal.job.control.wakeup import open_wakeup, remove_wakeup
 from smlocal.job.decide.events import Events, KillAsked, StopAsked, Woken
 

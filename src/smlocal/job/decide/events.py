@@ -7,7 +7,8 @@ from contextlib import suppress
 from select import POLLIN, poll
 from threading import RLock
 
-from smlocal.contract.outcome.statuses import StopCause
+from smlocal.contract.failures import Failure
+from smlocal.contract.statuses import StopCause
 from smlocal.job.container_events import ContainerEvent
 from smlocal.quick_dataclass import dataclass
 
@@ -44,8 +45,7 @@ class PlatformFailed:
 class FeedFailed:
     """No more data can be sent to a running container."""
 
-    reason: str
-    """The FailureReason."""
+    failure: Failure
     explanation: str
 
 

@@ -1,9 +1,9 @@
-"""The FailureReason of a submitted job that cannot be prepared. Pure.
+"""Why a submitted job that cannot be prepared fails. Pure.
 
 `smlocal run` makes no job then. A submitted job is recorded already, so it ends as one fails on the service.
 """
 
-from smlocal.contract.outcome import failure_reason
+from smlocal.contract.failures import CANNOT_PULL, INTERNAL_ERROR, NO_CAPACITY, Failure, input_failure
 from smlocal.errors import (
     AwsConfigurationError,
     ClockWrongError,
@@ -38,16 +38,16 @@ _DATA = (
 _NO_INSTANCES = (GpuUnavailableError, NeuronUnavailableError, TooManyHostsError)
 
 
-def preparation_failure(error: SmlocalError) -> str:
-    """The service's prefix and words where it has some, with smlocal's own sentence where it has none."""
+def preparation_failure(error: SmlocalError) -> Failure:
+    """In the platform's words where it has some, with smlocal's own sentence where it has none."""
     if isinstance(error, ImageMissingError | RegistryUnreachableError):
-        return failure_reason.CANNOT_PULL
+        return CANNOT_PULL
     if isinstance(error, _DATA):
-        return failure_reason.client_error(f"Data download failed:{error.sentence}")
+        return input_failure(f"Data download failed:{error.sentence}")
     if isinstance(error, RequestInvalidError) and error.service_message:
-        return failure_reason.client_error(error.service_message)
+        return input_failure(error.service_message)
     if isinstance(error, RequestRefusedError | ImageArchitectureError):
-        return failure_reason.client_error(error.sentence)
+        return input_failure(error.sentence)
     if isinstance(error, _NO_INSTANCES):
-        return failure_reason.NO_CAPACITY
-    return failure_reason.INTERNAL_ERROR
+        return NO_CAPACITY
+    return INTERNAL_ERROR

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from smlocal.contract.outcome import failure_reason
+from smlocal.contract.failures import INTERNAL_ERROR
 from smlocal.job.decide.attempt_outcome import AttemptOutcome
 from smlocal.quick_dataclass import dataclass
 
@@ -19,7 +19,7 @@ class RestartPolicy:
     """A spot interruption always restarts a job; an internal error does while retries remain."""
 
     retries: int
-    """RetryStrategy.MaximumRetryAttempts."""
+    """The further attempts after internal errors."""
     used: int = 0
     interruptions: int = 0
 
@@ -32,7 +32,7 @@ class RestartPolicy:
         """What follows an attempt; None: the job is over."""
         if outcome.stopped is not None:
             return None
-        if outcome.failure_reason == failure_reason.INTERNAL_ERROR:
+        if outcome.failure == INTERNAL_ERROR:
             if self.used >= self.retries:
                 return None
             self.used += 1

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import assert_never
 
-from smlocal.contract.outcome import failure_reason
-from smlocal.contract.outcome.statuses import StopCause
+from smlocal.contract.failures import INTERNAL_ERROR
+from smlocal.contract.statuses import StopCause
 from smlocal.job.container_events import ContainerExited, ContainerLost, ThreadDied
 from smlocal.job.decide.attempt_outcome import AttemptOutcome, HostEnd
 from smlocal.job.decide.events import (
@@ -176,9 +176,9 @@ class Watch:
         if not self._undecided:
             return []
         if isinstance(event, PlatformFailed):
-            self.outcome = replace(self.outcome, failure_reason=failure_reason.INTERNAL_ERROR)
+            self.outcome = replace(self.outcome, failure=INTERNAL_ERROR)
             return self._kill(now)
-        self.outcome = replace(self.outcome, failure_reason=event.reason)
+        self.outcome = replace(self.outcome, failure=event.failure)
         self.explanation = event.explanation
         return self._terminate(self.stop.peer_grace, now)
 
@@ -186,7 +186,7 @@ class Watch:
         """A defect ends the job."""
         undecided = self._undecided
         if undecided:
-            self.outcome = replace(self.outcome, failure_reason=failure_reason.INTERNAL_ERROR)
+            self.outcome = replace(self.outcome, failure=INTERNAL_ERROR)
             self.explanation = event.why
         if event.container is not None:
             return self._abandon(event.container, now)

@@ -4,12 +4,11 @@ import os.path
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
-from smlocal.contract import paths
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError
 from smlocal.job.host.host_run import HostRun
 
-_PROVIDED = (f"{paths.ROOT}/", "/opt/smlocal/", "/tmp/", "/dev/", "/proc/", "/sys/")  # noqa: S108 - a folder of the container
+_PROVIDED = ("/opt/smlocal/", "/tmp/", "/dev/", "/proc/", "/sys/")  # noqa: S108 - a folder of the container
 _OF_THE_ENGINE = frozenset(
     {"/etc", "/etc/hosts", "/etc/hostname", "/etc/resolv.conf", "/etc/mtab", "/run", "/run/.containerenv"}
 )
@@ -21,17 +20,21 @@ def changed_files(runs: Iterable[HostRun], engine: Engine) -> dict[str, list[str
     found = {}
     for run in runs:
         with suppress(EngineError):
-            found[run.name] = outside(engine.changes(run.container.id))[:_MOST]
+            found[run.name] = outside(engine.changes(run.container.id), root=run.plan.folders.root)[:_MOST]
     return found
 
 
-def outside(changed: Sequence[str]) -> list[str]:
-    """The files among the changed paths, and folders without changed files, that are the image's own matter."""
+def outside(changed: Sequence[str], *, root: str) -> list[str]:
+    """The files among the changed paths, and folders without changed files, that are the image's own matter.
+
+    `root`: the folder that the platform provides.
+    """
+    provided = (f"{root}/", *_PROVIDED)
     parents = {parent for path in changed for parent in _parents(path)}
     return sorted(
         path
         for path in changed
-        if path not in parents and path not in _OF_THE_ENGINE and not f"{path}/".startswith(_PROVIDED)
+        if path not in parents and path not in _OF_THE_ENGINE and not f"{path}/".startswith(provided)
     )
 
 

@@ -10,13 +10,12 @@ from smlocal.artifacts.job_artifacts import Artifacts, write_artifacts
 from smlocal.artifacts.kept_folders import write_index
 from smlocal.artifacts.ownership import give_to_user
 from smlocal.artifacts.tree import HostTree
-from smlocal.contract import paths
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError, MachineNotReadyError
 from smlocal.job.finish.publish import publishing
 from smlocal.job.finish.unpacked import spool
 from smlocal.job.host.host_run import HostRun
-from smlocal.planning.document import host_directory
+from smlocal.planning.host_folders import host_directory
 from smlocal.planning.model import JobPlan
 
 if TYPE_CHECKING:
@@ -38,13 +37,15 @@ def collect_artifacts(
     replaced.
     """
     hosts = [run for run in runs if run.container.id]
-    model = [_tree(plan, run, engine, paths.MODEL) for run in hosts]
-    output = [_tree(plan, run, engine, paths.OUTPUT_DATA) for run in hosts]
+    model = [_tree(plan, run, engine, plan.folders.model) for run in hosts]
+    output = [_tree(plan, run, engine, plan.folders.output_data) for run in hosts]
     with publishing(plan, cancelled=cancelled) as publisher:
         try:
             artifacts = write_artifacts(
                 model,
                 output,
+                model_folder=plan.folders.model,
+                output_folder=plan.folders.output_data,
                 destination=f"{plan.output.directory}/output",
                 compression=cast("Literal['GZIP', 'NONE']", plan.output.compression),
                 merge_output=plan.output.merge_output,
@@ -77,14 +78,14 @@ def restore_ownership(runs: Iterable[HostRun], engine: Engine) -> list[str]:
 def _write_indexes(plan: JobPlan, trees: Iterable[HostTree]) -> None:
     """Of trees that were copied through the engine, so that they can be packed later."""
     for tree in trees:
-        spools = {spool(plan, tree.host, path) for path in (paths.MODEL, paths.OUTPUT_DATA)}
+        spools = {spool(plan, tree.host, path) for path in (plan.folders.model, plan.folders.output_data)}
         if os.fsdecode(tree.root) in spools and os.path.isdir(tree.root):
             with suppress(OSError):  # if the disk is full, `keep_unpacked` says what is lost
                 write_index(tree)
 
 
 def _tree(plan: JobPlan, run: HostRun, engine: Engine, path: str) -> HostTree:
-    below = path.removeprefix(paths.ROOT)
+    below = plan.folders.below(path)
     return read_or_copy(
         run.name,
         host_directory(plan, run.host) + below,

@@ -11,7 +11,7 @@ from smlocal.distributed.mounts import RECORDS
 from smlocal.engine.interface import Engine
 from smlocal.errors import ArtifactError
 from smlocal.job.host.host_run import HostRun
-from smlocal.planning.document import records_directory
+from smlocal.planning.host_folders import records_directory
 from smlocal.planning.model import JobPlan
 
 

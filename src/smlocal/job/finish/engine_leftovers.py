@@ -8,9 +8,9 @@ from contextlib import suppress
 from smlocal.engine.interface import Engine, ResourceKind
 from smlocal.errors import EngineError, JobLeftoversError, JobUnknownError, MachineNotReadyError
 from smlocal.job.control.found_containers import hosts_with_containers
+from smlocal.job.documents import RECALL
 from smlocal.job.finish.cleanup import clear_disk, clear_engine
 from smlocal.job.finish.collect import restore_ownership
-from smlocal.job.finish.describe import RECALL
 from smlocal.job.finish.kept import is_kept, unmark_kept
 from smlocal.job.labels import owned_by
 from smlocal.planning.recall import recall

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-from smlocal.job.finish.describe import PLAN, REQUEST, describe_job
+from smlocal.job.documents import PLAN, REQUEST
+from smlocal.job.finish.describe import describe_job
 from smlocal.store.jobs import Store
 from smlocal.store.lease import Lease
 

@@ -3,16 +3,16 @@
 import os
 from contextlib import suppress
 
-from smlocal.contract.outcome.statuses import TrainingJobStatus
+from smlocal.contract.statuses import JobStatus
 from smlocal.planning.model import JobPlan
 
 _MARK = "kept"
 """A file in the job's folder. It is there as long as they are."""
 
 
-def keeps(plan: JobPlan, status: TrainingJobStatus) -> bool:
+def keeps(plan: JobPlan, status: JobStatus) -> bool:
     """True if a job that ends with this status keeps its containers."""
-    return plan.keep == "all" or (plan.keep == "failed" and status is TrainingJobStatus.FAILED)
+    return plan.keep == "all" or (plan.keep == "failed" and status is JobStatus.FAILED)
 
 
 def mark_kept(job_directory: str) -> bool:

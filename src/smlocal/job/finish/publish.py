@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from smlocal.contract.s3_uri import bucket_name, s3_form, split_s3_uri
 from smlocal.errors import ArtifactError, JobNotFinishedError, MachineNotReadyError, NothingToPublishError, SmlocalError
-from smlocal.job.finish.describe import LOCAL, PLAN, REQUEST
+from smlocal.job.documents import LOCAL, RECALL
 from smlocal.job.finish.open_uploads import MIRRORS, OpenUploads, journal_name
 from smlocal.planning.model import JobPlan
+from smlocal.planning.recall import recall
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
 from smlocal.store.lease import Lease
@@ -37,15 +38,9 @@ def publishing(plan: JobPlan, *, cancelled: Callable[[], bool]) -> "Iterator[Pub
         yield None
         return
     # The folder with `model.tar.gz` or `model/`.
-    target = target_of(f"{plan.output.model_uri.rstrip('/').rpartition('/')[0]}/", kms_key(plan.request))
+    target = target_of(f"{plan.output.model_uri.rstrip('/').rpartition('/')[0]}/", plan.output.kms_key)
     with _publisher(plan.region, target, plan.job_directory, cancelled) as publisher:
         yield publisher
-
-
-def kms_key(request: Mapping[str, Any]) -> str | None:
-    """The key that encrypts everything a job uploads."""
-    key: str | None = (request.get("OutputDataConfig") or {}).get("KmsKeyId")
-    return key
 
 
 def target_of(uri: str, kms_key: str | None) -> "Target":
@@ -101,7 +96,7 @@ def publish_again(
         with _publisher(job.region, target_of(uri, job.kms_key), directory, cancelled) as publisher:
             for path in paths:
                 if os.path.isdir(path):
-                    publisher.add_folder(path)
+                    publisher.add_folder(path, original=job.model_folder)
                 else:
                     publisher.add_file(path)
             return publisher.finish(working)
@@ -128,6 +123,8 @@ class _LocalArtifacts:
     uri: str
     """The folder, with a `/` at its end."""
     kms_key: str | None
+    model_folder: str
+    """In the container."""
     paths: tuple[str, ...]
     unsent: tuple[tuple[str, str], ...]
     """Mirrored folders that could not be sent to S3: prefix and local folder."""
@@ -148,23 +145,25 @@ def _find_artifacts(store: Store, name: str) -> _LocalArtifacts:
                 "A job that runs with --publish uploads its artifacts itself.",
             ],
         )
-    plan, local = store.document(name, PLAN), store.document(name, LOCAL) or {}
-    if plan is None:
+    recalled, local = store.document(name, RECALL), store.document(name, LOCAL) or {}
+    if recalled is None:
         raise _no_artifacts(record)
-    uri = s3_form(plan["Output"]["S3ModelArtifacts"])
+    plan = recall(recalled)
+    uri = s3_form(plan.output.model_uri)
     artifacts = local.get("Artifacts") or {}
     found = _LocalArtifacts(
-        region=plan["Region"],
+        region=plan.region,
         uri=f"{uri.rstrip('/').rpartition('/')[0]}/",
-        kms_key=kms_key(store.document(name, REQUEST)),
+        kms_key=plan.output.kms_key,
+        model_folder=plan.folders.model,
         paths=tuple(artifacts[kind] for kind in ("Model", "Output") if artifacts.get(kind) and uri.startswith(_S3)),
         unsent=tuple((each["S3Uri"], each["Directory"]) for each in artifacts.get(UNSENT, ())),
         local=local,
     )
     if not uri.startswith(_S3) and not found.unsent:
         raise NothingToPublishError(
-            f"the S3OutputPath of '{name}' is not in S3: {plan['Output']['Requested']}",
-            remedy=["Publishing uploads to the job's S3OutputPath. Use an s3:// URI there in the next run."],
+            f"the output of '{name}' is not in S3: {plan.output.uri}",
+            remedy=["Publishing uploads to where the request puts the output. Use an s3:// URI there in the next run."],
         )
     if not found.all_paths:
         raise _no_artifacts(record)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from smlocal.errors import JobUnknownError
-from smlocal.job.finish.describe import LOCAL
+from smlocal.job.documents import LOCAL
 from smlocal.removal import remove_tree
 from smlocal.store.jobs import Store
 

@@ -7,32 +7,10 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from smlocal.errors import JobUnknownError, OutputUnusableError, SmlocalError
-from smlocal.job.finish.describe import REPORT_FILES, describe_job
-from smlocal.quick_dataclass import dataclass
+from smlocal.job.documents import REPORT_FILES
+from smlocal.job.finish.describe import describe_job
+from smlocal.job.finish.report_paths import ReportFiles
 from smlocal.store.jobs import Store
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ReportFiles:
-    """Paths that the user has chosen; absolute."""
-
-    result: str | None = None
-    """Of the describe answer."""
-    junit: str | None = None
-
-    @classmethod
-    def at(cls, *, result: str | None, junit: str | None) -> "ReportFiles | None":
-        """None if nothing is to be written. Paths are relative to the current folder."""
-        if result is None and junit is None:
-            return None
-        return cls(
-            result=None if result is None else os.path.abspath(result),
-            junit=None if junit is None else os.path.abspath(junit),
-        )
-
-    def as_document(self) -> dict[str, str | None]:
-        """To be recorded with the job."""
-        return {"Result": self.result, "JUnit": self.junit}
 
 
 def write_report_files(files: ReportFiles, store: Store, name: str, *, run_id: str) -> list[SmlocalError]:

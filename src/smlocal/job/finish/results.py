@@ -1,20 +1,22 @@
 """The `Local` block of a finished job: what is only known on this machine."""
 
 import os.path
+from collections.abc import Collection
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from smlocal.artifacts.job_artifacts import Artifacts
-from smlocal.contract.outcome.statuses import Ending
+from smlocal.contract.statuses import Ending
 from smlocal.job.attempt import Attempt
 from smlocal.job.decide.restarts import RestartPolicy
-from smlocal.job.finish.describe import DECISION, FINAL_METRICS
+from smlocal.job.documents import DECISION, FINAL_METRICS
 from smlocal.job.finish.publish import UNSENT, published_document, unsent_document
 from smlocal.job.finish.unpacked import kept_directory
 from smlocal.job.metrics.metrics_search import MetricsReport
+from smlocal.job.platform import platform_named
 from smlocal.job.usage.usage_paths import usage_directory
-from smlocal.planning.document import note_documents
 from smlocal.planning.model import JobPlan
+from smlocal.planning.note_documents import note_documents
 from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -51,7 +53,7 @@ def local_block(
     return {
         DECISION: {
             "Status": ended.status,
-            "Secondary": ended.secondary,
+            "Secondary": ended.phase,
             "Message": ended.message,
             "Reason": reason,
         },
@@ -77,7 +79,7 @@ def local_block(
             "WithoutValues": results.metrics.without_values,
             "Notes": results.metrics.notes,
         },
-        "Usage": _usage(plan, attempt),
+        "Usage": _usage(plan, {end.host for end in attempt.outcome.ends if end.oom_killed}),
         **({} if credentials is None else {"Credentials": {"Mode": credentials.plan.mode, "Notes": credentials.notes}}),
         **({"Changes": results.changes} if plan.list_changes else {}),
         **({} if results.data_parallel is None else {"DataParallel": results.data_parallel}),
@@ -92,24 +94,10 @@ def local_block(
     }
 
 
-def _usage(plan: JobPlan, attempt: Attempt) -> dict[str, Any] | None:
+def _usage(plan: JobPlan, killed: Collection[str]) -> dict[str, Any] | None:
     if not os.path.isdir(usage_directory(plan.job_directory)):
-        return None
-    from smlocal.job.usage.usage_block import MeasuredHost, usage_block  # short jobs are not measured
-    from smlocal.planning.limits import own_memory_limit
-
-    killed = {end.host for end in attempt.outcome.ends if end.oom_killed}
-    hosts = [
-        MeasuredHost(
-            name=host.host.name,
-            instance_type=host.host.instance_type,
-            oom_killed=host.host.name in killed,
-            gpus=host.gpus,
-            memory_limit=own_memory_limit(host.host.instance_type, host.limits, plan.machine),
-        )
-        for host in plan.hosts
-    ]
-    return usage_block(plan.job_directory, hosts, machine_cpus=plan.machine.cpus)
+        return None  # short jobs are not measured
+    return platform_named(plan.platform).usage(plan, killed)
 
 
 def _host(attempt: Attempt, name: str) -> dict[str, Any]:

@@ -8,13 +8,13 @@ from smlocal.artifacts.atomic_write import remove_partial
 from smlocal.artifacts.job_artifacts import Artifacts, write_artifacts
 from smlocal.artifacts.kept_folders import INDEX, keep_folder, read_kept_folder
 from smlocal.artifacts.tree import HostTree
-from smlocal.contract import paths
-from smlocal.contract.outcome.statuses import TrainingJobStatus
+from smlocal.contract.statuses import JobStatus
 from smlocal.errors import ArtifactError, JobNotFinishedError, NothingToPackError
-from smlocal.job.finish.describe import LOCAL, RECALL, describe_job
+from smlocal.job.documents import LOCAL, RECALL
+from smlocal.job.finish.describe import describe_job
 from smlocal.job.finish.job_folder import DESCRIBE, write_copy
 from smlocal.job.finish.replaced import delete_replaced, replaced_artifacts
-from smlocal.planning.document import host_directory
+from smlocal.planning.host_folders import host_directory
 from smlocal.planning.model import HostPlan, JobPlan
 from smlocal.planning.recall import recall
 from smlocal.removal import remove_tree
@@ -29,7 +29,7 @@ def kept_directory(plan: JobPlan) -> str:
 
 def spool(plan: JobPlan, host: str, path: str) -> str:
     """Where a folder of a host is copied to through the engine, if it cannot be read directly."""
-    return f"{plan.job_directory}/staged/{host}{_below(path).replace('/', '-')}"
+    return f"{plan.job_directory}/staged/{host}{plan.folders.below(path).replace('/', '-')}"
 
 
 def keep_unpacked(plan: JobPlan) -> list[str]:
@@ -39,9 +39,9 @@ def keep_unpacked(plan: JobPlan) -> list[str]:
     """
     failures = []
     for host in plan.hosts:
-        for path in (paths.MODEL, paths.OUTPUT_DATA):
+        for path in (plan.folders.model, plan.folders.output_data):
             copied = spool(plan, host.host.name, path)
-            source = copied if os.path.exists(copied + INDEX) else host_directory(plan, host) + _below(path)
+            source = copied if os.path.exists(copied + INDEX) else host_directory(plan, host) + plan.folders.below(path)
             try:
                 keep_folder(source, _kept(plan, host, path))
             except (ArtifactError, OSError) as error:
@@ -84,7 +84,7 @@ def pack_again(
             "OutputBytes": artifacts.output_bytes,
             "Kept": None,
         }
-        completed = record.status is TrainingJobStatus.COMPLETED
+        completed = record.status is JobStatus.COMPLETED
         notes = delete_replaced(store, name, document, completed=completed)
         document["Notes"] = [*artifacts.notes, *map(str, artifacts.clashes), *notes]
         store.put_document(name, LOCAL, {**local, "Artifacts": document})
@@ -98,8 +98,10 @@ def _pack(store: Store, plan: JobPlan, directory: str, working: Callable[[str], 
     remove_partial(directory, plan.run_id)  # of an earlier `smlocal pack` that was killed
     try:
         return write_artifacts(
-            _kept_trees(plan, paths.MODEL),
-            _kept_trees(plan, paths.OUTPUT_DATA),
+            _kept_trees(plan, plan.folders.model),
+            _kept_trees(plan, plan.folders.output_data),
+            model_folder=plan.folders.model,
+            output_folder=plan.folders.output_data,
             destination=directory,
             compression=cast("Literal['GZIP', 'NONE']", plan.output.compression),
             merge_output=plan.output.merge_output,
@@ -120,8 +122,4 @@ def _kept_trees(plan: JobPlan, path: str) -> list[HostTree]:
 
 
 def _kept(plan: JobPlan, host: HostPlan, path: str) -> str:
-    return f"{kept_directory(plan)}/{host.host.name}{_below(path)}"
-
-
-def _below(path: str) -> str:
-    return path.removeprefix(paths.ROOT)
+    return f"{kept_directory(plan)}/{host.host.name}{plan.folders.below(path)}"

@@ -4,11 +4,13 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from smlocal.contract.outcome.statuses import FAILED, STOPPED, Ending, StopCause
+from smlocal.contract.failures import Failure
+from smlocal.contract.statuses import FAILED, STOPPED, Ending, StopCause
 from smlocal.errors import SmlocalError
 from smlocal.job.decide.preparation_failure import preparation_failure
-from smlocal.job.finish.describe import FINAL_METRICS, LOCAL
+from smlocal.job.documents import FINAL_METRICS, LOCAL
 from smlocal.job.finish.job_folder import write_copies
+from smlocal.job.platform import platform_named
 from smlocal.store.jobs import Store
 
 
@@ -23,10 +25,10 @@ def fail_unprepared(store: Store, name: str, error: SmlocalError) -> None:
     )
 
 
-def fail_with(store: Store, name: str, reason: str, *, explanation: str, hints: Sequence[str] = ()) -> None:
+def fail_with(store: Store, name: str, failure: Failure, *, explanation: str, hints: Sequence[str] = ()) -> None:
     """End it as `Failed`."""
     block = unprepared_block(explanation=explanation, hints=hints)
-    _end(store, name, FAILED, block, reason)
+    _end(store, name, FAILED, block, platform_named(store.get(name).platform).reason(failure))
 
 
 def stop_unprepared(store: Store, name: str) -> None:
@@ -68,7 +70,7 @@ def _end(store: Store, name: str, end: Ending, block: dict[str, Any], reason: st
     store.transition(
         name,
         status=end.status,
-        secondary_status=end.secondary,
+        phase=end.phase,
         message=end.message,
         at=time.time(),
         failure_reason=reason,

@@ -5,12 +5,12 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from smlocal.channels.interface import Check, Copying, Means, StagedChannel, no_check, unbroken
-from smlocal.contract import paths
+from smlocal.contract.failures import INTERNAL_ERROR, Failure
 from smlocal.contract.listing import Listing
 from smlocal.engine.interface import Mount
 from smlocal.errors import MachineNotReadyError, StagingError
 from smlocal.job.reporter import Reporter
-from smlocal.planning.document import host_directory
+from smlocal.planning.host_folders import host_directory
 from smlocal.planning.model import HostPlan, JobPlan, TreePlan
 from smlocal.quick_dataclass import dataclass
 
@@ -32,8 +32,8 @@ class Delivery:
     plan: JobPlan
     home: str
     reporter: Reporter
-    on_failure: Callable[[str, str], None]
-    """Called with the FailureReason and an explanation when a running container gets no more data."""
+    on_failure: Callable[[Failure, str], None]
+    """Called with why the job fails and an explanation when a running container gets no more data."""
     check: Check = no_check
     """Called when progress is reported; raises if there is a request."""
     checkpoints_downloaded: bool = False
@@ -101,7 +101,7 @@ class Delivery:
         for pipe in host.pipes:
             feeder = PipeFeeder(
                 pipe,
-                directory=host_directory(self.plan, host) + paths.DATA.removeprefix(paths.ROOT),
+                directory=host_directory(self.plan, host) + self.plan.folders.below(self.plan.folders.data),
                 spool=f"{self.plan.job_directory}/staged/{host.host.name}/pipe-{pipe.name}",
                 store=self.store,
                 broken=self.on_failure,
@@ -147,8 +147,6 @@ class Delivery:
         self._not_checked.setdefault(kind, uri)
 
     def _stream_died(self, explanation: str) -> None:
-        from smlocal.contract.outcome.failure_reason import INTERNAL_ERROR
-
         self.on_failure(INTERNAL_ERROR, explanation)
 
     def store(self) -> "S3Client":
@@ -159,5 +157,5 @@ class Delivery:
             try:
                 self._client = open_store(self.plan.region, not_checked=self._note_not_checked)
             except MachineNotReadyError as error:
-                raise StagingError(f"ClientError: Data download failed:{error.sentence}") from error
+                raise StagingError(f"Data download failed:{error.sentence}") from error
         return self._client

@@ -7,7 +7,7 @@ from smlocal.job.decide.attempt_outcome import HostEnd
 from smlocal.job.decide.hints import HostExit, exit_hints, is_full
 from smlocal.job.host.host_run import HostRun
 from smlocal.job.host.staging import mounts
-from smlocal.planning.document import host_directory
+from smlocal.planning.host_folders import host_directory
 
 _TAIL_BYTES = 16384
 """Of the log, at its end."""

@@ -1,29 +1,29 @@
-"""Read `/opt/ml/output/failure`, whatever the algorithm has made of it."""
+"""Read the file in which a program says why it failed, whatever the program has made of it."""
 
 import os
 import stat
 
-from smlocal.contract import paths
-from smlocal.contract.outcome.failure_reason import MESSAGE_BYTES
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError
 
+MESSAGE_BYTES = 1024
+"""What is used of it."""
 _ARCHIVE_BEGINNING = 65536
 """Enough for the headers and the part of the file that is used."""
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
-def read_failure(output_directory: str, engine: Engine, container: str, *, here: bool = True) -> bytes:
+def read_failure(path: str, engine: Engine, container: str, *, in_container: str, here: bool = True) -> bytes:
     """The file's beginning, with one byte more than is used: it shows that the file is longer.
 
-    Empty if it is not a regular file. `here`: the container runs on this machine.
+    Empty if it is not a regular file. `here`: the container runs on this machine, where the file is `path`.
     """
     if not here:
-        return _through_engine(engine, container)
+        return _through_engine(engine, container, in_container)
     try:
-        descriptor = os.open(os.path.join(output_directory, "failure"), _OPEN)
+        descriptor = os.open(path, _OPEN)
     except PermissionError:
-        return _through_engine(engine, container)
+        return _through_engine(engine, container, in_container)
     except OSError:
         return b""
     try:
@@ -34,14 +34,14 @@ def read_failure(output_directory: str, engine: Engine, container: str, *, here:
         os.close(descriptor)
 
 
-def _through_engine(engine: Engine, container: str) -> bytes:
+def _through_engine(engine: Engine, container: str, path: str) -> bytes:
     """For a file that only root may read, or that is on another machine."""
     import tarfile
     from io import BytesIO
 
     beginning = bytearray()
     try:
-        for piece in engine.get_archive(container, paths.FAILURE):
+        for piece in engine.get_archive(container, path):
             beginning += piece
             if len(beginning) >= _ARCHIVE_BEGINNING:
                 break

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from smlocal.artifacts.ownership import give_to_root
 from smlocal.channels.interface import Copying, StagedChannel, unbroken
 from smlocal.channels.overlay import is_overlay_refusal
-from smlocal.contract import paths
 from smlocal.engine.interface import ContainerSpec, Engine, Mount
 from smlocal.errors import EngineError
 from smlocal.job.container_events import ThreadDied
@@ -213,7 +212,11 @@ class HostRun:
             from smlocal.distributed.mounts import RECORDS  # few jobs ask for the library
 
             read_only.add(RECORDS)  # where processes of any user write
-        return read_only | {target for _, target in self.file_systems} | ({paths.DATA} if self.host.pipes else set())
+        return (
+            read_only
+            | {target for _, target in self.file_systems}
+            | ({self.plan.folders.data} if self.host.pipes else set())
+        )
 
     def _folders(self) -> list[str]:
         """Every folder that smlocal made for the container, parents first, as paths in the container."""
@@ -223,7 +226,9 @@ class HostRun:
 
     def _watch_usage(self) -> None:
         folders = [
-            (mount.source, mount.target) for mount in self._mounts if mount.target != paths.INPUT and not mount.volume
+            (mount.source, mount.target)
+            for mount in self._mounts
+            if mount.target != self.plan.folders.input and not mount.volume
         ]
         self._usage.begin(
             self.engine,

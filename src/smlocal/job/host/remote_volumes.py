@@ -17,7 +17,6 @@ from itertools import chain
 from smlocal.artifacts.tar_header import END, header, padding
 from smlocal.channels.interface import Check, Copying, Means, StagedChannel, unbroken
 from smlocal.contract.listing import Listing
-from smlocal.contract.outcome.failure_reason import client_error
 from smlocal.engine.interface import ContainerSpec, Engine, Mount, Resource, ResourceKind
 from smlocal.errors import StagingError
 from smlocal.job.host.delivery import Delivery
@@ -47,7 +46,7 @@ def fill_volumes(
     listings: list[Listing] = []
     for tree, _ in trees:
         if tree.listing.failure is not None:
-            raise StagingError(client_error(f"Data download failed:{tree.listing.failure}"))
+            raise StagingError(f"Data download failed:{tree.listing.failure}")
         with copying() if tree.listing.remote else nullcontext():
             listings.append(delivery.download(tree))
     writable = [replace(mount, read_only=False) for _, mount in folders]
@@ -175,4 +174,4 @@ def _folders_above(path: str, made: set[str]) -> Iterator[str]:
 
 
 def _failed(uri: str, why: str) -> StagingError:
-    return StagingError(client_error(f"Data download failed:Unable to download object {uri} (InternalError: {why})"))
+    return StagingError(f"Data download failed:Unable to download object {uri} (InternalError: {why})")

@@ -7,19 +7,14 @@ from dataclasses import replace
 
 from smlocal.channels.file import prepare_channel
 from smlocal.channels.interface import Copying, Means, StagedChannel, unbroken
-from smlocal.contract import paths
-from smlocal.contract.outcome.failure_reason import client_error
 from smlocal.engine.interface import Engine, Mount
 from smlocal.errors import StagingError
 from smlocal.job.host.delivery import Delivery
 from smlocal.job.mirrored.checkpoints import checkpoint_mounts, download_checkpoints, restore_checkpoints
 from smlocal.job.mirrored.collectors import collector_mounts, make_collectors
-from smlocal.planning.document import data_parallel_directory, host_directory, records_directory
+from smlocal.planning.host_folders import data_parallel_directory, host_directory, records_directory
 from smlocal.planning.model import HostPlan, JobPlan, TreePlan
 from smlocal.planning.staging import Staging
-
-MOUNTED = (paths.INPUT, paths.MODEL, paths.OUTPUT)
-"""Not `/opt/ml` itself: images keep code in `/opt/ml/code`, and toolkits write next to it."""
 
 
 def build_tree(
@@ -29,14 +24,14 @@ def build_tree(
     copying: Copying = unbroken,
 ) -> tuple[Mount, ...]:
     """Make the folders and config files of one host and restore its checkpoints; returns the mounts."""
-    base = host_directory(plan, host)
+    base, below = host_directory(plan, host), plan.folders.below
     for directory in host.directories:
-        _make_directory(base + _below(directory))
+        _make_directory(base + below(directory))
     for path, content in host.files.items():
-        _write(base + _below(path), content)
+        _write(base + below(path), content)
     for tree in host.channels:
         # Otherwise the engine would make the mount point, and the user could not delete it.
-        _make_directory(base + _below(tree.target))
+        _make_directory(base + below(tree.target))
     restore_checkpoints(plan, host, delivery, copying)
     make_collectors(plan, host)
     if plan.data_parallel is not None:
@@ -63,8 +58,8 @@ def _volumes(plan: JobPlan, host: HostPlan) -> list[tuple[str, Mount]]:
 
 
 def _folders(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
-    base = host_directory(plan, host)
-    folders = tuple(Mount(source=base + _below(folder), target=folder) for folder in MOUNTED)
+    base, below = host_directory(plan, host), plan.folders.below
+    folders = tuple(Mount(source=base + below(folder), target=folder) for folder in plan.folders.mounted)
     mirrored = (*checkpoint_mounts(plan, host), *collector_mounts(plan, host))
     return (*folders, *mirrored, *(() if plan.data_parallel is None else _data_parallel_mounts(plan, host)))
 
@@ -92,7 +87,7 @@ def stage_trees(
     if not plan.engine.local:
         from smlocal.job.host.remote_volumes import fill_volumes  # most engines are on this machine
 
-        named = [(tree, f"{host.container}-{_folder(tree)}") for tree in trees(plan, host)]
+        named = [(tree, f"{host.container}-{_folder(plan, tree)}") for tree in trees(plan, host)]
         folders = _volumes(plan, host)
         return fill_volumes(plan, host, engine, delivery, labels, folders=folders, trees=named, copying=copying)
 
@@ -101,7 +96,7 @@ def stage_trees(
         if tree.mode == "FileSystem":
             mount = Mount(source=tree.listing.root, target=tree.target, read_only=not tree.writable)
             return StagedChannel(mounts=(mount,), means=Means.BIND, bytes_copied=0)
-        directory = f"{plan.job_directory}/staged/{host.host.name}/{_folder(tree)}"
+        directory = f"{plan.job_directory}/staged/{host.host.name}/{_folder(plan, tree)}"
         if tree.staging == "fuse":
             with copying():
                 return delivery.mount(tree)
@@ -117,7 +112,7 @@ def stage_trees(
             staging=staging or tree.staging,
             target=tree.target,
             target_directory=directory,
-            volume_prefix=f"{host.container}-{_folder(tree)}",
+            volume_prefix=f"{host.container}-{_folder(plan, tree)}",
             labels=labels,
             rootless=plan.engine.rootless,
             # Of S3, folders that objects mark. Empty local folders would be lost in an upload.
@@ -141,7 +136,7 @@ def download_once(plan: JobPlan, delivery: Delivery, copying: Copying) -> None:
 
 def _check_listing(tree: TreePlan) -> None:
     if tree.listing.failure is not None:
-        raise StagingError(client_error(f"Data download failed:{tree.listing.failure}"))
+        raise StagingError(f"Data download failed:{tree.listing.failure}")
 
 
 def trees(plan: JobPlan, host: HostPlan) -> tuple[TreePlan, ...]:
@@ -149,12 +144,8 @@ def trees(plan: JobPlan, host: HostPlan) -> tuple[TreePlan, ...]:
     return host.channels if plan.code is None else (*host.channels, plan.code)
 
 
-def _folder(tree: TreePlan) -> str:
-    return "code" if tree.target == paths.CODE else f"channel-{tree.name}"
-
-
-def _below(path: str) -> str:
-    return path.removeprefix(paths.ROOT)
+def _folder(plan: JobPlan, tree: TreePlan) -> str:
+    return "code" if tree is plan.code else f"channel-{tree.name}"
 
 
 def _make_directory(path: str) -> None:

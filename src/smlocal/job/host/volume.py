@@ -5,9 +5,8 @@ import os
 import subprocess
 from contextlib import suppress
 
-from smlocal.contract.outcome.failure_reason import client_error
 from smlocal.errors import StagingError
-from smlocal.planning.document import host_directory
+from smlocal.planning.host_folders import host_directory
 from smlocal.planning.model import HostPlan, JobPlan
 
 _FOLDER = "volumes"
@@ -21,7 +20,7 @@ def make_volume(plan: JobPlan, host: HostPlan) -> None:
     if size is None:
         return
     if size == 0:
-        raise StagingError(client_error("Data download failed:Insufficient disk space"))
+        raise StagingError("Data download failed:Insufficient disk space")
     path = f"{plan.job_directory}/{_FOLDER}/{host.host.name}.ext4"
     mount_point = host_directory(plan, host)
     for folder in (os.path.dirname(path), mount_point):

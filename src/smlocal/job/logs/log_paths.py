@@ -3,6 +3,8 @@
 import os
 from typing import TYPE_CHECKING
 
+from smlocal.job.host_names import job_hosts
+
 if TYPE_CHECKING:
     from smlocal.store.jobs import Store
 
@@ -23,4 +25,4 @@ def logged_by(job_directory: str, host: str) -> int:
 def host_logs(store: "Store", name: str) -> dict[str, str]:
     """By host, in host order: the path of its log. A file exists once its host has started."""
     directory = store.directory(name)
-    return {host: log_path(directory, host) for host in store.get(name).hosts}
+    return {host: log_path(directory, host) for host in job_hosts(store, name)}

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from smlocal.contract.metrics.metric_values import MetricDefinition, MetricValue, definitions_of
-from smlocal.job.finish.describe import REQUEST
+from smlocal.contract.metrics.metric_values import MetricDefinition, MetricValue
+from smlocal.job.documents import REQUEST
 from smlocal.job.metrics.metric_summary import MetricSummary, summaries
 from smlocal.job.metrics.metrics_search import slow_regex_notes
 from smlocal.job.metrics.values_file import read_state, read_values
+from smlocal.job.platform import platform_named
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
 
@@ -32,11 +33,13 @@ class JobMetrics:
 
 def job_metrics(store: Store, name: str) -> JobMetrics:
     """Read them; `JobUnknownError` if there is no such job."""
-    definitions = definitions_of(store.document(name, REQUEST))
+    record, request = store.get(name), store.document(name, REQUEST)
+    platform = platform_named(record.platform)
+    definitions = platform.metrics(request)
     directory = store.directory(name)
     return JobMetrics(
         directory=directory,
         definitions=definitions,
-        hosts=store.get(name).hosts,
+        hosts=platform.host_names(record, lambda: request),
         notes=slow_regex_notes(read_state(directory), definitions),
     )

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 from smlocal.artifacts.engine_copy import read_or_copy
 from smlocal.artifacts.tree import HostTree
 from smlocal.channels.interface import Copying, unbroken
-from smlocal.contract import paths
-from smlocal.contract.documents.channel_manifest import manifest
 from smlocal.contract.listing import Listing
 from smlocal.engine.interface import Engine, Mount
 from smlocal.errors import ArtifactError, MachineNotReadyError
-from smlocal.planning.document import checkpoint_directory, host_directory
+from smlocal.planning.host_folders import checkpoint_directory, host_directory
 from smlocal.planning.model import CheckpointPlan, HostPlan, JobPlan
 from smlocal.quick_dataclass import dataclass
 from smlocal.removal import remove_tree
@@ -219,12 +217,7 @@ def with_current_checkpoints(plan: JobPlan) -> JobPlan:
         return plan  # nothing was downloaded or written yet
     else:
         listing = _local(checkpoints.listing, checkpoints.directory)
-    files = {paths.CHECKPOINTS_MANIFEST: manifest(listing)}
-    return replace(
-        plan,
-        checkpoints=replace(plan.checkpoints, listing=listing),
-        hosts=tuple(replace(host, files={**host.files, **files}) for host in plan.hosts),
-    )
+    return replace(plan, checkpoints=replace(plan.checkpoints, listing=listing))
 
 
 def _in_s3(region: str, checkpoints: CheckpointPlan) -> Listing:

@@ -8,7 +8,7 @@ from smlocal.artifacts.mirror.folder_target import FolderTarget
 from smlocal.artifacts.mirror.target import Target
 from smlocal.contract.checkpoints import Restored, Stamp
 from smlocal.planning.collectors import CollectorPlan
-from smlocal.planning.document import checkpoint_directory, collector_directory, host_directory
+from smlocal.planning.host_folders import checkpoint_directory, collector_directory, host_directory
 from smlocal.planning.model import HostPlan, JobPlan
 from smlocal.quick_dataclass import dataclass
 
@@ -141,7 +141,7 @@ def _target(plan: JobPlan, name: str, s3_prefix: str | None, directory: str, s3:
         return FolderTarget(path=directory, run_id=plan.run_id)
     from smlocal.artifacts.mirror.s3_target import S3Target  # few jobs use S3
     from smlocal.job.finish.open_uploads import OpenUploads, journal_name
-    from smlocal.job.finish.publish import kms_key, target_of
+    from smlocal.job.finish.publish import target_of
 
     journal = OpenUploads(plan.job_directory, journal_name(name))
 
@@ -153,7 +153,7 @@ def _target(plan: JobPlan, name: str, s3_prefix: str | None, directory: str, s3:
         return client
 
     return S3Target(
-        prefix=target_of(s3_prefix, kms_key(plan.request)),
+        prefix=target_of(s3_prefix, plan.output.kms_key),
         open_store=open_client,
         journal=journal,
         cancelled=s3.cancelled,

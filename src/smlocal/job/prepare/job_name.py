@@ -1,7 +1,7 @@
 """A job name can be used once, unless `--replace` replaces the finished job that has it."""
 
 from smlocal.errors import JobNotFinishedError, JobUnknownError, NotPackedError
-from smlocal.job.finish.describe import LOCAL
+from smlocal.job.documents import LOCAL
 from smlocal.store.jobs import Store, name_in_use
 
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 
-from smlocal.contract import paths
 from smlocal.engine.interface import ContainerOrigin, Engine, ProcessStreams
 from smlocal.errors import EngineError, ImageMissingError, MachineNotReadyError
 from smlocal.job.host.container_spec import container_spec
@@ -103,6 +102,6 @@ def _not_served(plan: JobPlan, host: HostPlan) -> Iterator[str]:
         yield f'channel "{pipe.name}" (Pipe) is no longer served: its FIFO has no writer'
     for tree in host.channels:
         if tree.staging == "fuse":
-            yield f'channel "{tree.name}" (FastFile from S3) is no longer served: {paths.DATA}/{tree.name} is empty'
+            yield f'channel "{tree.name}" (FastFile from S3) is no longer served: {tree.target} is empty'
     if plan.credentials is not None:
         yield "AWS credentials are no longer served"

@@ -11,30 +11,27 @@ from smlocal.job.decide.events import Events
 from smlocal.job.host.delivery import Delivery
 from smlocal.job.host.host_run import HostRun
 from smlocal.job.mirrored.checkpoints import delete_downloaded_checkpoints
-from smlocal.job.prepare.job_preparation import Prepared, prepare
+from smlocal.job.prepared import Prepared
 from smlocal.job.reporter import Reporter
 from smlocal.job.shell.program import Program
 from smlocal.job.shell.shell_folders import ShellFolder, remove_staged
-from smlocal.jobfile.job_file import JobFile
 from smlocal.planning.model import HostPlan, JobPlan
 from smlocal.planning.recall import remember
 
 
 @contextmanager
 def shell_in_new(
-    job: JobFile,
+    prepare: Callable[[], Prepared],
     program: Program,
     *,
-    name: str,
     choose: Callable[[JobPlan], HostPlan],
-    strict: bool,
     home: str,
     engine: Engine,
     reporter: Reporter,
     ready: Callable[[], None],
 ) -> Iterator[ProcessStreams]:
-    """Stage one host of a job, and start its container. `ready` is called before it is started."""
-    prepared = prepare(job, name=name, home=home, engine=engine, reporter=reporter, strict=strict)
+    """Stage one host of what `prepare` prepares, and start its container. `ready` is called before it is started."""
+    prepared = prepare()
     if prepared.pull_refused is not None:
         raise ImagePullError(prepared.pull_refused)
     choose(prepared.plan)  # before anything is made

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from smlocal.contract.documents.hosts import host_names
-from smlocal.contract.instance_types import InstanceType, instance_type
+from smlocal.platforms.sagemaker.contract.documents.hosts import host_names
+from smlocal.platforms.sagemaker.contract.instance_types import InstanceType, instance_type
 from smlocal.remote.job_end import seconds_since_epoch
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, Final
 
-from smlocal.contract.identity import partition
-from smlocal.contract.outcome.statuses import SecondaryStatus
+from smlocal.contract.statuses import JobPhase
 from smlocal.errors import JobUnknownError
 from smlocal.job.logs.log_paths import log_path
 from smlocal.job.logs.log_times import times_path
 from smlocal.job.logs.times_index import TimesIndex, in_milliseconds
+from smlocal.platforms.sagemaker.contract.identity import partition
 from smlocal.quick_dataclass import dataclass
 from smlocal.server.call import Call
 from smlocal.server.logs.errors import invalid_parameter, unknown_group, unknown_stream
@@ -122,7 +122,7 @@ def _streams_of(serving: Serving, job: str) -> list[Stream]:
         files = os.listdir(_logs(serving, job))
     except (JobUnknownError, FileNotFoundError):
         return []
-    complete = record.status.terminal or record.secondary_status is SecondaryStatus.UPLOADING
+    complete = record.status.terminal or record.phase is JobPhase.UPLOADING
     hosts = [file.removesuffix(_LOG) for file in files if file.endswith(_LOG)]
     return [
         Stream(

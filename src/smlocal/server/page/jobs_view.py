@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 from urllib.parse import urlencode
 
-from smlocal.contract.outcome.statuses import TrainingJobStatus
+from smlocal.contract.statuses import JobStatus
 from smlocal.quick_dataclass import dataclass
 from smlocal.report.formatting import duration
 from smlocal.report.page import render
@@ -19,7 +19,7 @@ _LOOK_SECONDS = 0.25
 _MOST = 50
 """Jobs on a page."""
 _LONGEST_REASON = 160
-STATUSES = tuple(status.value for status in TrainingJobStatus if status is not TrainingJobStatus.DELETING)
+STATUSES = tuple(status.value for status in JobStatus if status is not JobStatus.DELETING)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -89,7 +89,7 @@ def jobs_table(serving: Serving, asked: JobsAsked) -> str:
 def _table(serving: Serving, asked: JobsAsked) -> dict[str, Any]:
     search = JobSearch(
         name_contains=asked.name or None,
-        status=TrainingJobStatus(asked.status) if asked.status else None,
+        status=JobStatus(asked.status) if asked.status else None,
         descending=True,
     )
     page = serving.store.find_page(search, most=_MOST, after=position_of(asked.after))
@@ -110,10 +110,10 @@ def _address(path: str, asked: JobsAsked, after: str | None) -> str:
 def _row(record: JobRecord) -> ShownJob:
     reason = " ".join((record.failure_reason or "").split())
     if not record.status.terminal:
-        hosts = f", {len(record.hosts)} hosts" if record.instances > 1 else ""
-        reason = f"{record.secondary_status}{hosts}"
-    elif not reason and str(record.secondary_status) != str(record.status):
-        reason = str(record.secondary_status)
+        hosts = f", {record.instances} hosts" if record.instances > 1 else ""
+        reason = f"{record.phase}{hosts}"
+    elif not reason and str(record.phase) != str(record.status):
+        reason = str(record.phase)
     trained = "" if record.started is None or record.ended is None else duration(record.ended - record.started)
     return ShownJob(
         name=record.name,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
 
-from smlocal.contract.identity import partition
+from smlocal.platforms.sagemaker.contract.identity import partition
 from smlocal.server.call import Call, ServiceError
 from smlocal.server.rules.rule_serving import RuleServing
 

@@ -5,9 +5,9 @@ import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from smlocal.contract.identity import DEFAULT_REGION
 from smlocal.errors import JobUnknownError, SmlocalError
 from smlocal.job.event_kinds import DEFECT
+from smlocal.platforms.sagemaker.contract.identity import DEFAULT_REGION
 from smlocal.quick_dataclass import dataclass
 from smlocal.server.call import Call, ServiceError
 from smlocal.server.protocol import json_documents, query_answers, query_form

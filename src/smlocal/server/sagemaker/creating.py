@@ -6,7 +6,7 @@ from typing import Any
 
 from smlocal.errors import FieldRefusedError, InstanceLimitError, NameInUseError, RequestInvalidError, SmlocalError
 from smlocal.jobfile.document import Document
-from smlocal.jobfile.job_file import LOCAL, JobFile, read_job
+from smlocal.platforms.sagemaker.jobfile.job_file import LOCAL, JobFile, read_job
 from smlocal.server.call import Call, ServiceError, validation_error
 from smlocal.server.sagemaker.request_folders import folder_of, local_block, no_objects
 from smlocal.server.sagemaker.submitted_code import submitted_code

@@ -5,7 +5,7 @@ import binascii
 import json
 from typing import Any
 
-from smlocal.contract.outcome.statuses import TrainingJobStatus
+from smlocal.contract.statuses import JobStatus
 from smlocal.server.call import Call, HasStore, validation_error
 from smlocal.store.job_search import JobSearch, PagePosition
 from smlocal.store.records import JobRecord
@@ -23,7 +23,7 @@ def list_training_jobs(serving: HasStore, call: Call) -> dict[str, Any]:
         modified_after=asked.get("LastModifiedTimeAfter"),
         modified_before=asked.get("LastModifiedTimeBefore"),
         name_contains=asked.get("NameContains"),
-        status=None if status is None else TrainingJobStatus(status),
+        status=None if status is None else JobStatus(status),
         sort_by=asked.get("SortBy", "CreationTime"),
         descending=asked.get("SortOrder", "Descending") == "Descending",
     )
@@ -45,7 +45,7 @@ def _summary(record: JobRecord) -> dict[str, Any]:
         "CreationTime": record.created,
         "LastModifiedTime": record.modified,
         "TrainingJobStatus": record.status,
-        "SecondaryStatus": record.secondary_status,
+        "SecondaryStatus": record.phase,
     }
     if record.status.terminal:
         summary["TrainingEndTime"] = record.modified if record.ended is None else record.ended

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from smlocal.job.finish.describe import REQUEST, describe_job
+from smlocal.job.documents import REQUEST
+from smlocal.job.finish.describe import describe_job
 from smlocal.server.call import Call, validation_error
 from smlocal.server.protocol.models import service_model
 from smlocal.server.sagemaker.tags import tags_of

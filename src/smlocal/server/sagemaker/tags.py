@@ -3,7 +3,7 @@
 from typing import Any
 
 from smlocal.errors import JobUnknownError
-from smlocal.job.finish.describe import REQUEST
+from smlocal.job.documents import REQUEST
 from smlocal.server.call import Call, validation_error
 from smlocal.server.sagemaker.describing import unknown_job
 from smlocal.server.serving import Serving

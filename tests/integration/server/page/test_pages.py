@@ -9,7 +9,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-from smlocal.contract.outcome.statuses import COMPLETED, FAILED
+from smlocal.contract.statuses import COMPLETED, FAILED
 from smlocal.store.jobs import Store
 
 HOSTILE = "</pre></script><script>alert(1)</script>\x1b[31mred"
@@ -148,7 +148,7 @@ def record(store: Store, name: str, *, failed: bool = False) -> None:
     store.transition(
         name,
         status=ending.status,
-        secondary_status=ending.secondary,
+        phase=ending.phase,
         message=ending.message,
         at=1_790_000_100.0,
         failure_reason="AlgorithmError: it broke <b>\nat once" if failed else None,

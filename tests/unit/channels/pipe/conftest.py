@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 
 from smlocal.channels.pipe.feeder import PipeFeeder
+from smlocal.contract.failures import Failure
 from smlocal.planning.model import PipePlan
+from smlocal.platforms.sagemaker.outcome.ending import reason_of
 from smlocal.sources.local_listing import list_source
 from smlocal.sources.s3.interface import ObjectStore
 
@@ -85,8 +87,8 @@ def feeding(tmp_path: Path) -> Iterator[Feeding]:
         only = f"/{next(iter(files))}" if plan.get("attributes") else ""
         feed: Feed
 
-        def broken(reason: str, explanation: str) -> None:
-            feed.broken.append((reason, explanation))
+        def broken(failure: Failure, explanation: str) -> None:
+            feed.broken.append((reason_of(failure), explanation))
             feed.breaking.set()
 
         listing = list_source(f"{source}{only}", channel=name, directory="/", mapping={}, region="r", role="a")

@@ -74,7 +74,7 @@ def test_a_name_that_is_taken_from_the_beginning(feeding: Feeding) -> None:
     feed.fifo(0).touch()
     with pytest.raises(StagingError) as caught:
         feed.feeder.prepare()
-    assert caught.value.sentence == TAKEN.replace("train_1", "train_0")
+    assert f"ClientError: {caught.value.sentence}" == TAKEN.replace("train_1", "train_0")
 
 
 def test_after_a_failure_nobody_gets_an_end(feeding: Feeding) -> None:

@@ -25,7 +25,7 @@ def failed(feeding: Feeding, manifest: bytes, *attributes: str, **plan: Any) -> 
     with pytest.raises(StagingError) as caught:
         feeding({"m.jsonl": manifest}, attributes=attributes, **plan)
     sentence = caught.value.sentence
-    start = "ClientError: Data download failed:Failed to download data. Augmented manifest file://"
+    start = "Data download failed:Failed to download data. Augmented manifest file://"
     assert sentence.startswith(start)
     return sentence.partition("/m.jsonl is not valid: ")[2]
 
@@ -149,8 +149,7 @@ def test_a_key_that_no_mapped_folder_can_hold(feeding: Feeding, key: str) -> Non
     with pytest.raises(StagingError) as caught:
         feeding({"m.jsonl": lines({"x-ref": f"s3://b/p/{key}"})}, attributes=("x-ref",), sources={"s3://b/p": "/tmp"})
     assert caught.value.sentence == (
-        f"ClientError: Data download failed:Unable to download object s3://b/p/{key} "
-        "(NoSuchKey: The specified key does not exist.)"
+        f"Data download failed:Unable to download object s3://b/p/{key} (NoSuchKey: The specified key does not exist.)"
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.contract.outcome.statuses import COMPLETED
+from smlocal.contract.statuses import COMPLETED
 from smlocal.job.logs.log_times import TimesFile, times_path
 from smlocal.store.jobs import Store
 
@@ -31,7 +31,7 @@ def run(tmp_path: Path) -> Run:
                 instances=len(hosts),
             ).release()
             end = COMPLETED
-            store.transition("job", status=end.status, secondary_status=end.secondary, message=end.message, at=2.0)
+            store.transition("job", status=end.status, phase=end.phase, message=end.message, at=2.0)
             folder = f"{store.directory('job')}/logs"
         os.mkdir(folder)
         for host, data in zip(hosts, written, strict=True):

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.contract.outcome.statuses import COMPLETED
+from smlocal.contract.statuses import COMPLETED
 from smlocal.job.metrics.values_file import ValuesFile, write_state
 from smlocal.store.jobs import Store
 
@@ -32,7 +32,7 @@ def measured(tmp_path: Path) -> Callable[..., None]:
                 "job", run_id="0" * 8, created=1.0, documents=documents, supervisor_pid=None, instances=2
             ).release()
             end = COMPLETED
-            store.transition("job", status=end.status, secondary_status=end.secondary, message=end.message, at=2.0)
+            store.transition("job", status=end.status, phase=end.phase, message=end.message, at=2.0)
             directory = store.directory("job")
         if values:
             with closing(ValuesFile(directory)) as file:

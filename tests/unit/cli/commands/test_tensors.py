@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tests.tensor_files import save, save_collections
 
-from smlocal.contract.outcome.statuses import COMPLETED
+from smlocal.contract.statuses import COMPLETED
 from smlocal.store.jobs import Store
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -38,7 +38,7 @@ def finished(tmp_path: Path) -> Callable[..., None]:
         with Store.open(str(tmp_path)) as store:
             store.create("job", run_id="0" * 8, created=1.0, documents=documents, supervisor_pid=None).release()
             end = COMPLETED
-            store.transition("job", status=end.status, secondary_status=end.secondary, message=end.message, at=2.0)
+            store.transition("job", status=end.status, phase=end.phase, message=end.message, at=2.0)
 
     return make
 

@@ -9,12 +9,12 @@ from smlocal.contract.metrics.metric_values import (
     MetricDefinition,
     MetricValue,
     TriedDefinition,
-    definitions_of,
     final_metric_data,
     is_later,
     number_in,
     single_precision,
 )
+from smlocal.platforms.sagemaker.contract.metric_definitions import definitions_of
 
 
 @pytest.mark.parametrize(

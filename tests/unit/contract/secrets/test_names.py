@@ -2,8 +2,8 @@
 
 import pytest
 
-from smlocal.contract.coverage.members import TABLE
 from smlocal.contract.secrets.names import looks_secret
+from smlocal.platforms.sagemaker.contract.coverage.members import TABLE
 
 SECRETS = """\
 db_password DB_PASSWORD dbPassword db.password db-password PGPASSWORD passwd PASSWORD_HASH Password2 pass_phrase

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from smlocal.contract.outcome.statuses import StopCause
+from smlocal.contract.statuses import StopCause
 from smlocal.job.control.history import Past, read_past
 from smlocal.job.decide.attempt_outcome import AttemptOutcome
 from smlocal.store.records import Event

@@ -2,7 +2,6 @@
 
 import pytest
 
-from smlocal.contract.outcome import failure_reason
 from smlocal.errors import (
     CredentialsMissingError,
     EngineUnreachableError,
@@ -15,6 +14,8 @@ from smlocal.errors import (
     SourceMissingError,
 )
 from smlocal.job.decide.preparation_failure import preparation_failure
+from smlocal.platforms.sagemaker.contract.outcome import failure_reason
+from smlocal.platforms.sagemaker.outcome.ending import reason_of
 
 
 @pytest.mark.parametrize(
@@ -34,4 +35,4 @@ from smlocal.job.decide.preparation_failure import preparation_failure
     ],
 )
 def test_in_the_words_of_the_service(error: SmlocalError, reason: str) -> None:
-    assert preparation_failure(error) == reason
+    assert reason_of(preparation_failure(error)) == reason

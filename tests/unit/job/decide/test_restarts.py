@@ -1,13 +1,13 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.contract.outcome.failure_reason import INTERNAL_ERROR
-from smlocal.contract.outcome.statuses import StopCause
+from smlocal.contract.failures import INTERNAL_ERROR, Failure, FailureKind, input_failure
+from smlocal.contract.statuses import StopCause
 from smlocal.job.decide.attempt_outcome import AttemptOutcome, HostEnd
 from smlocal.job.decide.restarts import Restart, RestartPolicy
 
 FAILED = AttemptOutcome(first_failure="algo-1", ends=(HostEnd(host="algo-1", exit_code=1),))
-BROKEN = AttemptOutcome(failure_reason=INTERNAL_ERROR)
+BROKEN = AttemptOutcome(failure=INTERNAL_ERROR)
 
 
 def test_an_interruption_restarts_as_often_as_it_happens() -> None:
@@ -26,13 +26,11 @@ def test_nothing_else_restarts() -> None:
     policy = RestartPolicy(retries=9)
     assert policy.after(AttemptOutcome()) is None
     assert policy.after(FAILED) is None
-    assert policy.after(AttemptOutcome(start_error="OCI runtime")) is None
-    assert policy.after(AttemptOutcome(failure_reason="ClientError: Data download failed:x")) is None
+    assert policy.after(AttemptOutcome(failure=Failure(kind=FailureKind.START, message="OCI runtime"))) is None
+    assert policy.after(AttemptOutcome(failure=input_failure("Data download failed:x"))) is None
 
 
-@given(st.booleans(), st.sampled_from([None, "algo-1"]), st.sampled_from([None, INTERNAL_ERROR, "ClientError: x"]))
-def test_a_stopped_job_never_starts_again(interrupted: bool, failed: str | None, reason: str | None) -> None:
-    outcome = AttemptOutcome(
-        stopped=StopCause.REQUEST, interrupted=interrupted, first_failure=failed, failure_reason=reason
-    )
+@given(st.booleans(), st.sampled_from([None, "algo-1"]), st.sampled_from([None, INTERNAL_ERROR, input_failure("x")]))
+def test_a_stopped_job_never_starts_again(interrupted: bool, failed: str | None, failure: Failure | None) -> None:
+    outcome = AttemptOutcome(stopped=StopCause.REQUEST, interrupted=interrupted, first_failure=failed, failure=failure)
     assert RestartPolicy(retries=30).after(outcome) is None

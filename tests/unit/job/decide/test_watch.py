@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.contract.outcome.statuses import StopCause, TrainingJobStatus
+from smlocal.contract.statuses import JobStatus, StopCause
 from smlocal.job.container_events import ContainerExited, ContainerLost, ThreadDied
-from smlocal.job.decide.attempt_outcome import AttemptOutcome, ending
+from smlocal.job.decide.attempt_outcome import AttemptOutcome
 from smlocal.job.decide.events import (
     Event,
     Interrupted,
@@ -15,6 +15,7 @@ from smlocal.job.decide.events import (
 )
 from smlocal.job.decide.watch import Action, Kill, RecordInterruption, RecordStop, Terminate, Watch
 from smlocal.planning.model import StopPlan
+from smlocal.platforms.sagemaker.outcome.ending import ending
 
 LIMITS = StopPlan(max_runtime=1000, grace=120, peer_grace=10)
 
@@ -27,7 +28,7 @@ def exited(host: str, exit_code: int) -> ContainerExited:
     return ContainerExited(container=host, exit_code=exit_code)
 
 
-def status(of: Watch) -> TrainingJobStatus:
+def status(of: Watch) -> JobStatus:
     return ending(of.outcome, b"")[0].status
 
 
@@ -109,7 +110,7 @@ def test_the_wait_for_spot_instances_has_a_clock_of_its_own() -> None:
     assert it.wake_at == 900.0
     it.tick(900.0)
     it.handle(exited("algo-1", 0), 901.0)
-    assert ending(it.outcome, b"")[0].secondary == "MaxWaitTimeExceeded"
+    assert ending(it.outcome, b"")[0].phase == "MaxWaitTimeExceeded"
 
 
 def test_the_runtime_is_a_stop_of_its_own_kind() -> None:
@@ -117,7 +118,7 @@ def test_the_runtime_is_a_stop_of_its_own_kind() -> None:
     assert it.tick(999.0) == []
     assert it.tick(1000.0) == [RecordStop(cause=StopCause.MAX_RUNTIME, grace=120), Terminate(hosts=("algo-1",))]
     it.handle(exited("algo-1", 0), 1001.0)
-    assert ending(it.outcome, b"")[0].secondary == "MaxRuntimeExceeded"
+    assert ending(it.outcome, b"")[0].phase == "MaxRuntimeExceeded"
 
 
 def test_exit_code_and_failure_file_do_not_matter_after_a_stop() -> None:
@@ -223,7 +224,7 @@ def test_in_any_order_a_decision_stands_and_nothing_waits_for_ever(
 ) -> None:
     it = watch(*HOSTS)
     now = 0.0
-    decided: TrainingJobStatus | None = None
+    decided: JobStatus | None = None
     done: list[Action] = []
     for event, pause in zip(events, pauses, strict=False):
         now += pause
@@ -247,7 +248,7 @@ def test_in_any_order_a_decision_stands_and_nothing_waits_for_ever(
     assert sum(isinstance(action, RecordStop) for action in done) <= 1
     recorded = [index for index, action in enumerate(done) if isinstance(action, RecordStop)]
     signalled = [index for index, action in enumerate(done) if isinstance(action, Terminate | Kill)]
-    others = (it.outcome.first_failure, it.lost, it.outcome.failure_reason, it.outcome.interrupted or None)
+    others = (it.outcome.first_failure, it.lost, it.outcome.failure, it.outcome.interrupted or None)
     if recorded and all(other is None for other in others) and not any(isinstance(e, KillAsked) for e in events):
         assert all(index > recorded[0] for index in signalled)
     for action in done:

@@ -18,4 +18,4 @@ from smlocal.job.finish.changes import outside
     ],
 )
 def test_what_is_left(changed: list[str], files: list[str]) -> None:
-    assert outside(changed) == files
+    assert outside(changed, root="/opt/ml") == files

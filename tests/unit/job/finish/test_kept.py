@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.contract.outcome.statuses import TrainingJobStatus
+from smlocal.contract.statuses import JobStatus
 from smlocal.job.finish.kept import is_kept, keeps, mark_kept, unmark_kept
 
 
@@ -15,7 +15,7 @@ from smlocal.job.finish.kept import is_kept, keeps, mark_kept, unmark_kept
 )
 def test_which_jobs_keep_their_containers(keep: str, kept: set[str]) -> None:
     plan: Any = SimpleNamespace(keep=keep)
-    ended = [status for status in TrainingJobStatus if status.terminal]
+    ended = [status for status in JobStatus if status.terminal]
     assert {status.value for status in ended if keeps(plan, status)} == kept
 
 

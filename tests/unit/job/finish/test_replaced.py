@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from smlocal.contract.outcome.statuses import COMPLETED
+from smlocal.contract.statuses import COMPLETED
 from smlocal.errors import NotPackedError
-from smlocal.job.finish.describe import LOCAL
+from smlocal.job.documents import LOCAL
 from smlocal.job.finish.replaced import REPLACED, artifacts_to_replace, delete_replaced
 from smlocal.job.prepare.job_name import check_job_name
 from smlocal.job.supervisor import end_job

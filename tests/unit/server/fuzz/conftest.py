@@ -10,7 +10,7 @@ import pytest
 from tests.unit.report.conftest import BEGAN, StoredJob
 from tests.unit.server.fuzz.asgi_client import Answer, ask
 
-from smlocal.contract.outcome.statuses import TrainingJobStatus
+from smlocal.contract.statuses import JobStatus
 from smlocal.job.logs.log_times import ENTRY
 from smlocal.server.application import Application
 from smlocal.server.hosts import Hosts
@@ -60,8 +60,6 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Asked]:
             b"".join(ENTRY.pack(14 * number, BEGAN + number) for number in range(50))
         )
         yield Asked(application=Application(serving, hosts=Hosts(), signatures=None), runner=runner, said=said)
-        begun = [
-            each for each in serving.store.list() if not each.pending and each.status is not TrainingJobStatus.STOPPED
-        ]
+        begun = [each for each in serving.store.list() if not each.pending and each.status is not JobStatus.STOPPED]
         assert [each.name for each in begun] == [job.name]
         lease.release()

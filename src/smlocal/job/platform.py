@@ -1,0 +1,105 @@
+"""What a platform decides about its jobs. Everything else in this room is the same for all platforms."""
+
+from collections.abc import Callable, Collection, Mapping
+from importlib import import_module
+from typing import Any, Protocol
+
+from smlocal.contract.failures import Failure
+from smlocal.contract.metrics.metric_values import MetricDefinition
+from smlocal.contract.statuses import Ending
+from smlocal.engine.interface import Engine
+from smlocal.job.decide.attempt_outcome import AttemptOutcome
+from smlocal.job.prepared import Prepared
+from smlocal.job.reporter import Reporter
+from smlocal.planning.model import JobPlan
+from smlocal.store.jobs import Store
+from smlocal.store.records import JobRecord, StoredJob
+
+
+class JobContext(Protocol):
+    """What somebody who acts beside a job works with."""
+
+    engine: Engine
+    store: Store
+    reporter: Reporter
+    created: float
+
+    def record(self, kind: str, data: Mapping[str, object]) -> None:
+        """Add an event to the job's history."""
+        ...
+
+
+class BesideJob(Protocol):
+    """What runs beside a job and outlives its containers by a little."""
+
+    def stops(self) -> int:
+        """How often a stop of the job was requested, but for stops by what runs beside it."""
+        ...
+
+    def finish(self, working: Callable[[str], None], cancelled: Callable[[], bool]) -> None:
+        """Give it some time, then end it."""
+        ...
+
+
+class Platform(Protocol):
+    """One platform, for which jobs are written."""
+
+    def prepare_recorded(
+        self, recorded: Mapping[str, Any], record: JobRecord, *, home: str, engine: Engine, reporter: Reporter
+    ) -> Prepared:
+        """Prepare a job that was recorded and never begun. What is wrong is an error."""
+        ...
+
+    def plan_again(self, recorded: Mapping[str, Any], old: JobPlan, *, home: str, engine: Engine) -> JobPlan:
+        """The plan of a recorded job, with its inputs as they are now."""
+        ...
+
+    def plan_document(self, plan: JobPlan) -> dict[str, Any]:
+        """The plan as it is stored for people and programs."""
+        ...
+
+    def for_attempt(self, plan: JobPlan, number: int) -> JobPlan:
+        """The plan of another attempt."""
+        ...
+
+    def begin_rules(self, plan: JobPlan, context: JobContext, *, first: bool) -> BesideJob | None:
+        """Begin what is evaluated beside the job, or watch on after `first`; None if there is nothing."""
+        ...
+
+    def ending(self, outcome: AttemptOutcome, failure_file: bytes) -> tuple[Ending, str | None]:
+        """How a job ends after its last attempt, and the reason in the platform's words."""
+        ...
+
+    def reason(self, failure: Failure) -> str:
+        """A failure that no program caused, in the platform's words."""
+        ...
+
+    def host_names(self, record: JobRecord, request: Callable[[], Mapping[str, Any]]) -> list[str]:
+        """The names of the hosts of a recorded job, which may not have been prepared."""
+        ...
+
+    def metrics(self, request: Mapping[str, Any]) -> tuple[MetricDefinition, ...]:
+        """The metrics that a request wants from the logs."""
+        ...
+
+    def docker_command(self, plan: JobPlan) -> str:
+        """What starts a failed job again by hand. Needs the job's folder."""
+        ...
+
+    def usage(self, plan: JobPlan, killed: Collection[str]) -> dict[str, Any] | None:
+        """What the hosts used, with advice on machine types; `killed`: hosts whose memory ran out."""
+        ...
+
+    def describe(self, stored: StoredJob) -> dict[str, Any]:
+        """What the platform would answer about a job."""
+        ...
+
+    def request_only(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """The members of the request that this answer does not have."""
+        ...
+
+
+def platform_named(name: str) -> Platform:
+    """A platform by the name of its folder in `smlocal.platforms`. Nothing below imports one in any other way."""
+    platform: Platform = import_module(f"smlocal.platforms.{name}.platform").PLATFORM
+    return platform

@@ -1,0 +1,46 @@
+"""What a supervisor needs in order to run a job."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from smlocal.engine.interface import Engine
+from smlocal.errors import RequestInvalidError
+from smlocal.planning.model import JobPlan
+from smlocal.quick_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from smlocal.job.credential_endpoint import CredentialEndpoint
+    from smlocal.job.finish.report_paths import ReportFiles
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prepared:
+    """What a supervisor needs in order to run a job."""
+
+    plan: JobPlan
+    job: Mapping[str, Any]
+    """The job file, from which the plan can be made again."""
+    pull_refused: str | None = None
+    """Why the image could not be pulled. The job fails with it, as on the service."""
+    credentials: "CredentialEndpoint | None" = None
+    """For the containers, if they get credentials. It is not open yet."""
+    report_files: "ReportFiles | None" = None
+    """What is to be written when the job has ended."""
+
+
+def find_credentials(plan: JobPlan, engine: Engine) -> "CredentialEndpoint | None":
+    """The credentials that the containers get, if they get any."""
+    if plan.credentials is None:
+        return None
+    from smlocal.job.credential_endpoint import CredentialEndpoint, check_engine
+
+    check_engine(plan.engine)
+    if plan.credentials.mode == "role" and not plan.credentials.role_arn:
+        raise RequestInvalidError(
+            "Local.Credentials is role, and the request has no RoleArn",
+            remedy=["Set it: --role ARN, or RoleArn in the job file; or use --credentials inherit."],
+        )
+    credentials = CredentialEndpoint.of(plan, engine)
+    if credentials is not None:
+        credentials.find()
+    return credentials

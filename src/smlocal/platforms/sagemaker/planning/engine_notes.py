@@ -1,0 +1,65 @@
+"""Notes on engines other than Docker on this machine."""
+
+from smlocal.planning.model import JobPlan
+from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
+from smlocal.platforms.sagemaker.planning.note_rule import NoteRule
+
+
+def _podman(plan: JobPlan, job: JobFile) -> str | None:
+    if plan.engine.product != "podman":
+        return None
+    return (
+        "the engine is Podman: it does not report that memory ran out (exit code 137; the kernel's log does), "
+        "sets the variables TERM and container, and adds names to /etc/hosts"
+    )
+
+
+def _rootless(plan: JobPlan, job: JobFile) -> str | None:
+    if not plan.engine.rootless:
+        return None
+    return "the engine is rootless: root in the container is your user; other users have no equal on this machine"
+
+
+def _ulimits(plan: JobPlan, job: JobFile) -> str | None:
+    if not job.local.Ulimits or not plan.engine.rootless or plan.engine.product != "podman":
+        return None
+    return "rootless Podman silently caps Local.Ulimits at its own limits"
+
+
+def _remote(plan: JobPlan, job: JobFile) -> str | None:
+    if plan.engine.local:
+        return None
+    return (
+        f"the engine at {plan.engine.address} is on another machine: data is uploaded to its volumes, and results are "
+        "downloaded when the containers have ended, not while they run"
+    )
+
+
+def _endpoints(plan: JobPlan, job: JobFile) -> str | None:
+    if not job.local.Endpoints or not (plan.engine.rootless or not plan.engine.local):
+        return None
+    if plan.network is not None and plan.network.isolated:
+        return None
+    from smlocal.contract.endpoints import local_port  # only few jobs need it
+
+    here = [url for url in job.local.Endpoints.values() if local_port(url) is not None]
+    if not here:
+        return None
+    where = "in a network of its own" if plan.engine.local else "on another machine"
+    return f"{', '.join(here)} is not this machine in the containers: the engine is {where}"
+
+
+def _isolation(plan: JobPlan, job: JobFile) -> str | None:
+    if plan.engine.product != "podman" or plan.network is None or not plan.network.isolated:
+        return None
+    return "isolation is incomplete on Podman: containers can reach what listens on this machine's addresses"
+
+
+ENGINE_RULES = (
+    NoteRule(id="engine-isolation", says=_isolation, warning=True),
+    NoteRule(id="engine-endpoints", says=_endpoints, warning=True),
+    NoteRule(id="engine-ulimits", says=_ulimits, warning=True),
+    NoteRule(id="engine-remote", says=_remote),
+    NoteRule(id="engine-podman", says=_podman),
+    NoteRule(id="engine-rootless", says=_rootless),
+)

@@ -1,0 +1,64 @@
+"""Which debugger rules are evaluated, and on what."""
+
+import re
+from collections.abc import Mapping
+
+from smlocal.contract.validation.suggestions import closest
+from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.planning.facts import Facts
+from smlocal.planning.rules import RulePlan
+from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest, DebugRuleConfiguration
+
+SOURCE = "source_s3_uri"
+INVOKED = "rule_to_invoke"
+_RULE_PATH = "/opt/ml/processing/output/rule"
+_OF_AWS = {"sagemaker-debugger-rules", "sagemaker-debugger-rule-evaluator"}
+"""Images that are closed, and are replaced by ours."""
+
+
+def rules_of(request: CreateTrainingJobRequest, local: LocalSettings, facts: Facts) -> tuple[RulePlan, ...]:
+    """The rules that are evaluated here; none of an engine on another machine, where tensors come at the end only."""
+    if not local.Rules or not facts.engine.local:
+        return ()
+    return tuple(_rule(each, facts) for each in request.DebugRuleConfigurations or ())
+
+
+def is_image_of_aws(image: str) -> bool:
+    """True for the evaluator images of AWS."""
+    return image.rpartition("/")[2].partition("@")[0].partition(":")[0] in _OF_AWS
+
+
+def rule_locations(parameters: Mapping[str, str]) -> list[str]:
+    """The locations among the parameters of a rule: its source, and the tensors of other jobs by their number."""
+    others = sorted(
+        (int(key.removeprefix("other_trial_")), value)
+        for key, value in parameters.items()
+        if re.fullmatch("other_trial_[0-9]{1,3}", key)
+    )
+    return [*([parameters[SOURCE]] if parameters.get(SOURCE) else []), *(value for _, value in others)]
+
+
+def _rule(rule: DebugRuleConfiguration, facts: Facts) -> RulePlan:
+    parameters = rule.RuleParameters or {}
+    locations, source = rule_locations(parameters), parameters.get(SOURCE) or None
+    image = None if is_image_of_aws(rule.RuleEvaluatorImage) else rule.RuleEvaluatorImage
+    built_in = parameters.get(INVOKED, "") if image is None and source is None else None
+    return RulePlan(
+        name=rule.RuleConfigurationName,
+        image=image,
+        parameters=dict(parameters),
+        local_path=(rule.LocalPath or _RULE_PATH).rstrip("/"),
+        source=None if source is None else facts.rule_paths.get(source, source),
+        trials=tuple(facts.rule_paths.get(uri, uri) for uri in locations[source is not None :]),
+        recorded=built_in if built_in in facts.recorded_rules else "",
+        unknown="" if built_in is None else _why_unknown(built_in, facts),
+    )
+
+
+def _why_unknown(name: str, facts: Facts) -> str:
+    if name in facts.built_in_rules or name in facts.recorded_rules:
+        return ""
+    if not name:
+        return f"RuleParameters has no {INVOKED}, the name of a rule"
+    meant = closest(name, facts.built_in_rules)
+    return f"there is no built-in rule {name}{f'. Did you mean {meant}?' if meant else ''}"

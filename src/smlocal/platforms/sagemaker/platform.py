@@ -1,0 +1,105 @@
+"""SageMaker as a platform of jobs."""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from smlocal.contract.failures import Failure
+    from smlocal.contract.metrics.metric_values import MetricDefinition
+    from smlocal.contract.statuses import Ending
+    from smlocal.engine.interface import Engine
+    from smlocal.job.decide.attempt_outcome import AttemptOutcome
+    from smlocal.job.platform import BesideJob, JobContext, Platform
+    from smlocal.job.prepared import Prepared
+    from smlocal.job.reporter import Reporter
+    from smlocal.planning.model import JobPlan
+    from smlocal.store.records import JobRecord, StoredJob
+
+
+class SageMaker:
+    """What SageMaker decides about its jobs. A command imports only what it uses of it."""
+
+    def prepare_recorded(
+        self, recorded: Mapping[str, Any], record: "JobRecord", *, home: str, engine: "Engine", reporter: "Reporter"
+    ) -> "Prepared":
+        """Prepare a job that was recorded and never begun."""
+        from smlocal.platforms.sagemaker.prepare.job_preparation import prepare_recorded
+
+        return prepare_recorded(recorded, record, home=home, engine=engine, reporter=reporter)
+
+    def plan_again(self, recorded: Mapping[str, Any], old: "JobPlan", *, home: str, engine: "Engine") -> "JobPlan":
+        """The plan of a recorded job, with its inputs as they are now."""
+        from smlocal.platforms.sagemaker.prepare.job_preparation import plan_again
+
+        return plan_again(recorded, old, home=home, engine=engine)
+
+    def plan_document(self, plan: "JobPlan") -> dict[str, Any]:
+        """The document of `smlocal plan --json`."""
+        from smlocal.platforms.sagemaker.planning.document import plan_document
+
+        return plan_document(plan)
+
+    def for_attempt(self, plan: "JobPlan", number: int) -> "JobPlan":
+        """The plan with the number of the attempt in its files."""
+        from smlocal.platforms.sagemaker.planning.attempt_number import for_attempt
+
+        return for_attempt(plan, number)
+
+    def begin_rules(self, plan: "JobPlan", context: "JobContext", *, first: bool) -> "BesideJob | None":
+        """Evaluate the debugger rules beside the job."""
+        if not plan.rules:
+            return None
+        from smlocal.platforms.sagemaker.rules_of_job import begin_rules
+
+        return begin_rules(plan, context, first=first)
+
+    def ending(self, outcome: "AttemptOutcome", failure_file: bytes) -> "tuple[Ending, str | None]":
+        """The status and the FailureReason."""
+        from smlocal.platforms.sagemaker.outcome.ending import ending
+
+        return ending(outcome, failure_file)
+
+    def reason(self, failure: "Failure") -> str:
+        """The FailureReason of a failure that no program caused."""
+        from smlocal.platforms.sagemaker.outcome.ending import reason_of
+
+        return reason_of(failure)
+
+    def host_names(self, record: "JobRecord", request: Callable[[], Mapping[str, Any]]) -> list[str]:  # noqa: ARG002 - other platforms need it
+        """`algo-1` and so on."""
+        from smlocal.platforms.sagemaker.contract.documents.hosts import host_names
+
+        return host_names(record.instances)
+
+    def metrics(self, request: Mapping[str, Any]) -> "tuple[MetricDefinition, ...]":
+        """MetricDefinitions."""
+        from smlocal.platforms.sagemaker.contract.metric_definitions import definitions_of
+
+        return definitions_of(request)
+
+    def docker_command(self, plan: "JobPlan") -> str:
+        """The `docker run` that starts a failed job again, or what prints a script."""
+        from smlocal.platforms.sagemaker.outcome.docker_command import docker_command
+
+        return docker_command(plan)
+
+    def usage(self, plan: "JobPlan", killed: Collection[str]) -> dict[str, Any] | None:
+        """What the hosts used, with advice on instance types."""
+        from smlocal.platforms.sagemaker.outcome.usage_block import planned_usage
+
+        return planned_usage(plan, killed)
+
+    def describe(self, stored: "StoredJob") -> dict[str, Any]:
+        """The DescribeTrainingJob answer."""
+        from smlocal.platforms.sagemaker.outcome.answer import answer_of
+
+        return answer_of(stored)
+
+    def request_only(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """The members of the request that the answer does not have."""
+        from smlocal.platforms.sagemaker.contract.outcome.describe import request_only
+
+        return request_only(request)
+
+
+PLATFORM: "Final[Platform]" = SageMaker()

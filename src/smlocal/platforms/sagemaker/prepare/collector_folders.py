@@ -1,0 +1,79 @@
+"""The local folders for the URIs of TensorBoard logs and of the debugger's tensors."""
+
+import os
+from collections.abc import Sequence
+
+from smlocal.contract.checkpoints import overlap
+from smlocal.contract.validation.violation import Violation
+from smlocal.errors import FieldRefusedError
+from smlocal.platforms.sagemaker.contract import paths
+from smlocal.platforms.sagemaker.contract.checkpoint_paths import container_path, unusable
+from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
+from smlocal.platforms.sagemaker.jobfile.unsupported import unsupported_request
+from smlocal.quick_dataclass import dataclass
+from smlocal.sources.local_path import cleaned, local_path
+from smlocal.sources.mapping import is_remote, longest_match
+
+
+def collector_folders(job: JobFile) -> dict[str, str]:
+    """The local folder for each S3OutputPath, by member; without those in S3 that are not mapped (`Local.Sources`)."""
+    folders = {}
+    request = job.request
+    mirrored: list[_Mirrored] = []
+    if request.CheckpointConfig is not None:
+        mirrored.append(_mirrored("CheckpointConfig", request.CheckpointConfig.LocalPath, paths.CHECKPOINTS))
+    for member, config, default in (
+        ("TensorBoardOutputConfig", request.TensorBoardOutputConfig, paths.TENSORBOARD),
+        ("DebugHookConfig", request.DebugHookConfig, paths.TENSORS),
+    ):
+        if config is None:
+            continue
+        why = None if config.LocalPath is None else unusable(config.LocalPath, code=job.local.Code is not None)
+        if why is not None:
+            raise _refused(job, member, config.LocalPath, why)
+        mirrored.append(_mirrored(member, config.LocalPath, default))
+        _refuse_overlap(job, mirrored)
+        folder = _folder(config.S3OutputPath, job)
+        if folder is not None:
+            folders[member] = folder
+    return folders
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Mirrored:
+    """A folder of the container that is mirrored."""
+
+    member: str
+    given: str | None
+    path: str
+
+
+def _mirrored(member: str, given: str | None, default: str) -> _Mirrored:
+    return _Mirrored(member=member, given=given, path=container_path(given or default))
+
+
+def _refuse_overlap(job: JobFile, mirrored: Sequence[_Mirrored]) -> None:
+    """Check the last one. Defaults do not overlap, so of two that do, one was given: the error names it."""
+    *others, last = mirrored
+    for other in others:
+        one, two = (last, other) if last.given is not None else (other, last)
+        why = overlap(one.path, two.path, whose=two.member)
+        if why is not None:
+            raise _refused(job, one.member, one.given, why)
+
+
+def _refused(job: JobFile, member: str, path: str | None, why: str) -> FieldRefusedError:
+    text = f"{member}.LocalPath: {path} is refused: {why}"
+    violation = Violation(path=(member, "LocalPath"), text=text)
+    return unsupported_request(job.document, [(f"{member}.LocalPath", violation)])
+
+
+def _folder(uri: str, job: JobFile) -> str | None:
+    directory = job.document.directory
+    if not is_remote(uri):
+        return cleaned(local_path(uri, directory))
+    match = longest_match(uri, job.local.Sources)
+    rest = "" if match is None else match.rest.removesuffix("/")
+    if match is None or (rest and any(name in {"", ".", ".."} for name in rest.split("/"))):
+        return None
+    return cleaned(os.path.join(local_path(match.value, directory), rest))

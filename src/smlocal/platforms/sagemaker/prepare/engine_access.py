@@ -1,0 +1,54 @@
+"""Whether the containers of an engine can use folders, FIFOs and FUSE mounts of this machine."""
+
+from smlocal.errors import EngineRemoteError, PipeUnreachableError
+from smlocal.planning.facts import EngineFacts
+from smlocal.platforms.sagemaker.contract.documents.config_files import effective_mode
+from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
+from smlocal.platforms.sagemaker.prepare.inputs import Inputs
+
+
+def check_file_systems(job: JobFile, engine: EngineFacts) -> None:
+    """Channels that are file systems need an engine that can mount local folders."""
+    mounted = [
+        c.ChannelName for c in job.request.InputDataConfig or () if c.DataSource.FileSystemDataSource is not None
+    ]
+    if mounted and not engine.local:
+        raise EngineRemoteError(
+            f'channel "{mounted[0]}": the engine at {engine.address} is on another machine and cannot mount a '
+            "local folder as a file system",
+            remedy=["Use an engine of this machine: docker context use default, or unset DOCKER_HOST."],
+        )
+
+
+def check_late_names(job: JobFile, engine: EngineFacts) -> None:
+    """`LateNames` changes a file of this machine that the containers see."""
+    if any(fault.Kind == "LateNames" for fault in job.local.Faults) and not engine.local:
+        raise EngineRemoteError(
+            f"Local.Faults: LateNames is not possible with the engine at {engine.address}, which is on another machine",
+            remedy=["Remove the fault, or use an engine of this machine: docker context use default."],
+        )
+
+
+def check_pipes(job: JobFile, engine: EngineFacts) -> None:
+    """A FIFO connects two processes of one kernel. The containers of some engines run on another one."""
+    pipes = [c.ChannelName for c in job.request.InputDataConfig or () if effective_mode(c, job.request) == "Pipe"]
+    if not pipes or (engine.local and not engine.desktop):
+        return
+    raise PipeUnreachableError(
+        f'channel "{pipes[0]}": a FIFO of this machine cannot reach containers of the engine at {engine.address}, '
+        "which runs in a virtual machine",
+        remedy=["Use an engine of this machine, or File or FastFile mode: InputMode: FastFile."],
+    )
+
+
+def no_fuse(job: JobFile, inputs: Inputs, engine: EngineFacts) -> str | None:
+    """Why FUSE cannot be used. Only checked if a channel would use it."""
+    channels = job.request.InputDataConfig or ()
+    streamed = [c.ChannelName for c in channels if effective_mode(c, job.request) == "FastFile"]
+    if not any(name in inputs.listings and inputs.listings[name].remote for name in streamed):
+        return None
+    if engine.desktop or not engine.local:
+        return "the engine runs in a virtual machine"
+    from smlocal.channels.fastfile.availability import why_no_fuse
+
+    return why_no_fuse()

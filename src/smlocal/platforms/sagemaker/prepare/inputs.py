@@ -1,0 +1,164 @@
+"""Lists everything that a job reads, once, before the job is made."""
+
+import os
+from collections.abc import Callable
+from functools import cache
+
+from smlocal.contract.listing import Listing
+from smlocal.contract.validation.member_path import Path
+from smlocal.contract.validation.violation import Violation
+from smlocal.errors import CredentialsMissingError
+from smlocal.platforms.sagemaker.contract.checkpoint_paths import unusable
+from smlocal.platforms.sagemaker.contract.documents.config_files import effective_mode
+from smlocal.platforms.sagemaker.contract.model.request import Channel
+from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
+from smlocal.platforms.sagemaker.jobfile.unsupported import unsupported_request
+from smlocal.platforms.sagemaker.prepare.collector_folders import collector_folders
+from smlocal.quick_dataclass import dataclass
+from smlocal.sources.local_path import local_path
+from smlocal.sources.s3.interface import ObjectStore
+
+_CONNECT_SECONDS = 3.0
+"""To connect to S3: a wrong endpoint should be reported soon."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Inputs:
+    """The listings."""
+
+    listings: dict[str, Listing]
+    """By channel name."""
+    file_systems: dict[str, Listing]
+    """By channel name: the local folder for the file system. Its files are not listed."""
+    code: Listing | None
+    checkpoints: Listing | None
+    collectors: dict[str, str]
+    """By member: the local folder for its S3OutputPath, if there is one."""
+    sources: dict[str, str]
+    """Local.Sources with absolute folders."""
+
+
+def list_inputs(job: JobFile, *, strict: bool, region: str) -> Inputs:
+    """List the channels, the code and the checkpoints. What CreateTrainingJob would refuse is an error."""
+    listings, file_systems = {}, {}
+
+    @cache
+    def store() -> ObjectStore:
+        from smlocal.sources.s3.client import open_store  # most jobs read nothing from S3
+
+        return open_store(region, connect_seconds=_CONNECT_SECONDS)
+
+    for index, channel in enumerate(job.request.InputDataConfig or ()):
+        path: Path = ("InputDataConfig", index, "DataSource")
+        if channel.DataSource.S3DataSource is not None:
+            try:
+                listings[channel.ChannelName] = _objects(job, channel, path, strict=strict, region=region, store=store)
+            except CredentialsMissingError as error:
+                uri = channel.DataSource.S3DataSource.S3Uri.rstrip("/")
+                raise CredentialsMissingError(
+                    error.sentence,
+                    details=error.details,
+                    remedy=(*error.remedy, f"Or use a local folder, without AWS: --source {uri}=DIR"),
+                ) from error
+        elif channel.DataSource.FileSystemDataSource is not None:
+            file_systems[channel.ChannelName] = _file_system(job, channel, path)
+    directory = job.document.directory
+    return Inputs(
+        listings=listings,
+        file_systems=file_systems,
+        code=_code(job),
+        checkpoints=_checkpoints(job, strict=strict, region=region, store=store),
+        collectors=collector_folders(job),
+        sources={uri: os.path.abspath(local_path(folder, directory)) for uri, folder in job.local.Sources.items()},
+    )
+
+
+def _where(job: JobFile, path: Path) -> str | None:
+    line = job.document.line(path)
+    return None if line is None else f"{job.document.name}:{line}"
+
+
+def _objects(
+    job: JobFile, channel: Channel, path: Path, *, strict: bool, region: str, store: Callable[[], ObjectStore]
+) -> Listing:
+    from smlocal.sources.channel import ChannelSource, list_channel
+
+    source = channel.DataSource.S3DataSource
+    if source is None:
+        raise AssertionError(channel.ChannelName)
+    listing = list_channel(
+        ChannelSource(
+            name=channel.ChannelName,
+            uri=source.S3Uri,
+            data_type=source.S3DataType,
+            mode=effective_mode(channel, job.request),
+            directory=job.document.directory,
+            where=_where(job, (*path, "S3DataSource", "S3Uri")),
+        ),
+        mapping=job.local.Sources,
+        strict=strict,
+        region=region,
+        role=job.request.RoleArn or "",
+        store=store,
+    )
+    if job.local.Sample is None:
+        return listing
+    from smlocal.sources.sample import first_objects
+
+    return first_objects(listing, job.local.Sample)
+
+
+def _file_system(job: JobFile, channel: Channel, path: Path) -> Listing:
+    from smlocal.sources.file_system import locate_file_system
+
+    source = channel.DataSource.FileSystemDataSource
+    if source is None:
+        raise AssertionError(channel.ChannelName)
+    folder = locate_file_system(
+        source.FileSystemId,
+        source.DirectoryPath,
+        mapping=job.local.Sources,
+        directory=job.document.directory,
+        subject=f'channel "{channel.ChannelName}"',
+        where=_where(job, (*path, "FileSystemDataSource", "FileSystemId")),
+    )
+    return Listing(
+        root=folder, bucket_uri="file:///", prefix="", key_base="", paths=(), total_bytes=None, whole_tree=True
+    )
+
+
+def _code(job: JobFile) -> Listing | None:
+    if job.local.Code is None:
+        return None
+    from smlocal.sources.local_listing import list_folder
+
+    return list_folder(
+        job.local.Code,
+        subject="the code",
+        member="Local.Code",
+        directory=job.document.directory,
+        where=_where(job, ("Local", "Code")),
+    )
+
+
+def _checkpoints(job: JobFile, *, strict: bool, region: str, store: Callable[[], ObjectStore]) -> Listing | None:
+    """The objects or files below the checkpoint prefix, if the job has checkpoints."""
+    config = job.request.CheckpointConfig
+    if config is None:
+        return None
+    why = unusable(config.LocalPath, code=job.local.Code is not None)
+    if why is not None:
+        member, at = "CheckpointConfig.LocalPath", ("CheckpointConfig", "LocalPath")
+        text = f"{member}: {config.LocalPath} is refused: {why}"
+        raise unsupported_request(job.document, [(member, Violation(path=at, text=text))])
+    from smlocal.sources.checkpoints import InS3, list_checkpoints
+    from smlocal.sources.source_errors import Caller
+
+    return list_checkpoints(
+        config.S3Uri,
+        directory=job.document.directory,
+        mapping=job.local.Sources,
+        strict=strict,
+        where=_where(job, ("CheckpointConfig", "S3Uri")),
+        in_s3=InS3(store=store, caller=Caller(region=region, role=job.request.RoleArn or "")),
+    )

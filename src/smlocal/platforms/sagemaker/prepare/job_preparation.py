@@ -1,0 +1,198 @@
+"""From a validated job to its plan: look at the machine once, then compute."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from smlocal.engine.interface import Engine
+from smlocal.job.documents import STRICT
+from smlocal.job.prepare.machine_size import machine_facts
+from smlocal.job.prepared import Prepared, find_credentials
+from smlocal.job.reporter import Reporter
+from smlocal.jobfile.document import Document
+from smlocal.planning.facts import EngineFacts, Facts, GpuFacts, ImageFacts
+from smlocal.planning.model import JobPlan
+from smlocal.platforms.sagemaker.jobfile.job_file import JobFile, read_job
+from smlocal.platforms.sagemaker.planning.build import build_plan
+from smlocal.platforms.sagemaker.planning.limits import wants_limits
+from smlocal.platforms.sagemaker.prepare.accelerators import gpu_facts, neuron_count, try_accelerators
+from smlocal.platforms.sagemaker.prepare.engine_access import check_file_systems, check_late_names, check_pipes, no_fuse
+from smlocal.platforms.sagemaker.prepare.job_image import check_architecture, image_name, pull_image
+from smlocal.platforms.sagemaker.prepare.network_choice import check_host_count, choose_network
+from smlocal.platforms.sagemaker.prepare.output_folder import free_bytes
+from smlocal.platforms.sagemaker.prepare.request_facts import RequestFacts, request_facts
+from smlocal.platforms.sagemaker.prepare.reserved_files import with_reserved_files
+from smlocal.store.records import JobRecord
+
+
+def prepare(
+    job: JobFile,
+    *,
+    name: str,
+    home: str,
+    engine: Engine,
+    reporter: Reporter,
+    strict: bool,
+    run_id: str | None = None,
+) -> Prepared:
+    """Check everything that can be checked before the job is made. What is wrong is an error.
+
+    `run_id`: of a job that is already recorded.
+    """
+    check_host_count(job, most=job.local.MaxHosts)
+    request = request_facts(job, strict=strict)
+    facts = engine.facts()
+    check_file_systems(job, facts)
+    check_pipes(job, facts)
+    check_late_names(job, facts)
+    if request.publishes:
+        from smlocal.job.finish.publish import check_publishing
+
+        check_publishing(request.region)
+    gpus, neuron = gpu_facts(job, engine, facts), neuron_count(job, facts)
+    image_reference = image_name(job)
+    image, refused = pull_image(engine, image_reference, job.local.Pull, reporter)
+    check_architecture(image_reference, image, facts)
+    if image is not None:
+        try_accelerators(job, gpus, engine)
+        if job.local.Ulimits:
+            from smlocal.platforms.sagemaker.prepare.limit_checks import try_ulimits
+
+            try_ulimits(job, engine, image_reference)
+        image = with_reserved_files(image, engine, home)
+    plan = _plan(
+        job,
+        request,
+        facts,
+        image,
+        engine,
+        name=name,
+        home=home,
+        gpus=gpus,
+        neuron=neuron,
+        run_id=run_id,
+        remove_leftovers=True,
+    )
+    if any(rule.needs_evaluator for rule in plan.rules):
+        from smlocal.debugger.image import see_to_evaluator  # few jobs have rules
+
+        see_to_evaluator(engine, reporter.progress, reporter.working)
+    return Prepared(
+        plan=plan,
+        job={"Data": job.document.data, "File": job.document.name, "Directory": job.document.directory},
+        pull_refused=refused,
+        credentials=find_credentials(plan, engine),
+    )
+
+
+def prepare_recorded(
+    recorded: Mapping[str, Any], record: JobRecord, *, home: str, engine: Engine, reporter: Reporter
+) -> Prepared:
+    """Prepare a job that was recorded and never begun."""
+    document = Document(dict(recorded["Data"]), name=recorded["File"], directory=recorded["Directory"])
+    strict = bool(recorded.get(STRICT))
+    return prepare(
+        read_job(document, strict=strict),
+        name=record.name,
+        home=home,
+        engine=engine,
+        reporter=reporter,
+        strict=strict,
+        run_id=record.run_id,
+    )
+
+
+def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engine: Engine) -> JobPlan:
+    """The plan of a recorded job, with its inputs as they are now."""
+    document = Document(dict(recorded["Data"]), name=recorded["File"], directory=recorded["Directory"])
+    job = read_job(document, strict=False)
+    image, machine = engine.image(old.image), old.machine
+    if image is not None and old.image_facts is not None:
+        image = replace(image, reserved_files=old.image_facts.reserved_files)
+    request, facts = request_facts(job, strict=False), engine.facts()
+    plan = _plan(
+        job,
+        request,
+        facts,
+        image,
+        engine,
+        name=old.name,
+        home=home,
+        gpus=machine.gpus,
+        neuron=machine.neuron,
+        run_id=old.run_id,
+    )
+    return replace(plan, output=old.output)
+
+
+def plan_job(job: JobFile, *, name: str, home: str, engine: Engine, strict: bool) -> JobPlan:
+    """Only the plan: no image is pulled, and missing GPUs or Neuron devices are no error."""
+    check_host_count(job, most=None)
+    request = request_facts(job, strict=strict)
+    facts = engine.facts()
+    image = engine.image(image_name(job))
+    check_architecture(image_name(job), image, facts)
+    if image is not None:
+        image = with_reserved_files(image, engine, home)
+    gpus, neuron = gpu_facts(job, engine, facts, required=False), neuron_count(job, facts, required=False)
+    return _plan(job, request, facts, image, engine, name=name, home=home, gpus=gpus, neuron=neuron)
+
+
+def _rule_facts(job: JobFile) -> dict[str, Any]:
+    if not job.request.DebugRuleConfigurations:
+        return {}
+    from smlocal.debugger.built_in_rules import built_in_rules, recorded_rules  # few jobs have rules
+    from smlocal.platforms.sagemaker.prepare.rule_paths import rule_paths
+
+    return {"rule_paths": rule_paths(job), "built_in_rules": built_in_rules(), "recorded_rules": recorded_rules()}
+
+
+def _plan(
+    job: JobFile,
+    request: RequestFacts,
+    engine_facts: EngineFacts,
+    image: ImageFacts | None,
+    engine: Engine,
+    *,
+    name: str,
+    home: str,
+    gpus: GpuFacts,
+    neuron: int | None,
+    run_id: str | None = None,
+    remove_leftovers: bool = False,
+) -> JobPlan:
+    inputs = request.inputs
+    run_id = run_id or os.urandom(4).hex()
+    machine = replace(machine_facts(gpus, engine_facts), neuron=neuron)
+    no_volume = None
+    if wants_limits(job.local):
+        from smlocal.platforms.sagemaker.prepare.limit_checks import check_limits, why_no_volume, with_limit_facts
+
+        check_limits(job, machine)
+        machine, no_volume = with_limit_facts(machine, engine, home=home), why_no_volume(engine_facts)
+    network = choose_network(job, engine, engine_facts, run_id=run_id, remove_leftovers=remove_leftovers)
+    facts = Facts(
+        engine=engine_facts,
+        machine=machine,
+        no_volume=no_volume,
+        image=image,
+        listings=inputs.listings,
+        file_systems=inputs.file_systems,
+        sources=inputs.sources,
+        no_fuse=no_fuse(job, inputs, engine_facts),
+        code=inputs.code,
+        checkpoints=inputs.checkpoints,
+        collectors=inputs.collectors,
+        **_rule_facts(job),
+        output=request.output,
+        output_free=free_bytes(request.output),
+        region=request.region,
+        account=request.account,
+        run_id=run_id,
+        job_directory=os.path.join(home, "jobs", name),
+        subnet=network.subnet,
+        gateway=network.gateway,
+        loopback_only=network.loopback_only,
+    )
+    return build_plan(job, facts, name=name)

@@ -1,0 +1,53 @@
+"""What of the machine decides before a job is made."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from smlocal.errors import PipeUnreachableError
+from smlocal.jobfile.document import Document
+from smlocal.planning.facts import EngineFacts
+from smlocal.platforms.sagemaker.jobfile.job_file import JobFile, read_job
+from smlocal.platforms.sagemaker.prepare.engine_access import check_pipes
+
+HERE = EngineFacts(
+    address="unix:///var/run/docker.sock",
+    local=True,
+    version="28.0.0",
+    architecture="amd64",
+    operating_system="linux",
+    storage_driver="overlay2",
+)
+DESKTOP = replace(HERE, address="unix:///home/me/.docker/desktop/docker.sock", desktop=True)
+REMOTE = replace(HERE, address="tcp://elsewhere:2375", local=False)
+
+
+def job(mode: str) -> JobFile:
+    data: dict[str, Any] = {
+        "AlgorithmSpecification": {"TrainingImage": "image", "TrainingInputMode": "File"},
+        "InputDataConfig": [
+            {
+                "ChannelName": "train",
+                "InputMode": mode,
+                "DataSource": {"S3DataSource": {"S3DataType": "S3Prefix", "S3Uri": "./data"}},
+            }
+        ],
+        "OutputDataConfig": {"S3OutputPath": "./out"},
+        "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1},
+    }
+    return read_job(Document(data, name="job.yaml", directory="/nowhere"), strict=False)
+
+
+@pytest.mark.parametrize("engine", [DESKTOP, REMOTE])
+def test_a_fifo_reaches_no_other_kernel(engine: EngineFacts) -> None:
+    with pytest.raises(PipeUnreachableError) as caught:
+        check_pipes(job("Pipe"), engine)
+    assert caught.value.exit_code == 3
+    assert 'channel "train"' in caught.value.sentence
+    assert engine.address in caught.value.sentence
+
+
+@pytest.mark.parametrize(("mode", "engine"), [("File", DESKTOP), ("FastFile", DESKTOP), ("Pipe", HERE)])
+def test_everything_else_is_fine(mode: str, engine: EngineFacts) -> None:
+    check_pipes(job(mode), engine)
