@@ -3,8 +3,11 @@
 import json
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
+from copy import deepcopy
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import fastjsonschema
@@ -16,10 +19,13 @@ from smlocal.platforms.ai_platform.coverage import lookup
 from smlocal.platforms.ai_platform.describe import JobFacts, describe
 from smlocal.platforms.ai_platform.environment.variables import replica_variables
 from smlocal.platforms.ai_platform.model.members import JobKind
+from smlocal.platforms.ai_platform.model.stored_form import stored_form
 from smlocal.platforms.ai_platform.replicas import replicas
 from smlocal.platforms.ai_platform.request_reading import RequestReading, read_request
+from smlocal.platforms.ai_platform.validation.reading import read_document
 
 Json = dict[str, Any]
+_SDK = ("google-aiplatform", "--no-deps")
 _DOCUMENTS = {
     JobKind.TRAINING_JOB: ("ml", "GoogleCloudMlV1__Job", ("projects", "jobs"), "projects/p/jobs/census_1"),
     JobKind.CUSTOM_JOB: (
@@ -181,6 +187,74 @@ def test_the_vendors_client_reads_an_answer(packages: Path, kind: JobKind) -> No
     assert json.loads(done.stdout) == answer
 
 
+_PARTS: tuple[Any, ...] = (
+    *(None, True, False, 0, 1, -1, 2.5, 2**31, 2**63, "", "1", "-7", "x", "60s", "1.5s", "0.1234567s", "999999999999s"),
+    *("SPOT", "NVIDIA_L4", "NVIDIA_TESLA_T4", "ACCELERATOR_TYPE_UNSPECIFIED", "\ud800"),
+    *([], {}, [1], ["a", "b"], [None], [{}], {"a": "b"}, {"a": 1}, {"machineType": "n1-standard-4"}),
+    *({"image_uri": "image"}, {"disable_retries": True}, {"outputUriPrefix": "gs://bucket"}),
+)
+_CHANGES: tuple[tuple[str, Any], ...] = (
+    ("labels", {"team": "census"}),
+    ("jobSpec/enable_web_access", True),
+    ("jobSpec/experimentRun", "run"),
+    ("jobSpec/psc_interface_config", {"dns_peering_configs": [{"domain": "x.", "targetNetwork": "n"}]}),
+    ("jobSpec/scheduling/strategy", "SPOT"),
+    ("jobSpec/scheduling/max_wait_duration", "1.25s"),
+    ("jobSpec/scheduling/restartJobOnWorkerRestart", False),
+    ("jobSpec/workerPoolSpecs/0/replicaCount", "-0"),
+    ("jobSpec/workerPoolSpecs/0/disk_spec", {"boot_disk_size_gb": "100", "bootDiskType": ""}),
+    ("jobSpec/workerPoolSpecs/0/machineSpec/acceleratorType", "ACCELERATOR_TYPE_UNSPECIFIED"),
+    ("jobSpec/workerPoolSpecs/0/machineSpec/reservation_affinity", {"values": ["a"]}),
+    ("jobSpec/workerPoolSpecs/2/containerSpec/command", ["run"]),
+    ("jobSpec/workerPoolSpecs/2/nfsMounts", [{"server": "10.0.0.1", "mount_point": "x"}]),
+)
+
+
+def _changed(random: Random) -> Json:
+    """The custom job with valid changes, and perhaps a part that is something else."""
+    document: Json = deepcopy(_REQUESTS[JobKind.CUSTOM_JOB])
+    for place, value in random.sample(_CHANGES, 3):
+        target: Any = document
+        *steps, last = place.split("/")
+        for step in steps:
+            target = target[int(step) if step.isdigit() else step]
+        target[last] = deepcopy(value)
+    if random.random() < 0.6:
+        _damage(document, random)
+    return document
+
+
+def _damage(document: Json, random: Random) -> None:
+    target: Any = document
+    while random.random() < 0.8:
+        inner = [each for each in (target.values() if isinstance(target, dict) else target) if each]
+        containers = [each for each in inner if isinstance(each, dict | list)]
+        if not containers:
+            break
+        target = random.choice(containers)
+    key = random.choice([*target, "x"]) if isinstance(target, dict) else random.randrange(len(target))
+    target[key] = deepcopy(random.choice(_PARTS))
+
+
+def test_what_is_read_here_the_vendors_messages_read_alike() -> None:
+    random = Random(22)
+    documents = [_changed(random) for _ in range(1000)]
+    python = _packages(*_SDK).parents[2] / "bin" / "python"
+    program = [python, PROGRAMS / "custom_job_messages.py"]
+    done = subprocess.run(program, input=json.dumps(documents), capture_output=True, text=True, check=True, timeout=200)
+    verdicts = Counter[tuple[bool, bool]]()
+    for document, message in zip(documents, json.loads(done.stdout), strict=True):
+        reading = read_document(JobKind.CUSTOM_JOB, document, strict=False)
+        # The messages know neither what is required nor what only the service sets.
+        mistakes = [each for each in reading.violations if not each.text.endswith(("is required", "be in a request"))]
+        verdicts[not mistakes, message is not None] += 1
+        if not mistakes:
+            assert (message, document) == (stored_form(JobKind.CUSTOM_JOB, "CustomJob", reading.request), document)
+    assert verdicts[True, True] > 300, verdicts
+    assert verdicts[False, False] > 300, verdicts
+    assert verdicts[False, True] < 20, verdicts
+
+
 _RESOLVE = """
 import json, os, sys
 import tensorflow
@@ -217,7 +291,7 @@ print(json.dumps({name: value for name, value in vars(found).items() if isinstan
 
 @pytest.mark.parametrize("kind", JobKind)
 def test_the_vendors_training_utilities_read_every_replica(kind: JobKind) -> None:
-    folder = _packages("google-training-utils", "--no-deps") / "google/cloud/aiplatform/training_utils"
+    folder = _packages(*_SDK) / "google/cloud/aiplatform/training_utils"
     reading = _read(kind)
     found = replicas(kind, reading.request, job="census_1")
     for replica in found:

@@ -136,6 +136,17 @@ def test_null_and_unspecified_mean_absent(custom_job: Json) -> None:
             "trainingInput.masterConfig.containerArgs cannot stand beside trainingInput.args: give one of the two",
         ),
         ("trainingInput/masterConfig/imageUri", _GONE, "trainingInput.masterConfig.imageUri is required"),
+        (
+            "trainingInput/workerCount",
+            _GONE,
+            "trainingInput.workerType is of no replica: set workerCount, or remove it",
+        ),
+        ("trainingInput/workerCount", 0, "trainingInput.workerType is of no replica: set workerCount, or remove it"),
+        (
+            "trainingInput/scheduling",
+            {"maxRunningTime": "315576000001s"},
+            "trainingInput.scheduling.maxRunningTime is longer than 10,000 years",
+        ),
         ("trainingInput/masterConfig/imageUri", " ", "trainingInput.masterConfig.imageUri is empty"),
         ("trainingInput/jobDir", "./out", "trainingInput.jobDir must be a Cloud Storage location, such as gs://"),
         ("trainingInput/jobDir", "gs:///out", "trainingInput.jobDir must be a Cloud Storage location, such as gs://"),
@@ -157,7 +168,7 @@ def test_null_and_unspecified_mean_absent(custom_job: Json) -> None:
         (
             "trainingInput/scheduling",
             {"maxWaitTime": "1799.9s"},
-            "trainingInput.scheduling.maxWaitTime is 1799.9s and must",
+            "trainingInput.scheduling.maxWaitTime is 1799.900s and must",
         ),
         (
             "trainingInput/scheduling",

@@ -61,6 +61,9 @@ def _cluster(given: Mapping[str, Any]) -> Iterator[Broken]:
             yield (*_INPUT, f"{role}Count"), f"is {count} and must not be negative"
         if count > 0 and f"{role}Type" not in given:
             yield (*_INPUT, f"{role}Type"), f"is required with {role}Count: {count}"
+        described = first_of((f"{role}Type", f"{role}Config"), given)
+        if count == 0 and described is not None:
+            yield (*_INPUT, described), f"is of no replica: set {role}Count, or remove it"
     yield from _same_category(given)
 
 

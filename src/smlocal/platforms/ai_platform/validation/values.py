@@ -7,7 +7,9 @@ from typing import Any, Final
 from smlocal.contract.validation.member_path import kind_of
 from smlocal.contract.validation.suggestions import closest
 
-_DURATION: Final = r"-?\d{1,12}(\.\d{1,9})?s"
+_DURATION: Final = r"(-?\d{1,12})(?:\.(\d{1,9}))?s"
+_LONGEST_DURATION: Final = 315_576_000_000
+"""Seconds of 10,000 years, which is all that a duration can say."""
 _WANTED: Final = {"boolean": "true or false", "number": "a number"}
 _MOST_VALUES: Final = 30
 """Values of an enumeration that a message lists."""
@@ -32,11 +34,8 @@ def plain_value(type_name: str, values: Sequence[str], given: Any) -> Any:
         return _whole(given, 32 if type_name == "int32" else 64)
     if type_name == "number" and isinstance(given, int | float) and not isinstance(given, bool):
         return given
-    if type_name == "duration" and isinstance(given, str) and re.fullmatch(_DURATION, given, re.ASCII):
-        return given
     if type_name == "duration":
-        example = f"write {given}s" if type(given) is int else "such as 3600s"
-        raise ValueRefusedError(f"must be a number of seconds with its unit: {example}")
+        return _duration(given)
     raise ValueRefusedError(f"is {kind_of(given)} and must be {_WANTED[type_name]}")
 
 
@@ -64,6 +63,19 @@ def _whole(given: Any, bits: int) -> int:
     if not -(2 ** (bits - 1)) <= given < 2 ** (bits - 1):
         raise ValueRefusedError(f"does not fit into {bits} bits")
     return given
+
+
+def _duration(given: Any) -> str:
+    """With 0, 3, 6 or 9 digits after the point, as the services write it."""
+    found = re.fullmatch(_DURATION, given, re.ASCII) if isinstance(given, str) else None
+    if found is None:
+        example = f"write {given}s" if type(given) is int else "such as 3600s"
+        raise ValueRefusedError(f"must be a number of seconds with its unit: {example}")
+    whole, fraction = int(found[1]), (found[2] or "").rstrip("0")
+    if abs(whole) > _LONGEST_DURATION:
+        raise ValueRefusedError("is longer than 10,000 years")
+    sign = "-" if found[1].startswith("-") and not whole and fraction else ""
+    return f"{sign}{whole}{f'.{fraction:0<{-(-len(fraction) // 3) * 3}}' if fraction else ''}s"
 
 
 def _enumerated(values: Sequence[str], given: Any) -> str:
