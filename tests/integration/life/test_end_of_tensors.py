@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.integration.clients.conftest import PROGRAMS, client_folder
 
 Clean = Callable[[str], None]
 
@@ -113,7 +114,8 @@ def test_a_reader_ends_with_the_job_however_it_ends(
     folders = {}
     for name, config in HOOKS.items():
         members, folders[name] = hook(life, name, **config)
-        life.detach(name, "", **trains, **members)
+        logs = {"TensorBoardOutputConfig": {"S3OutputPath": "./logs"}} if name == "ends-every" else {}
+        life.detach(name, "", **trains, **members, **logs)
     said = read(*folders.values())
     for name, folder in folders.items():
         steps = 4 if name == "ends-every" else 1
@@ -134,7 +136,20 @@ def test_a_reader_ends_with_the_job_however_it_ends(
     assert {name: saved_steps(every, name) for name in SAVED} == SAVED
     for name in folders:
         assert life("wait", name).returncode == 0, life.log(name)
+    losses = json.loads(life("tensors", "ends-every", "--match", "^CrossEntropyLoss_output", "--json").stdout)[
+        "Tensors"
+    ][0]
+    assert by_tensorboard(life.folder / "logs" / "ends-every" / "tensorboard-output") == {
+        "TRAIN/CrossEntropyLoss_output_0": {str(each["Step"]): each["Value"] for each in losses["Steps"]}
+    }
     end_in_every_way(life, read, every, assert_nothing_left)
+
+
+def by_tensorboard(folder: Path) -> Any:
+    """What TensorBoard loads."""
+    command = [client_folder("tensorboard", "--no-deps") / "bin" / "python", PROGRAMS / "read_tensorboard.py", folder]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    return json.loads(done.stdout)
 
 
 def saved_steps(folder: Path, tensor: str) -> list[int]:
