@@ -125,7 +125,9 @@ MAY_IMPORT: dict[str, set[str]] = {
         "job",
     },
     "platforms/ai_platform": {
+        "errors",
         "contract",
+        "jobfile",
     },
     "platforms": {
         "errors",

@@ -1,0 +1,65 @@
+"""A job file of this platform: its request, or one error with everything that is wrong."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+from typing import Any
+
+from smlocal.contract.validation.violation import Violation
+from smlocal.errors import FieldRefusedError
+from smlocal.jobfile.document import Document
+from smlocal.jobfile.refusal import invalid_request, mistake_lines
+from smlocal.platforms.ai_platform.coverage.lookup import table
+from smlocal.platforms.ai_platform.coverage.rows import Support
+from smlocal.platforms.ai_platform.locations import wrong_sources
+from smlocal.platforms.ai_platform.model.members import JobKind
+from smlocal.platforms.ai_platform.request_reading import read_request
+from smlocal.quick_dataclass import dataclass
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JobFile:
+    """A valid job file."""
+
+    kind: JobKind
+    request: dict[str, Any] = field(repr=False)
+    """The whole Job or CustomJob, with the members' own names, and whole numbers as numbers."""
+    document: Document = field(repr=False)
+
+
+def read_job(document: Document, *, strict: bool, in_local: Sequence[Violation] = ()) -> JobFile:
+    """Validate a document. `in_local` is what is wrong with its `Local` block, for the same error."""
+    reading = read_request(document.data, strict=strict)
+    violations = [*reading.violations, *in_local]
+    if violations:
+        raise invalid_request(document, violations + [violation for _, violation in reading.refused])
+    if reading.refused:
+        raise _unsupported(document, reading.kind, reading.refused)
+    return JobFile(kind=reading.kind, request=reading.request, document=document)
+
+
+def source_violations(sources: Mapping[str, str]) -> list[Violation]:
+    """Keys of `Local.Sources` that no location of this platform can have."""
+    return [
+        Violation(
+            path=("Local", "Sources", key),
+            text=f"Local.Sources: '{key}' is not a Cloud Storage location; write gs://bucket or gs://bucket/folder",
+        )
+        for key in wrong_sources(sources)
+    ]
+
+
+def _unsupported(document: Document, kind: JobKind, found: list[tuple[str, Violation]]) -> FieldRefusedError:
+    names = list(dict.fromkeys(name for name, _ in found))
+    who = document.blamed(violation.path for _, violation in found)
+    return FieldRefusedError(
+        f"{who} uses what smlocal does not support: {', '.join(names)}",
+        details=mistake_lines(document, [violation for _, violation in found]),
+        remedy=[*_remedies(kind, names), "docs/ai-platform-coverage.md shows how each member is handled."],
+    )
+
+
+def _remedies(kind: JobKind, names: list[str]) -> Iterator[str]:
+    whole = [name for name in names if table(kind)[name].support is Support.REFUSED]
+    yield from (f"Use another value for {name}." for name in names if name not in whole)
+    if whole:
+        yield f"Remove {'it' if names == whole[:1] else ', '.join(whole)} to run the job here."
