@@ -125,13 +125,9 @@ def test_what_is_not_supported_is_refused_with_a_remedy() -> None:
         """
     with pytest.raises(FieldRefusedError) as caught:
         read_job(_document(text), strict=False)
-    assert list(caught.value.details) == [
-        "job.yaml:3   trainingInput.scaleTier is BASIC_TPU, which is refused: There are no TPUs here.",
-        (
-            "job.yaml:5   trainingInput.runtimeVersion is refused: Packages are not installed into an image of the vendor; "
-            "give an image with the program."
-        ),
-    ]
+    tier, runtime = caught.value.details
+    assert tier == "job.yaml:3   trainingInput.scaleTier is BASIC_TPU, which is refused: There are no TPUs here."
+    assert runtime.startswith("job.yaml:5   trainingInput.runtimeVersion is refused: Packages are not installed into")
     assert list(caught.value.remedy)[:2] == [
         "Use another value for trainingInput.scaleTier.",
         "Remove trainingInput.runtimeVersion to run the job here.",
