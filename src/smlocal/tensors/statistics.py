@@ -39,8 +39,8 @@ def statistics_of(tensor: Tensor) -> Statistics | None:
         if finite:
             count += len(finite)
             sums.append(_sum(finite))
-            lows.append(min(finite))
-            highs.append(max(finite))
+            lows.append(+min(finite))  # of bool, a number
+            highs.append(+max(finite))
     mean = _sum(sums) / count if count else None
     return Statistics(
         lowest=min(lows, default=None),
