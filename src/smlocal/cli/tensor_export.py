@@ -11,8 +11,11 @@ from smlocal.tensors.saved_tensors import SavedTensor
 from smlocal.tensors.values import whole_values
 
 
-def export_tensors(path: str, folder: str, tensors: Sequence[SavedTensor], damaged: list[Damage]) -> None:
-    """Write each tensor as `NAME@STEP`, or `NAME@STEP@WORKER` if several workers have saved tensors."""
+def export_tensors(path: str, folder: str, tensors: Sequence[SavedTensor], damaged: list[Damage]) -> int:
+    """Write each tensor as `NAME@STEP`, or `NAME@STEP@WORKER` if several workers have saved tensors.
+
+    Returns how many were written.
+    """
     path = os.path.realpath(path)
     if os.path.lexists(path) and not os.path.isfile(path):
         raise OutputUnusableError(f"{path} cannot be written: it is not a file", remedy=["Name a new file."])
@@ -20,7 +23,7 @@ def export_tensors(path: str, folder: str, tensors: Sequence[SavedTensor], damag
     draft = f"{path}.{os.getpid()}.partial"
     try:
         with open(draft, "xb") as file:
-            write_npz(
+            count = write_npz(
                 file,
                 (
                     (f"{saved.name}@{saved.step}{f'@{saved.worker}' if several else ''}", value)
@@ -33,3 +36,4 @@ def export_tensors(path: str, folder: str, tensors: Sequence[SavedTensor], damag
     finally:
         with suppress(OSError):
             os.unlink(draft)
+    return count

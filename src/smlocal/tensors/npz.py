@@ -10,14 +10,17 @@ _MAGIC = b"\x93NUMPY\x01\x00"
 _ALIGNMENT = 64
 
 
-def write_npz(file: BinaryIO, tensors: Iterable[tuple[str, Tensor]]) -> None:
-    """Write each tensor under its key."""
+def write_npz(file: BinaryIO, tensors: Iterable[tuple[str, Tensor]]) -> int:
+    """Write each tensor under its key; returns how many there were."""
+    count = 0
     with zipfile.ZipFile(file, "w") as archive:
         for key, tensor in tensors:
             with archive.open(zipfile.ZipInfo(f"{key}.npy"), "w", force_zip64=True) as entry:
                 npy, content = npy_type(tensor)
                 entry.write(_header(npy, tensor.shape))
                 entry.write(content)
+            count += 1
+    return count
 
 
 def _header(npy: str, shape: tuple[int, ...]) -> bytes:

@@ -72,6 +72,8 @@ def test_what_a_rule_is_given(
     (entry,) = json.loads(done.stdout)["DebugRuleEvaluationStatuses"]
     assert entry["RuleConfigurationName"] == "Mine"
     assert entry["StatusDetails"] == "/opt/ml/own"
+    page = life("report", "rules-given", "--html", "-").stdout
+    assert page.index("Timeline") < page.index("Mine <span") < page.index("Debugger rules") < page.index("/opt/ml/own")
     assert_nothing_left("rules-given")
 
 

@@ -39,8 +39,8 @@ def command(*, name: str, pattern: str | None, step: int | None, stats: bool, pa
     if path is not None:
         from smlocal.cli.tensor_export import export_tensors
 
-        export_tensors(path, folder, chosen, damaged)
-        click.echo(f"{len(chosen):,} tensors: {path}", err=True)
+        count = export_tensors(path, folder, chosen, damaged)
+        click.echo(f"{count:,} tensors: {path}", err=True)
     if as_json:
         from smlocal.cli.views.tensor_document import tensor_document
 

@@ -170,3 +170,11 @@ def test_tensors_in_s3(smlocal: Run, finished: Callable[..., None], tmp_path: Pa
     done = smlocal("tensors", "job")
     assert (done.returncode, f"aws s3 sync {prefix} ./tensors" in done.stderr) == (2, True)
     assert "[tensors-in-s3]" in done.stderr
+
+
+def test_an_export_has_what_is_not_damaged(smlocal: Run, folder: Path, tmp_path: Path) -> None:
+    next(iter(folder.rglob("*.tfevents"))).write_bytes(b"\0" * 200)
+    done = smlocal("tensors", str(folder), "--export", "all.npz", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith("2 tensors: all.npz\n")
+    assert "[tensors-damaged]" in done.stderr
