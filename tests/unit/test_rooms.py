@@ -34,6 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "planning": {
         "errors",
         "contract",
+        "jobfile",
     },
     "distributed": {
         "errors",
@@ -100,6 +101,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "readable",
         "threads",
         "contract",
+        "jobfile",
         "planning",
         "distributed",
         "sources",

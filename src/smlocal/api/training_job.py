@@ -171,7 +171,7 @@ class TrainingJob:
         Returns `Local.Artifacts` of `describe()`. `NothingToPackError` if everything is packed.
         """
         from smlocal.job.finish.unpacked import pack_again
-        from smlocal.platforms.sagemaker.prepare.output_folder import folder_at
+        from smlocal.job.prepare.output_folders import folder_at
 
         folder = None if output is None else folder_at(os.fspath(output), os.getcwd())
         with self._store() as store:

@@ -6,7 +6,7 @@ from tests.integration.conftest import OwnEngine, gateway
 
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import Endpoint
-from smlocal.platforms.sagemaker.prepare.network_choice import default_gateway
+from smlocal.job.prepare.network_choice import default_gateway
 
 
 def test_this_machine_is_found_all_the_same(own_engine: OwnEngine) -> None:

@@ -3,6 +3,7 @@
 import os.path
 from functools import cache
 
+from smlocal.contract.hosts import EVERY
 from smlocal.quick_dataclass import dataclass
 
 LOCAL, LOCAL_GPU = "local", "local_gpu"
@@ -38,6 +39,13 @@ def instance_type(name: str) -> InstanceType:
             if line.startswith(f"{name},"):
                 return _row(line)
     raise LookupError(name)
+
+
+def type_gpus(name: str) -> int:
+    """How many GPUs an instance type has; `EVERY` of `local_gpu`."""
+    if name == LOCAL_GPU:
+        return EVERY
+    return 0 if name == LOCAL else instance_type(name).gpus
 
 
 def is_this_machine(name: str) -> bool:

@@ -5,6 +5,8 @@ from dataclasses import replace
 from smlocal.distributed.requested import data_parallel_of
 from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.planning.facts import Facts
+from smlocal.planning.gpus import share_out
+from smlocal.planning.limits import wants_limits
 from smlocal.planning.model import (
     CredentialPlan,
     FaultPlan,
@@ -27,10 +29,9 @@ from smlocal.platforms.sagemaker.planning.collectors import collectors_of
 from smlocal.platforms.sagemaker.planning.container_folders import FOLDERS
 from smlocal.platforms.sagemaker.planning.endpoints import endpoints_of
 from smlocal.platforms.sagemaker.planning.folders import checkpoints_of, code_of, output_of
-from smlocal.platforms.sagemaker.planning.gpus import share_out
 from smlocal.platforms.sagemaker.planning.host_files import directories_of, files_of
 from smlocal.platforms.sagemaker.planning.hosts import hosts_of
-from smlocal.platforms.sagemaker.planning.limits import limits_of, wants_limits
+from smlocal.platforms.sagemaker.planning.limits import limits_of
 from smlocal.platforms.sagemaker.planning.neuron import neuron_devices
 from smlocal.platforms.sagemaker.planning.notes import notes
 from smlocal.platforms.sagemaker.planning.rules import rules_of

@@ -1,14 +1,14 @@
 """Notes on GPUs and Neuron devices, where they differ from the instance types."""
 
+from smlocal.contract.hosts import EVERY
 from smlocal.planning.model import HostPlan, JobPlan
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
-from smlocal.platforms.sagemaker.planning.gpus import EVERY, type_gpus
 from smlocal.platforms.sagemaker.planning.neuron import type_neuron
 from smlocal.platforms.sagemaker.planning.note_rule import NoteRule, some
 
 
 def _allow_cpu(plan: JobPlan, job: JobFile) -> str | None:
-    without = [_has(host) for host in plan.hosts if type_gpus(host.host) and host.devices is None]
+    without = [_has(host) for host in plan.hosts if host.host.gpus and host.devices is None]
     without += [_has_neuron(host) for host in plan.hosts if type_neuron(host.host) and not host.neuron]
     if not without:
         return None
@@ -22,7 +22,7 @@ def _has_neuron(host: HostPlan) -> str:
 
 
 def _has(host: HostPlan) -> str:
-    count, name = type_gpus(host.host), host.host.instance_type
+    count, name = host.host.gpus, host.host.instance_type
     return f"{name} has {'all' if count == EVERY else count} GPU{'s' * (count != 1)}"
 
 
@@ -30,7 +30,7 @@ def _gpu_count(plan: JobPlan, job: JobFile) -> str | None:
     differing = [
         f"{_has(host)}, {host.host.name} gets {'all' if not host.gpus else host.gpus}"
         for host in plan.hosts
-        if host.devices is not None and type_gpus(host.host) not in {host.gpus, EVERY}
+        if host.devices is not None and host.host.gpus not in {host.gpus, EVERY}
     ]
     return f"number of GPUs differs from the service: {some(differing)}" if differing else None
 

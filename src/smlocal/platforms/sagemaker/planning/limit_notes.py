@@ -1,9 +1,10 @@
 """Notes on limits: what is enforced of an instance type, and what is not."""
 
+from smlocal.planning.limits import MIB
 from smlocal.planning.model import JobPlan
 from smlocal.platforms.sagemaker.contract.instance_types import InstanceType, instance_type, is_this_machine
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
-from smlocal.platforms.sagemaker.planning.limits import MIB, delivered_bytes
+from smlocal.platforms.sagemaker.planning.limits import delivered_bytes
 from smlocal.platforms.sagemaker.planning.note_rule import NoteRule, some
 
 

@@ -4,19 +4,10 @@ from smlocal.contract.hosts import Host
 from smlocal.contract.limits import Limits, read_size, read_ulimit
 from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.planning.facts import Facts, MachineFacts
+from smlocal.planning.limits import GIB, MIB
 from smlocal.planning.model import TreePlan
 from smlocal.platforms.sagemaker.contract.instance_types import instance_type, is_this_machine
 from smlocal.platforms.sagemaker.contract.model.request import ResourceConfig
-
-MIB = 1 << 20
-GIB = 1 << 30
-
-
-def wants_limits(local: LocalSettings) -> bool:
-    """True if the job sets any limit."""
-    return local.EnforceInstanceLimits or any(
-        value is not None for value in (local.Memory, local.Cpus, local.ShmSize, local.Ulimits, local.Processes)
-    )
 
 
 def limits_of(

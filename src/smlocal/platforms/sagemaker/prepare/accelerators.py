@@ -2,8 +2,8 @@
 
 from smlocal.engine.interface import Engine
 from smlocal.planning.facts import EngineFacts, GpuFacts
+from smlocal.planning.gpus import wants_gpus
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
-from smlocal.platforms.sagemaker.planning.gpus import wants_gpus
 from smlocal.platforms.sagemaker.planning.hosts import hosts_of
 from smlocal.platforms.sagemaker.planning.neuron import neuron_devices
 from smlocal.platforms.sagemaker.prepare.job_image import image_name
@@ -14,7 +14,7 @@ def gpu_facts(job: JobFile, engine: Engine, facts: EngineFacts, *, required: boo
     resources = job.request.ResourceConfig
     if resources is None or not wants_gpus(hosts := hosts_of(resources), job.local):
         return GpuFacts()
-    from smlocal.platforms.sagemaker.prepare.gpu_checks import check_gpu_count, check_gpu_driver, find_gpus
+    from smlocal.job.prepare.gpu_checks import check_gpu_count, check_gpu_driver, find_gpus
 
     gpus = find_gpus(engine, facts)
     if required:
@@ -44,7 +44,7 @@ def try_accelerators(job: JobFile, gpus: GpuFacts, engine: Engine) -> None:
         return
     hosts = hosts_of(resources)
     if wants_gpus(hosts, job.local):
-        from smlocal.platforms.sagemaker.prepare.gpu_checks import try_gpus
+        from smlocal.job.prepare.gpu_checks import try_gpus
 
         try_gpus(hosts, job.local, gpus, engine, image_name(job))
     if any(neuron_devices(hosts, job.local)):

@@ -7,20 +7,23 @@ from typing import Any
 
 from smlocal.engine.interface import Engine
 from smlocal.job.documents import STRICT
+from smlocal.job.prepare.image_pull import check_architecture, pull_image
 from smlocal.job.prepare.machine_size import machine_facts
+from smlocal.job.prepare.network_choice import choose_network
+from smlocal.job.prepare.output_folders import free_bytes
 from smlocal.job.prepared import Prepared, find_credentials
 from smlocal.job.reporter import Reporter
 from smlocal.jobfile.document import Document
 from smlocal.planning.facts import EngineFacts, Facts, GpuFacts, ImageFacts
+from smlocal.planning.limits import wants_limits
 from smlocal.planning.model import JobPlan
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile, read_job
 from smlocal.platforms.sagemaker.planning.build import build_plan
-from smlocal.platforms.sagemaker.planning.limits import wants_limits
+from smlocal.platforms.sagemaker.planning.hosts import host_count
 from smlocal.platforms.sagemaker.prepare.accelerators import gpu_facts, neuron_count, try_accelerators
 from smlocal.platforms.sagemaker.prepare.engine_access import check_file_systems, check_late_names, check_pipes, no_fuse
-from smlocal.platforms.sagemaker.prepare.job_image import check_architecture, image_name, pull_image
-from smlocal.platforms.sagemaker.prepare.network_choice import check_host_count, choose_network
-from smlocal.platforms.sagemaker.prepare.output_folder import free_bytes
+from smlocal.platforms.sagemaker.prepare.host_count import check_host_count
+from smlocal.platforms.sagemaker.prepare.job_image import image_name
 from smlocal.platforms.sagemaker.prepare.request_facts import RequestFacts, request_facts
 from smlocal.platforms.sagemaker.prepare.reserved_files import with_reserved_files
 from smlocal.store.records import JobRecord
@@ -57,9 +60,9 @@ def prepare(
     if image is not None:
         try_accelerators(job, gpus, engine)
         if job.local.Ulimits:
-            from smlocal.platforms.sagemaker.prepare.limit_checks import try_ulimits
+            from smlocal.job.prepare.limit_checks import try_ulimits
 
-            try_ulimits(job, engine, image_reference)
+            try_ulimits(job.local, job.document, engine, image_reference)
         image = with_reserved_files(image, engine, home)
     plan = _plan(
         job,
@@ -167,11 +170,20 @@ def _plan(
     machine = replace(machine_facts(gpus, engine_facts), neuron=neuron)
     no_volume = None
     if wants_limits(job.local):
-        from smlocal.platforms.sagemaker.prepare.limit_checks import check_limits, why_no_volume, with_limit_facts
+        from smlocal.job.prepare.limit_checks import check_limits, why_no_volume, with_limit_facts
 
-        check_limits(job, machine)
+        check_limits(job.local, job.document, machine)
         machine, no_volume = with_limit_facts(machine, engine, home=home), why_no_volume(engine_facts)
-    network = choose_network(job, engine, engine_facts, run_id=run_id, remove_leftovers=remove_leftovers)
+    resources = job.request.ResourceConfig
+    network = choose_network(
+        1 if resources is None else host_count(resources),
+        job.local,
+        engine,
+        engine_facts,
+        isolated=job.request.EnableNetworkIsolation is True,
+        run_id=run_id,
+        remove_leftovers=remove_leftovers,
+    )
     facts = Facts(
         engine=engine_facts,
         machine=machine,

@@ -7,7 +7,7 @@ import pytest
 from smlocal.errors import TooManyHostsError
 from smlocal.jobfile.document import Document
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile, read_job
-from smlocal.platforms.sagemaker.prepare.network_choice import check_host_count
+from smlocal.platforms.sagemaker.prepare.host_count import check_host_count
 
 
 def job(resources: dict[str, Any]) -> JobFile:

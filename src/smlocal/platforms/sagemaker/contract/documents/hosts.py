@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from smlocal.contract.hosts import Host
+from smlocal.platforms.sagemaker.contract.instance_types import type_gpus
 
 INTERFACE = "eth0"
 ResourceConfigKeys = Literal["newest", "without-topology", "three-keys"]
@@ -17,15 +18,15 @@ def host_names(count: int) -> list[str]:
 
 def homogeneous(count: int, instance_type: str) -> tuple[Host, ...]:
     """The hosts of a job without instance groups."""
-    names = enumerate(host_names(count), start=1)
-    return tuple(Host(name=name, number=number, instance_type=instance_type) for number, name in names)
+    names, gpus = enumerate(host_names(count), start=1), type_gpus(instance_type)
+    return tuple(Host(name=name, number=number, instance_type=instance_type, gpus=gpus) for number, name in names)
 
 
 def heterogeneous(groups: Sequence[tuple[str, str, int]]) -> tuple[Host, ...]:
     """The hosts of instance groups (name, type, count), numbered in the order of the groups."""
     kinds = [(name, instance_type) for name, instance_type, count in groups for _ in range(count)]
     return tuple(
-        Host(name=f"algo-{n}", number=n, instance_type=instance_type, group=name)
+        Host(name=f"algo-{n}", number=n, instance_type=instance_type, group=name, gpus=type_gpus(instance_type))
         for n, (name, instance_type) in enumerate(kinds, start=1)
     )
 

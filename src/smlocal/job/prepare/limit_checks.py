@@ -8,8 +8,9 @@ from smlocal.contract.limits import Limits, read_size, read_ulimit
 from smlocal.contract.usage import readable_memory
 from smlocal.engine.interface import JOB_LABEL, Engine
 from smlocal.errors import LimitUnusableError
+from smlocal.jobfile.document import Document
+from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.planning.facts import EngineFacts, MachineFacts
-from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 
 _RESERVED = 1 << 30
 """Bytes of the disk that volumes do not use, so that the disk of this machine does not become full."""
@@ -32,29 +33,28 @@ def why_no_volume(engine: EngineFacts) -> str | None:
     return f"{missing[0]} is not installed" if missing else None
 
 
-def check_limits(job: JobFile, machine: MachineFacts) -> None:
+def check_limits(local: LocalSettings, document: Document, machine: MachineFacts) -> None:
     """Compare the settings with the machine."""
-    local = job.local
     memory = machine.memory_mib << 20
     for name, size in (("Memory", read_size(local.Memory or "")), ("ShmSize", read_size(local.ShmSize or ""))):
         if size is not None and size > memory:
-            raise _too_large(job, name, readable_memory(size), readable_memory(memory))
+            raise _too_large(document, name, readable_memory(size), readable_memory(memory))
     if local.Cpus is not None and local.Cpus > machine.cpus:
-        raise _too_large(job, "Cpus", f"{local.Cpus:g}", f"{machine.cpus} CPUs")
+        raise _too_large(document, "Cpus", f"{local.Cpus:g}", f"{machine.cpus} CPUs")
 
 
-def try_ulimits(job: JobFile, engine: Engine, image: str) -> None:
+def try_ulimits(local: LocalSettings, document: Document, engine: Engine, image: str) -> None:
     """Have the engine try the ulimits: what is allowed depends on the kernel and on how the engine was started."""
-    ulimits = {name: read_ulimit(limit) or (0, 0) for name, limit in (job.local.Ulimits or {}).items()}
+    ulimits = {name: read_ulimit(limit) or (0, 0) for name, limit in (local.Ulimits or {}).items()}
     if not ulimits:
         return
     said = engine.probe(image, {JOB_LABEL: "limit-probe"}, limits=Limits(ulimits=ulimits))
     if said is None:
         return
-    shown = ", ".join(f"{name}: {limit}" for name, limit in (job.local.Ulimits or {}).items())
+    shown = ", ".join(f"{name}: {limit}" for name, limit in (local.Ulimits or {}).items())
     raise LimitUnusableError(
         f"this machine cannot give a container Local.Ulimits ({shown})",
-        details=[f"{job.document.where(('Local', 'Ulimits'))}   {shown}", said],
+        details=[f"{document.where(('Local', 'Ulimits'))}   {shown}", said],
         remedy=[
             "Request no more than the engine itself has: prlimit --pid $(pidof dockerd)",
             "or raise the engine's own limits (LimitNOFILE= and others of its service), and restart it.",
@@ -62,10 +62,10 @@ def try_ulimits(job: JobFile, engine: Engine, image: str) -> None:
     )
 
 
-def _too_large(job: JobFile, name: str, asked: str, there: str) -> LimitUnusableError:
+def _too_large(document: Document, name: str, asked: str, there: str) -> LimitUnusableError:
     return LimitUnusableError(
         f"Local.{name} is {asked}, and this machine has {there}",
-        details=[f"{job.document.where(('Local', name))}   {name}: {asked}"],
+        details=[f"{document.where(('Local', name))}   {name}: {asked}"],
         remedy=["Reduce it, or remove it."],
     )
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from smlocal.contract.gpus import GpuDevices
-from smlocal.contract.hosts import Host
+from smlocal.contract.hosts import EVERY, Host
 from smlocal.engine.interface import JOB_LABEL, Engine
 from smlocal.errors import GpuUnavailableError, GpuUnknownError, MachineNotReadyError
 from smlocal.job.labels import GPUS_LABEL
 from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.planning.facts import EngineFacts, GpuFacts
-from smlocal.platforms.sagemaker.planning.gpus import EVERY, gpu_counts, gpu_pool, share_out, type_gpus
+from smlocal.planning.gpus import gpu_counts, gpu_pool, share_out
 
 _SMI_SECONDS = 30
 """`nvidia-smi` may first have to start the driver."""
@@ -132,10 +132,10 @@ def _demand(hosts: Sequence[Host], counts: Sequence[int]) -> str:
         return "the job requests all GPUs"
     gpus = f"{count} GPU{'s' * (count != 1)}"
     if len(hosts) == 1:
-        return f"{host.instance_type} has {gpus}" if count == type_gpus(host) else f"the job requests {gpus}"
+        return f"{host.instance_type} has {gpus}" if count == host.gpus else f"the job requests {gpus}"
     total = sum(count for count in counts if count > 0)
     kinds = ", ".join(
-        f"{kind} has {type_gpus(next(h for h in hosts if h.instance_type == kind))}"
+        f"{kind} has {next(h for h in hosts if h.instance_type == kind).gpus}"
         for kind in dict.fromkeys(h.instance_type for h in hosts)
         if "." in kind
     )

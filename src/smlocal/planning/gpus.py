@@ -1,31 +1,19 @@
 """Which GPUs of this machine each host of a job gets. No two hosts share one."""
 
 from collections.abc import Sequence
-from typing import Final
 
 from smlocal.contract.gpus import GpuDevices
-from smlocal.contract.hosts import Host
+from smlocal.contract.hosts import EVERY, Host
 from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.planning.facts import GpuFacts
-from smlocal.platforms.sagemaker.contract.instance_types import LOCAL, LOCAL_GPU, instance_type
-
-EVERY: Final = -1
-"""All GPUs, if their number is not known."""
-
-
-def type_gpus(host: Host) -> int:
-    """How many GPUs the instance type of a host has."""
-    if host.instance_type == LOCAL_GPU:
-        return EVERY
-    return 0 if host.instance_type == LOCAL else instance_type(host.instance_type).gpus
 
 
 def gpu_counts(hosts: Sequence[Host], local: LocalSettings, ids: Sequence[str] | None) -> tuple[int, ...]:
     """How many GPUs each host should get, even if this machine has fewer.
 
-    If the instance types do not decide, the hosts whose type has GPUs share them equally, or all hosts if none has.
+    If the machine types do not decide, the hosts whose type has GPUs share them equally, or all hosts if none has.
     """
-    own = [type_gpus(host) for host in hosts]
+    own = [host.gpus for host in hosts]
     if local.AllowCpu or local.Gpus in ("none", 0):
         return (0,) * len(own)
     if local.Gpus == "auto" and EVERY not in own:

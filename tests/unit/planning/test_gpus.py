@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smlocal.contract.gpus import GpuDevices
+from smlocal.contract.hosts import EVERY
 from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.planning.facts import GpuFacts, MachineFacts
+from smlocal.planning.gpus import gpu_counts, share_out
 from smlocal.planning.model import JobPlan
 from smlocal.platforms.sagemaker.contract.documents.hosts import heterogeneous, homogeneous
-from smlocal.platforms.sagemaker.planning.gpus import EVERY, gpu_counts, share_out
 from smlocal.platforms.sagemaker.planning.script import shell_script
 
 Planner = Callable[..., JobPlan]
