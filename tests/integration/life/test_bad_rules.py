@@ -47,7 +47,7 @@ def test_rules_that_do_what_they_should_not(
         rule("Recorded", rule_to_invoke="CreateXgboostReport"),
     ]
     hook = {"DebugHookConfig": {"S3OutputPath": "./debug"}}
-    life.detach("bad-rules", TRAINS, DebugRuleConfigurations=asked, **hook)
+    life.detach("bad-rules", TRAINS, hosts=2, DebugRuleConfigurations=asked, **hook)
     folder = life.home / "jobs" / "bad-rules"
 
     def shown() -> dict[str, str]:
@@ -57,7 +57,8 @@ def test_rules_that_do_what_they_should_not(
         lambda: "InProgress" not in {status for name, status in shown().items() if name not in {"Prints", "Stays"}}
     )
     patiently((folder / "rules" / "3" / "result" / "printed").exists)
-    life.let_go("bad-rules")
+    for host in ("algo-1", "algo-2"):
+        life.let_go("bad-rules", host)
     patiently((life.folder / "debug" / "bad-rules" / "debug-output" / "training_job_end.ts").exists)
     life.ask_to_stop("bad-rules")
     assert life("wait", "bad-rules").returncode in {0, 4}  # the stop may come after the upload, or before its end
