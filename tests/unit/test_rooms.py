@@ -170,6 +170,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "submission": {
         "errors",
+        "jobfile",
         "platforms/sagemaker/contract",
         "store",
         "job",

@@ -17,14 +17,17 @@ _Grace = Annotated[int, Whole(minimum=0, maximum=120)]
 class Fault(Structure):
     """A simulated failure of the service."""
 
-    Kind: Literal["Interrupt", "InternalError", "LateNames", "LateFifo"]
-    """A spot interruption, a failure of the platform, names of peers that resolve late, or FIFOs that come late."""
+    Kind: Literal["Interrupt", "InternalError", "LateNames", "LateFifo", "StockOut", "Maintenance"]
+    """A spot interruption, a failure of the platform, names of peers that resolve late, FIFOs that come late, no
+    machines for the job, or maintenance of a machine."""
     When: Literal["Before", "During", "After"] = "During"
-    """Before, during or after training. An interruption is always during training."""
+    """Before, during or after training, for a failure of the platform."""
     AfterSeconds: Annotated[int, Whole(minimum=0, maximum=2_419_200)] = 0
     """Seconds of training before the fault, for a fault during training. Of LateNames and LateFifo: the delay."""
     Times: Annotated[int, Whole(minimum=1, maximum=100)] = 1
     """Number of attempts of the job in which the fault happens."""
+    Replica: _Path | None = None
+    """Whose machine is maintained, such as `workerpool1-0` or `master-0`. Default: that of the primary replica."""
 
 
 class CheckIgnore(Structure):
@@ -133,6 +136,10 @@ class LocalSettings(Structure):
     )
     Faults: Annotated[list[Fault], Items(minimum=0, maximum=20)] = setting(
         default_factory=list, description="Faults of the service to simulate."
+    )
+    ErrorDelaySeconds: Annotated[int, Whole(minimum=0, maximum=3600)] = setting(
+        default=60,
+        description="Seconds after the end of a job until its error code is attached.",
     )
     ListChanges: bool = setting(
         default=False, description="List the files that containers write outside /opt/ml and /tmp."

@@ -155,13 +155,15 @@ class StopPlan:
 class FaultPlan:
     """A fault to simulate, from `Local.Faults`."""
 
-    interrupt: bool
-    """True: a spot interruption; False: an internal error of the platform."""
+    kind: str
+    """`interrupt`, `internal-error`, `stock-out` (no machines for the hosts) or `maintenance` (of a host's machine)."""
     when: str
     """`Before`, `During` or `After` training."""
     after: int
     """Seconds of training."""
     times: int
+    host: str = ""
+    """The host whose machine is maintained."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,8 +5,9 @@ import time
 from typing import Any
 
 from smlocal.job.documents import JOB, REQUEST, STRICT
+from smlocal.jobfile.local_block import LOCAL
 from smlocal.platforms.sagemaker.contract.identity import training_job_arn
-from smlocal.platforms.sagemaker.jobfile.job_file import LOCAL, JobFile
+from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 from smlocal.platforms.sagemaker.planning.folders import is_remote_output, model_uri
 from smlocal.platforms.sagemaker.planning.hosts import hosts_of
 from smlocal.platforms.sagemaker.prepare.output_folder import output_folder

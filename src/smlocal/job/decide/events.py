@@ -37,6 +37,13 @@ class Interrupted:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class MachineMoves:
+    """The machine of a host is maintained: the host moves to another. Only ever simulated (`Local.Faults`)."""
+
+    host: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class PlatformFailed:
     """An internal error of the service, only ever simulated (`Local.Faults`)."""
 
@@ -54,7 +61,7 @@ class Woken:
     """Another process has stored a request."""
 
 
-Event = ContainerEvent | StopAsked | KillAsked | Interrupted | PlatformFailed | FeedFailed
+Event = ContainerEvent | StopAsked | KillAsked | Interrupted | MachineMoves | PlatformFailed | FeedFailed
 """What the state machine of a running job (`watch`) handles."""
 
 

@@ -1,9 +1,9 @@
-"""The faults that `Local.Faults` simulates: interruptions and internal errors."""
+"""The faults that `Local.Faults` simulates: what the platform may do to a job."""
 
 from collections.abc import Callable
 from dataclasses import field
 
-from smlocal.job.decide.events import Event, Interrupted, PlatformFailed
+from smlocal.job.decide.events import Event, Interrupted, MachineMoves, PlatformFailed
 from smlocal.planning.model import FaultPlan
 from smlocal.quick_dataclass import dataclass
 
@@ -25,18 +25,18 @@ class Faults:
 
     def fails(self, when: str) -> bool:
         """True if an internal error happens now, `Before` or `After` training."""
-        for index, fault in enumerate(self.planned):
-            if not fault.interrupt and fault.when == when and self._remains(index):
-                self._happens(index)
-                return True
-        return False
+        return self._strikes(kind="internal-error", when=when)
+
+    def no_machines(self) -> bool:
+        """True if a stock-out happens now, before the hosts start."""
+        return self._strikes(kind="stock-out", when="Before")
 
     def training_began(self, now: float) -> None:
         """Start the clocks of the faults during training."""
         self._due = [
             (now + fault.after, index)
             for index, fault in enumerate(self.planned)
-            if (fault.interrupt or fault.when == "During") and self._remains(index)
+            if fault.when == "During" and self._remains(index)
         ]
 
     @property
@@ -50,7 +50,14 @@ class Faults:
         self._due = [item for item in self._due if item[0] > now]
         for _, index in ready:
             self._happens(index)
-        return [Interrupted() if self.planned[index].interrupt else PlatformFailed() for _, index in ready]
+        return [_event(self.planned[index]) for _, index in ready]
+
+    def _strikes(self, *, kind: str, when: str) -> bool:
+        for index, fault in enumerate(self.planned):
+            if fault.kind == kind and fault.when == when and self._remains(index):
+                self._happens(index)
+                return True
+        return False
 
     def _remains(self, index: int) -> bool:
         return self._happened.get(index, 0) < self.planned[index].times
@@ -58,3 +65,13 @@ class Faults:
     def _happens(self, index: int) -> None:
         self.count(index)
         self.record(index)
+
+
+def _event(fault: FaultPlan) -> Event:
+    match fault.kind:
+        case "interrupt":
+            return Interrupted()
+        case "maintenance":
+            return MachineMoves(host=fault.host)
+        case _:
+            return PlatformFailed()

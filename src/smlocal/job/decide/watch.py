@@ -13,6 +13,7 @@ from smlocal.job.decide.events import (
     FeedFailed,
     Interrupted,
     KillAsked,
+    MachineMoves,
     PlatformFailed,
     StopAsked,
 )
@@ -90,7 +91,7 @@ class Watch:
         """True while a stop can change how the job ends."""
         return not self.outcome.decided and self.lost is None
 
-    def handle(self, event: Event, now: float) -> list[Action]:
+    def handle(self, event: Event, now: float) -> list[Action]:  # noqa: PLR0911 - one for each kind of event
         """What to do about an event."""
         match event:
             case ContainerExited():
@@ -105,6 +106,8 @@ class Watch:
                 return self._kill(now)
             case Interrupted():
                 return self._interrupt(now)
+            case MachineMoves():
+                return []  # no job of this state machine has such a fault
             case PlatformFailed() | FeedFailed() | ThreadDied():
                 return self._fail(event, now)
             case _:

@@ -43,6 +43,11 @@ class Replica:
         return self.group in {"master", "workerpool0"}
 
     @property
+    def host(self) -> str:
+        """Its short name on this machine: `master-0`, `workerpool0-0`."""
+        return f"{self.group}-{self.index}"
+
+    @property
     def address(self) -> str:
         """In the descriptions of the cluster."""
         return f"{self.host_name}:{PORT}"

@@ -1,17 +1,16 @@
 """A document as a request of AI Platform Training or a custom job, or everything that is wrong with it."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from smlocal.contract.validation.member_path import dotted
 from smlocal.contract.validation.violation import Violation
+from smlocal.jobfile.local_block import LOCAL
 from smlocal.platforms.ai_platform.coverage import lookup
 from smlocal.platforms.ai_platform.model.members import JobKind
 from smlocal.platforms.ai_platform.shape import job_kinds
 from smlocal.platforms.ai_platform.validation.reading import Reading, read_document
 from smlocal.quick_dataclass import dataclass
-
-_LOCAL: Final = "Local"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,7 +30,7 @@ def read_request(data: Mapping[str, Any], *, strict: bool) -> RequestReading:
     kinds = job_kinds(data)
     kind = next(iter(kinds))
     others = [name for other, name in kinds.items() if other is not kind]
-    asked = {key: value for key, value in data.items() if key != _LOCAL and key not in others}
+    asked = {key: value for key, value in data.items() if key != LOCAL and key not in others}
     reading = read_document(kind, asked, strict=strict)
     violations = [_second_shape(kind, kinds[kind], name) for name in others] + reading.violations
     violations += [_violation(reading, path, text) for path, text in _broken(reading, strict=strict)]

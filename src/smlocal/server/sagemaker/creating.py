@@ -6,7 +6,8 @@ from typing import Any
 
 from smlocal.errors import FieldRefusedError, InstanceLimitError, NameInUseError, RequestInvalidError, SmlocalError
 from smlocal.jobfile.document import Document
-from smlocal.platforms.sagemaker.jobfile.job_file import LOCAL, JobFile, read_job
+from smlocal.jobfile.local_block import LOCAL
+from smlocal.platforms.sagemaker.jobfile.job_file import JobFile, read_job
 from smlocal.server.call import Call, ServiceError, validation_error
 from smlocal.server.sagemaker.request_folders import folder_of, local_block, no_objects
 from smlocal.server.sagemaker.submitted_code import submitted_code

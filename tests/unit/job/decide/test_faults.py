@@ -3,15 +3,22 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smlocal.job.decide.events import Interrupted, PlatformFailed
+from smlocal.job.decide.events import Interrupted, MachineMoves, PlatformFailed
 from smlocal.job.decide.faults import Faults
 from smlocal.planning.model import FaultPlan
 
+KINDS = {
+    "interrupt": ("interrupt", "During"),
+    "maintenance": ("maintenance", "During"),
+    "stock-out": ("stock-out", "Before"),
+    "Before": ("internal-error", "Before"),
+    "During": ("internal-error", "During"),
+    "After": ("internal-error", "After"),
+}
 PLANS = st.lists(
     st.builds(
-        FaultPlan,
-        interrupt=st.booleans(),
-        when=st.sampled_from(["Before", "During", "After"]),
+        lambda kind, after, times: FaultPlan(kind=kind[0], when=kind[1], after=after, times=times, host="second"),
+        kind=st.sampled_from(list(KINDS.values())),
         after=st.integers(min_value=0, max_value=10),
         times=st.integers(min_value=1, max_value=4),
     ),
@@ -23,28 +30,30 @@ PLANS = st.lists(
 def test_no_fault_strikes_more_often_than_asked(plans: tuple[FaultPlan, ...], lasting: list[float]) -> None:
     faults = Faults(planned=plans)
     now = 0.0
-    struck = {"interrupt": 0, "Before": 0, "During": 0, "After": 0}
+    struck = dict.fromkeys(KINDS, 0)
     for seconds in lasting:
+        struck["stock-out"] += faults.no_machines()
         struck["Before"] += faults.fails("Before")
         faults.training_began(now)
         assert faults.due(now - 1) == []
         end = now + seconds
         due = faults.due(end)
         struck["interrupt"] += sum(isinstance(event, Interrupted) for event in due)
+        struck["maintenance"] += due.count(MachineMoves(host="second"))
         struck["During"] += sum(isinstance(event, PlatformFailed) for event in due)
         # What is left comes later, never now.
         assert faults.wake_at is None or faults.wake_at > end
         struck["After"] += faults.fails("After")
         now = end
     for kind, count in struck.items():
-        asked = [plan for plan in plans if (kind == "interrupt" if plan.interrupt else kind == plan.when)]
+        asked = [plan for plan in plans if (plan.kind, plan.when) == KINDS[kind]]
         assert count <= sum(plan.times for plan in asked)
-        at_once = [plan for plan in asked if kind in {"Before", "After"} or plan.after == 0]
+        at_once = [plan for plan in asked if plan.when != "During" or plan.after == 0]
         assert count >= min(len(lasting), max((plan.times for plan in at_once), default=0))
 
 
 def test_a_fault_waits_for_its_second() -> None:
-    faults = Faults(planned=(FaultPlan(interrupt=True, when="During", after=3, times=1),))
+    faults = Faults(planned=(FaultPlan(kind="interrupt", when="During", after=3, times=1),))
     assert Faults(planned=faults.planned).wake_at is None
     faults.training_began(10.0)
     assert faults.wake_at == 13.0

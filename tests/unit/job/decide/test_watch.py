@@ -10,6 +10,7 @@ from smlocal.job.decide.events import (
     Event,
     Interrupted,
     KillAsked,
+    MachineMoves,
     PlatformFailed,
     StopAsked,
 )
@@ -38,6 +39,12 @@ def test_a_host_that_ends_well_ends_nothing_else() -> None:
     assert it.running == {"algo-2"}
     assert it.handle(exited("algo-2", 0), 2.0) == []
     assert status(it) == "Completed"
+
+
+def test_maintenance_means_nothing_to_a_job_without_it() -> None:
+    it = watch("algo-1")
+    assert it.handle(MachineMoves(host="algo-1"), 1.0) == []
+    assert (it.running, it.wake_at, it.outcome) == ({"algo-1"}, 1000.0, AttemptOutcome())
 
 
 def test_the_first_failure_stops_the_peers_and_decides() -> None:

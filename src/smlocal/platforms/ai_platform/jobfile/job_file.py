@@ -1,16 +1,17 @@
 """A job file of this platform: its request, or one error with everything that is wrong."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import field
 from typing import Any
 
 from smlocal.contract.validation.violation import Violation
 from smlocal.errors import FieldRefusedError
 from smlocal.jobfile.document import Document
+from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.jobfile.refusal import invalid_request, mistake_lines
 from smlocal.platforms.ai_platform.coverage.lookup import table
 from smlocal.platforms.ai_platform.coverage.rows import Support
-from smlocal.platforms.ai_platform.locations import wrong_sources
+from smlocal.platforms.ai_platform.jobfile.local_block import read_local
 from smlocal.platforms.ai_platform.model.members import JobKind
 from smlocal.platforms.ai_platform.request_reading import read_request
 from smlocal.quick_dataclass import dataclass
@@ -23,29 +24,21 @@ class JobFile:
     kind: JobKind
     request: dict[str, Any] = field(repr=False)
     """The whole Job or CustomJob, with the members' own names, and whole numbers as numbers."""
+    local: LocalSettings
     document: Document = field(repr=False)
 
 
-def read_job(document: Document, *, strict: bool, in_local: Sequence[Violation] = ()) -> JobFile:
-    """Validate a document. `in_local` is what is wrong with its `Local` block, for the same error."""
+def read_job(document: Document, *, strict: bool, local_allowed: bool = True) -> JobFile:
+    """Validate a document. `strict` requires what the services require. One error lists all mistakes."""
     reading = read_request(document.data, strict=strict)
-    violations = [*reading.violations, *in_local]
-    if violations:
+    valid = not reading.violations and not reading.refused
+    local, in_local = read_local(document, reading.kind, reading.request if valid else None, allowed=local_allowed)
+    violations = reading.violations + in_local
+    if violations or local is None:
         raise invalid_request(document, violations + [violation for _, violation in reading.refused])
     if reading.refused:
         raise _unsupported(document, reading.kind, reading.refused)
-    return JobFile(kind=reading.kind, request=reading.request, document=document)
-
-
-def source_violations(sources: Mapping[str, str]) -> list[Violation]:
-    """Keys of `Local.Sources` that no location of this platform can have."""
-    return [
-        Violation(
-            path=("Local", "Sources", key),
-            text=f"Local.Sources: '{key}' is not a Cloud Storage location; write gs://bucket or gs://bucket/folder",
-        )
-        for key in wrong_sources(sources)
-    ]
+    return JobFile(kind=reading.kind, request=reading.request, local=local, document=document)
 
 
 def _unsupported(document: Document, kind: JobKind, found: list[tuple[str, Violation]]) -> FieldRefusedError:

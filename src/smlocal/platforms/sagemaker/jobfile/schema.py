@@ -6,6 +6,8 @@ from smlocal.contract.model.as_pydantic import pydantic_model
 from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.platforms.sagemaker.contract.coverage.members import TABLE
 from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest
+from smlocal.platforms.sagemaker.jobfile.fault_rules import KINDS
+from smlocal.platforms.sagemaker.jobfile.job_file import WITHOUT_MEANING
 
 _Json = dict[str, Any]
 
@@ -15,6 +17,11 @@ def job_file_schema() -> _Json:
     request = pydantic_model(CreateTrainingJobRequest).model_json_schema()
     local = pydantic_model(LocalSettings).model_json_schema()
     definitions = {**request.pop("$defs"), **local.pop("$defs", {})}
+    for name in WITHOUT_MEANING:
+        del local["properties"][name]
+    fault = definitions["Fault"]["properties"]
+    fault["Kind"]["enum"] = list(KINDS)
+    del fault["Replica"]
     request["properties"]["Local"] = local
     request["required"] += ["AlgorithmSpecification", "ResourceConfig"]  # needed by any job that has a container
     request["$defs"] = definitions

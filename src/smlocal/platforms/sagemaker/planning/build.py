@@ -5,11 +5,11 @@ from dataclasses import replace
 from smlocal.distributed.requested import data_parallel_of
 from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.planning.facts import Facts
+from smlocal.planning.faults import planned_faults
 from smlocal.planning.gpus import share_out
 from smlocal.planning.limits import wants_limits
 from smlocal.planning.model import (
     CredentialPlan,
-    FaultPlan,
     HostPlan,
     JobPlan,
     StopPlan,
@@ -123,11 +123,7 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
         on_rule=dict(local.OnRule),
         credentials=_credentials(request, local),
         retries=request.RetryStrategy.MaximumRetryAttempts if request.RetryStrategy is not None else 0,
-        faults=tuple(
-            FaultPlan(interrupt=fault.Kind == "Interrupt", when=fault.When, after=fault.AfterSeconds, times=fault.Times)
-            for fault in local.Faults
-            if fault.Kind in {"Interrupt", "InternalError"}
-        ),
+        faults=planned_faults(local.Faults),
         keep=local.Keep,
         list_changes=local.ListChanges,
         names_after=_seconds_late(local, "LateNames"),

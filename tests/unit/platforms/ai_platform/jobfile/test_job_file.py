@@ -6,7 +6,7 @@ import pytest
 
 from smlocal.errors import FieldRefusedError, RequestInvalidError
 from smlocal.jobfile.document import Document, load_document
-from smlocal.platforms.ai_platform.jobfile.job_file import read_job, source_violations
+from smlocal.platforms.ai_platform.jobfile.job_file import read_job
 from smlocal.platforms.ai_platform.model.members import JobKind
 
 POOL = "{machineSpec: {machineType: n1-standard-4}, containerSpec: {imageUri: image}}"
@@ -34,6 +34,7 @@ def test_the_form_of_gcloud_for_a_training_job() -> None:
     assert job.kind is JobKind.TRAINING_JOB
     assert job.request["trainingInput"]["workerCount"] == 2
     assert "Local" not in job.request
+    assert job.local.Keep == "all"
 
 
 def test_a_skipped_pool() -> None:
@@ -110,10 +111,9 @@ def test_everything_that_is_wrong_is_said_at_its_line(text: str, expected: list[
 def test_what_is_wrong_with_local_is_in_the_same_error() -> None:
     document = _document(f"workerPoolSpecs:\n- {POOL}\n- 3\nLocal:\n  Sources:\n    s3://bucket: data\n")
     with pytest.raises(RequestInvalidError) as caught:
-        read_job(document, strict=False, in_local=source_violations(document.data["Local"]["Sources"]))
+        read_job(document, strict=False)
     assert [line.split()[0] for line in caught.value.details] == ["job.yaml:3", "job.yaml:6"]
     assert "write gs://bucket or gs://bucket/folder" in caught.value.details[1]
-    assert source_violations({"gs://bucket/data": "data"}) == []
 
 
 def test_what_is_not_supported_is_refused_with_a_remedy() -> None:

@@ -88,6 +88,7 @@ def test_defaults_of_local() -> None:
         "Pull": "missing",
         "Keep": "none",
         "Faults": [],
+        "ErrorDelaySeconds": 60,
         "ListChanges": False,
         "Rules": True,
         "OnRule": {},
@@ -261,12 +262,26 @@ InputDataConfig:
         ("", "Kind: LateNames", "AfterSeconds: LateNames needs a delay of at least 1 second"),
         (PIPE, "Kind: LateFifo, AfterSeconds: 2, Times: 2", "Times: LateFifo happens in every attempt"),
         (PIPE, "Kind: LateFifo, AfterSeconds: 2, When: Before", "When: Before is for InternalError only"),
+        (
+            "",
+            "Kind: StockOut",
+            "Kind: this platform has no StockOut; its faults are Interrupt, InternalError, LateNames",
+        ),
+        ("", "Kind: Maintenance, Replica: a", "Kind: this platform has no Maintenance; its faults are Interrupt,"),
+        ("", "Kind: InternalError, Replica: algo-1", "Replica: is for Maintenance only; remove it"),
     ],
 )
 def test_a_fault_that_cannot_strike_is_refused(more: str, fault: str, said: str) -> None:
     with pytest.raises(RequestInvalidError, match="1 problem") as caught:
         read(TEXT + more + f"Local: {{Faults: [{{{fault}}}]}}")
     assert f"Local.Faults.1.member.{said}" in caught.value.details[0]
+
+
+def test_a_setting_of_another_platform() -> None:
+    with pytest.raises(RequestInvalidError, match="1 problem") as caught:
+        read(TEXT + "Local: {ErrorDelaySeconds: 0}")
+    assert "Local.ErrorDelaySeconds: jobs of this platform have no error code; remove it" in caught.value.details[0]
+    assert read(TEXT + "Local: {ErrorDelaySeconds: 60}").local.ErrorDelaySeconds == 60
 
 
 def test_names_of_peers_cannot_be_late_on_one_host() -> None:

@@ -1,41 +1,36 @@
 """Find faults that could never happen, or not as they are written."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final
 
-from smlocal.contract.validation.member_path import Path, spoken
 from smlocal.contract.validation.violation import Violation
-from smlocal.jobfile.local_settings import Fault
+from smlocal.jobfile.fault_settings import Wrong, fault_violations, wrong_time
+from smlocal.jobfile.local_settings import Fault, LocalSettings
 from smlocal.platforms.sagemaker.contract.outcome.describe import DEFAULT_MAX_RUNTIME
 
+KINDS: Final = ("Interrupt", "InternalError", "LateNames", "LateFifo")
 
-def fault_violations(faults: Sequence[Fault], request: Mapping[str, Any], *, path: Path) -> list[Violation]:
+
+def broken_fault_rules(local: LocalSettings, request: Mapping[str, Any]) -> list[Violation]:
     """What is wrong with the faults of a job."""
-    return [
-        Violation(path=(*path, index, member), text=f"{spoken((*path, index, member))}: {text}")
-        for index, fault in enumerate(faults)
-        for member, text in _wrong(fault, request)
-    ]
+    return fault_violations(local.Faults, kinds=KINDS, wrong=partial(_wrong, request=request))
 
 
-def _wrong(fault: Fault, request: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _wrong(fault: Fault, request: Mapping[str, Any]) -> Wrong:
     if fault.Kind in {"LateNames", "LateFifo"}:
         yield from _wrong_delay(fault, request)
         return
-    if fault.Kind == "Interrupt" and request.get("EnableManagedSpotTraining") is not True:
-        yield "Kind", "only spot instances are interrupted; set EnableManagedSpotTraining: true, or remove the fault"
-    if fault.When == "During":
-        longest = _max_runtime(request)
-        if fault.AfterSeconds >= longest:
-            yield "AfterSeconds", f"must be less than MaxRuntimeInSeconds ({longest} s), when training is stopped"
-        return
     if fault.Kind == "Interrupt":
-        yield "When", f"{fault.When} is for InternalError only; an interruption is always During training"
-    if fault.AfterSeconds:
-        yield "AfterSeconds", f"counts seconds of training and has no effect with When: {fault.When}; remove it"
+        if request.get("EnableManagedSpotTraining") is not True:
+            text = "only spot instances are interrupted; set EnableManagedSpotTraining: true, or remove the fault"
+            yield "Kind", text
+        if fault.When != "During":
+            yield "When", f"{fault.When} is for InternalError only; an interruption is always During training"
+    yield from wrong_time(fault, longest=_max_runtime(request), limit="MaxRuntimeInSeconds")
 
 
-def _wrong_delay(fault: Fault, request: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _wrong_delay(fault: Fault, request: Mapping[str, Any]) -> Wrong:
     if fault.AfterSeconds < 1:
         yield "AfterSeconds", f"{fault.Kind} needs a delay of at least 1 second"
     if fault.When != "During":

@@ -1,0 +1,86 @@
+"""Read the `Local` block of a document. What only one platform knows, that platform checks."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from smlocal.contract.validation.check import validate
+from smlocal.contract.validation.member_path import Path, spoken
+from smlocal.contract.validation.violation import Violation
+from smlocal.jobfile.document import Document
+from smlocal.jobfile.local_settings import LocalSettings
+
+LOCAL: Final = "Local"
+
+
+def read_local(document: Document, *, allowed: bool = True) -> tuple[LocalSettings | None, list[Violation]]:
+    """The settings of a document, and what is wrong with them on every platform. None if they cannot be read."""
+    if LOCAL not in document.data:
+        return LocalSettings(), []
+    found = []
+    if not allowed:
+        found.append(Violation(path=(LOCAL,), text=f"{LOCAL} is for this machine: the service has no such member"))
+    data = document.data[LOCAL]
+    if data is None:
+        return LocalSettings(), found
+    local, violations = validate(LocalSettings, data, strict=False, path=(LOCAL,), written=document.written)
+    found += violations
+    if local is not None:
+        found += _wrong(local)
+        if data.keys() & {"Endpoints", "NetworkRange"}:
+            from smlocal.jobfile.network_settings import network_violations  # few jobs say anything about it
+
+            found += network_violations(local, path=(LOCAL,))
+    return local, found
+
+
+def wrong_source(key: str, text: str) -> Violation:
+    """A key of `Sources` that is no location in a request, so that its folder would never be used."""
+    return Violation(path=(LOCAL, "Sources", key), text=f"Local.Sources: '{key}' {text}")
+
+
+def wrong_region(region: str, example: str) -> Violation:
+    """A region that the platform cannot have."""
+    text = f"Local.Region: '{region}' is not a valid region; write it like {example}"
+    return Violation(path=(LOCAL, "Region"), text=text)
+
+
+def without_meaning(local: LocalSettings, reasons: Mapping[str, str]) -> Iterator[Violation]:
+    """Settings that say something other than their default, although the platform has no use for them.
+
+    `reasons`: the settings, and why they have no meaning.
+    """
+    default = LocalSettings()
+    for name, why in reasons.items():
+        if getattr(local, name) != getattr(default, name):
+            yield Violation(path=(LOCAL, name), text=f"Local.{name}: {why}; remove it")
+
+
+def _wrong(local: LocalSettings) -> Iterator[Violation]:
+    for name, path in (("Output", local.Output), ("Code", local.Code)):
+        if path is not None and not path.strip():
+            yield Violation(path=(LOCAL, name), text=f"Local.{name} is empty; give the path of a folder")
+    yield from _ignores(local)
+    if local.AllowCpu and local.Gpus not in ("auto", "none", 0):
+        text = "Local.Gpus requests GPUs and Local.AllowCpu a run without them: remove one of the two"
+        yield Violation(path=(LOCAL, "Gpus"), text=text)
+
+
+def _ignores(local: LocalSettings) -> Iterator[Violation]:
+    """Mistakes in `Check.Ignore` that the types do not find: a blank reason, an impossible date."""
+    for index, ignore in enumerate(local.Check.Ignore):
+        path: Path = (LOCAL, "Check", "Ignore", index)
+        if not ignore.Reason.strip():
+            yield Violation(path=(*path, "Reason"), text=f"{spoken((*path, 'Reason'))}: write why it is ignored")
+        if ignore.Until is not None and not _is_day(ignore.Until):
+            text = f"{spoken((*path, 'Until'))}: '{ignore.Until}' is not a day; write it like 2026-12-31"
+            yield Violation(path=(*path, "Until"), text=text)
+
+
+def _is_day(text: str) -> bool:
+    from datetime import date  # few jobs say anything about it
+
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
