@@ -112,6 +112,11 @@ MAY_IMPORT: dict[str, set[str]] = {
         "artifacts",
         "ci",
     },
+    "submission": {
+        "errors",
+        "store",
+        "job",
+    },
     "platforms/sagemaker": {
         "errors",
         "contract",
@@ -125,6 +130,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "channels",
         "debugger",
         "job",
+        "submission",
     },
     "platforms/ai_platform": {
         "errors",
@@ -167,14 +173,6 @@ MAY_IMPORT: dict[str, set[str]] = {
         "job",
         "platforms/sagemaker",
         "report",
-    },
-    "submission": {
-        "errors",
-        "jobfile",
-        "platforms/sagemaker/contract",
-        "store",
-        "job",
-        "platforms/sagemaker",
     },
     "pytest_plugin": {
         "errors",

@@ -4,7 +4,7 @@ import os
 
 from smlocal.errors.tensors import NoDebugHookError, TensorsInS3Error, TensorsMissingError
 from smlocal.job.documents import PLAN, REQUEST
-from smlocal.job.mirrored.tensor_place import DEBUG_HOOK, tensor_place
+from smlocal.platforms.sagemaker.tensor_place import DEBUG_HOOK, tensor_place
 from smlocal.store.home import home_directory
 from smlocal.store.jobs import Store
 

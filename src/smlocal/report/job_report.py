@@ -13,10 +13,10 @@ from smlocal.job.finish.describe import describe_job
 from smlocal.job.logs.log_paths import host_logs
 from smlocal.job.logs.log_tail import LogTail, read_log_tail
 from smlocal.job.metrics.job_metrics import job_metrics
-from smlocal.job.mirrored.tensor_place import tensor_place
 from smlocal.job.usage.series import Series, read_series
 from smlocal.platforms.sagemaker.contract.outcome.rule_statuses import RULE
 from smlocal.platforms.sagemaker.outcome.usage_block import MeasuredHost, usage_block
+from smlocal.platforms.sagemaker.tensor_place import tensor_place
 from smlocal.report.artifact_contents import ArtifactContents, read_contents
 from smlocal.report.metric_charts import MetricCharts, metric_charts
 from smlocal.report.usage_charts import HostCharts, host_charts

@@ -8,10 +8,10 @@ import pytest
 
 from smlocal.api.job_source import read_source
 from smlocal.api.overrides import Overrides
+from smlocal.platforms.sagemaker.submit import submit
 from smlocal.store.jobs import Store
 from smlocal.store.records import JobRecord
 from smlocal.submission.instance_limit import InstanceLimit
-from smlocal.submission.submit import submit
 
 REQUEST: dict[str, Any] = {
     "AlgorithmSpecification": {

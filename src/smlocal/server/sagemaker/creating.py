@@ -8,12 +8,12 @@ from smlocal.errors import FieldRefusedError, InstanceLimitError, NameInUseError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.local_block import LOCAL
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile, read_job
+from smlocal.platforms.sagemaker.submit import submit
 from smlocal.server.call import Call, ServiceError, validation_error
 from smlocal.server.sagemaker.request_folders import folder_of, local_block, no_objects
 from smlocal.server.sagemaker.submitted_code import submitted_code
 from smlocal.server.serving import Serving
 from smlocal.store.records import JobRecord
-from smlocal.submission.submit import submit
 
 
 def create_training_job(serving: Serving, call: Call) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 from pathlib import Path
 from typing import Any
 
-from smlocal.job.mirrored.tensor_place import TensorPlace, tensor_place
+from smlocal.platforms.sagemaker.tensor_place import TensorPlace, tensor_place
 
 
 def plan(member: str, published: str | None = None) -> dict[str, Any]:
