@@ -1,4 +1,4 @@
-"""Write a model with `CompressionType: NONE`: its files as they are, in `output/model/`, visible only if complete."""
+"""Write a model that is not packed: its files as they are, in `output/model/`, visible only if complete."""
 
 import os
 import stat

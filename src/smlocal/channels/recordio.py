@@ -1,4 +1,4 @@
-"""RecordIO framing of objects (`RecordWrapperType: RecordIO`)."""
+"""RecordIO framing of objects."""
 
 import struct
 from collections.abc import Iterator

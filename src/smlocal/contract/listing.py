@@ -45,7 +45,7 @@ class Listing:
     etags: Sequence[str] = ()
     """The ETag of each object in S3; empty if they are not known."""
     failure: str | None = None
-    """Why the download fails, as the service words it after `ClientError: Data download failed:`.
+    """Why the download fails, in the service's words.
 
     The job fails with it before a container starts. Nothing is listed then.
     """

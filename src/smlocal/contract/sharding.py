@@ -1,4 +1,4 @@
-"""Which objects each host gets (`ShardedByS3Key`), and their order in each epoch (`ShuffleConfig`)."""
+"""Which objects each host gets (`ShardedByS3Key`), and their order in each epoch if they are shuffled."""
 
 from array import array
 from collections.abc import Sequence

@@ -6,9 +6,6 @@ from smlocal.contract.clock import CLOCK_REMEDY, is_wrong_clock
 from smlocal.errors import ClockWrongError, CredentialsMissingError, RoleNotAssumedError
 from smlocal.sources.s3.aws_session import Credentials, caller_credentials, missing
 
-SESSION_NAME = "SageMaker"
-"""The service's own session name, which is shown in the caller's identity and in messages about denied access."""
-
 
 def user_keys() -> Credentials:
     """The keys of the user who runs smlocal; raises `CredentialsMissingError`."""
@@ -18,15 +15,15 @@ def user_keys() -> Credentials:
         raise _for_containers(error.details) from error
 
 
-def role_keys(role_arn: str, region: str) -> Credentials:
-    """Temporary keys of a role, which the user assumes at STS; raises `RoleNotAssumedError`."""
+def role_keys(role_arn: str, region: str, *, session: str) -> Credentials:
+    """Temporary keys of a role, which the user assumes at STS in this session; raises `RoleNotAssumedError`."""
     import botocore.session
     from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 
     try:
         # No types are published.
         client: Any = botocore.session.Session().create_client("sts", region_name=region)
-        given = client.assume_role(RoleArn=role_arn, RoleSessionName=SESSION_NAME)["Credentials"]
+        given = client.assume_role(RoleArn=role_arn, RoleSessionName=session)["Credentials"]
     except NoCredentialsError as error:
         raise _for_containers(()) from error
     except (BotoCoreError, ClientError, RuntimeError, ValueError, KeyError) as error:

@@ -76,7 +76,7 @@ def _try_volume(
             command=(),
             environment={},
             hostname="",
-            mounts=(Mount(source=name, target="/opt/ml/input/data/doctor", volume=True),),
+            mounts=(Mount(source=name, target="/doctor", volume=True),),
         )
     )
     memory = inspection.shared_memory(container)

@@ -354,7 +354,7 @@ class ClockWrongError(MachineNotReadyError):
 
 
 class RoleNotAssumedError(MachineNotReadyError):
-    """The user may not assume the job's role, which SageMaker assumes on the service."""
+    """The user may not assume the job's role, which the service assumes itself."""
 
     id = "role-not-assumed"
 
@@ -522,7 +522,7 @@ class EngineTimeoutError(EngineLostError):
 
 
 class ArtifactError(SmlocalError):
-    """The artifacts of a job cannot be written. The sentence is the service's FailureReason."""
+    """The artifacts of a job cannot be written. The sentence is the reason that the service gives."""
 
     id = "artifact-write"
 

@@ -4,7 +4,7 @@ from smlocal.errors.base import RequestRefusedError, SmlocalError
 
 
 class NoDebugHookError(RequestRefusedError):
-    """A job without DebugHookConfig saves no tensors."""
+    """A job that does not ask for it saves no tensors."""
 
     id = "no-debug-hook"
 

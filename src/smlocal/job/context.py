@@ -29,9 +29,9 @@ class Context:
     stored_requests: StoredRequests
     phases: Phases
     created: float
-    """When the job was created, by the wall clock. MaxWaitTimeInSeconds starts here."""
+    """When the job was created, by the wall clock. The limit on the wait starts here."""
     training_seconds: float = 0.0
-    """Of earlier attempts. MaxRuntimeInSeconds covers all attempts."""
+    """Of earlier attempts. The limit on the run time covers all attempts."""
 
     def deadlines(self, *, max_runtime: float, max_wait: float | None) -> Mapping[StopCause, float]:
         """When the two time limits of the job run out, by the monotonic clock."""

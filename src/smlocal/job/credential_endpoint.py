@@ -126,7 +126,9 @@ class CredentialEndpoint:
         }
 
     def _fetch(self) -> Credentials:
-        return user_keys() if self.plan.mode == "inherit" else role_keys(self.plan.role_arn, self.region)
+        if self.plan.mode == "inherit":
+            return user_keys()
+        return role_keys(self.plan.role_arn, self.region, session=self.plan.session)
 
     def _serve(self, port: int | None) -> None:
         def make_address() -> None:

@@ -44,7 +44,7 @@ class Phases:
             self._ended = max(current.started, min(ended, time.time()))
 
     def enter(self, phase: JobPhase, message: PhaseMessage, *, started: bool = False, ended: bool = False) -> None:
-        """Begin the next phase; `started` and `ended` set TrainingStartTime and TrainingEndTime."""
+        """Begin the next phase; `started` and `ended` set the start and the end of the training."""
         self.leave()
         at = time.time() if self._ended is None else self._ended
         self.stopping = self.stopping or phase is JobPhase.STOPPING

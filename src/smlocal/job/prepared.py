@@ -37,8 +37,8 @@ def find_credentials(plan: JobPlan, engine: Engine) -> "CredentialEndpoint | Non
     check_engine(plan.engine)
     if plan.credentials.mode == "role" and not plan.credentials.role_arn:
         raise RequestInvalidError(
-            "Local.Credentials is role, and the request has no RoleArn",
-            remedy=["Set it: --role ARN, or RoleArn in the job file; or use --credentials inherit."],
+            "Local.Credentials is role, and the request names no role",
+            remedy=["Name it: --role ARN, or in the job file; or use --credentials inherit."],
         )
     credentials = CredentialEndpoint.of(plan, engine)
     if credentials is not None:

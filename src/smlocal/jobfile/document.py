@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 _DEEPEST = 50
 _MOST_PARTS = 20_000
 _ALIAS = "Look for an alias (*name) that repeats or contains itself."
-_TOO_LARGE = "Is this a job file? HyperParameters and Environment take at most 100 entries each, InputDataConfig 20."
+_TOO_LARGE = "Is this a job file? No request is so large."
+_WRITE = "Write the request of a job in YAML or JSON."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -118,17 +119,14 @@ def load_document(text: str, *, name: str, directory: str) -> Document:
     """Read YAML or JSON; `JobFileSyntaxError` with the line if the text is not a valid request document."""
     text = text.removeprefix("\ufeff")
     if not text.strip():
-        raise JobFileSyntaxError(f"{name} is empty", remedy=["Write a CreateTrainingJob request in YAML or JSON."])
+        raise JobFileSyntaxError(f"{name} is empty", remedy=[_WRITE])
     data, places = _parse(text, name)
     if data is None:
-        raise JobFileSyntaxError(
-            f"{name} contains only comments, no request",
-            remedy=["Write a CreateTrainingJob request in YAML or JSON."],
-        )
+        raise JobFileSyntaxError(f"{name} contains only comments, no request", remedy=[_WRITE])
     if not isinstance(data, dict):
         raise JobFileSyntaxError(
-            f"{name} contains {kind_of(data)} instead of a CreateTrainingJob request",
-            remedy=["Its top level must be a map, such as: TrainingJobName: my-job"],
+            f"{name} contains {kind_of(data)} instead of a request",
+            remedy=["Its top level must be a map of members and their values."],
         )
     plain = _Plain(data, name, places)
     return Document(plain.map(data, ()), name=name, directory=directory, places=places)

@@ -57,9 +57,7 @@ class LocalSettings(Structure):
     Sources: Annotated[dict[_Path, _Path], Items()] = setting(
         default_factory=dict, description="Local folder for each s3:// prefix or file-system id."
     )
-    Output: _Path | None = setting(
-        default=None, description="Local folder for output whose S3OutputPath is an s3:// URI."
-    )
+    Output: _Path | None = setting(default=None, description="Local folder for output that goes to an s3:// URI.")
     Publish: bool = setting(
         default=False, description="Upload artifacts and mirror checkpoints to S3, as the service does."
     )
@@ -69,7 +67,7 @@ class LocalSettings(Structure):
     )
     Credentials: Literal["none", "inherit", "role"] = setting(
         default="none",
-        description="AWS credentials for the containers: none, those of this machine, or those of RoleArn.",
+        description="AWS credentials for the containers: none, those of this machine, or those of the job's role.",
     )
     Sample: Annotated[int, Whole(minimum=1, maximum=1_000_000_000)] | None = setting(
         default=None, description="Take only so many objects of each channel, the first ones. Default: all."
@@ -142,7 +140,7 @@ class LocalSettings(Structure):
         description="Seconds after the end of a job until its error code is attached.",
     )
     ListChanges: bool = setting(
-        default=False, description="List the files that containers write outside /opt/ml and /tmp."
+        default=False, description="List the files that containers write outside the platform's folders and /tmp."
     )
     Rules: bool = setting(default=True, description="Evaluate debugger rules beside the job.")
     OnRule: Annotated[dict[_Path, _Path], Items()] = setting(

@@ -50,7 +50,7 @@ class ImageFacts:
     volumes: tuple[str, ...] = ()
     """Paths from its VOLUME instructions."""
     reserved_files: tuple[str, ...] = ()
-    """A few of its files below `/opt/ml`, except in `code`."""
+    """A few of its files in the platform's own folders, except code."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -104,7 +104,7 @@ class Facts:
     output_free: int | None = None
     """Free bytes there."""
     collectors: Mapping[str, str] = field(default_factory=dict)
-    """The local folder used instead of a collector's S3OutputPath, by the member of the request."""
+    """The local folder used instead of a collector's URI, by the member of the request."""
     file_systems: Mapping[str, Listing] = field(default_factory=dict)
     """The folder used instead of a file system, by channel name; its files are not listed."""
     sources: Mapping[str, str] = field(default_factory=dict)
@@ -126,4 +126,4 @@ class Facts:
     loopback_only: tuple[str, ...] = ()
     """Services of Local.Endpoints that listen only on addresses that containers cannot reach."""
     checkpoints: Listing | None = None
-    """The objects of the checkpoint prefix; None without CheckpointConfig."""
+    """The objects of the checkpoint prefix; None if checkpoints are not saved."""

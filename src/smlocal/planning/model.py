@@ -53,7 +53,7 @@ class PipePlan:
     record_io: bool = False
     gzip: bool = False
     seed: int | None = None
-    """From ShuffleConfig."""
+    """Of the shuffle; None if the objects are not shuffled."""
     attributes: tuple[str, ...] = ()
     """The attributes of an augmented manifest that are sent; empty for other sources."""
     sources: Mapping[str, str] = field(default_factory=dict)
@@ -96,6 +96,8 @@ class HostPlan:
 class CheckpointPlan:
     """Where checkpoints are restored from and saved to."""
 
+    member: str
+    """The member of the request."""
     uri: str
     """As written in the request."""
     directory: str
@@ -117,7 +119,7 @@ class OutputPlan:
     uri: str
     """As written in the request."""
     model_uri: str
-    """The value of ModelArtifacts.S3ModelArtifacts."""
+    """The URI of the model that the platform answers."""
     directory: str
     """The local folder that receives `output/`."""
     compression: str
@@ -138,6 +140,8 @@ class CredentialPlan:
     """`inherit`: those of the user; `role`: those of the job's role."""
     role_arn: str
     """From the request; may be empty."""
+    session: str
+    """The name of the session at that role, which is shown in messages about denied access."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -236,7 +240,7 @@ class JobPlan:
     keep: str = "none"
     """Which ended jobs keep their containers: `failed`, `all` or `none`."""
     list_changes: bool = False
-    """List what containers write outside /opt/ml and /tmp."""
+    """List what containers write outside the platform's folders and /tmp."""
     names_after: int = 0
     """Seconds after the start for which hosts cannot resolve the names of their peers, from `Local.Faults`."""
     fifos_after: int = 0
@@ -264,7 +268,7 @@ class JobPlan:
         """The members of the request whose files are mirrored to S3, with their prefixes."""
         found = [(each.member, each.s3_prefix) for each in self.collectors]
         if self.checkpoints is not None:
-            found.insert(0, ("CheckpointConfig", self.checkpoints.s3_prefix))
+            found.insert(0, (self.checkpoints.member, self.checkpoints.s3_prefix))
         return tuple((member, prefix) for member, prefix in found if prefix is not None)
 
     @property

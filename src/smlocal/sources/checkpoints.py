@@ -18,7 +18,7 @@ from smlocal.sources.source_errors import Caller, RequestedSource
 
 _LONGEST = 255
 """Bytes of a name, on every file system in use."""
-_SUBJECT, _MEMBER = "the checkpoints", "CheckpointConfig.S3Uri"
+_SUBJECT = "the checkpoints"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,6 +32,7 @@ class InS3:
 def list_checkpoints(
     uri: str,
     *,
+    member: str,
     directory: str,
     mapping: Mapping[str, str],
     strict: bool = False,
@@ -42,10 +43,11 @@ def list_checkpoints(
 
     `root` of the listing is the folder that is mapped to the prefix; this user can write to it or create it. If no
     folder is mapped, the objects in S3 are listed, with an empty root; without `in_s3` that is refused. Unlike a
-    channel's, the prefix always names a folder: files saved to `s3://b/ckpt` have keys like `ckpt/a`.
+    channel's, the prefix always names a folder: files saved to `s3://b/ckpt` have keys like `ckpt/a`. `member` of the
+    request has the prefix.
     """
     uri = s3_form(uri)
-    asked = RequestedSource(subject=_SUBJECT, member=_MEMBER, uri=uri, where=where, directory=directory)
+    asked = RequestedSource(subject=_SUBJECT, member=member, uri=uri, where=where, directory=directory)
     if in_s3 is not None and uri.startswith("s3://") and longest_match(uri, mapping) is None:
         return _list_objects(asked, in_s3)
     if is_remote(uri):
@@ -59,7 +61,7 @@ def list_checkpoints(
     if "\0" in folder or any(len(name) > _LONGEST for name in os.fsencode(folder).split(b"/")):
         raise source_errors.no_folder(asked)
     _check(asked, folder)
-    return list_again(_empty_listing(folder, bucket_uri, key, whole_tree=False), where=where)
+    return list_again(_empty_listing(folder, bucket_uri, key, whole_tree=False), member=member, where=where)
 
 
 def _empty_listing(root: str, bucket_uri: str, key: str, *, whole_tree: bool) -> Listing:
@@ -92,11 +94,11 @@ def list_prefix(store: ObjectStore, bucket_uri: str, key: str) -> Listing:
     return replace(listing, prefix=key, directories=())
 
 
-def list_again(listing: Listing, *, where: str | None = None) -> Listing:
+def list_again(listing: Listing, *, member: str = "folder", where: str | None = None) -> Listing:
     """List the folder of a checkpoint prefix again, under the same names."""
     if not os.path.isdir(listing.root):
         return replace(listing, paths=(), total_bytes=0, whole_tree=False)
-    found = list_folder(listing.root, subject=_SUBJECT, member=_MEMBER, directory="/", where=where)
+    found = list_folder(listing.root, subject=_SUBJECT, member=member, directory="/", where=where)
     # Without the partial files of a save that was killed.
     paths = tuple(path for path in found.paths if not path.endswith(UPLOADING))
     return replace(found, bucket_uri=listing.bucket_uri, prefix=listing.prefix, key_base=listing.key_base, paths=paths)

@@ -7,8 +7,8 @@ def local_path(text: str, directory: str) -> str:
     """Return the absolute path for a plain path or a `file://` URI; relative ones start from `directory`.
 
     `~/` is the home folder, because neither YAML nor every shell expands it in `train=~/data`; write `./~` for a folder
-    named `~`. `file://localhost/data` is `/data`, by the standard; `file://./data` is not a valid URI, but SageMaker's
-    local mode accepts it. A final `/` is kept: it means a folder.
+    named `~`. `file://localhost/data` is `/data`, by the standard; `file://./data` is not a valid URI, but tools
+    of the service accept it. A final `/` is kept: it means a folder.
     """
     path = text.removeprefix("file://")
     if path != text and path.startswith("localhost/"):

@@ -185,7 +185,7 @@ def empty_folder(asked: RequestedSource, path: str) -> SourceEmptyError:
         f"{asked.subject}: the folder {asked.uri} {what}",
         details=(
             *asked.details,
-            f'SageMaker would answer: No S3 objects found under S3 URL "{asked.uri}" given in input data source.',
+            f'The service would answer: No S3 objects found under S3 URL "{asked.uri}" given in input data source.',
         ),
         remedy=("Put the channel's files there, use another folder, or remove the channel.",),
     )

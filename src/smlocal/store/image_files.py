@@ -1,4 +1,4 @@
-"""The files of images below `/opt/ml`, stored by image id: finding them takes time, and they do not change."""
+"""Which files images have in the folders of a platform, by image id: finding them takes time; they do not change."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The jobs that ListTrainingJobs asks for, a page at a time."""
+"""The jobs that a search finds, a page at a time."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -9,8 +9,8 @@ from smlocal.quick_dataclass import dataclass
 from smlocal.store.records import JobRecord
 from smlocal.store.rows import COLUMNS, record_of
 
-SortBy = Literal["Name", "CreationTime", "Status"]
-_COLUMN = {"Name": "name", "CreationTime": "created", "Status": "status"}
+SortBy = Literal["name", "created", "status"]
+"""A column."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,7 +23,7 @@ class JobSearch:
     modified_before: float | None = None
     name_contains: str | None = None
     status: JobStatus | None = None
-    sort_by: SortBy = "CreationTime"
+    sort_by: SortBy = "created"
     descending: bool = False
 
 
@@ -48,7 +48,7 @@ def find_page(
     connection: sqlite3.Connection, search: JobSearch, *, most: int, after: PagePosition | None = None
 ) -> JobPage:
     """At most so many jobs. A job that is added meanwhile moves no other one to another page."""
-    column = _COLUMN[search.sort_by]
+    column = search.sort_by
     order, beyond = ("DESC", "<") if search.descending else ("ASC", ">")
     conditions = dict(_conditions(search))
     values = list(conditions.values())
@@ -57,7 +57,7 @@ def find_page(
         texts.append(f"({column}, id) {beyond} (?, ?)")
         values += [after.value, after.number]
     rows = connection.execute(
-        f"SELECT {COLUMNS}, {column}, id FROM jobs WHERE {' AND '.join(['1', *texts])}"  # noqa: S608 - constants above
+        f"SELECT {COLUMNS}, {column}, id FROM jobs WHERE {' AND '.join(['1', *texts])}"  # noqa: S608 - constants
         f" ORDER BY {column} {order}, id {order} LIMIT ?",
         (*values, most + 1),
     ).fetchall()

@@ -282,9 +282,9 @@ class Store:
     ) -> JobRecord:
         """Change the status of a job; returns the changed record.
 
-        The same phase again only replaces its message. `start_training` and `ended` set TrainingStartTime
-        and TrainingEndTime, once; a terminal status sets the end, too. Times never go backwards. A recorded `Stopping`
-        never becomes `InProgress` or `Completed`. A finished job never changes.
+        The same phase again only replaces its message. `start_training` and `ended` set the start
+        and the end of the training, once; a terminal status sets the end, too. Times never go backwards. A recorded
+        `Stopping` never becomes `InProgress` or `Completed`. A finished job never changes.
         """
         with self._write() as connection:
             job, record = self._find(name)
@@ -377,7 +377,7 @@ class Store:
             return self._find(name)[1]
 
     def transitions(self, name: str) -> list[Transition]:
-        """SecondaryStatusTransitions of a job, oldest first."""
+        """The phases of a job, oldest first."""
         with self._read() as connection:
             return read_transitions(connection, self._find(name)[0])
 
@@ -387,7 +387,7 @@ class Store:
             return names_by_prefix(connection, prefix)
 
     def find_page(self, search: "JobSearch", *, most: int, after: "PagePosition | None" = None) -> "JobPage":
-        """A page of the jobs that ListTrainingJobs asks for."""
+        """A page of the jobs that a search finds."""
         from smlocal.store.job_search import find_page  # no run needs it
 
         with self._read() as connection:

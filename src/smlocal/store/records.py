@@ -23,7 +23,7 @@ class JobRecord:
     run_id: str
     arn: str
     model_uri: str
-    """S3ModelArtifacts of DescribeTrainingJob."""
+    """The URI of the model that the platform answers."""
     instances: int
     platform: str
     """Its name."""
@@ -46,7 +46,7 @@ class StoredJob:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Transition:
-    """One element of SecondaryStatusTransitions."""
+    """A phase that a job was in, or is in."""
 
     status: JobPhase
     started: float

@@ -58,7 +58,7 @@ def test_a_full_volume(hints_of: Callable[..., list[str]]) -> None:
         local={"EnforceInstanceLimits": True},
         ResourceConfig=resources,
     )
-    assert "of 1.0 GiB (VolumeSizeInGB, less the channels) were free at the end" in hint
+    assert "of 1.0 GiB (the volume, less the channels) were free at the end" in hint
 
 
 @pytest.mark.parametrize("script", ["echo x >/opt/ml/model/x", "mkdir /opt/ml/output/data/x", "touch /opt/ml/x"])

@@ -76,11 +76,15 @@ def test_a_prefix_of_a_manifest(
 
 def test_checkpoints(arn: str, fill: Callable[..., Path], tmp_path: Path) -> None:
     fill("run/a")
-    here = list_checkpoints(f"s3://{arn}/ckpt/run", directory=str(tmp_path), mapping={f"s3://{arn}/ckpt": "data"})
+    here = list_checkpoints(
+        f"s3://{arn}/ckpt/run", member="S3Uri", directory=str(tmp_path), mapping={f"s3://{arn}/ckpt": "data"}
+    )
     assert (here.paths, here.key_base, here.bucket) == (("a",), "ckpt/run/", arn)
     store = Asking()
     opened: Callable[[], ObjectStore] = lambda: store  # type: ignore[assignment,return-value]  # noqa: E731  as above
-    there = list_checkpoints(f"s3://{arn}/ckpt", directory="/", mapping={}, in_s3=InS3(store=opened, caller=CALLER))
+    there = list_checkpoints(
+        f"s3://{arn}/ckpt", member="S3Uri", directory="/", mapping={}, in_s3=InS3(store=opened, caller=CALLER)
+    )
     assert store.asked == [(arn, "ckpt/")]
     assert there.uri_at(0) == f"s3://{arn}/ckpt/a"
 

@@ -18,7 +18,14 @@ Lister = Callable[..., Listing]
 @pytest.fixture
 def checkpoints(tmp_path: Path) -> Lister:
     def make(uri: str, mapping: Mapping[str, str] | None = None, *, strict: bool = False) -> Listing:
-        return list_checkpoints(uri, directory=str(tmp_path), mapping=mapping or {}, strict=strict, where="job.yaml:3")
+        return list_checkpoints(
+            uri,
+            member="CheckpointConfig.S3Uri",
+            directory=str(tmp_path),
+            mapping=mapping or {},
+            strict=strict,
+            where="job.yaml:3",
+        )
 
     return make
 

@@ -3,24 +3,26 @@
 import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from smlocal.errors import SourceMissingError, SourceUnmappedError, SourceUnreadableError
 from smlocal.sources.file_system import locate_file_system
+from smlocal.sources.source_errors import RequestedSource
 
 ID = "fs-0123abcd"
 
 
 def locate(directory: Path, path: str, mapping: Mapping[str, str] | None = None) -> str:
+    system = RequestedSource(
+        subject='channel "train"', member="FileSystemId", uri=ID, where="job.yaml:9", directory=str(directory)
+    )
     return locate_file_system(
-        ID,
-        path,
+        system,
+        replace(system, member="DirectoryPath", uri=path),
         mapping={ID: "./efs", "s3://b/": "x"} if mapping is None else mapping,
-        directory=str(directory),
-        subject='channel "train"',
-        where="job.yaml:9",
     )
 
 

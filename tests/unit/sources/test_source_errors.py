@@ -97,7 +97,7 @@ def test_an_empty_folder_of_this_machine_is_called_so(
     assert caught.value.sentence == f'channel "train": the folder ./data {what}'
     assert caught.value.details == (
         "job.yaml:14   S3Uri: ./data",
-        'SageMaker would answer: No S3 objects found under S3 URL "./data" given in input data source.',
+        'The service would answer: No S3 objects found under S3 URL "./data" given in input data source.',
     )
     assert caught.value.remedy
 

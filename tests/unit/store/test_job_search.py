@@ -27,9 +27,9 @@ def jobs(store: Store) -> None:
     [
         (JobSearch(), ["train-b", "train-a", "other", "Train-c"]),
         (JobSearch(descending=True), ["Train-c", "other", "train-a", "train-b"]),
-        (JobSearch(sort_by="Name"), ["Train-c", "other", "train-a", "train-b"]),
-        (JobSearch(sort_by="Status"), ["train-b", "Train-c", "train-a", "other"]),
-        (JobSearch(sort_by="Status", descending=True), ["other", "train-a", "Train-c", "train-b"]),
+        (JobSearch(sort_by="name"), ["Train-c", "other", "train-a", "train-b"]),
+        (JobSearch(sort_by="status"), ["train-b", "Train-c", "train-a", "other"]),
+        (JobSearch(sort_by="status", descending=True), ["other", "train-a", "Train-c", "train-b"]),
         (JobSearch(created_after=10.0, created_before=40.0), ["train-a", "other"]),
         (JobSearch(modified_after=30.0, modified_before=50.0), ["Train-c"]),
         (JobSearch(name_contains="rain-"), ["train-b", "train-a", "Train-c"]),

@@ -61,7 +61,7 @@ def is_later(one: float | None, other: float | None) -> bool:
 
 
 def final_metric_data(last: Iterable[MetricValue]) -> list[dict[str, Any]]:
-    """FinalMetricDataList, from the last value of each metric."""
+    """The last value of each metric, as it is stored."""
     return [
         {"MetricName": each.name, "Value": each.value} | ({} if each.at is None else {"Timestamp": int(each.at)})
         for each in last

@@ -1,4 +1,4 @@
-r"""Regexes of MetricDefinitions, compiled by Python's `re`. The service's dialect is not published.
+r"""Regexes of metrics, compiled by Python's `re`. The service's dialect is not published.
 
 It seems to be Java's, so two spellings that only Java has are translated: `(?<name>…)` and `\z`.
 """

@@ -35,13 +35,17 @@ def masked(name: str, value: str) -> str:
 
 
 def masked_request(request: Mapping[str, Any]) -> dict[str, Any]:
-    """A request without secrets."""
-    shown: dict[str, Any] = masked_tree(request)
-    specification = request.get("AlgorithmSpecification")
-    for name in ("ContainerEntrypoint", "ContainerArguments"):
-        if isinstance(specification, Mapping) and specification.get(name):
-            shown["AlgorithmSpecification"][name] = masked_words(specification[name])
+    """A request without secrets. Any list of strings may be the words of a command."""
+    shown: dict[str, Any] = _with_words(masked_tree(request))
     return shown
+
+
+def _with_words(tree: Any) -> Any:
+    if isinstance(tree, Mapping):
+        return {key: _with_words(value) for key, value in tree.items()}
+    if isinstance(tree, list):
+        return masked_words(tree) if all(isinstance(item, str) for item in tree) else [*map(_with_words, tree)]
+    return tree
 
 
 def masked_tree(tree: Any) -> Any:
@@ -50,7 +54,7 @@ def masked_tree(tree: Any) -> Any:
 
 
 def masked_file(path: str, content: bytes) -> bytes:
-    """A file of `/opt/ml` without secrets."""
+    """A file of a job without secrets."""
     if not path.endswith(".json"):
         return content
     from smlocal.contract.compact_json import compact

@@ -6,7 +6,7 @@ Path = tuple[str | int, ...]
 
 
 def dotted(path: Path) -> str:
-    """`InputDataConfig[0].ChannelName`."""
+    """`Channels[0].Name`."""
     text = ""
     for step in path:
         text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
@@ -14,7 +14,7 @@ def dotted(path: Path) -> str:
 
 
 def spoken(path: Path) -> str:
-    """The path as the service writes it, with lists counted from 1: `InputDataConfig.1.member.ChannelName`.
+    """The path as the service writes it, with lists counted from 1: `Channels.1.member.Name`.
 
     It is used in all messages, since sentences of the service are in the same error.
     """

@@ -34,7 +34,7 @@ class Broken:
 
 
 def member_name(name: str) -> str:
-    """`TrainingJobName` to `trainingJobName`."""
+    """`JobName` to `jobName`."""
     return name[:1].lower() + name[1:]
 
 

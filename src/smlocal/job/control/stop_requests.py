@@ -49,7 +49,7 @@ class StopRequests:
         self.events.read_from(open_wakeup(directory))
 
     def stop(self) -> None:
-        """Stop the job as StopTrainingJob does. The second call kills it."""
+        """Stop the job, as on the service. The second call kills it."""
         self.repeated = self._requested
         self._requested = True
         self.events.put(KillAsked() if self.repeated else StopAsked(cause=StopCause.REQUEST))

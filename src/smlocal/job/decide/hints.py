@@ -18,9 +18,8 @@ _CRLF = re.compile(
     r"|cannot execute: required file not found"
 )
 _DENIED = re.compile(r"ermission denied")
-_DENIED_BELOW = re.compile(
-    r"(?P<first>/opt/ml\b[^\s'\":]*).*ermission denied|ermission denied.*?(?P<last>/opt/ml\b[^\s'\":]*)"
-)
+_BELOW = r"\b[^\s'\":]*"
+"""What follows a folder in a path, in a message."""
 # PyTorch, its data loader twice, and NCCL.
 _NO_SHARED_MEMORY = re.compile(
     r"unable to allocate shared memory|insufficient shared memory|raise your shared memory limit"
@@ -50,6 +49,10 @@ class HostExit:
     """True if the containers get some."""
     user: str = ""
     """The image's USER."""
+    root: str = ""
+    """The platform's folder in the container, if it has one."""
+    data: str = ""
+    """The folder of the channels in it."""
     mounted: tuple[str, ...] = ()
     """The folders of the container that smlocal mounts."""
     shared_memory: int | None = None
@@ -135,17 +138,20 @@ def _program(end: HostExit) -> str | None:
 
 def _denied(end: HostExit) -> str | None:
     user = end.user.partition(":")[0]
-    found = None if user in _ROOT else _DENIED_BELOW.search(end.log_tail)
+    if user in _ROOT or not end.root:
+        return None
+    below, denied = re.escape(end.root) + _BELOW, _DENIED.pattern
+    found = re.search(f"(?P<first>{below}).*{denied}|{denied}.*?(?P<last>{below})", end.log_tail)
     if found is None:
         return None
     path = found["first"] or found["last"]
     who = f"The image runs as USER {user}, who has no access to {path}"
-    if path.startswith("/opt/ml/input/data/"):
+    if path.startswith(f"{end.data}/"):
         return (
             f"{who}. The top folder of a channel belongs to root. Files in it keep their local owner and mode, "
             "unless they are copied (--staging copy)."
         )
-    return f"{who}: /opt/ml belongs to root, as on the service. Run the image as root."
+    return f"{who}: {end.root} belongs to root, as on the service. Run the image as root."
 
 
 def _shared_memory(end: HostExit) -> str | None:
@@ -160,10 +166,9 @@ def _shared_memory(end: HostExit) -> str | None:
 def _space(end: HostExit) -> str | None:
     if not is_full(end.log_tail) or is_without_shared_memory(end.log_tail):
         return None
-    limited = "" if end.volume is None else f" of {readable_bytes(end.volume)} (VolumeSizeInGB, less the channels)"
-    free = (
-        "" if end.free is None else f"For results in /opt/ml {readable_bytes(end.free)}{limited} were free at the end. "
-    )
+    limited = "" if end.volume is None else f" of {readable_bytes(end.volume)} (the volume, less the channels)"
+    where = f" in {end.root}" if end.root else ""
+    free = "" if end.free is None else f"For results{where} {readable_bytes(end.free)}{limited} were free at the end. "
     return f"A disk was full. {free}{end.shm} (Local.ShmSize). All other paths are on the engine's disk."
 
 

@@ -18,8 +18,8 @@ NO_INTERPRETER = (
 )
 WRONG_FORMAT = "The program has no #! line, or is built for another CPU."
 _NOT_ON_PATH = (
-    "No executable of that name is on the PATH of the image: COPY one to /usr/local/bin/train and "
-    "chmod +x it, or set ContainerEntrypoint."
+    "No executable of that name is on the PATH of the image: COPY one to /usr/local/bin and "
+    "chmod +x it, or name another program in the job file."
 )
 _PROGRAM = (
     (_NOT_FOUND, _NOT_ON_PATH),
@@ -42,7 +42,7 @@ def start_hints(message: str, mounted: Iterable[str] = ()) -> list[str]:
 def hidden_by(mounted: Iterable[str]) -> list[str]:
     """Mounts that hide folders which every image needs."""
     return [
-        f"A folder of the job is mounted at {target} and hides the files of the image there: change that LocalPath."
+        f"A folder of the job is mounted at {target} and hides the files of the image there: choose another path."
         for target in mounted
         if target.split("/")[1] in _SYSTEM
     ]

@@ -58,7 +58,7 @@ class Watch:
     running: set[str]
     stop: StopPlan
     deadlines: Mapping[StopCause, float]
-    """When MaxRuntimeInSeconds and MaxWaitTimeInSeconds run out."""
+    """When the time limits of the job run out."""
     outcome: AttemptOutcome
     kill_timeout: float = 60.0
     """Seconds that a container has to end after SIGKILL. Then it counts as lost."""

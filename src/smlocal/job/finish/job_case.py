@@ -1,13 +1,15 @@
 """A training job as a case of a JUnit file."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from smlocal.ci.cases import Case, Suite, Verdict
-from smlocal.job.finish.describe import describe_job
+from smlocal.contract.statuses import JobStatus
+from smlocal.job.documents import LOCAL
 from smlocal.job.logs.log_paths import host_logs
 from smlocal.job.logs.log_tail import read_log_tail
 from smlocal.store.jobs import Store
+from smlocal.store.records import JobRecord
 
 _GROUP = "smlocal.job"
 
@@ -21,17 +23,17 @@ def job_suite(store: Store, names: Sequence[str]) -> Suite:
 
 def job_case(store: Store, name: str) -> Case:
     """Only a job that is `Completed` has passed."""
-    answer = describe_job(store, name)
-    status, reason = answer["TrainingJobStatus"], _reason(answer)
-    passed = status == "Completed"
+    stored = store.read(name, (LOCAL,))
+    job, reason = stored.record, _reason(stored.record)
+    passed = job.status is JobStatus.COMPLETED
     return Case(
         name=name,
         group=_GROUP,
-        seconds=answer["LastModifiedTime"] - answer["CreationTime"],
+        seconds=job.modified - job.created,
         verdict=Verdict.PASSED if passed else Verdict.FAILED,
-        kind=status,
+        kind=job.status,
         message="" if passed else (reason.splitlines() or [""])[0],
-        text="" if passed else "\n".join((reason, *_explanation(answer["Local"]))),
+        text="" if passed else "\n".join((reason, *_explanation(stored.documents.get(LOCAL, {})))),
         output=log_tails(store, name),
     )
 
@@ -47,14 +49,13 @@ def log_tails(store: Store, name: str) -> str:
     )
 
 
-def _reason(answer: dict[str, Any]) -> str:
-    if "FailureReason" in answer:
-        return str(answer["FailureReason"])
-    status, secondary = answer["TrainingJobStatus"], answer["SecondaryStatus"]
-    return f"the job is {status}" + (f" ({secondary})" if secondary != status else "")
+def _reason(job: JobRecord) -> str:
+    if job.failure_reason is not None:
+        return job.failure_reason
+    return f"the job is {job.status}" + (f" ({job.phase})" if str(job.phase) != str(job.status) else "")
 
 
-def _explanation(local: dict[str, Any]) -> Iterator[str]:
+def _explanation(local: Mapping[str, Any]) -> Iterator[str]:
     if local.get("Explanation"):
         yield f"because: {local['Explanation']}"
     yield from (f"hint: {hint}" for hint in local.get("Hints") or ())

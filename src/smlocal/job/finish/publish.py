@@ -192,7 +192,7 @@ def _upload_error(name: str, job: _LocalArtifacts, published: "PublishResult") -
         from smlocal.sources.s3_source_errors import machine_error
         from smlocal.sources.source_errors import RequestedSource
 
-        source = RequestedSource(subject=f'job "{name}"', member="S3OutputPath", uri=job.uri, where=None, directory="")
+        source = RequestedSource(subject=f'job "{name}"', member="output", uri=job.uri, where=None, directory="")
         not_ready = machine_error(source, error)
         if isinstance(not_ready, MachineNotReadyError):
             return not_ready

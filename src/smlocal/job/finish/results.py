@@ -37,7 +37,7 @@ class Results:
     notes: list[str] = field(default_factory=list)
     """Notes on artifacts and checkpoints."""
     changes: dict[str, list[str]] = field(default_factory=dict)
-    """Files that containers wrote outside /opt/ml and /tmp, by host, if they were to be listed."""
+    """Files that containers wrote outside the platform's folders and /tmp, by host, if they were to be listed."""
     data_parallel: dict[str, Any] | None = None
     """What the ranks recorded, of a job that got the stand-in for the data parallel library."""
     leftovers: list[str] = field(default_factory=list)

@@ -29,6 +29,8 @@ def hints_of(end: HostEnd, run: HostRun, *, grace: float, killed_early: bool, cr
         killed_early=killed_early,
         credentials=credentials,
         user="" if facts is None else facts.user,
+        root=plan.folders.root,
+        data=plan.folders.data,
         mounted=tuple(mount.target for mount in mounts(plan, run.host)),
         shared_memory=limits.shared_memory,
         volume=limits.disk,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True, slots=True)
 class HostRun:
-    """A host's `/opt/ml`, and its container from staging to the end."""
+    """A host's folders, and its container from staging to the end."""
 
     plan: JobPlan
     host: HostPlan
@@ -77,7 +77,7 @@ class HostRun:
 
     @property
     def name(self) -> str:
-        """`algo-1`."""
+        """Its name in the job."""
         return self.host.host.name
 
     @property
@@ -198,7 +198,7 @@ class HostRun:
         self._create()
 
     def _give_to_root(self) -> None:
-        """As on the service, everything below `/opt/ml` belongs to root; only the engine can change the owner."""
+        """As on the service, the platform's folders belong to root; only the engine can change the owner."""
         ours = self._not_for_root()
         entries: list[tuple[str, int, bytes | None]] = [(p, 0o755, None) for p in self._folders() if p not in ours]
         entries += [(path, 0o644, content) for path, content in self.host.files.items()]

@@ -1,4 +1,4 @@
-"""Prepare a host's `/opt/ml` before its container is created."""
+"""Prepare a host's folders before its container is created."""
 
 import os
 from collections.abc import Mapping

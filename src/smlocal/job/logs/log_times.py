@@ -17,7 +17,7 @@ _ENTRIES_AT_ONCE: Final = 4096
 
 
 def times_path(log: str) -> str:
-    """`algo-1.times` for `algo-1.log`."""
+    """`host.times` for `host.log`."""
     return f"{log.removesuffix('.log')}.times"
 
 

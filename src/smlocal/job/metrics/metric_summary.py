@@ -32,7 +32,7 @@ class MetricSummary:
 
     @property
     def document(self) -> dict[str, Any]:
-        """As in the `Local` block, without the last value, which is in FinalMetricDataList."""
+        """As in the `Local` block, without the last value, which the answer has."""
         return {
             "MetricName": self.name,
             "Count": self.count,

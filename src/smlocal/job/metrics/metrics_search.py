@@ -28,7 +28,7 @@ class MetricsReport:
     """The metrics of a job that has ended."""
 
     final: list[dict[str, Any]] = field(default_factory=list)
-    """FinalMetricDataList."""
+    """The last value of each metric, as the answer has them."""
     summaries: list[MetricSummary] = field(default_factory=list)
     """Of the metrics with values."""
     without_values: list[str] = field(default_factory=list)

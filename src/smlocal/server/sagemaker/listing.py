@@ -7,10 +7,11 @@ from typing import Any
 
 from smlocal.contract.statuses import JobStatus
 from smlocal.server.call import Call, HasStore, validation_error
-from smlocal.store.job_search import JobSearch, PagePosition
+from smlocal.store.job_search import JobSearch, PagePosition, SortBy
 from smlocal.store.records import JobRecord
 
 _USUAL_MOST = 10
+_SORTED_BY: dict[str, SortBy] = {"Name": "name", "CreationTime": "created", "Status": "status"}
 
 
 def list_training_jobs(serving: HasStore, call: Call) -> dict[str, Any]:
@@ -24,7 +25,7 @@ def list_training_jobs(serving: HasStore, call: Call) -> dict[str, Any]:
         modified_before=asked.get("LastModifiedTimeBefore"),
         name_contains=asked.get("NameContains"),
         status=None if status is None else JobStatus(status),
-        sort_by=asked.get("SortBy", "CreationTime"),
+        sort_by=_SORTED_BY[asked.get("SortBy", "CreationTime")],
         descending=asked.get("SortOrder", "Descending") == "Descending",
     )
     if asked.get("WarmPoolStatusEquals") is not None:

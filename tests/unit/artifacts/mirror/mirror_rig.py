@@ -47,7 +47,7 @@ class Rig:
 
     def start(self) -> Path:
         """Restore, and mirror from now on."""
-        listing = list_checkpoints(str(self.target), directory="/", mapping={})
+        listing = list_checkpoints(str(self.target), member="S3Uri", directory="/", mapping={})
         (self.root / "hosts").mkdir()
         self.given = {name: restore(listing, str(self.root / "hosts" / name)) for name in self.names}
         self.resume()

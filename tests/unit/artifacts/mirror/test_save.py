@@ -34,7 +34,7 @@ class Job:
 
     def start(self) -> list[Path]:
         """Restore to every host; their folders."""
-        listing = list_checkpoints(str(self.prefix), directory="/", mapping={})
+        listing = list_checkpoints(str(self.prefix), member="S3Uri", directory="/", mapping={})
         folders = [self.root / f"algo-{number}" for number in self.numbers]
         for folder in folders:
             shutil.rmtree(folder, ignore_errors=True)
@@ -145,7 +145,7 @@ def test_restored_files_are_copies_with_the_modes_of_a_download(job: Callable[..
 def test_restoring_into_a_folder_that_has_folders_already(job: Callable[..., Job], tmp_path: Path) -> None:
     made = job(data__a="1", data__deep__b="2")
     (tmp_path / "output" / "data").mkdir(parents=True)
-    listing = list_checkpoints(str(made.prefix), directory="/", mapping={})
+    listing = list_checkpoints(str(made.prefix), member="S3Uri", directory="/", mapping={})
     assert set(restore(listing, str(tmp_path / "output")).files) == {"data/a", "data/deep/b"}
     assert files_in(tmp_path / "output") == {"data/a": "1", "data/deep/b": "2"}
 

@@ -95,6 +95,7 @@ def test_a_request_keeps_its_form() -> None:
         "Tags": [{"Key": "api-key", "Value": "hunter2"}, {"Key": "team", "Value": "blue"}],
         "OutputDataConfig": {"KmsKeyId": "alias/mine", "S3OutputPath": "https://u:hunter2@h/b"},
         "ResourceConfig": {"InstanceCount": 1},
+        "workerPoolSpecs": [{"containerSpec": {"args": ["--token", "hunter2", "--epochs=3"]}}],
     }
     shown = masked_request(request)
     assert "hunter2" not in str(shown)
@@ -103,6 +104,7 @@ def test_a_request_keeps_its_form() -> None:
         **request["AlgorithmSpecification"],
         "ContainerArguments": ["--token", "•••"],
     }
+    assert shown["workerPoolSpecs"] == [{"containerSpec": {"args": ["--token", "•••", "--epochs=3"]}}]
     assert shown["HyperParameters"] == {"db_password": "•••", "epochs": "3"}
     assert [tag["Value"] for tag in shown["Tags"]] == ["•••", "blue"]
     assert shown["OutputDataConfig"] == {"KmsKeyId": "alias/mine", "S3OutputPath": "https://u:•••@h/b"}

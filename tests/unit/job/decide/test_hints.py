@@ -6,7 +6,9 @@ from smlocal.job.decide.hints import HostExit, exit_hints, is_full
 
 
 def hints(log_tail: str = "", exit_code: int = 1, **known: Any) -> list[str]:
-    return exit_hints(HostExit(exit_code=exit_code, log_tail=log_tail, **known))
+    return exit_hints(
+        HostExit(exit_code=exit_code, log_tail=log_tail, root="/opt/ml", data="/opt/ml/input/data", **known)
+    )
 
 
 # As PyTorch 2, its data loader, NCCL, glibc and the shells say it.
@@ -52,7 +54,7 @@ def test_a_bus_error(log: str, code: int) -> None:
 def test_a_full_disk(log: str) -> None:
     assert is_full(log)
     (hint,) = hints(log, volume=1 << 30, free=0)
-    assert "0 B of 1.0 GiB (VolumeSizeInGB, less the channels) were free at the end" in hint
+    assert "0 B of 1.0 GiB (the volume, less the channels) were free at the end" in hint
     assert "were free" not in hints(log)[0]
 
 

@@ -18,7 +18,7 @@ from smlocal.planning.network import plan_network
 from smlocal.platforms.sagemaker.contract import paths
 from smlocal.platforms.sagemaker.contract.documents.channel_manifest import manifest
 from smlocal.platforms.sagemaker.contract.documents.environment import container_environment
-from smlocal.platforms.sagemaker.contract.identity import instance_hostname, training_job_arn
+from smlocal.platforms.sagemaker.contract.identity import SESSION_NAME, instance_hostname, training_job_arn
 from smlocal.platforms.sagemaker.contract.metric_definitions import definitions_of
 from smlocal.platforms.sagemaker.contract.model.request import AlgorithmSpecification, CreateTrainingJobRequest
 from smlocal.platforms.sagemaker.contract.outcome.describe import DEFAULT_MAX_RUNTIME
@@ -156,7 +156,7 @@ def _credentials(request: CreateTrainingJobRequest, local: LocalSettings) -> Cre
     """None with network isolation, as on the service."""
     if local.Credentials == "none" or request.EnableNetworkIsolation:
         return None
-    return CredentialPlan(mode=local.Credentials, role_arn=request.RoleArn or "")
+    return CredentialPlan(mode=local.Credentials, role_arn=request.RoleArn or "", session=SESSION_NAME)
 
 
 def _command(specification: AlgorithmSpecification) -> tuple[str, ...] | None:

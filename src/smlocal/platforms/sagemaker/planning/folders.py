@@ -45,6 +45,7 @@ def checkpoints_of(
         return None
     local_path = container_path(config.LocalPath)
     return CheckpointPlan(
+        member="CheckpointConfig",
         uri=config.S3Uri,
         directory=listing.root or f"{output}/checkpoints",
         local_path=local_path,

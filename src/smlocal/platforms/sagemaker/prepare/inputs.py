@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 from smlocal.contract.listing import Listing
@@ -110,18 +111,20 @@ def _objects(
 
 def _file_system(job: JobFile, channel: Channel, path: Path) -> Listing:
     from smlocal.sources.file_system import locate_file_system
+    from smlocal.sources.source_errors import RequestedSource
 
     source = channel.DataSource.FileSystemDataSource
     if source is None:
         raise AssertionError(channel.ChannelName)
-    folder = locate_file_system(
-        source.FileSystemId,
-        source.DirectoryPath,
-        mapping=job.local.Sources,
-        directory=job.document.directory,
+    system = RequestedSource(
         subject=f'channel "{channel.ChannelName}"',
+        member="FileSystemId",
+        uri=source.FileSystemId,
         where=_where(job, (*path, "FileSystemDataSource", "FileSystemId")),
+        directory=job.document.directory,
     )
+    asked = replace(system, member="DirectoryPath", uri=source.DirectoryPath)
+    folder = locate_file_system(system, asked, mapping=job.local.Sources)
     return Listing(
         root=folder, bucket_uri="file:///", prefix="", key_base="", paths=(), total_bytes=None, whole_tree=True
     )
@@ -156,6 +159,7 @@ def _checkpoints(job: JobFile, *, strict: bool, region: str, store: Callable[[],
 
     return list_checkpoints(
         config.S3Uri,
+        member="CheckpointConfig.S3Uri",
         directory=job.document.directory,
         mapping=job.local.Sources,
         strict=strict,

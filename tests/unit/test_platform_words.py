@@ -1,0 +1,156 @@
+"""No module outside the folder of a platform spells the platform's words, apart from those that are listed here."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+import pytest
+
+from smlocal.contract.model.structure import Structure
+from smlocal.platforms.ai_platform.model import custom_job, training_job
+from smlocal.platforms.sagemaker.contract.model import describe, request
+
+SOURCE = Path(__file__).resolve().parents[2] / "src" / "smlocal"
+MODULES = {str(path.relative_to(SOURCE)): path for path in sorted(SOURCE.rglob("*.py"))}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Platform:
+    """The words of one platform, and where else they may be."""
+
+    folder: str
+    members: frozenset[str]
+    """Of its requests and answers, if they consist of several words."""
+    others: tuple[str, ...]
+    """Also as parts of words, and whatever their case if they are in small letters."""
+    rooms: Mapping[str, str]
+    """Rooms and modules that may use any of its words, and why."""
+    modules: Mapping[str, tuple[frozenset[str], str]]
+    """Single words of other modules, and why they are there."""
+
+
+def compound(members: Iterator[str]) -> frozenset[str]:
+    """The names that consist of at least two words. Others, such as `Environment`, are everybody's."""
+    return frozenset(name for name in members if len(re.findall(r"(?:^|[A-Z])[a-z]+", name)) > 1)
+
+
+def sagemaker_members() -> Iterator[str]:
+    for module in (request, describe):
+        for kind in vars(module).values():
+            if isinstance(kind, type) and issubclass(kind, Structure):
+                yield from kind.__annotations__
+
+
+SAGEMAKER = Platform(
+    folder="platforms/sagemaker",
+    members=compound(sagemaker_members()),
+    others=("sagemaker", "TrainingJob", "/opt/ml", "AlgorithmError", "ClientError:", "CapacityError", "algo-1"),
+    rooms={
+        "__init__.py": "the sentence that introduces smlocal",
+        "api": "its keywords and properties have the names that users of SageMaker know",
+        "check": "rules for images of SageMaker's jobs",
+        "cli": "its options and its screens have the names that users of SageMaker know",
+        "conformance": "compares containers here with those of SageMaker",
+        "debugger": "evaluates the rules of SageMaker Debugger",
+        "distributed": "stands in for a library of SageMaker's",
+        "errors/of_the_service.py": "errors about jobs on SageMaker itself",
+        "pytest_plugin": "its results have the names that users of SageMaker know",
+        "remote": "reads jobs of SageMaker itself",
+        "report": "draws what a describe answer says",
+        "server": "answers requests to AWS",
+    },
+    modules={
+        "contract/checkpoints.py": (
+            frozenset({"sagemaker"}),
+            "what an uploader leaves has this suffix in buckets and folders, whoever reads them",
+        ),
+        "contract/metrics/metric_values.py": (frozenset({"MetricName"}), "the key of stored values"),
+        "credentials/fetch_keys.py": (frozenset({"RoleArn"}), "a parameter of STS"),
+        "credentials/http_messages.py": (frozenset({"RoleArn"}), "a key of the endpoint for credentials of AWS"),
+        "doctor/checks/region.py": (frozenset({"sagemaker"}), "asks which region a job of SageMaker's would get"),
+        "errors/__init__.py": (frozenset({"TrainingJob"}), "exports the errors about jobs on SageMaker itself"),
+        "job/control/requests.py": (
+            frozenset({"EnableManagedSpotTraining"}),
+            "only jobs on spot instances can be interrupted by a command",
+        ),
+        "job/metrics/metric_summary.py": (frozenset({"MetricName"}), "the key of stored values"),
+        "job/supervisor.py": (frozenset({"TrainingJob", "TrainingJobStatus"}), "reads the status in the last answer"),
+        "jobfile/local_settings.py": (
+            frozenset({"/opt/ml", "ResourceConfig"}),
+            "settings about the files of SageMaker's containers",
+        ),
+        "store/database.py": (
+            frozenset({"sagemaker", "TrainingJob", "TrainingJobArn", "S3ModelArtifacts"}),
+            "moves jobs that were stored when there was one platform",
+        ),
+    },
+)
+AI_PLATFORM = Platform(
+    folder="platforms/ai_platform",
+    members=compound(
+        chain.from_iterable(members for module in (training_job, custom_job) for members in module.STRUCTURES.values())
+    ),
+    others=(
+        *("ai_platform", "AI Platform", "aiplatform", "Vertex", "TF_CONFIG", "CLUSTER_SPEC", "AIP_", "CLOUD_ML_"),
+        *("JOB_STATE_", "workerpool0", "gs://", "/gcs"),
+    ),
+    rooms={},
+    modules={
+        "platforms/sagemaker/contract/documents/config_files.py": (
+            frozenset({"outputPath"}),
+            "a key in a file for SageMaker's containers",
+        ),
+        "server/logs/filtering.py": (frozenset({"startTime", "endTime"}), "parameters of CloudWatch Logs"),
+        "server/logs/reading.py": (frozenset({"startTime", "endTime"}), "parameters of CloudWatch Logs"),
+    },
+)
+PLATFORMS = (SAGEMAKER, AI_PLATFORM)
+
+
+def in_small_letters(name: str) -> str:
+    """`InputDataConfig` to `input_data_config`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
+def words_of(platform: Platform, text: str) -> set[str]:
+    """The platform's words in a text, in names, strings, comments and docstrings."""
+    members = "|".join(sorted(platform.members, key=len, reverse=True))
+    found = set(re.findall(rf"(?<![A-Za-z0-9])(?:{members})", text))
+    long = {in_small_letters(name): name for name in platform.members if in_small_letters(name).count("_") > 1}
+    found |= {long[name] for name in re.findall(rf"(?<![a-z0-9_])(?:{'|'.join(long)})(?![a-z0-9_])", text)}
+    return found | {word for word in platform.others if word in (text.lower() if word.islower() else text)}
+
+
+def may_use_any(platform: Platform, module: str) -> bool:
+    """True for the modules of the platform and of the rooms that may use all of its words."""
+    return any(module == place or module.startswith(f"{place}/") for place in (platform.folder, *platform.rooms))
+
+
+@pytest.mark.parametrize("platform", PLATFORMS, ids=lambda platform: platform.folder)
+def test_no_other_module_spells_the_words_of_a_platform(platform: Platform) -> None:
+    others = {name: path for name, path in MODULES.items() if not may_use_any(platform, name)}
+    found = {name: words_of(platform, f"{name}\n{path.read_text(encoding='utf-8')}") for name, path in others.items()}
+    assert {name: words for name, words in found.items() if words} == {
+        name: words for name, (words, _) in platform.modules.items()
+    }
+
+
+@pytest.mark.parametrize("platform", PLATFORMS, ids=lambda platform: platform.folder)
+def test_each_listed_room_spells_some_of_the_words(platform: Platform) -> None:
+    for room in platform.rooms:
+        inside = [path for name, path in MODULES.items() if name == room or name.startswith(f"{room}/")]
+        assert any(words_of(platform, path.read_text(encoding="utf-8")) for path in inside), room
+
+
+def test_words_are_found_in_names_strings_comments_and_docstrings() -> None:
+    text = '''
+"""As `InputDataConfig.ChannelName`."""
+training_job_name = "/opt/ml/model"  # for SageMaker
+class StoppingConditions: ...
+'''
+    members = {"InputDataConfig", "ChannelName", "TrainingJobName", "StoppingCondition"}
+    assert words_of(SAGEMAKER, text) == {*members, "/opt/ml", "sagemaker"}
+    assert words_of(AI_PLATFORM, "workerPoolSpecs = 'gs://b'") == {"workerPoolSpecs", "gs://"}
+    assert words_of(AI_PLATFORM, "TrainingInputMode, environment, replica") == set()
