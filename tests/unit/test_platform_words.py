@@ -81,6 +81,10 @@ SAGEMAKER = Platform(
             frozenset({"/opt/ml", "ResourceConfig"}),
             "settings about the files of SageMaker's containers",
         ),
+        "platforms/ai_platform/jobfile/local_block.py": (
+            frozenset({"/opt/ml", "ResourceConfig"}),
+            "says which settings are for SageMaker's containers only",
+        ),
         "store/database.py": (
             frozenset({"sagemaker", "TrainingJob", "TrainingJobArn", "S3ModelArtifacts"}),
             "moves jobs that were stored when there was one platform",
