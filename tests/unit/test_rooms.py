@@ -136,9 +136,20 @@ MAY_IMPORT: dict[str, set[str]] = {
         "errors",
         "contract",
         "jobfile",
+        "planning",
+        "sources",
+        "engine",
+        "store",
+        "job",
     },
     "platforms": {
         "errors",
+        "jobfile",
+        "planning",
+        "engine",
+        "job",
+        "platforms/sagemaker",
+        "platforms/ai_platform",
     },
     "doctor": {
         "errors",
@@ -172,6 +183,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "ci",
         "job",
         "platforms/sagemaker",
+        "platforms",
         "report",
     },
     "pytest_plugin": {
@@ -239,6 +251,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "debugger",
         "job",
         "platforms/sagemaker",
+        "platforms",
         "doctor",
         "report",
         "api",
@@ -269,7 +282,8 @@ def room_of(module: str) -> str:
     path = module.split(".")[1:]
     if path[:3] == ["platforms", "sagemaker", "contract"]:
         return "/".join(path[:3])
-    return "/".join(path[: 2 if path[0] == "platforms" else 1])
+    of_one_platform = path[0] == "platforms" and SOURCE.joinpath(*path[:2]).is_dir()
+    return "/".join(path[: 2 if of_one_platform else 1])
 
 
 def dotted(path: Path) -> str:

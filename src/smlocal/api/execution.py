@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from smlocal.job.reporter import Reporter
     from smlocal.job.supervisor import Result
     from smlocal.planning.model import JobPlan
-    from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
+    from smlocal.platforms.job_files import AnyJobFile
     from smlocal.store.jobs import Store
 
 
 def execute(
-    job: "JobFile",
+    job: "AnyJobFile",
     *,
     name: str,
     strict: bool,
@@ -53,7 +53,7 @@ def execute(
 
 
 def execute_in_background(
-    job: "JobFile",
+    job: "AnyJobFile",
     *,
     name: str,
     strict: bool,
@@ -126,22 +126,22 @@ def check_name(name: str, *, replace: bool) -> None:
         check_job_name(store, name, replace=replace)
 
 
-def plan_only(job: "JobFile", *, name: str, strict: bool) -> "JobPlan":
+def plan_only(job: "AnyJobFile", *, name: str, strict: bool) -> "JobPlan":
     """What `execute` would do. Nothing is run or pulled, and no job is made."""
     from smlocal.engine.docker import connect
-    from smlocal.platforms.sagemaker.prepare.job_preparation import plan_job
+    from smlocal.platforms.job_files import plan_job
     from smlocal.store.home import home_directory
 
     return plan_job(job, name=name, home=home_directory(), engine=connect(), strict=strict)
 
 
 def _prepare(
-    job: "JobFile", store: "Store", engine: "Engine", *, name: str, strict: bool, replace: bool, reporter: "Reporter"
+    job: "AnyJobFile", store: "Store", engine: "Engine", *, name: str, strict: bool, replace: bool, reporter: "Reporter"
 ) -> "Prepared":
     """Everything before the job is made. What is wrong is an error."""
     from smlocal.api.dead_shells import remove_dead_shells
     from smlocal.job.prepare.job_name import check_job_name
-    from smlocal.platforms.sagemaker.prepare.job_preparation import prepare
+    from smlocal.platforms.job_files import prepare
 
     check_job_name(store, name, replace=replace)
     remove_dead_shells(store.home)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from smlocal.api.overrides import Overrides
 
 if TYPE_CHECKING:
-    from smlocal.errors import KeywordInvalidError
+    from smlocal.errors import KeywordInvalidError, UsageRefusedError
     from smlocal.jobfile.document import Document
+    from smlocal.platforms.job_files import AnyJobFile
     from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 
 JobSource = str | os.PathLike[str] | Mapping[str, Any]
@@ -17,7 +18,7 @@ MAX_BYTES = 10 << 20
 """Of a job file."""
 
 
-def read_source(source: JobSource | None, given: Overrides, *, strict: bool) -> tuple["JobFile", str]:
+def read_source(source: JobSource | None, given: Overrides, *, strict: bool) -> "tuple[AnyJobFile, str]":
     """The validated job of a call, and its name."""
     from smlocal.errors import UsageRefusedError
 
@@ -28,7 +29,28 @@ def read_source(source: JobSource | None, given: Overrides, *, strict: bool) -> 
     document = _empty("keyword arguments") if source is None else _document(source)
     document.overrides = "keyword arguments"
     path = _path(source) if isinstance(source, str | os.PathLike) else None
-    return read_document(document, given, path=path, fill_in=source is None, strict=strict)
+    return read_any(document, given, path=path, fill_in=source is None, strict=strict)
+
+
+def read_any(
+    document: "Document",
+    given: Overrides,
+    *,
+    path: str | None,
+    fill_in: bool,
+    strict: bool,
+    on_message: Callable[[str], None] = lambda _: None,
+) -> "tuple[AnyJobFile, str]":
+    """The validated job of any platform, and its name."""
+    from smlocal.platforms.job_files import is_of_second_platform
+
+    if not is_of_second_platform(document.data):
+        return read_document(document, given, path=path, fill_in=fill_in, strict=strict, on_message=on_message)
+    from smlocal.api.second_platform import apply_local_overrides
+    from smlocal.platforms.job_files import read_second
+
+    name = apply_local_overrides(document, given)
+    return read_second(document, name=name, stem=_stem(path) if path else "job", strict=strict)
 
 
 def read_document(
@@ -41,8 +63,12 @@ def read_document(
     local_allowed: bool = True,
     on_message: Callable[[str], None] = lambda _: None,
 ) -> tuple["JobFile", str]:
-    """The validated job and its name. `path`: the file of the document, if it may give the job its name."""
+    """The validated request and its name. `path`: the file of the document, if it may give the job its name."""
+    from smlocal.platforms.job_files import is_of_second_platform
     from smlocal.platforms.sagemaker.jobfile.job_file import read_job
+
+    if is_of_second_platform(document.data):
+        raise _no_request(document)
 
     override(document, given, fill_in=fill_in, on_message=on_message)
     name = document.data.get("TrainingJobName")
@@ -169,6 +195,22 @@ def _check_image(document: "Document", job: "JobFile") -> None:
     )
 
 
+def _no_request(document: "Document") -> "UsageRefusedError":
+    from smlocal.errors import UsageRefusedError
+
+    return UsageRefusedError(
+        f"{document.name} is a job of AI Platform Training or a custom job, and this takes CreateTrainingJob requests",
+        remedy=["Such jobs run with: smlocal run FILE"],
+    )
+
+
+def _stem(path: str) -> str:
+    """The part of a job's name that comes from its file."""
+    stem = os.path.splitext(os.path.basename(path))[0]
+    # Most job files are called job.yaml. The name of the folder says more.
+    return os.path.basename(os.path.dirname(os.path.abspath(path))) or stem if stem == "job" else stem
+
+
 def default_job_name(path: str | None, image: str | None) -> str:
     """The name of a job without one: the file's name, or the image's, and the time."""
     from datetime import datetime
@@ -176,10 +218,7 @@ def default_job_name(path: str | None, image: str | None) -> str:
     from smlocal.platforms.sagemaker.contract.identity import default_name
 
     image = image or "job"
-    stem = os.path.splitext(os.path.basename(path))[0] if path else image.rpartition("/")[2].partition(":")[0]
-    if stem == "job" and path:
-        # Most job files are called job.yaml. The name of the folder says more.
-        stem = os.path.basename(os.path.dirname(os.path.abspath(path))) or stem
+    stem = _stem(path) if path else image.rpartition("/")[2].partition(":")[0]
     return default_name(stem, datetime.now().astimezone())
 
 

@@ -7,10 +7,10 @@ if TYPE_CHECKING:
     from queue import SimpleQueue
 
     from smlocal.job.reporter import Reporter
-    from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
+    from smlocal.platforms.job_files import AnyJobFile
 
 
-def run_job(asked: "JobFile", name: str, *, detach: bool, replace: bool, show: bool, strict: bool) -> None:
+def run_job(asked: "AnyJobFile", name: str, *, detach: bool, replace: bool, show: bool, strict: bool) -> None:
     """Run it as `smlocal.run` says."""
     from queue import SimpleQueue
 

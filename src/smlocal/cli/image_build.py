@@ -9,7 +9,7 @@ import click
 from smlocal.cli.ended_by_signals import ended_by_signals
 
 if TYPE_CHECKING:
-    from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
+    from smlocal.platforms.job_files import AnyJobFile
 
 
 def with_built_image(given: dict[str, Any], *, image_needed: bool) -> dict[str, Any]:
@@ -26,11 +26,14 @@ def with_built_image(given: dict[str, Any], *, image_needed: bool) -> dict[str, 
     return {**given, "image": image, "pull": given["pull"] or "missing"}
 
 
-def build_job_image(job: "JobFile", folder: str, *, quiet: bool) -> None:
+def build_job_image(job: "AnyJobFile", folder: str, *, quiet: bool) -> None:
     """Build the Dockerfile in the folder, under the name of the job's image."""
     from smlocal.engine.build import build_image
     from smlocal.engine.docker import connect
+    from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 
+    if not isinstance(job, JobFile):
+        raise click.UsageError("--build is for CreateTrainingJob requests, which have one image: build it first.")
     specification = job.request.AlgorithmSpecification
     image = (specification.TrainingImage if specification is not None else None) or ""
     if "@" in image:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from smlocal.api.overrides import Overrides
     from smlocal.errors import JobFileMissingError
     from smlocal.jobfile.document import Document
-    from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
+    from smlocal.platforms.job_files import AnyJobFile
 
 JOB_FILE_ENDINGS = (".yaml", ".yml", ".json")
 
@@ -112,13 +112,13 @@ def override_options(command: Callable[..., Any], *, without: AbstractSet[str] =
     return command
 
 
-def read_job_options(given: dict[str, Any]) -> tuple["JobFile", str]:
-    """The validated job and its name."""
-    from smlocal.api.job_source import read_document
+def read_job_options(given: dict[str, Any]) -> "tuple[AnyJobFile, str]":
+    """The validated job, of any platform, and its name."""
+    from smlocal.api.job_source import read_any
 
     path = given["job"]
     document, overrides = asked_document(given)
-    return read_document(
+    return read_any(
         document, overrides, path=path, fill_in=path is None, strict=given["strict"], on_message=said(given)
     )
 
@@ -141,6 +141,10 @@ def asked_document(given: dict[str, Any]) -> "tuple[Document, Overrides]":
             document = read_file(path)
         except JobFileMissingError as error:
             raise _with_image_remedy(error, path) from error
+    from smlocal.platforms.job_files import is_of_second_platform
+
+    if is_of_second_platform(document.data):
+        return document, overrides  # the configuration file is about CreateTrainingJob requests
     use_described_request(document, said(given))
     if defaults is not None:
         from smlocal.api.overrides import apply_defaults

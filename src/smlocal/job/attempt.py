@@ -2,7 +2,7 @@
 
 import errno
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
@@ -66,6 +66,8 @@ class Attempt:
     explanation: str | None = None
     """What really happened, if the service would only report an internal error."""
     hints: list[str] = field(default_factory=list)
+    marks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Labels of the containers, by host, in addition to the usual ones."""
 
     def __post_init__(self) -> None:
         context = self.context
@@ -147,6 +149,7 @@ class Attempt:
             events=context.events,
             reporter=context.reporter,
             delivery=self.delivery,
+            marks=self.marks.get(host.host.name, {}),
             environment={} if self.credentials is None else self.credentials.environment,
         )
         return self.runs[host.host.name]
@@ -246,7 +249,7 @@ class Attempt:
             # Stored requests come first: a stop that was stored before a container ended is not a failure.
             self._handle(stored.read(), watch)
             if event is not None and not isinstance(event, Woken):
-                self._record_defect(event)
+                self.record_defect(event)
                 self._handle([event], watch)
             self._handle(self.faults.due(time.monotonic()), watch)
             watch.ended = {name for name, run in self.runs.items() if run.container.exited}
@@ -277,11 +280,11 @@ class Attempt:
                     context.record(INTERRUPTION, {})
                     context.phases.enter(JobPhase.INTERRUPTED, PhaseMessage.INTERRUPTED)
                 case Terminate(hosts=hosts):
-                    self._signal("SIGTERM", hosts)
+                    self.send("SIGTERM", hosts)
                 case Kill(hosts=hosts):
-                    self._signal("SIGKILL", hosts)
+                    self.send("SIGKILL", hosts)
 
-    def _signal(self, signal: str, hosts: tuple[str, ...]) -> None:
+    def send(self, signal: str, hosts: tuple[str, ...]) -> None:
         """Signal PID 1 of each host. If that fails, the thread that waits for the container notices why."""
         for host in hosts:
             failure = None
@@ -291,7 +294,8 @@ class Attempt:
                 failure = error.sentence
             self.context.record(SIGNAL, {"Host": host, "Signal": signal, "Error": failure})
 
-    def _record_defect(self, event: Event) -> None:
+    def record_defect(self, event: Event) -> None:
+        """Note in the history that a thread of smlocal has died."""
         if isinstance(event, ThreadDied):
             from traceback import format_exception
 

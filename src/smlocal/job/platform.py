@@ -44,6 +44,11 @@ class BesideJob(Protocol):
 class Platform(Protocol):
     """One platform, for which jobs are written."""
 
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """The kinds of documents that its answer needs, in addition to the usual ones."""
+        ...
+
     def prepare_recorded(
         self, recorded: Mapping[str, Any], record: JobRecord, *, home: str, engine: Engine, reporter: Reporter
     ) -> Prepared:
@@ -82,8 +87,8 @@ class Platform(Protocol):
         """The metrics that a request wants from the logs."""
         ...
 
-    def docker_command(self, plan: JobPlan) -> str:
-        """What starts a failed job again by hand. Needs the job's folder."""
+    def docker_command(self, plan: JobPlan) -> str | None:
+        """What starts a failed job again by hand. Needs the job's folder. None: nothing does."""
         ...
 
     def usage(self, plan: JobPlan, killed: Collection[str]) -> dict[str, Any] | None:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import field, replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from smlocal.contract.failures import INTERNAL_ERROR, input_failure
@@ -13,14 +14,14 @@ from smlocal.engine.interface import Engine
 from smlocal.errors import ArtifactError, EngineError, HomeUnusableError, JobUnrecordedError, MachineNotReadyError
 from smlocal.job import details
 from smlocal.job.attempt import HOME_FULL, Attempt
-from smlocal.job.container_events import unexpected_error
+from smlocal.job.container_events import ContainerExited, unexpected_error
 from smlocal.job.context import Context, new_token
 from smlocal.job.control.requests import StoredRequests
 from smlocal.job.control.stop_requests import StopRequests
 from smlocal.job.decide.faults import Faults
 from smlocal.job.decide.restarts import Restart, RestartPolicy
 from smlocal.job.documents import JOB, LOCAL, PLAN, RECALL, REPORT_FILES, REQUEST
-from smlocal.job.event_kinds import FAULT, RESTART
+from smlocal.job.event_kinds import CREDENTIALS, FAULT, RESTART
 from smlocal.job.finish.cleanup import clear_disk, clear_engine
 from smlocal.job.finish.collect import collect_artifacts, restore_ownership
 from smlocal.job.finish.describe import describe_job
@@ -47,6 +48,8 @@ from smlocal.store.lease import Lease
 from smlocal.store.records import LeftOnEngine
 
 if TYPE_CHECKING:
+    from smlocal.job.control.found_containers import FoundContainers
+    from smlocal.job.control.history import Past
     from smlocal.job.credential_endpoint import CredentialEndpoint
 
 DISK_FULL = input_failure("Artifact upload failed:Insufficient disk space")
@@ -94,7 +97,7 @@ def supervise(
             context.phases.begin()
 
         answer = _run_to_the_end(prepared, documents, context, begin)
-    return Result(answer=answer, status=JobStatus(answer["TrainingJobStatus"]), signal=requests.signal)
+    return Result(answer=answer, status=store.get(plan.name).status, signal=requests.signal)
 
 
 def supervise_submitted(
@@ -120,7 +123,7 @@ def _run_to_the_end(
     """Returns the last describe answer. `begin` is called when the copies of the documents are written."""
     plan, store = prepared.plan, context.store
     directory = store.directory(plan.name)
-    supervisor = Supervisor(
+    supervisor = supervisor_of(plan.platform)(
         context=context, plan=plan, pull_refused=prepared.pull_refused, credentials=prepared.credentials
     )
 
@@ -255,13 +258,57 @@ class Supervisor:
         elif self.attempt.ran:
             self._upload()
 
+    def resume(self, past: "Past", found: "FoundContainers", phase: JobPhase) -> None:
+        """Continue the attempt with the containers that were found."""
+        attempt, grace = self.attempt, past.grace
+        attempt.outcome = past.outcome
+        if len(found.hosts) < len(self.plan.hosts):  # training had not begun, or containers were removed
+            if not attempt.over:
+                why = f"smlocal was killed or the machine stopped in phase {phase}"
+                attempt.fail(INTERNAL_ERROR, why)
+            self.after_training()
+            return
+        for host in attempt.plan.hosts:
+            run = attempt.host_run(host)
+            run.logged_before = past.logged.get(run.name, 0)
+            run.take_over(found.hosts[run.name].id, running=found.hosts[run.name].running)
+            run.complete_log()
+        self._reopen_credentials()
+        if not attempt.over and found.ended_with_the_engine:
+            attempt.ran = True
+            attempt.fail(INTERNAL_ERROR, "the engine was restarted while the job had no supervisor")
+            self.after_training()
+            return
+        if self.plan.fed and not attempt.over:
+            # Readers of FIFOs saw a false end of file when the first supervisor died.
+            attempt.fail(INTERNAL_ERROR, "smlocal was killed while it streamed Pipe channels")
+            grace = self.plan.stop.peer_grace
+        # In the order in which they ended: it decides whose failure came first.
+        ended = [
+            ContainerExited(container=name, exit_code=host.state.exit_code, oom_killed=host.state.oom_killed)
+            for name, host in sorted(found.hosts.items(), key=lambda item: item[1].state.finished_at)
+            if not host.running
+        ]
+        attempt.resume_watching(past, ended, grace)
+        for run in attempt.runs.values():
+            run.complete_log()
+        self.after_training()
+
+    def decide(self) -> tuple[Ending, str | None]:
+        """How the job ends, and the reason in the platform's words."""
+        return self.platform.ending(self.attempt.outcome, self._failure_file())
+
+    def more_results(self) -> dict[str, Any]:
+        """Members of the `Local` block that only jobs of this platform have."""
+        return {}
+
     def finish(self) -> None:
         """Decide how the job ended and store that; clean up; only then end the job."""
         if not self.ends_marked:
             self.results.notes += mark_ends(self.plan, self._cancelled)
         if self.rules is not None:
             self._end_rules(self.rules)
-        ended, reason = self.platform.ending(self.attempt.outcome, self._failure_file())
+        ended, reason = self.decide()
         release_space(self.context.store.directory(self.plan.name))
         self.results.metrics = self.metrics.finish()
         if self.attempt.ran and (ended.status is JobStatus.FAILED or self.context.reporter.verbose):
@@ -283,6 +330,15 @@ class Supervisor:
                 details=[f"{ended.status}{f': {reason}' if reason else ''}", error.sentence, *error.details],
                 remedy=[f"Free some space there, then: smlocal describe {self.plan.name}"],
             ) from error
+
+    def _reopen_credentials(self) -> None:
+        """Serve credentials at the address that the containers know."""
+        if self.credentials is None:
+            return
+        context = self.context
+        recorded = [event.data for event in context.store.events(context.job) if event.kind == CREDENTIALS]
+        if recorded and isinstance(recorded[-1], Mapping):
+            self.credentials.reopen(recorded[-1])
 
     def _attempt(self, plan: JobPlan, faults: Faults, hints: list[str]) -> Attempt:
         return Attempt(
@@ -410,7 +466,7 @@ class Supervisor:
     def _store_decision(self, ended: Ending, reason: str | None) -> None:
         """If this supervisor dies while it cleans up, the next one has nothing to decide."""
         block = local_block(self.plan, self.attempt, self.results, policy=self.policy, ended=ended, reason=reason)
-        self.context.store.put_document(self.plan.name, LOCAL, block)
+        self.context.store.put_document(self.plan.name, LOCAL, {**block, **self.more_results()})
 
     def _delete_replaced(self, ended: Ending) -> None:
         artifacts = self.results.artifacts
@@ -455,6 +511,12 @@ class Supervisor:
             in_container=folders.failure,
             here=self.plan.engine.local,
         )
+
+
+def supervisor_of(platform: str) -> type[Supervisor]:
+    """The class of the supervisors of a platform's jobs, by the name of its folder."""
+    found: type[Supervisor] = import_module(f"smlocal.platforms.{platform}.supervisor").SUPERVISOR
+    return found
 
 
 def remember_left(store: Store, plan: JobPlan) -> None:

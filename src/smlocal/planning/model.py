@@ -63,6 +63,17 @@ class PipePlan:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ProgramPlan:
+    """What one host runs, where hosts of a job run different things."""
+
+    image: str
+    entrypoint: tuple[str, ...] | None
+    """None for the image's own."""
+    command: tuple[str, ...] | None
+    """None for the image's own."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class HostPlan:
     """One container and everything in it."""
 
@@ -85,6 +96,8 @@ class HostPlan:
     neuron: tuple[str, ...] = ()
     """Neuron devices, such as `/dev/neuron0`."""
     limits: Limits = field(default_factory=Limits)
+    program: ProgramPlan | None = None
+    """None: that of the job."""
 
     @property
     def gpus(self) -> int:

@@ -14,6 +14,7 @@ import pytest
 from smlocal.api.job_source import read_source
 from smlocal.api.overrides import Overrides
 from smlocal.job.control.orphans import ensure_supervised
+from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 from smlocal.platforms.sagemaker.submit import submit
 from smlocal.store.lease import supervised
 from smlocal.submission.scheduler import Scheduler
@@ -46,6 +47,7 @@ def submitted(life: Any) -> Submit:
             **members,
         }
         job, _ = read_source(request, Overrides(), strict=False)
+        assert isinstance(job, JobFile)
         return submit(job, name=name, store=life.store).name
 
     return record

@@ -4,6 +4,7 @@ import pytest
 
 from smlocal.api.job_source import read_source
 from smlocal.errors import ChannelUnknownError
+from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 
 REQUEST: dict[str, Any] = {
     "AlgorithmSpecification": {"TrainingImage": "image", "TrainingInputMode": "File"},
@@ -31,9 +32,11 @@ def test_a_mistyped_channel_is_refused(name: str, meant: str) -> None:
 @pytest.mark.parametrize("name", ["validation", "shard-2", "metadata", "labels"])
 def test_another_channel_is_added(name: str) -> None:
     job, _ = read_source(REQUEST, {"channels": {name: "."}}, strict=False)
+    assert isinstance(job, JobFile)
     assert [each["ChannelName"] for each in job.raw["InputDataConfig"]] == ["train", "shard-1", "data", name]
 
 
 def test_channels_of_a_job_without_channels_may_be_similar() -> None:
     job, _ = read_source(None, {"image": "image", "channels": {"train": ".", "trains": "."}}, strict=False)
+    assert isinstance(job, JobFile)
     assert len(job.raw["InputDataConfig"]) == 2

@@ -8,6 +8,7 @@ import pytest
 
 from smlocal.api.job_source import read_source
 from smlocal.api.overrides import Overrides
+from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 from smlocal.platforms.sagemaker.submit import submit
 from smlocal.store.jobs import Store
 from smlocal.store.records import JobRecord
@@ -58,6 +59,7 @@ def submitted(store: Store) -> Callable[..., JobRecord]:
         job, _ = read_source(
             {key: value for key, value in request.items() if value is not None}, Overrides(), strict=True
         )
+        assert isinstance(job, JobFile)
         return submit(job, name=name, store=store, limit=limit)
 
     return make

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from smlocal.contract.listing import Listing
     from smlocal.planning.model import HostPlan, JobPlan, PipePlan, TreePlan
     from smlocal.planning.rules import RulePlan
-    from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
+    from smlocal.platforms.job_files import AnyJobFile
 
 _COLUMN = 13
 _FILE_COLUMN = 38
@@ -70,7 +70,7 @@ def command(*, recorded: str | None, as_json: bool, script: bool, texts: tuple[s
         _print_rows([("By hand", "smlocal plan --script prints this job as a script of docker commands")])
 
 
-def _read_recorded(recorded: str, given: dict[str, Any]) -> "tuple[JobFile, str]":
+def _read_recorded(recorded: str, given: dict[str, Any]) -> "tuple[AnyJobFile, str]":
     from smlocal.api.job_names import resolve_job_name
     from smlocal.api.recorded_job import read_recorded
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from smlocal.cli.terminal.screen import Screen
     from smlocal.errors import StandardOutputError
     from smlocal.job.supervisor import Result
-    from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
+    from smlocal.platforms.job_files import AnyJobFile
 
 EXIT_CODES = {"Completed": 0, "Failed": 1, "Stopped": 4}
 _SIGNALLED = 128
@@ -85,14 +85,14 @@ def command(*, ci: str | None, **given: Any) -> int:
     """
     file = given["job"] if given["job"] != "-" else None
 
-    def read() -> "tuple[JobFile, str]":
+    def read() -> "tuple[AnyJobFile, str]":
         return read_job_options(with_built_image(given, image_needed=given["job"] is None))
 
     return run_job(read, given, ci=ci, title="run", file=file)
 
 
 def run_job(
-    read: "Callable[[], tuple[JobFile, str]]",
+    read: "Callable[[], tuple[AnyJobFile, str]]",
     given: dict[str, Any],
     *,
     ci: str | None,
@@ -120,7 +120,7 @@ def run_job(
 
 
 def _run(
-    job: "JobFile",
+    job: "AnyJobFile",
     name: str,
     given: dict[str, Any],
     *,

@@ -91,10 +91,14 @@ def _new(
     from smlocal.api.shell import shell_in_new_container
     from smlocal.cli.terminal.progress_mode import chosen_mode
     from smlocal.cli.terminal.screen import Screen
+    from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 
     screen = Screen(output_to=sys.stderr.fileno(), mode=chosen_mode(None, quiet=False))
     if name is None:
-        job, name = read_job_options({**given, "job": subject})
+        read, name = read_job_options({**given, "job": subject})
+        if not isinstance(read, JobFile):
+            raise click.UsageError("A new container is made for CreateTrainingJob requests only.")
+        job = read
     else:
         from smlocal.api.recorded_job import read_recorded
 

@@ -2,20 +2,17 @@
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from smlocal.artifacts.atomic_write import remove_partial
-from smlocal.contract.failures import INTERNAL_ERROR
 from smlocal.contract.statuses import Ending, JobPhase, JobStatus, PhaseMessage
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError, MachineNotReadyError
-from smlocal.job.container_events import ContainerExited
-from smlocal.job.control.found_containers import FoundContainers, find_containers, hosts_with_containers
+from smlocal.job.control.found_containers import find_containers, hosts_with_containers
 from smlocal.job.control.history import Past, read_past
 from smlocal.job.control.stop_requests import StopSignals
 from smlocal.job.documents import DECISION, JOB, LOCAL, NOT_ADOPTED, RECALL
-from smlocal.job.event_kinds import CREDENTIALS
 from smlocal.job.finish.cleanup import clear_disk, clear_engine
 from smlocal.job.finish.collect import restore_ownership
 from smlocal.job.finish.job_folder import release_space, write_copies
@@ -24,7 +21,7 @@ from smlocal.job.finish.replaced import delete_replaced
 from smlocal.job.finish.unpacked import keep_unpacked
 from smlocal.job.platform import platform_named
 from smlocal.job.reporter import Reporter
-from smlocal.job.supervisor import Supervisor, end_job, make_context, remember_left
+from smlocal.job.supervisor import Supervisor, end_job, make_context, remember_left, supervisor_of
 from smlocal.planning.model import JobPlan
 from smlocal.planning.recall import recall
 from smlocal.store.jobs import Store
@@ -116,7 +113,7 @@ def _continue(store: Store, plan: JobPlan, engine: Engine, requests: StopSignals
     record, transitions, past = store.get(name), store.transitions(name), read_past(store.events(name))
     context = make_context(name, engine=engine, store=store, reporter=Reporter(), stop_requests=requests)
     context.stored_requests.events_read = past.events_read
-    supervisor = Supervisor(
+    supervisor = supervisor_of(plan.platform)(
         context=context,
         plan=plan,
         credentials=_credentials(plan, engine),
@@ -134,7 +131,7 @@ def _continue(store: Store, plan: JobPlan, engine: Engine, requests: StopSignals
 
     def resume() -> None:
         supervisor.begin_rules(first=False)
-        _resume(supervisor, past, found, record.phase)
+        supervisor.resume(past, found, record.phase)
 
     supervisor.run_and_finish(resume)
 
@@ -145,16 +142,6 @@ def _credentials(plan: JobPlan, engine: Engine) -> "CredentialEndpoint | None":
     from smlocal.job.credential_endpoint import CredentialEndpoint  # few jobs have one
 
     return CredentialEndpoint.of(plan, engine)
-
-
-def _reopen_credentials(supervisor: Supervisor) -> None:
-    """Serve credentials at the address that the containers know."""
-    if supervisor.credentials is None:
-        return
-    context = supervisor.context
-    recorded = [event.data for event in context.store.events(context.job) if event.kind == CREDENTIALS]
-    if recorded and isinstance(recorded[-1], Mapping):
-        supervisor.credentials.reopen(recorded[-1])
 
 
 def _count_attempts(supervisor: Supervisor, past: Past) -> None:
@@ -171,40 +158,3 @@ def _seconds_of_training(transitions: Sequence[Transition], ended: float | None)
         for transition in transitions
         if transition.status is JobPhase.TRAINING
     ]
-
-
-def _resume(supervisor: Supervisor, past: Past, found: FoundContainers, phase: JobPhase) -> None:
-    """Continue the attempt with the containers that were found."""
-    attempt, grace = supervisor.attempt, past.grace
-    attempt.outcome = past.outcome
-    if len(found.hosts) < len(supervisor.plan.hosts):  # training had not begun, or containers were removed
-        if not attempt.over:
-            why = f"smlocal was killed or the machine stopped in phase {phase}"
-            attempt.fail(INTERNAL_ERROR, why)
-        supervisor.after_training()
-        return
-    for host in attempt.plan.hosts:
-        run = attempt.host_run(host)
-        run.logged_before = past.logged.get(run.name, 0)
-        run.take_over(found.hosts[run.name].id, running=found.hosts[run.name].running)
-        run.complete_log()
-    _reopen_credentials(supervisor)
-    if not attempt.over and found.ended_with_the_engine:
-        attempt.ran = True
-        attempt.fail(INTERNAL_ERROR, "the engine was restarted while the job had no supervisor")
-        supervisor.after_training()
-        return
-    if supervisor.plan.fed and not attempt.over:
-        # Readers of FIFOs saw a false end of file when the first supervisor died.
-        attempt.fail(INTERNAL_ERROR, "smlocal was killed while it streamed Pipe channels")
-        grace = supervisor.plan.stop.peer_grace
-    # In the order in which they ended: it decides whose failure came first.
-    ended = [
-        ContainerExited(container=name, exit_code=host.state.exit_code, oom_killed=host.state.oom_killed)
-        for name, host in sorted(found.hosts.items(), key=lambda item: item[1].state.finished_at)
-        if not host.running
-    ]
-    attempt.resume_watching(past, ended, grace)
-    for run in attempt.runs.values():
-        run.complete_log()
-    supervisor.after_training()

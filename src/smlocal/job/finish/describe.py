@@ -10,9 +10,9 @@ from smlocal.store.jobs import Store
 
 def describe_job(store: Store, name: str, *, service: bool = False) -> dict[str, Any]:
     """The answer of `smlocal describe NAME`; with `service`, only what the platform itself would answer."""
-    stored = store.read(name, (REQUEST, LOCAL, RULES))
+    platform = platform_named(store.get(name).platform)
+    stored = store.read(name, (REQUEST, LOCAL, RULES, *platform.documents))
     record, request, local = stored.record, stored.documents[REQUEST], stored.documents.get(LOCAL, {})
-    platform = platform_named(record.platform)
     answer = platform.describe(stored)
     if not service:
         answer["Local"] = {

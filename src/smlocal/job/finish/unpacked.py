@@ -39,7 +39,7 @@ def keep_unpacked(plan: JobPlan) -> list[str]:
     """
     failures = []
     for host in plan.hosts:
-        for path in (plan.folders.model, plan.folders.output_data):
+        for path in filter(None, (plan.folders.model, plan.folders.output_data)):
             copied = spool(plan, host.host.name, path)
             source = copied if os.path.exists(copied + INDEX) else host_directory(plan, host) + plan.folders.below(path)
             try:

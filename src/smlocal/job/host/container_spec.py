@@ -15,13 +15,13 @@ def container_spec(
     environment: Mapping[str, str] = {},
 ) -> ContainerSpec:
     """The container of a host. `environment`: variables that those of the plan override."""
-    network = plan.network
+    network, program = plan.network, host.program or plan
     return ContainerSpec(
         name=host.container,
-        image=plan.image,
+        image=program.image,
         labels=labels,
-        entrypoint=plan.entrypoint,
-        command=plan.command,
+        entrypoint=program.entrypoint,
+        command=program.command,
         environment={**environment, **host.environment},
         hostname=host.hostname,
         mounts=mounts,

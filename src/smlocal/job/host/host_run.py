@@ -40,6 +40,8 @@ class HostRun:
     delivery: Delivery
     environment: Mapping[str, str] = field(default_factory=dict)
     """Variables that are not in the plan. Those of the plan override them."""
+    marks: Mapping[str, str] = field(default_factory=dict)
+    """Labels of the container, in addition to those of the host."""
     standard_input: bool = False
     """For a person: standard input stays open."""
     terminal: bool = False
@@ -172,7 +174,7 @@ class HostRun:
         spec = container_spec(
             self.plan,
             host,
-            labels={**self.labels, **gpus},
+            labels={**self.labels, **gpus, **self.marks},
             mounts=(*self._mounts, *_mounts_of(self.staged), *self._late_names_mounts()),
             environment=self.environment,
         )

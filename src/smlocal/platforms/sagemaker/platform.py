@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 class SageMaker:
     """What SageMaker decides about its jobs. A command imports only what it uses of it."""
 
+    documents: tuple[str, ...] = ()
+    """The answer needs no other documents than those of every job."""
+
     def prepare_recorded(
         self, recorded: Mapping[str, Any], record: "JobRecord", *, home: str, engine: "Engine", reporter: "Reporter"
     ) -> "Prepared":

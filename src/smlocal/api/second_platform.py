@@ -1,0 +1,48 @@
+"""Overrides of a job file of AI Platform Training or of a custom job: only settings of this machine."""
+
+import os
+from typing import TYPE_CHECKING
+
+from smlocal.errors import UsageRefusedError
+
+if TYPE_CHECKING:
+    from smlocal.api.overrides import Overrides
+    from smlocal.jobfile.document import Document
+
+_PLACES = {
+    "pull": ("Local", "Pull"),
+    "keep": ("Local", "Keep"),
+    "output": ("Local", "Output"),
+}
+
+
+def apply_local_overrides(document: "Document", given: "Overrides") -> str | None:
+    """Change the document; returns the name that was given. What is for another platform's requests is refused."""
+    name: str | None = None
+    refused = []
+    for option, value in given.items():
+        if value is None or value is False or value == {}:
+            continue
+        if option == "name":
+            name = str(value)
+        elif option in _PLACES:
+            path = os.path.abspath(str(value)) if option == "output" else value
+            document.set(_PLACES[option], path)
+        elif option == "allow_cpu":
+            document.set(("Local", "AllowCpu"), True)
+        elif option == "gpus":
+            from smlocal.contract.gpus import read_gpus
+
+            document.set(("Local", "Gpus"), read_gpus(value) if isinstance(value, str) else value)
+        elif option == "sources" and isinstance(value, dict):
+            for location, folder in value.items():
+                document.set(("Local", "Sources", location), os.path.abspath(os.fspath(folder)))
+        else:
+            refused.append(option)
+    if refused:
+        flags = ", ".join(f"--{option.replace('_', '-')}" for option in refused)
+        raise UsageRefusedError(
+            f"{document.name} is no CreateTrainingJob request, and {flags} would change one",
+            remedy=["Write it into the job file."],
+        )
+    return name

@@ -1,0 +1,61 @@
+"""What the service would answer about a stored job."""
+
+import time
+from typing import Any, Final
+
+from smlocal.contract.statuses import JobPhase, JobStatus
+from smlocal.job.documents import JOB, REQUEST
+from smlocal.platforms.ai_platform.describe import JobFacts, describe
+from smlocal.platforms.ai_platform.identity import job_region
+from smlocal.platforms.ai_platform.lifecycle.job_states import JobState
+from smlocal.platforms.ai_platform.model.members import JobKind
+from smlocal.platforms.ai_platform.run.stored_lifecycle import LIFECYCLE
+from smlocal.platforms.ai_platform.shape import job_kinds
+from smlocal.store.records import JobRecord, StoredJob
+
+DOCUMENTS: Final = (LIFECYCLE, JOB)
+_ERROR_DELAY: Final = 60.0
+_STATES: Final = {
+    JobStatus.COMPLETED: JobState.SUCCEEDED,
+    JobStatus.FAILED: JobState.FAILED,
+    JobStatus.STOPPING: JobState.CANCELLING,
+    JobStatus.STOPPED: JobState.CANCELLED,
+}
+
+
+def state_of(record: JobRecord) -> JobState:
+    """The state of a job."""
+    if record.status in _STATES:
+        return _STATES[record.status]
+    if record.phase is JobPhase.PENDING:
+        return JobState.QUEUED
+    return JobState.RUNNING if record.phase is JobPhase.TRAINING else JobState.PREPARING
+
+
+def state_word(record: JobRecord, kind: JobKind) -> str:
+    """The state in the words of the job's kind."""
+    state = state_of(record)
+    return state.value if kind is JobKind.TRAINING_JOB else state.of_custom_job
+
+
+def answer_of(stored: StoredJob) -> dict[str, Any]:
+    """The Job or CustomJob. The error of a job appears about a minute after its end."""
+    record, request = stored.record, stored.documents[REQUEST]
+    kind = next(iter(job_kinds(request)))
+    local = ((stored.documents.get(JOB) or {}).get("Data") or {}).get("Local") or {}
+    lifecycle = stored.documents.get(LIFECYCLE) or {}
+    error = lifecycle.get("Error") or {}
+    delay = float(local.get("ErrorDelaySeconds", _ERROR_DELAY))
+    is_late = record.ended is None or time.time() >= record.ended + delay
+    shown = record.status.terminal and is_late
+    facts = JobFacts(
+        job=record.name,
+        state=state_word(record, kind),
+        created=record.created,
+        updated=record.modified,
+        started=record.started,
+        ended=record.ended if record.status.terminal else None,
+        message=(record.failure_reason or error.get("message", "")) if shown else "",
+        code=error.get("code") if shown else None,
+    )
+    return describe(kind, request, facts, region=job_region(kind, request, stated=local.get("Region")))

@@ -1,0 +1,5 @@
+"""The name of the platform."""
+
+from typing import Final
+
+NAME: Final = "ai_platform"

@@ -1,0 +1,100 @@
+"""AI Platform Training and custom jobs as a platform of jobs."""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from smlocal.platforms.ai_platform.answer import DOCUMENTS
+
+if TYPE_CHECKING:
+    from smlocal.contract.failures import Failure
+    from smlocal.contract.metrics.metric_values import MetricDefinition
+    from smlocal.contract.statuses import Ending
+    from smlocal.engine.interface import Engine
+    from smlocal.job.decide.attempt_outcome import AttemptOutcome
+    from smlocal.job.platform import BesideJob, JobContext, Platform
+    from smlocal.job.prepared import Prepared
+    from smlocal.job.reporter import Reporter
+    from smlocal.planning.model import JobPlan
+    from smlocal.store.records import JobRecord, StoredJob
+
+
+class AiPlatform:
+    """What this platform decides about its jobs."""
+
+    documents: Final = DOCUMENTS
+    """Which documents of a job its answer is made from, in addition to the request."""
+
+    def prepare_recorded(
+        self, recorded: Mapping[str, Any], record: "JobRecord", *, home: str, engine: "Engine", reporter: "Reporter"
+    ) -> "Prepared":
+        """Prepare a job that was recorded and never begun."""
+        from smlocal.platforms.ai_platform.prepare.job_preparation import prepare_recorded
+
+        return prepare_recorded(recorded, record, home=home, engine=engine, reporter=reporter)
+
+    def plan_again(self, recorded: Mapping[str, Any], old: "JobPlan", *, home: str, engine: "Engine") -> "JobPlan":
+        """The complete plan of a recorded job."""
+        from smlocal.platforms.ai_platform.prepare.job_preparation import plan_again
+
+        return plan_again(recorded, old, home=home, engine=engine)
+
+    def plan_document(self, plan: "JobPlan") -> dict[str, Any]:
+        """The document of `smlocal plan --json`."""
+        from smlocal.platforms.ai_platform.planning.document import plan_document
+
+        return plan_document(plan)
+
+    def for_attempt(self, plan: "JobPlan", number: int) -> "JobPlan":  # noqa: ARG002 - nothing in it says the number
+        """The same plan."""
+        return plan
+
+    def begin_rules(self, plan: "JobPlan", context: "JobContext", *, first: bool) -> "BesideJob | None":  # noqa: ARG002 - there are none
+        """Nothing is evaluated beside these jobs."""
+        return None
+
+    def ending(self, outcome: "AttemptOutcome", failure_file: bytes) -> "tuple[Ending, str | None]":  # noqa: ARG002 - the lifecycle decides
+        """Of a job that smlocal could not run: the lifecycle decides about all others."""
+        from smlocal.contract.statuses import FAILED
+        from smlocal.platforms.ai_platform.run.reasons import reason_of
+
+        return FAILED, reason_of(None, "")
+
+    def reason(self, failure: "Failure") -> str:
+        """A failure that no program caused."""
+        from smlocal.platforms.ai_platform.run.reasons import reason_of
+
+        return reason_of(None, failure.message)
+
+    def host_names(self, record: "JobRecord", request: Callable[[], Mapping[str, Any]]) -> list[str]:
+        """`master-0`, `workerpool0-0` and so on."""
+        from smlocal.platforms.ai_platform.replicas import replicas
+        from smlocal.platforms.ai_platform.shape import job_kinds
+
+        given = request()
+        kind = next(iter(job_kinds(given)))
+        return [f"{each.group}-{each.index}" for each in replicas(kind, given, job=record.name)]
+
+    def metrics(self, request: Mapping[str, Any]) -> "tuple[MetricDefinition, ...]":  # noqa: ARG002 - there are none
+        """The service finds no metrics in logs."""
+        return ()
+
+    def docker_command(self, plan: "JobPlan") -> str | None:  # noqa: ARG002 - there is none
+        """Several containers are no command."""
+        return None
+
+    def usage(self, plan: "JobPlan", killed: Collection[str]) -> dict[str, Any] | None:  # noqa: ARG002 - see below
+        """There is no advice on machine types; the series are in the job's folder."""
+        return None
+
+    def describe(self, stored: "StoredJob") -> dict[str, Any]:
+        """The Job or CustomJob."""
+        from smlocal.platforms.ai_platform.answer import answer_of
+
+        return answer_of(stored)
+
+    def request_only(self, request: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002 - nothing is left out
+        """The answer has the whole request."""
+        return {}
+
+
+PLATFORM: "Final[Platform]" = AiPlatform()

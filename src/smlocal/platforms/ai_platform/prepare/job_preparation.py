@@ -1,0 +1,214 @@
+"""From a validated job to its plan: look at the machine once, then compute."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from smlocal.engine.interface import Engine
+from smlocal.errors import ImagePullError, SourceMissingError, TooManyHostsError
+from smlocal.job.documents import STRICT
+from smlocal.job.prepare.image_pull import check_architecture, pull_image
+from smlocal.job.prepare.machine_size import machine_facts
+from smlocal.job.prepare.network_choice import choose_network
+from smlocal.job.prepare.output_folders import DEFAULT_OUTPUT, folder_at
+from smlocal.job.prepared import Prepared
+from smlocal.job.reporter import Reporter
+from smlocal.jobfile.document import Document
+from smlocal.planning.facts import EngineFacts, GpuFacts, ImageFacts
+from smlocal.planning.gpus import wants_gpus
+from smlocal.planning.limits import wants_limits
+from smlocal.planning.model import JobPlan
+from smlocal.platforms.ai_platform.identity import job_region
+from smlocal.platforms.ai_platform.jobfile.job_file import JobFile, read_job
+from smlocal.platforms.ai_platform.locations import BucketFolder, bucket_folders
+from smlocal.platforms.ai_platform.planning.build import build_plan, host_of
+from smlocal.platforms.ai_platform.planning.facts import Facts
+from smlocal.platforms.ai_platform.replicas import Replica, replicas
+from smlocal.sources.local_path import local_path
+from smlocal.store.records import JobRecord
+
+
+def prepare(
+    job: JobFile,
+    *,
+    name: str,
+    home: str,
+    engine: Engine,
+    reporter: Reporter,
+    strict: bool,  # noqa: ARG001 - the same for all platforms; reading the job file was strict already
+    run_id: str | None = None,
+) -> Prepared:
+    """Check everything that can be checked before the job is made. What is wrong is an error.
+
+    `run_id`: of a job that is already recorded.
+    """
+    planned = replicas(job.kind, job.request, job=name)
+    _check_count(planned, most=job.local.MaxHosts)
+    buckets = _buckets(job, name)
+    facts = engine.facts()
+    gpus = _gpu_facts(job, planned, engine, facts)
+    images: dict[str, ImageFacts | None] = {}
+    for image in dict.fromkeys(each.image for each in planned):
+        found, refused = pull_image(engine, image, job.local.Pull, reporter)
+        if refused is not None:
+            raise ImagePullError(refused)
+        check_architecture(image, found, facts)
+        images[image] = found
+    _try_accelerators(job, planned, gpus, engine)
+    plan = _plan(
+        job,
+        planned,
+        facts,
+        engine,
+        images=images,
+        buckets=buckets,
+        name=name,
+        home=home,
+        gpus=gpus,
+        run_id=run_id,
+        making=True,
+    )
+    return Prepared(
+        plan=plan,
+        job={"Data": job.document.data, "File": job.document.name, "Directory": job.document.directory},
+    )
+
+
+def prepare_recorded(
+    recorded: Mapping[str, Any], record: JobRecord, *, home: str, engine: Engine, reporter: Reporter
+) -> Prepared:
+    """Prepare a job that was recorded and never begun."""
+    strict = bool(recorded.get(STRICT))
+    job = read_job(_document(recorded), strict=strict)
+    return prepare(
+        job, name=record.name, home=home, engine=engine, reporter=reporter, strict=strict, run_id=record.run_id
+    )
+
+
+def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engine: Engine) -> JobPlan:
+    """The complete plan of a recorded job."""
+    job = read_job(_document(recorded), strict=False)
+    planned = replicas(job.kind, job.request, job=old.name)
+    images = {each.image: engine.image(each.image) for each in planned}
+    return _plan(
+        job,
+        planned,
+        engine.facts(),
+        engine,
+        images=images,
+        buckets=_buckets(job, old.name),
+        name=old.name,
+        home=home,
+        gpus=old.machine.gpus,
+        run_id=old.run_id,
+    )
+
+
+def plan_job(job: JobFile, *, name: str, home: str, engine: Engine) -> JobPlan:
+    """Only the plan: no image is pulled, and missing GPUs are no error."""
+    planned = replicas(job.kind, job.request, job=name)
+    facts = engine.facts()
+    images = {each.image: engine.image(each.image) for each in planned}
+    for image, found in images.items():
+        check_architecture(image, found, facts)
+    gpus = _gpu_facts(job, planned, engine, facts, required=False)
+    buckets = _buckets(job, name, make=False)
+    return _plan(job, planned, facts, engine, images=images, buckets=buckets, name=name, home=home, gpus=gpus)
+
+
+def _document(recorded: Mapping[str, Any]) -> Document:
+    return Document(dict(recorded["Data"]), name=recorded["File"], directory=recorded["Directory"])
+
+
+def _plan(
+    job: JobFile,
+    planned: tuple[Replica, ...],
+    engine_facts: EngineFacts,
+    engine: Engine,
+    *,
+    images: Mapping[str, ImageFacts | None],
+    buckets: tuple[BucketFolder, ...],
+    name: str,
+    home: str,
+    gpus: GpuFacts,
+    run_id: str | None = None,
+    making: bool = False,
+) -> JobPlan:
+    run_id = run_id or os.urandom(4).hex()
+    machine = machine_facts(gpus, engine_facts)
+    if wants_limits(job.local):
+        from smlocal.job.prepare.limit_checks import check_limits, try_ulimits, with_limit_facts  # few jobs have any
+
+        check_limits(job.local, job.document, machine)
+        machine = with_limit_facts(machine, engine, home=home)
+        if making:
+            try_ulimits(job.local, job.document, engine, planned[0].image)
+    network = choose_network(
+        len(planned), job.local, engine, engine_facts, isolated=False, run_id=run_id, remove_leftovers=making
+    )
+    facts = Facts(
+        engine=engine_facts,
+        machine=machine,
+        images=images,
+        buckets=buckets,
+        output=_output(job, name),
+        region=job_region(job.kind, job.request, stated=job.local.Region),
+        run_id=run_id,
+        job_directory=os.path.join(home, "jobs", name),
+        subnet=network.subnet,
+    )
+    return build_plan(job, facts, name=name)
+
+
+def _check_count(planned: tuple[Replica, ...], *, most: int) -> None:
+    if len(planned) > most:
+        raise TooManyHostsError(
+            f"{len(planned)} replicas would be {len(planned)} containers at once on this machine, and Local.MaxHosts is"
+            f" {most}",
+            remedy=["Use fewer, or raise Local.MaxHosts if this machine has enough memory."],
+        )
+
+
+def _output(job: JobFile, name: str) -> str:
+    """The folder for what the job writes to locations that no folder stands for."""
+    return os.path.join(folder_at(job.local.Output or os.path.abspath(DEFAULT_OUTPUT), job.document.directory), name)
+
+
+def _buckets(job: JobFile, name: str, *, make: bool = True) -> tuple[BucketFolder, ...]:
+    sources = {
+        key: os.path.abspath(local_path(path, job.document.directory)) for key, path in job.local.Sources.items()
+    }
+    for location, folder in sources.items():
+        if not os.path.isdir(folder):
+            raise SourceMissingError(
+                f"the folder for {location} does not exist: {folder}",
+                details=[f"{job.document.where(('Local', 'Sources', location))}   {location}"],
+                remedy=["Make it, or correct Local.Sources."],
+            )
+    found = bucket_folders(job.kind, job.request, sources=sources, output=_output(job, name))
+    for bucket in found if make else ():
+        if bucket.is_output:
+            os.makedirs(bucket.folder, exist_ok=True)
+    return found
+
+
+def _gpu_facts(
+    job: JobFile, planned: tuple[Replica, ...], engine: Engine, facts: EngineFacts, *, required: bool = True
+) -> GpuFacts:
+    hosts = [host_of(each, number) for number, each in enumerate(planned, start=1)]
+    if not wants_gpus(hosts, job.local):
+        return GpuFacts()
+    from smlocal.job.prepare.gpu_checks import check_gpu_count, find_gpus  # few jobs need any
+
+    gpus = find_gpus(engine, facts)
+    if required:
+        check_gpu_count(hosts, job.local, gpus)
+    return gpus
+
+
+def _try_accelerators(job: JobFile, planned: tuple[Replica, ...], gpus: GpuFacts, engine: Engine) -> None:
+    hosts = [host_of(each, number) for number, each in enumerate(planned, start=1)]
+    if wants_gpus(hosts, job.local):
+        from smlocal.job.prepare.gpu_checks import try_gpus
+
+        try_gpus(hosts, job.local, gpus, engine, planned[0].image)

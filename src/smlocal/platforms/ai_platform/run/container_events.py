@@ -1,0 +1,79 @@
+"""What happens to the containers of a job, in the words of the lifecycle."""
+
+from smlocal.engine.interface import Engine
+from smlocal.errors import EngineError, EngineLostError, EngineUnreachableError, MachineNotReadyError
+from smlocal.job.container_events import ContainerExited, ContainerLost, ThreadDied
+from smlocal.job.decide import events as job_events
+from smlocal.platforms.ai_platform.lifecycle import events
+from smlocal.quick_dataclass import dataclass
+
+_RUNTIME_ERROR = "OCI runtime"
+_NOT_FOUND = 404
+SIMULATED = "simulated by Local.Faults"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Container:
+    """The newest container of a replica."""
+
+    replica: str
+    """As the service calls it."""
+    number: int
+    id: str
+
+
+def of_host(event: ContainerExited | ContainerLost, container: Container, engine: Engine) -> events.Event:
+    """The end of a container."""
+    if isinstance(event, ContainerExited):
+        return events.ReplicaExited(
+            replica=container.replica,
+            number=container.number,
+            exit_code=event.exit_code,
+            oom_killed=event.oom_killed,
+        )
+    if _is_gone(engine, container.id):
+        return events.ReplicaLost(replica=container.replica, number=container.number, why="its container was removed")
+    return events.InternalError(why=event.why, replica=container.replica)
+
+
+def of_thread(event: ThreadDied, replica: str | None) -> events.Event:
+    """A defect of smlocal."""
+    return events.InternalError(why=event.why, replica=replica)
+
+
+def of_start(error: Exception, replica: str, number: int) -> events.Event:
+    """A container could not be started. An error of the runtime is the image's fault, any other one the machine's."""
+    if isinstance(error, EngineError) and _RUNTIME_ERROR in error.sentence:
+        return events.StartRefused(replica=replica, number=number, why=error.sentence)
+    sentence = error.sentence if isinstance(error, EngineError | MachineNotReadyError) else str(error)
+    return events.InternalError(why=f"a container could not be started: {sentence}", replica=replica)
+
+
+def of_request(event: job_events.Event, primary: str) -> events.Event | None:
+    """What somebody wants of the job, or a simulated fault; None for what this platform does not know."""
+    match event:
+        case job_events.StopAsked(grace=grace):
+            return events.CancelAsked(grace=grace)
+        case job_events.KillAsked():
+            return events.KillAsked()
+        case job_events.PlatformFailed():
+            return events.InternalError(why=SIMULATED)
+        case job_events.Interrupted():
+            return events.MaintenanceBegun(replica=primary)
+        case _:
+            return None
+
+
+def is_lost(error: Exception) -> bool:
+    """True if the engine does not answer any more."""
+    return isinstance(error, EngineLostError | EngineUnreachableError)
+
+
+def _is_gone(engine: Engine, container: str) -> bool:
+    try:
+        engine.state(container)
+    except EngineError as error:
+        return error.status == _NOT_FOUND
+    except MachineNotReadyError:
+        return False
+    return False

@@ -1,0 +1,48 @@
+"""The lifecycle of a job, as the store keeps it: enough for a later supervisor, and the job's history."""
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Any, Final
+
+from smlocal.platforms.ai_platform.lifecycle.entries import Entry
+from smlocal.platforms.ai_platform.lifecycle.progress import Progress, read_progress
+from smlocal.quick_dataclass import dataclass
+
+LIFECYCLE: Final = "lifecycle"
+"""The kind of the document."""
+
+
+@dataclass(kw_only=True, slots=True)
+class StoredLifecycle:
+    """What has been decided, what happened, and what a later supervisor needs beside."""
+
+    progress: Progress
+    entries: list[dict[str, Any]] = field(default_factory=list)
+    """With the time of each."""
+    logged: dict[str, int] = field(default_factory=dict)
+    """Bytes of each replica's log from its earlier containers, by host."""
+    error: Mapping[str, Any] | None = None
+    """The code and the message of the job's error, once it has ended."""
+
+    def add(self, entry: Entry, at: float) -> None:
+        """Note that something has happened."""
+        self.entries.append({"At": round(at, 3), **entry.as_json()})
+
+    def document(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "Progress": self.progress.stored(),
+            "Entries": self.entries,
+            "Logged": self.logged,
+            "Error": self.error,
+        }
+
+
+def read_lifecycle(document: Mapping[str, Any]) -> StoredLifecycle:
+    """The reverse of `StoredLifecycle.document`."""
+    return StoredLifecycle(
+        progress=read_progress(document["Progress"]),
+        entries=list(document["Entries"]),
+        logged=dict(document["Logged"]),
+        error=document["Error"],
+    )

@@ -1,0 +1,374 @@
+"""Supervises the jobs of this platform: does what their lifecycle decides."""
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import field, replace
+from threading import Thread
+from typing import TYPE_CHECKING, Any, Final
+
+from smlocal.contract.failures import FailureKind
+from smlocal.contract.statuses import COMPLETED, FAILED, STOPPED, Ending, JobPhase, PhaseMessage, StopCause
+from smlocal.errors import EngineError
+from smlocal.job.container_events import ContainerExited, ContainerLost, ThreadDied
+from smlocal.job.decide.attempt_outcome import HostEnd
+from smlocal.job.decide.events import Event, Woken
+from smlocal.job.event_kinds import RESTART
+from smlocal.job.finish.cleanup import clear_attempt
+from smlocal.job.host.host_run import HostRun
+from smlocal.job.labels import HOST_LABEL, owned_by
+from smlocal.job.logs.log_paths import log_path, logged_by
+from smlocal.job.supervisor import Supervisor
+from smlocal.platforms.ai_platform.lifecycle import actions, events
+from smlocal.platforms.ai_platform.lifecycle.job_states import JobState
+from smlocal.platforms.ai_platform.lifecycle.lifecycle import Lifecycle
+from smlocal.platforms.ai_platform.lifecycle.progress import End, Progress
+from smlocal.platforms.ai_platform.planned_job import PlannedJob
+from smlocal.platforms.ai_platform.run.container_events import (
+    SIMULATED,
+    Container,
+    is_lost,
+    of_host,
+    of_request,
+    of_start,
+    of_thread,
+)
+from smlocal.platforms.ai_platform.run.log_marks import mark_log
+from smlocal.platforms.ai_platform.run.reasons import reason_of
+from smlocal.platforms.ai_platform.run.stored_lifecycle import LIFECYCLE, StoredLifecycle, read_lifecycle
+from smlocal.quick_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from smlocal.job.control.found_containers import FoundContainers
+    from smlocal.job.control.history import Past
+
+NUMBER_LABEL = "smlocal.number"
+"""On a container: its number among all containers of its replica."""
+_LOG_BYTES = 16384
+"""Of a log, at its end: a traceback may be in it."""
+_CAUSES: Final = {
+    events.CancelCause.REQUEST: StopCause.REQUEST,
+    events.CancelCause.RAN_TOO_LONG: StopCause.MAX_RUNTIME,
+    events.CancelCause.WAITED_TOO_LONG: StopCause.MAX_WAIT,
+}
+
+
+@dataclass(kw_only=True, slots=True)
+class ReplicaSupervisor(Supervisor):
+    """Takes one recorded job through its lifecycle."""
+
+    job: PlannedJob = field(init=False)
+    stored: StoredLifecycle = field(init=False)
+    lifecycle: Lifecycle = field(init=False)
+    wall_clock: float = field(default_factory=lambda: time.time() - time.monotonic())
+    """Added to the monotonic clock, it gives a clock that goes on in later supervisors."""
+    cancel: tuple[events.CancelCause, float] = (events.CancelCause.REQUEST, 0.0)
+    """Why the job is being cancelled, and the grace period."""
+
+    def __post_init__(self) -> None:
+        Supervisor.__post_init__(self)
+        self.job = PlannedJob.of(self.plan)
+        self._use(StoredLifecycle(progress=Progress(created=self.context.created)))
+
+    def run_attempts(self) -> None:
+        """Run the job to its end."""
+        self._do(self.lifecycle.begin_attempt())
+        self._go_on()
+
+    def resume(self, past: "Past", found: "FoundContainers", phase: JobPhase) -> None:  # noqa: ARG002 - the lifecycle knows
+        """Continue a job whose supervisor was killed at any moment."""
+        document = self.context.store.document(self.plan.name, LIFECYCLE)
+        if document is None:  # it was recorded, and nothing has happened
+            self.run_attempts()
+            return
+        self._use(read_lifecycle(document))
+        life = self.lifecycle
+        if life.running:
+            self._take_over()
+        else:
+            clear_attempt(self.context.engine, self.plan)
+        if past.outcome.stopped is not None:
+            self._handle(events.CancelAsked(grace=past.grace))
+        self._go_on()
+
+    def decide(self) -> tuple[Ending, str | None]:
+        """How the job ends, and why, in the service's words."""
+        verdict, failure = self.lifecycle.progress.verdict, self.attempt.outcome.failure
+        if verdict is None or not self.lifecycle.over:
+            why = failure.message if failure is not None and failure.kind is not FailureKind.INTERNAL else ""
+            return FAILED, reason_of(None, why)
+        if verdict.end is End.SUCCEEDED:
+            return COMPLETED, None
+        log = "" if verdict.replica is None else _log_end(self.plan.job_directory, self.job.host_of(verdict.replica))
+        reason = reason_of(verdict, log)
+        return (STOPPED[_CAUSES[self.cancel[0]]] if verdict.end is End.CANCELLED else FAILED), reason
+
+    def more_results(self) -> dict[str, Any]:
+        """What happened to each replica, and what was decided."""
+        return {"Lifecycle": {"State": self.lifecycle.progress.state, "Entries": self.stored.entries}}
+
+    def _use(self, stored: StoredLifecycle) -> None:
+        self.stored = stored
+        self.lifecycle = Lifecycle(
+            replicas=self.job.replicas, rules=replace(self.job.rules, error_delay=0.0), progress=stored.progress
+        )
+
+    @property
+    def _now(self) -> float:
+        return time.monotonic() + self.wall_clock
+
+    def _go_on(self) -> None:
+        life = self.lifecycle
+        while not life.over:
+            if life.running:
+                self._watch()
+            elif life.progress.verdict is not None:
+                self._do(life.after_attempt(self._now))
+            else:
+                self._one_attempt()
+        self.policy.used = life.progress.retries
+        self._collect()
+
+    def _one_attempt(self) -> None:
+        """Make the containers of all replicas and start them."""
+        if self.lifecycle.progress.attempt > 1:
+            self._leave_attempt()
+        self._stage()
+        if self.attempt.faults.fails("Before"):
+            self._handle(events.InternalError(why=SIMULATED))
+        self._do(self.lifecycle.start())
+
+    def _leave_attempt(self) -> None:
+        """Remove what is left of the last attempt, which every replica has ended."""
+        old = self.attempt
+        self._clean_up(rules=False)
+        number = self.lifecycle.progress.attempt
+        logged = {host.host.name: logged_by(self.plan.job_directory, host.host.name) for host in self.plan.hosts}
+        self.context.record(RESTART, {"Why": "retry", "Number": number, "Logged": logged})
+        self.attempt = self._attempt(self.plan, old.faults, old.hints)
+        self.context.phases.enter(JobPhase.STARTING, PhaseMessage.PREPARING)
+
+    def _stage(self) -> None:
+        self.attempt.marks = {name: {NUMBER_LABEL: str(self._number(name) + 1)} for name in self.job.hosts}
+        self.attempt.download(self.pull_refused)
+        outcome = self.attempt.outcome
+        if outcome.stopped is not None:
+            self._handle(events.CancelAsked())
+        elif outcome.failure is not None:
+            why = self.attempt.explanation or outcome.failure.message
+            self._handle(events.InternalError(why=f"the containers could not be made: {why}"))
+
+    def _number(self, host: str) -> int:
+        return self.lifecycle.progress.numbers.get(self.job.hosts[host], 0)
+
+    def _watch(self) -> None:
+        """Handle what happens until no replica is running."""
+        attempt, context, life = self.attempt, self.context, self.lifecycle
+        attempt.ran = True
+        attempt.faults.training_began(time.monotonic())
+        self._requests()
+        while life.running:
+            life.ended = {self.job.hosts[name] for name, run in attempt.runs.items() if run.container.exited}
+            clocks = [at for at in (life.wake_at,) if at is not None]
+            waits = [at - self._now for at in clocks]
+            if attempt.faults.wake_at is not None:
+                waits.append(attempt.faults.wake_at - time.monotonic())
+            event = context.events.next(min(waits, default=None))
+            self._requests()  # first: a request that was stored before a container ended comes before that
+            if event is not None and not isinstance(event, Woken):
+                attempt.record_defect(event)
+                self._happened(event)
+            for fault in attempt.faults.due(time.monotonic()):
+                self._happened(fault)
+            self._do(life.tick(self._now))
+        for run in attempt.runs.values():
+            run.container.join()
+
+    def _requests(self) -> None:
+        for event in self.context.stored_requests.read():
+            self._happened(event)
+
+    def _happened(self, event: Event) -> None:
+        match event:
+            case ContainerExited(container=host) | ContainerLost(container=host):
+                run = self.attempt.runs[host]
+                newest = Container(replica=self.job.hosts[host], number=self._number(host), id=run.container.id)
+                if isinstance(event, ContainerExited):
+                    self._note_end(host, event)
+                self._handle(of_host(event, newest, self.context.engine))
+            case ThreadDied(container=container):
+                self._handle(of_thread(event, None if container is None else self.job.hosts[container]))
+            case _:
+                known = of_request(event, self.job.primary)
+                if known is not None:
+                    self._handle(known)
+
+    def _note_end(self, host: str, event: ContainerExited) -> None:
+        """The results of a job show how the last container of each host ended."""
+        attempt, progress = self.attempt, self.lifecycle.progress
+        others = tuple(end for end in attempt.outcome.ends if end.host != host)
+        name = self.job.hosts[host]
+        end = HostEnd(
+            host=host,
+            exit_code=event.exit_code,
+            oom_killed=event.oom_killed,
+            signalled=name in progress.signalled,
+            killed=name in progress.killed,
+        )
+        attempt.outcome = replace(attempt.outcome, ends=(*others, end))
+
+    def _handle(self, event: events.Event) -> None:
+        self._do(self.lifecycle.handle(event, self._now))
+
+    def _do(self, wanted: list[actions.Action]) -> None:
+        """Store what was decided, then do it."""
+        for action in wanted:
+            if isinstance(action, actions.Record):
+                self._record(action)
+            elif isinstance(action, actions.AttachError):
+                self.stored.error = {"code": action.code, "message": action.message}
+        if wanted:
+            self.context.store.put_document(self.plan.name, LIFECYCLE, self.stored.document())
+        following = [each for action in wanted for each in self._carry_out(action)]
+        if following:
+            self._do(following)
+
+    def _carry_out(self, action: actions.Action) -> list[actions.Action]:
+        """Returns what follows at once."""
+        match action:
+            case actions.EnterState(state=state):
+                self._enter(state)
+            case actions.Start(numbers=numbers):
+                return self._start(numbers)
+            case actions.Restart(replica=name):
+                return self._restart_replica(name)
+            case actions.Terminate(replicas=names):
+                self.attempt.send("SIGTERM", tuple(map(self.job.host_of, names)))
+            case actions.Kill(replicas=names):
+                self.attempt.send("SIGKILL", tuple(map(self.job.host_of, names)))
+            case actions.Record() | actions.AttachError():
+                pass
+        return []
+
+    def _record(self, action: actions.Record) -> None:
+        entry = action.entry
+        self.stored.add(entry, time.time())
+        if entry.cause is not None:
+            self.cancel = (entry.cause, entry.grace or 0.0)
+        if entry.replica is not None:
+            self.context.reporter.replica_changed(entry.replica, entry.happened, entry.decision, entry.exit_code)
+
+    def _enter(self, state: JobState) -> None:
+        context = self.context
+        match state:
+            case JobState.RUNNING:
+                context.phases.enter(JobPhase.TRAINING, PhaseMessage.TRAINING, started=True)
+            case JobState.CANCELLING:
+                cause, grace = self.cancel
+                context.record_stop(_CAUSES[cause], grace)
+                context.reporter.stopping(_CAUSES[cause], grace if self.lifecycle.running else None)
+            case _:
+                pass
+
+    def _start(self, numbers: Mapping[str, int]) -> list[actions.Action]:
+        runs = [self.attempt.runs[self.job.host_of(name)] for name in numbers]
+        return self._all_at_once(runs, HostRun.start)
+
+    def _restart_replica(self, name: str) -> list[actions.Action]:
+        run = self.attempt.runs[self.job.host_of(name)]
+        run.marks = {NUMBER_LABEL: str(self._number(run.name))}
+        return self._all_at_once([run], HostRun.restart)
+
+    def _all_at_once(self, runs: list[HostRun], start: Callable[[HostRun], None]) -> list[actions.Action]:
+        """Start containers in parallel; returns what follows from those that started and those that could not."""
+        errors: dict[str, Exception] = {}
+        progress = self.lifecycle.progress
+        for run in runs:
+            name = self.job.hosts[run.name]
+            if self._number(run.name) > 1:
+                show = lambda written, run=run: self.context.reporter.output(run.name, written)  # noqa: E731 - of this run
+                mark_log(run.log, show, attempt=progress.attempt, restart=progress.restarts.get(name, 0))
+            self.stored.logged[run.name] = logged_by(self.plan.job_directory, run.name)
+
+        def begin(run: HostRun) -> None:
+            try:
+                start(run)
+            except Exception as error:  # noqa: BLE001 - the lifecycle decides about it
+                errors[run.name] = error
+
+        threads = [Thread(target=begin, args=(run,), name=f"{run.name}-start") for run in runs]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.attempt.on_running()
+        following: list[actions.Action] = []
+        for run in runs:
+            name, number = self.job.hosts[run.name], self._number(run.name)
+            error = errors.get(run.name)
+            if error is not None and is_lost(error):
+                self.attempt.engine_lost = True
+            known = events.ReplicaReady(replica=name, number=number) if error is None else of_start(error, name, number)
+            following += self.lifecycle.handle(known, self._now)
+        return following
+
+    def _take_over(self) -> None:
+        """Watch the containers that are there, and do what was decided and not done."""
+        engine, attempt, life = self.context.engine, self.attempt, self.lifecycle
+        there = {
+            each.labels[HOST_LABEL]: each
+            for each in owned_by(engine, self.plan.name, self.plan.run_id)
+            if HOST_LABEL in each.labels and NUMBER_LABEL in each.labels
+        }
+        newest: set[str] = set()
+        ends: list[ContainerExited] = []
+        for host in self.plan.hosts:
+            run = attempt.host_run(host)
+            run.logged_before = self.stored.logged.get(run.name, 0)
+            container = there.get(run.name)
+            if container is None:
+                continue
+            state = engine.state(container.id)
+            running = state.status in {"running", "paused", "restarting"}
+            run.take_over(container.id, running=running)
+            name, number = self.job.hosts[run.name], self._number(run.name)
+            if container.labels[NUMBER_LABEL] != str(number) or state.status == "created":
+                continue
+            newest.add(name)
+            run.complete_log()
+            self._handle(events.ReplicaReady(replica=name, number=number))
+            if not running:
+                ends.append(ContainerExited(container=run.name, exit_code=state.exit_code, oom_killed=state.oom_killed))
+        for end in ends:
+            self._happened(end)
+        self._do(life.resume(newest, self._now))
+        for run in attempt.runs.values():
+            run.resume_watching()
+        attempt.on_running()
+
+    def _collect(self) -> None:
+        """What is kept of the containers beside their logs."""
+        verdict = self.lifecycle.progress.verdict
+        self.context.phases.leave(good=verdict is not None and verdict.end is not End.FAILED)
+        if verdict is not None and verdict.end is End.FAILED and verdict.replica is not None:
+            host = self.job.host_of(verdict.replica)
+            self.attempt.outcome = replace(self.attempt.outcome, first_failure=host)
+            self.attempt.explanation = verdict.why
+        if self.plan.list_changes:
+            from smlocal.job.finish.changes import changed_files  # few jobs want it
+
+            with suppress(EngineError):
+                self.results.changes = changed_files(self.attempt.runs.values(), self.context.engine)
+
+
+def _log_end(job_directory: str, host: str) -> str:
+    try:
+        with open(log_path(job_directory, host), "rb") as log:
+            log.seek(max(0, log.seek(0, os.SEEK_END) - _LOG_BYTES))
+            return log.read().decode(errors="replace")
+    except OSError:
+        return ""
+
+
+SUPERVISOR: Final = ReplicaSupervisor

@@ -1,0 +1,58 @@
+"""Job files of every platform: which one a document is written for, and what it becomes."""
+
+from typing import TYPE_CHECKING, Any
+
+from smlocal.platforms.ai_platform.shape import job_kinds
+from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from smlocal.engine.interface import Engine
+    from smlocal.job.prepared import Prepared
+    from smlocal.job.reporter import Reporter
+    from smlocal.jobfile.document import Document
+    from smlocal.planning.model import JobPlan
+    from smlocal.platforms.ai_platform.jobfile.job_file import JobFile as ReplicaJobFile
+
+    AnyJobFile = JobFile | ReplicaJobFile
+
+
+def is_of_second_platform(data: "Mapping[str, Any]") -> bool:
+    """True for a job of AI Platform Training or a custom job, by the keys of its document."""
+    return bool(job_kinds(data))
+
+
+def prepare(
+    job: "AnyJobFile", *, name: str, home: str, engine: "Engine", reporter: "Reporter", strict: bool
+) -> "Prepared":
+    """Check everything that can be checked before a job is made. What is wrong is an error."""
+    if isinstance(job, JobFile):
+        from smlocal.platforms.sagemaker.prepare.job_preparation import prepare as prepare_sagemaker
+
+        return prepare_sagemaker(job, name=name, home=home, engine=engine, reporter=reporter, strict=strict)
+    from smlocal.platforms.ai_platform.prepare.job_preparation import prepare as prepare_replicas
+
+    return prepare_replicas(job, name=name, home=home, engine=engine, reporter=reporter, strict=strict)
+
+
+def plan_job(job: "AnyJobFile", *, name: str, home: str, engine: "Engine", strict: bool) -> "JobPlan":
+    """Only the plan: no image is pulled, and missing GPUs are no error."""
+    if isinstance(job, JobFile):
+        from smlocal.platforms.sagemaker.prepare.job_preparation import plan_job as plan_sagemaker
+
+        return plan_sagemaker(job, name=name, home=home, engine=engine, strict=strict)
+    from smlocal.platforms.ai_platform.prepare.job_preparation import plan_job as plan_replicas
+
+    return plan_replicas(job, name=name, home=home, engine=engine)
+
+
+def read_second(document: "Document", *, name: str | None, stem: str, strict: bool) -> "tuple[ReplicaJobFile, str]":
+    """The validated job of the second platform, and its name; `stem` is that of its file."""
+    from datetime import datetime
+
+    from smlocal.platforms.ai_platform.identity import job_name
+    from smlocal.platforms.ai_platform.jobfile.job_file import read_job
+
+    job = read_job(document, strict=strict)
+    return job, name or job_name(job.kind, job.request, stem=stem, now=datetime.now().astimezone())
