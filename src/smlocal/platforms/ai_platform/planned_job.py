@@ -29,13 +29,8 @@ class PlannedJob:
         return cls(
             replicas=lifecycle_replicas(planned),
             rules=replace(given, grace=float(plan.stop.grace)),
-            hosts={f"{each.group}-{each.index}": each.name for each in planned},
+            hosts={each.host: each.name for each in planned},
         )
-
-    @property
-    def primary(self) -> str:
-        """The replica whose end decides about the job."""
-        return next(each.name for each in self.replicas if each.primary)
 
     def host_of(self, replica: str) -> str:
         """The host of a replica."""

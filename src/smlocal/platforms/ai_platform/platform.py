@@ -72,7 +72,7 @@ class AiPlatform:
 
         given = request()
         kind = next(iter(job_kinds(given)))
-        return [f"{each.group}-{each.index}" for each in replicas(kind, given, job=record.name)]
+        return [each.host for each in replicas(kind, given, job=record.name)]
 
     def metrics(self, request: Mapping[str, Any]) -> "tuple[MetricDefinition, ...]":  # noqa: ARG002 - there are none
         """The service finds no metrics in logs."""

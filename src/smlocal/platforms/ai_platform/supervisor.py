@@ -13,7 +13,7 @@ from smlocal.contract.statuses import COMPLETED, FAILED, STOPPED, Ending, JobPha
 from smlocal.errors import EngineError
 from smlocal.job.container_events import ContainerExited, ContainerLost, ThreadDied
 from smlocal.job.decide.attempt_outcome import HostEnd
-from smlocal.job.decide.events import Event, Woken
+from smlocal.job.decide.events import Event, MachineMoves, Woken
 from smlocal.job.event_kinds import RESTART
 from smlocal.job.finish.cleanup import clear_attempt
 from smlocal.job.host.host_run import HostRun
@@ -135,6 +135,8 @@ class ReplicaSupervisor(Supervisor):
         if self.lifecycle.progress.attempt > 1:
             self._leave_attempt()
         self._stage()
+        if self.attempt.faults.no_machines():
+            self._handle(events.StockOut())
         if self.attempt.faults.fails("Before"):
             self._handle(events.InternalError(why=SIMULATED))
         self._do(self.lifecycle.start())
@@ -199,8 +201,10 @@ class ReplicaSupervisor(Supervisor):
                 self._handle(of_host(event, newest, self.context.engine))
             case ThreadDied(container=container):
                 self._handle(of_thread(event, None if container is None else self.job.hosts[container]))
+            case MachineMoves(host=host):
+                self._handle(events.MaintenanceBegun(replica=self.job.hosts[host]))
             case _:
-                known = of_request(event, self.job.primary)
+                known = of_request(event)
                 if known is not None:
                     self._handle(known)
 

@@ -45,6 +45,8 @@ def _wrong(fault: Fault, job: _Job | None) -> Wrong:
         if fault.AfterSeconds:
             yield "AfterSeconds", "a stock-out is before the replicas start; remove it"
         return
+    if fault.Kind == "InternalError" and fault.When == "After":
+        yield "When", "After changes nothing: the end of the primary replica has decided about the job"
     if fault.Kind == "Maintenance":
         if fault.When != "During":
             yield "When", f"{fault.When} is for InternalError only; maintenance is always during training"

@@ -6,11 +6,11 @@ from typing import Final
 from smlocal.contract.hosts import Host
 from smlocal.contract.limits import Limits, read_size, read_ulimit
 from smlocal.contract.listing import Listing
+from smlocal.planning.faults import planned_faults
 from smlocal.planning.gpus import share_out
 from smlocal.planning.limits import MIB, wants_limits
 from smlocal.planning.model import (
     ContainerFolders,
-    FaultPlan,
     HostPlan,
     JobPlan,
     OutputPlan,
@@ -94,10 +94,7 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
             peer_grace=local.StopGraceSeconds,
         ),
         job_directory=facts.job_directory,
-        faults=tuple(
-            FaultPlan(interrupt=False, when=fault.When, after=fault.AfterSeconds, times=fault.Times)
-            for fault in local.Faults
-        ),
+        faults=planned_faults(local.Faults, primary=hosts[0].name),
         keep=local.Keep,
         list_changes=local.ListChanges,
         request=job.request,
@@ -116,7 +113,7 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
 def host_of(replica: Replica, number: int) -> Host:
     """The host that a replica is."""
     return Host(
-        name=f"{replica.group}-{replica.index}",
+        name=replica.host,
         number=number,
         instance_type=replica.machine.name,
         group=replica.group,

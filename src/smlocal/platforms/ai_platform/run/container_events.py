@@ -49,7 +49,7 @@ def of_start(error: Exception, replica: str, number: int) -> events.Event:
     return events.InternalError(why=f"a container could not be started: {sentence}", replica=replica)
 
 
-def of_request(event: job_events.Event, primary: str) -> events.Event | None:
+def of_request(event: job_events.Event) -> events.Event | None:
     """What somebody wants of the job, or a simulated fault; None for what this platform does not know."""
     match event:
         case job_events.StopAsked(grace=grace):
@@ -58,8 +58,6 @@ def of_request(event: job_events.Event, primary: str) -> events.Event | None:
             return events.KillAsked()
         case job_events.PlatformFailed():
             return events.InternalError(why=SIMULATED)
-        case job_events.Interrupted():
-            return events.MaintenanceBegun(replica=primary)
         case _:
             return None
 
