@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain
 from pathlib import Path
 
@@ -56,6 +57,7 @@ SAGEMAKER = Platform(
         "debugger": "evaluates the rules of SageMaker Debugger",
         "distributed": "stands in for a library of SageMaker's",
         "errors/of_the_service.py": "errors about jobs on SageMaker itself",
+        "platforms/job_files.py": "finds the platform of a job file",
         "pytest_plugin": "its results have the names that users of SageMaker know",
         "remote": "reads jobs of SageMaker itself",
         "report": "draws what a describe answer says",
@@ -76,7 +78,6 @@ SAGEMAKER = Platform(
             "only jobs on spot instances can be interrupted by a command",
         ),
         "job/metrics/metric_summary.py": (frozenset({"MetricName"}), "the key of stored values"),
-        "job/supervisor.py": (frozenset({"TrainingJob", "TrainingJobStatus"}), "reads the status in the last answer"),
         "jobfile/local_settings.py": (
             frozenset({"/opt/ml", "ResourceConfig"}),
             "settings about the files of SageMaker's containers",
@@ -100,8 +101,9 @@ AI_PLATFORM = Platform(
         *("ai_platform", "AI Platform", "aiplatform", "Vertex", "TF_CONFIG", "CLUSTER_SPEC", "AIP_", "CLOUD_ML_"),
         *("JOB_STATE_", "workerpool0", "gs://", "/gcs"),
     ),
-    rooms={},
+    rooms={"platforms/job_files.py": "finds the platform of a job file"},
     modules={
+        "api/job_source.py": (frozenset({"AI Platform"}), "says what a job file is that the call cannot take"),
         "platforms/sagemaker/contract/documents/config_files.py": (
             frozenset({"outputPath"}),
             "a key in a file for SageMaker's containers",
@@ -118,13 +120,24 @@ def in_small_letters(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
 
+@cache
+def spellings(members: frozenset[str]) -> Mapping[str, str]:
+    """The members by what they are in a text. Names in small letters are everybody's if they have only two words."""
+    small = {in_small_letters(name): name for name in members}
+    return {name: name for name in members} | {text: name for text, name in small.items() if text.count("_") > 1}
+
+
+@cache
+def pattern(members: frozenset[str]) -> re.Pattern[str]:
+    """Finds all spellings, also with more letters after them."""
+    return re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(sorted(spellings(members), key=len, reverse=True))})")
+
+
 def words_of(platform: Platform, text: str) -> set[str]:
     """The platform's words in a text, in names, strings, comments and docstrings."""
-    members = "|".join(sorted(platform.members, key=len, reverse=True))
-    found = set(re.findall(rf"(?<![A-Za-z0-9])(?:{members})", text))
-    long = {in_small_letters(name): name for name in platform.members if in_small_letters(name).count("_") > 1}
-    found |= {long[name] for name in re.findall(rf"(?<![a-z0-9_])(?:{'|'.join(long)})(?![a-z0-9_])", text)}
-    return found | {word for word in platform.others if word in (text.lower() if word.islower() else text)}
+    found = {spellings(platform.members)[each] for each in pattern(platform.members).findall(text)}
+    small = text.lower()
+    return found | {word for word in platform.others if word in (small if word.islower() else text)}
 
 
 def may_use_any(platform: Platform, module: str) -> bool:

@@ -1,4 +1,4 @@
-"""Overrides of a job file of AI Platform Training or of a custom job: only settings of this machine."""
+"""Overrides of a job file of the second platform: only settings of this machine."""
 
 import os
 from typing import TYPE_CHECKING
