@@ -73,10 +73,6 @@ SAGEMAKER = Platform(
         "credentials/http_messages.py": (frozenset({"RoleArn"}), "a key of the endpoint for credentials of AWS"),
         "doctor/checks/region.py": (frozenset({"sagemaker"}), "asks which region a job of SageMaker's would get"),
         "errors/__init__.py": (frozenset({"TrainingJob"}), "exports the errors about jobs on SageMaker itself"),
-        "job/control/requests.py": (
-            frozenset({"EnableManagedSpotTraining"}),
-            "only jobs on spot instances can be interrupted by a command",
-        ),
         "job/metrics/metric_summary.py": (frozenset({"MetricName"}), "the key of stored values"),
         "jobfile/local_settings.py": (
             frozenset({"/opt/ml", "ResourceConfig"}),

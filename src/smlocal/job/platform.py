@@ -99,6 +99,10 @@ class Platform(Protocol):
         """What the platform would answer about a job."""
         ...
 
+    def not_interruptible(self, request: Mapping[str, Any]) -> str | None:
+        """What to do so that a command can interrupt a job with this request; None if one can."""
+        ...
+
     def request_only(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """The members of the request that this answer does not have."""
         ...

@@ -10,8 +10,9 @@ from smlocal.errors import JobNotInterruptibleError
 from smlocal.job.control.stop_requests import WAKE_SIGNAL
 from smlocal.job.control.wakeup import write_wakeup
 from smlocal.job.decide.events import Event, Interrupted, StopAsked
-from smlocal.job.documents import LOCAL
+from smlocal.job.documents import LOCAL, REQUEST
 from smlocal.job.event_kinds import INTERRUPT, STOP
+from smlocal.job.platform import platform_named
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
 from smlocal.store.lease import supervised
@@ -34,13 +35,10 @@ def ask_to_stop(store: Store, name: str, *, grace: float | None) -> bool:
 
 def ask_to_interrupt(store: Store, name: str) -> bool:
     """Request a spot interruption of a job that is training on spot instances; False if it has no supervisor."""
-    request = store.document(name, "request")
     record = store.get(name)
-    if not request.get("EnableManagedSpotTraining"):
-        raise JobNotInterruptibleError(
-            f"the job {name} does not use spot instances",
-            remedy=["To make it interruptible, set EnableManagedSpotTraining: true in the job file."],
-        )
+    remedy = platform_named(record.platform).not_interruptible(store.document(name, REQUEST))
+    if remedy is not None:
+        raise JobNotInterruptibleError(f"the job {name} does not use spot instances", remedy=[remedy])
     if not record.status.terminal and record.phase is not JobPhase.TRAINING:
         raise JobNotInterruptibleError(
             f"the job {name} is not training now: it is {record.phase}", remedy=["Try again in a moment."]

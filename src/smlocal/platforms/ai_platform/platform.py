@@ -92,6 +92,10 @@ class AiPlatform:
 
         return answer_of(stored)
 
+    def not_interruptible(self, request: Mapping[str, Any]) -> str | None:  # noqa: ARG002 - no job is
+        """The maintenance of a machine is simulated as the job file says."""
+        return "To simulate the maintenance of a machine, write a fault of the kind Maintenance into Local.Faults."
+
     def request_only(self, request: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002 - nothing is left out
         """The answer has the whole request."""
         return {}

@@ -98,6 +98,12 @@ class SageMaker:
 
         return answer_of(stored)
 
+    def not_interruptible(self, request: Mapping[str, Any]) -> str | None:
+        """Only jobs on spot instances are interrupted."""
+        if request.get("EnableManagedSpotTraining"):
+            return None
+        return "To make it interruptible, set EnableManagedSpotTraining: true in the job file."
+
     def request_only(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """The members of the request that the answer does not have."""
         from smlocal.platforms.sagemaker.contract.outcome.describe import request_only
