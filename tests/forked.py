@@ -25,12 +25,15 @@ import smlocal
 _FOR_PYTHON = ("PYTHON", "LC_", "LANG")
 """What a Python looks at while it starts, too late for one that has been started."""
 _PYTHON = sys.executable
+_ROOT = Path(__file__).resolve().parents[1]
 
 
 def fork(target: Callable[..., None], *arguments: Any) -> ForkServerProcess:
     """Have a function called in a new process."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(_everything())
+    if str(_ROOT) not in sys.path:  # the new process looks for this module where this one would
+        sys.path.insert(0, str(_ROOT))
     process = context.Process(target=target, args=arguments)
     process.start()
     return process
