@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from smlocal.platforms.ai_platform.shape import job_kinds
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 
 if TYPE_CHECKING:
@@ -20,6 +19,10 @@ if TYPE_CHECKING:
 
 def is_of_second_platform(data: "Mapping[str, Any]") -> bool:
     """True for a job of AI Platform Training or a custom job, by the keys of its document."""
+    if not any(key[:1].islower() for key in data):
+        return False  # without an import: members of CreateTrainingJob begin with a capital letter
+    from smlocal.platforms.ai_platform.shape import job_kinds
+
     return bool(job_kinds(data))
 
 
