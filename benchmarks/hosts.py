@@ -16,10 +16,10 @@ TWICE_BOUND = 2.2
 def measure(size: Size) -> list[Figure]:
     tag = image(NO_OP)
     count = max(2, size.of(16))
-    with workplace() as place, _network() as network:
+    with workplace() as place, own_network() as network:
         ours, theirs = alternate(
             lambda: _job(place, tag, count),
-            lambda: _docker(network, tag, count),
+            lambda: docker_runs(network, tag, count),
             rounds=size.rounds,
             name=f"{count} hosts",
         )
@@ -40,7 +40,8 @@ def _job(place: Workplace, tag: str, hosts: int) -> float:
     return place.run(tag, "--instance-count", str(hosts)).seconds
 
 
-def _docker(network: str, tag: str, count: int) -> float:
+def docker_runs(network: str, tag: str, count: int) -> float:
+    """So many `docker run` at once: the seconds until all have ended."""
     began = time.perf_counter()
     subprocess.run(
         ["xargs", "-P", str(count), "-I", "{}", *f"docker run --rm --network {network} {tag} train".split()],
@@ -53,7 +54,7 @@ def _docker(network: str, tag: str, count: int) -> float:
 
 
 @contextmanager
-def _network() -> Iterator[str]:
+def own_network() -> Iterator[str]:
     """One that all rounds use: what a network costs is the job's own affair, which makes one each time."""
     name = f"smlocal-benchmark-{time.time_ns()}"
     execute(["docker", "network", "create", name])

@@ -49,18 +49,15 @@ class Workplace:
 
     def run(self, image: str, *options: str, name: str | None = None) -> Ended:
         """`smlocal run` as a whole process."""
+        return self._run("--image", image, *options, name=name)
+
+    def run_file(self, file: Path, *options: str) -> Ended:
+        """`smlocal run FILE` as a whole process."""
+        return self._run(str(file), *options)
+
+    def _run(self, *options: str, name: str | None = None) -> Ended:
         job = name or self.new_name()
-        command: list[str | os.PathLike[str]] = [
-            BIN / "smlocal",
-            "run",
-            "--image",
-            image,
-            "--name",
-            job,
-            "--output",
-            self.output,
-        ]
-        command += options
+        command = [BIN / "smlocal", "run", *options, "--name", job, "--output", self.output]
         return execute(command, environment=self.environment)
 
     def clear(self) -> None:
