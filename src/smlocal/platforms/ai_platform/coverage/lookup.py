@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
+from smlocal.contract.support import Support
 from smlocal.contract.validation.member_path import Path
-from smlocal.platforms.ai_platform.coverage.rows import Row, Support
+from smlocal.platforms.ai_platform.coverage.rows import Row
 from smlocal.platforms.ai_platform.model.members import JobKind, is_structure, members
 
 

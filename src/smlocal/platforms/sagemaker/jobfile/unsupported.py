@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
+from smlocal.contract.support import Support
 from smlocal.contract.validation.violation import Violation
 from smlocal.errors import FieldRefusedError
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.refusal import mistake_lines
-from smlocal.platforms.sagemaker.contract.coverage.members import TABLE, Support
+from smlocal.platforms.sagemaker.contract.coverage.members import TABLE
 
 
 def unsupported_request(document: Document, found: list[tuple[str, Violation]]) -> FieldRefusedError:

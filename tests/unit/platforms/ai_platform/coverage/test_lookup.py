@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
+from smlocal.contract.support import Support
 from smlocal.platforms.ai_platform.coverage import lookup
-from smlocal.platforms.ai_platform.coverage.rows import Support
 from smlocal.platforms.ai_platform.model.members import JobKind
 
 ROOT = Path(__file__).resolve().parents[5]

@@ -8,7 +8,8 @@ import pytest
 
 from smlocal.cli.main import run_command_line
 from smlocal.contract.statuses import JobPhase, JobStatus
-from smlocal.platforms.sagemaker.contract.coverage.members import TABLE, Support
+from smlocal.contract.support import Support
+from smlocal.platforms.sagemaker.contract.coverage.members import TABLE
 from smlocal.platforms.sagemaker.contract.outcome.describe import JobFacts, describe, request_only
 
 JOB = JobFacts(

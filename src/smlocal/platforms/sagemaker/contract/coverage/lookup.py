@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
+from smlocal.contract.support import Support
 from smlocal.contract.validation.member_path import Path, spoken
 from smlocal.contract.validation.violation import Violation
-from smlocal.platforms.sagemaker.contract.coverage.members import TABLE, UNECHOED, Row, Support
+from smlocal.platforms.sagemaker.contract.coverage.members import TABLE, UNECHOED, Row
 
 
 def members(request: dict[str, Any]) -> Iterator[tuple[str, Path, Any]]:

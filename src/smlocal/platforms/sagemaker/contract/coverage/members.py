@@ -2,20 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import field
-from enum import StrEnum
 
+from smlocal.contract.support import Support
 from smlocal.quick_dataclass import dataclass
-
-
-class Support(StrEnum):
-    """What smlocal does with a member."""
-
-    EMULATED = "emulated"
-    """It has the same effect as on the service."""
-    RECORDED = "recorded"
-    """It is stored and echoed, and has no effect."""
-    REFUSED = "refused"
-    """A request with it is not run."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

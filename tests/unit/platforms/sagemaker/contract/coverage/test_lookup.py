@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from tests.member_tests import TEST_OF
 
+from smlocal.contract.support import Support
 from smlocal.errors import FieldRefusedError
 from smlocal.jobfile.document import load_document
 from smlocal.platforms.sagemaker.contract.coverage import lookup
-from smlocal.platforms.sagemaker.contract.coverage.members import TABLE, Support, Value
+from smlocal.platforms.sagemaker.contract.coverage.members import TABLE, Value
 from smlocal.platforms.sagemaker.jobfile.job_file import read_job
 
 ROOT = Path(__file__).resolve().parents[6]
