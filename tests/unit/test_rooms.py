@@ -119,6 +119,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "platforms/sagemaker": {
         "errors",
+        "readable",
         "contract",
         "jobfile",
         "platforms/sagemaker/contract",
@@ -134,6 +135,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "platforms/ai_platform": {
         "errors",
+        "readable",
         "contract",
         "jobfile",
         "planning",

@@ -3,10 +3,10 @@
 import os
 from typing import TYPE_CHECKING
 
+from smlocal.api.overrides import Overrides
 from smlocal.errors import UsageRefusedError
 
 if TYPE_CHECKING:
-    from smlocal.api.overrides import Overrides
     from smlocal.jobfile.document import Document
 
 _PLACES = {
@@ -16,11 +16,12 @@ _PLACES = {
 }
 
 
-def apply_local_overrides(document: "Document", given: "Overrides") -> str | None:
+def apply_local_overrides(document: "Document", given: Overrides) -> str | None:
     """Change the document; returns the name that was given. What is for another platform's requests is refused."""
     name: str | None = None
     refused = []
-    for option, value in given.items():
+    for option in Overrides.__annotations__:
+        value = given.get(option)
         if value is None or value is False or value == {}:
             continue
         if option == "name":

@@ -6,13 +6,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from smlocal.api.artifact import Artifact
     from smlocal.api.overrides import Overrides
     from smlocal.contract.statuses import JobPhase, JobStatus
     from smlocal.job.finish.publish import PublishResult
     from smlocal.job.metrics.job_metrics import JobMetrics
+    from smlocal.job.view import JobView
     from smlocal.store.jobs import Store
 
 
@@ -58,6 +59,30 @@ class TrainingJob:
 
         with self._store() as store:
             return describe_job(store, self.name, service=service)
+
+    @property
+    def state(self) -> str:
+        """The state in the words of the job's platform: for a CreateTrainingJob request its TrainingJobStatus."""
+        from smlocal.job.platform import platform_named
+
+        with self._store() as store:
+            record = store.get(self.name)
+        return platform_named(record.platform).words(record)[0]
+
+    def view(self) -> "JobView":
+        """What the screens show."""
+        from smlocal.job.finish.describe import view_job
+
+        with self._store() as store:
+            return view_job(store, self.name)
+
+    def described_rows(self, view: "JobView") -> "Iterable[tuple[str, str]]":
+        """What `smlocal describe` shows of it in the words of its platform."""
+        from smlocal.job.platform import platform_named
+
+        with self._store() as store:
+            platform = platform_named(store.get(self.name).platform)
+        return platform.described_rows(view, supervised=self.supervised)
 
     @property
     def supervised(self) -> bool:

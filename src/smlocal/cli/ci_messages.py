@@ -2,15 +2,16 @@
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
 if TYPE_CHECKING:
     from smlocal.ci.services import Annotation, CiService
     from smlocal.errors import SmlocalError
+    from smlocal.job.view import JobView
 
 NAMES = ("github", "gitlab", "azure", "plain")
 _FOUND_BY = ("GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD")
@@ -104,30 +105,28 @@ def add_summary(service: "CiService", text: str) -> None:
         click.echo(f"the summary cannot be written: {error.strerror or error}", err=True)
 
 
-def annotate_job(service: "CiService", answer: "Mapping[str, Any]", file: str | None) -> None:
+def annotate_job(service: "CiService", view: "JobView", file: str | None) -> None:
     """Report how a job ended."""
     from smlocal.ci.services import Annotation, Level
     from smlocal.ci.summary import limited, table
+    from smlocal.contract.statuses import JobStatus
 
-    name, status = answer["TrainingJobName"], answer["TrainingJobStatus"]
-    reason = answer.get("FailureReason") or ""
-    if status != "Completed":
-        ended = status if status == answer["SecondaryStatus"] else f"{status} ({answer['SecondaryStatus']})"
-        text = "\n".join((reason or ended, *(f"hint: {hint}" for hint in answer["Local"]["Hints"])))
+    if view.status is not JobStatus.COMPLETED:
+        text = "\n".join((view.reason or view.ended_as, *(f"hint: {hint}" for hint in view.local["Hints"])))
         annotate(
             service,
             [
                 Annotation(
                     level=Level.ERROR,
-                    title=f"training job {name}: {ended}",
+                    title=f"training job {view.name}: {view.ended_as}",
                     message=text,
                     file=file_of_repository(file),
                 )
             ],
         )
-    seconds = f"{answer['LastModifiedTime'] - answer['CreationTime']:.1f}"
     head = ("training job", "status", "seconds", "failure reason")
-    add_summary(service, limited([table(head, [(name, status, seconds, reason)])]))
+    row = (view.name, view.state, f"{view.seconds:.1f}", view.reason)
+    add_summary(service, limited([table(head, [row])]))
 
 
 def _error_annotations(error: "SmlocalError", file: str | None) -> "Iterator[Annotation]":

@@ -1,6 +1,6 @@
 """What a platform decides about its jobs. Everything else in this room is the same for all platforms."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -11,6 +11,7 @@ from smlocal.engine.interface import Engine
 from smlocal.job.decide.attempt_outcome import AttemptOutcome
 from smlocal.job.prepared import Prepared
 from smlocal.job.reporter import Reporter
+from smlocal.job.view import JobView, Start
 from smlocal.planning.model import JobPlan
 from smlocal.store.jobs import Store
 from smlocal.store.records import JobRecord, StoredJob
@@ -101,6 +102,26 @@ class Platform(Protocol):
 
     def not_interruptible(self, request: Mapping[str, Any]) -> str | None:
         """What to do so that a command can interrupt a job with this request; None if one can."""
+        ...
+
+    def start(self, plan: JobPlan) -> Start:
+        """What is shown when a job starts."""
+        ...
+
+    def view(self, stored: StoredJob, answer: Mapping[str, Any]) -> JobView:
+        """What is shown of a job; `answer` has the `Local` block."""
+        ...
+
+    def described_rows(self, view: JobView, *, supervised: bool) -> Iterable[tuple[str, str]]:
+        """What `smlocal describe` shows before what is the same for all platforms."""
+        ...
+
+    def words(self, record: JobRecord) -> tuple[str, str]:
+        """The state of a job, and what it is doing or why it ended so, if that says more."""
+        ...
+
+    def listed(self, record: JobRecord) -> tuple[str, dict[str, Any]]:
+        """The name of the platform's list of jobs, and a job in it. What is None is left out."""
         ...
 
     def request_only(self, request: Mapping[str, Any]) -> dict[str, Any]:

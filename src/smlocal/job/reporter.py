@@ -32,8 +32,8 @@ class Reporter:
     def stopping(self, cause: StopCause, grace: float | None) -> None:
         """SIGTERM is being sent, and SIGKILL `grace` seconds later. None: no container is running."""
 
-    def replica_changed(self, replica: str, happened: str, decision: str, exit_code: int | None) -> None:
-        """Something has happened to one of the replicas of a job, and this follows from it."""
+    def replica_changed(self, replica: str | None, happened: str, follows: str, exit_code: int | None) -> None:
+        """Something has happened to a replica, or to the job; `follows` is empty if nothing does before its end."""
 
     def rule_changed(self, rule: str, status: str, detail: str, *, good: bool) -> None:
         """A debugger rule has a new status. Called from the thread that watches rules."""

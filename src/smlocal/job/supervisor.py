@@ -24,7 +24,7 @@ from smlocal.job.documents import JOB, LOCAL, PLAN, RECALL, REPORT_FILES, REQUES
 from smlocal.job.event_kinds import CREDENTIALS, FAULT, RESTART
 from smlocal.job.finish.cleanup import clear_disk, clear_engine
 from smlocal.job.finish.collect import collect_artifacts, restore_ownership
-from smlocal.job.finish.describe import describe_job
+from smlocal.job.finish.describe import view_job
 from smlocal.job.finish.job_folder import DESCRIBE, release_space, reserve_space, write_copy
 from smlocal.job.finish.kept import keeps, mark_kept
 from smlocal.job.finish.replaced import REPLACED, artifacts_to_replace, delete_replaced, replaced_artifacts
@@ -39,6 +39,7 @@ from smlocal.job.phases import Phases
 from smlocal.job.platform import BesideJob, Platform, platform_named
 from smlocal.job.prepared import Prepared
 from smlocal.job.reporter import Reporter
+from smlocal.job.view import JobView
 from smlocal.planning.host_folders import host_directory
 from smlocal.planning.model import JobPlan
 from smlocal.planning.recall import remember
@@ -59,11 +60,20 @@ DISK_FULL = input_failure("Artifact upload failed:Insufficient disk space")
 class Result:
     """How a job ended."""
 
-    answer: Mapping[str, Any]
-    """The last describe answer."""
-    status: JobStatus
+    view: JobView
+    """With the last describe answer."""
     signal: int | None
     """The signal that stopped it, if one did."""
+
+    @property
+    def answer(self) -> Mapping[str, Any]:
+        """The last describe answer."""
+        return self.view.answer
+
+    @property
+    def status(self) -> JobStatus:
+        """How the job has ended."""
+        return self.view.status
 
 
 def supervise(
@@ -96,8 +106,8 @@ def supervise(
             on_supervising()
             context.phases.begin()
 
-        answer = _run_to_the_end(prepared, documents, context, begin)
-    return Result(answer=answer, status=store.get(plan.name).status, signal=requests.signal)
+        view = _run_to_the_end(prepared, documents, context, begin)
+    return Result(view=view, signal=requests.signal)
 
 
 def supervise_submitted(
@@ -119,8 +129,8 @@ def supervise_submitted(
 
 def _run_to_the_end(
     prepared: Prepared, documents: Mapping[str, Any], context: Context, begin: Callable[[], None]
-) -> dict[str, Any]:
-    """Returns the last describe answer. `begin` is called when the copies of the documents are written."""
+) -> JobView:
+    """Returns the job as it is at the end. `begin` is called when the copies of the documents are written."""
     plan, store = prepared.plan, context.store
     directory = store.directory(plan.name)
     supervisor = supervisor_of(plan.platform)(
@@ -138,9 +148,9 @@ def _run_to_the_end(
         supervisor.run_attempts()
 
     supervisor.run_and_finish(run)
-    answer = describe_job(store, plan.name)
-    write_copy(directory, DESCRIBE, answer)
-    return answer
+    view = view_job(store, plan.name)
+    write_copy(directory, DESCRIBE, view.answer)
+    return view
 
 
 def make_context(job: str, *, engine: Engine, store: Store, reporter: Reporter, stop_requests: StopRequests) -> Context:

@@ -12,6 +12,8 @@ from smlocal.cli.terminal.printable import printable
 from smlocal.cli.terminal.table import table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from smlocal.api.job_list import ListedJob
 
 _REASON_WIDTH = 40
@@ -43,7 +45,7 @@ def command(
     if as_json:
         import json
 
-        click.echo(json.dumps({"TrainingJobSummaries": [_document(job) for job in jobs]}, indent=2))
+        click.echo(json.dumps(_documents(jobs), indent=2))
         return
     if not jobs:
         none = "No jobs yet. Start one with smlocal run." if selection is None else "No such jobs."
@@ -57,17 +59,20 @@ def command(
 
 
 def _row(job: "ListedJob", now: float, *, room: int) -> tuple[str, ...]:
+    from smlocal.job.platform import platform_named
+
     record = job.record
+    state, more = platform_named(record.platform).words(record)
     if record.status.terminal:
-        reason = record.failure_reason or ("" if record.phase.value == record.status.value else record.phase)
+        reason = record.failure_reason or more
     else:
-        reason = f"{record.phase}, supervisor gone" if job.supervisor_gone else record.phase
+        reason = ", ".join(filter(None, (more, "supervisor gone" * job.supervisor_gone)))
     reason = shortened(printable(" ".join(reason.split())), room)
     # Whole seconds and at least one, as TrainingTimeInSeconds counts.
     trained = "" if record.started is None else f"{max(1, int((record.ended or now) - record.started))} s"
     return (
         record.name,
-        f"{record.status}, kept" if job.containers_kept else record.status,
+        f"{state}, kept" if job.containers_kept else state,
         reason,
         trained,
         "now" if not record.status.terminal else _ago(now - record.modified),
@@ -83,17 +88,14 @@ def _ago(seconds: float) -> str:
     raise AssertionError
 
 
-def _document(job: "ListedJob") -> dict[str, Any]:
-    record = job.record
-    document: dict[str, Any] = {
-        "TrainingJobName": record.name,
-        "CreationTime": record.created,
-        "TrainingEndTime": record.ended,
-        "LastModifiedTime": record.modified,
-        "TrainingJobStatus": record.status,
-        "SecondaryStatus": record.phase,
-        "FailureReason": record.failure_reason,
-        "ContainersKept": job.containers_kept or None,
-        "SupervisorGone": job.supervisor_gone or None,
-    }
-    return {name: value for name, value in document.items() if value is not None}
+def _documents(jobs: "Sequence[ListedJob]") -> dict[str, list[dict[str, Any]]]:
+    """The lists of the platforms' own answers, with what only this machine knows."""
+    from smlocal.job.platform import platform_named
+
+    lists: dict[str, list[dict[str, Any]]] = {"TrainingJobSummaries": []}
+    for job in jobs:
+        of_list, document = platform_named(job.record.platform).listed(job.record)
+        document |= {"ContainersKept": job.containers_kept or None, "SupervisorGone": job.supervisor_gone or None}
+        known = {name: value for name, value in document.items() if value is not None}
+        lists.setdefault(of_list, []).append(known)
+    return lists

@@ -164,7 +164,7 @@ def _run(
     if conclude is not None and result.signal is None:
         code = conclude(result)
     if service is not None:
-        annotate_job(service, result.answer, file)
+        annotate_job(service, result.view, file)
     for error in (*not_reported, unwritten):
         if error is not None:
             screen.show_error(error, debug=click.get_current_context().obj["debug"])  # stdout has the job's document
@@ -194,7 +194,7 @@ def _finish(
     result: "Result", screen: "Screen", group: LogGroup, *, as_json: bool
 ) -> "tuple[int, StandardOutputError | None]":
     """Print how the job ended. Returns the exit code, and the error if the answer could not be printed."""
-    screen.ended(result.answer, group.end(), _allow_signals)
+    screen.ended(result.view, group.end(), _allow_signals)
     unwritten = _print_answer(result) if as_json else None
     if result.signal is not None and result.status == "Stopped":
         return _SIGNALLED + (15 if result.signal == 1 else result.signal), unwritten

@@ -43,6 +43,6 @@ def command(*, name: str, grace: float | None, force: bool, wait: bool) -> int:
         from smlocal.cli.commands.wait import wait_for
 
         code = wait_for((name,), None)
-        click.echo(f"{name}: {job.status} after {time.monotonic() - began:.1f} s", err=True)
+        click.echo(f"{name}: {job.state} after {time.monotonic() - began:.1f} s", err=True)
         return code
     return 0

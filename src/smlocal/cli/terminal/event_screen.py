@@ -13,6 +13,8 @@ from smlocal.cli.terminal.screen import Screen
 from smlocal.contract.statuses import StopCause
 from smlocal.engine.interface import Written
 from smlocal.errors import SmlocalError
+from smlocal.job.platform import platform_named
+from smlocal.job.view import JobView
 from smlocal.planning.model import JobPlan
 
 _SECONDS_BETWEEN = 1.0
@@ -29,9 +31,9 @@ class EventScreen(Screen):
 
     def planned(self, plan: JobPlan) -> None:
         """The job has been created."""
-        hosts = [{"Name": each.host.name, "InstanceType": each.host.instance_type} for each in plan.hosts]
+        self._start = start = platform_named(plan.platform).start(plan)
         self._prepare_heads([each.host.name for each in plan.hosts])
-        self._event("Planned", TrainingJobName=plan.name, TrainingImage=plan.image, Hosts=hosts)
+        self._event("Planned", **start.members)
         for note in plan.notes:
             if note.warning:
                 self.warning(note.text)
@@ -53,11 +55,11 @@ class EventScreen(Screen):
 
     def phase_began(self, phase: str) -> None:
         """A phase, by the service's name."""
-        self._event("PhaseBegan", Phase=phase)
+        self._event("PhaseBegan", Phase=self._word(phase))
 
     def phase_ended(self, phase: str, seconds: float, detail: str, *, good: bool = True) -> None:
         """The phase is over."""
-        self._event("PhaseEnded", Phase=phase, Seconds=round(seconds, 3), Detail=detail, Good=good)
+        self._event("PhaseEnded", Phase=self._word(phase), Seconds=round(seconds, 3), Detail=detail, Good=good)
 
     def output(self, host: str, written: Written) -> None:
         """A host has written something."""
@@ -75,6 +77,10 @@ class EventScreen(Screen):
         self._messages.stopping_since = time.monotonic()
         self._event("Stopping", Cause=cause, GraceSeconds=grace)
 
+    def replica_changed(self, replica: str | None, happened: str, follows: str, exit_code: int | None) -> None:
+        """Something has happened to a replica, or to the job."""
+        self._event("Replica", Name=replica, Happened=happened, Follows=follows, ExitCode=exit_code)
+
     def rule_changed(self, rule: str, status: str, detail: str, *, good: bool) -> None:
         """A debugger rule has a new status."""
         self._event("Rule", RuleConfigurationName=rule, RuleEvaluationStatus=status, Detail=detail, Good=good)
@@ -83,21 +89,24 @@ class EventScreen(Screen):
         """Something that does not end the job."""
         self._event("Warning", Text=text)
 
-    def ended(self, answer: Mapping[str, Any], group_end: str, before_waiting: Callable[[], None]) -> None:
+    def ended(self, view: JobView, group_end: str, before_waiting: Callable[[], None]) -> None:
         """The last event of a run."""
         del group_end
-        members = ("TrainingJobName", "TrainingJobStatus", "SecondaryStatus", "FailureReason")
-        self.finish(_line("Ended", **{each: answer.get(each) for each in members}).rstrip(), before_waiting)
+        self._ended(view.members, before_waiting)
 
     def ended_there(self, answer: Mapping[str, Any], hints: Sequence[str], before_waiting: Callable[[], None]) -> None:
         """The last event of a job of the service."""
         del hints
-        self.ended(answer, "", before_waiting)
+        members = ("TrainingJobName", "TrainingJobStatus", "SecondaryStatus", "FailureReason")
+        self._ended({each: answer.get(each) for each in members}, before_waiting)
 
     def show_error(self, error: SmlocalError, *, debug: bool) -> None:
         """An error that came after the end of the job."""
         del debug
         print_error(error, as_json=False)
+
+    def _ended(self, members: Mapping[str, Any], before_waiting: Callable[[], None]) -> None:
+        self.finish(_line("Ended", **members).rstrip(), before_waiting)
 
     def _event(self, kind: str, **members: Any) -> None:
         self._messages.print(_line(kind, **members).rstrip())

@@ -45,9 +45,9 @@ class RunningLine:
                 self._messages.print(self._text(0))
 
 
-def training_text(began: float) -> Callable[[int], str]:
+def training_text(word: str, began: float) -> Callable[[int], str]:
     """`● Training       41 s`; `began` on the monotonic clock."""
-    return lambda _: f"● Training       {duration(time.monotonic() - began)}"
+    return lambda _: f"● {word}       {duration(time.monotonic() - began)}"
 
 
 class Countdown:

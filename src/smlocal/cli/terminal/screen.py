@@ -17,20 +17,17 @@ from smlocal.cli.terminal.printable import printable
 from smlocal.cli.terminal.progress_mode import ProgressMode
 from smlocal.cli.terminal.running_line import PLAIN_SECONDS, Countdown, RunningLine, training_text
 from smlocal.cli.views.host_prefix import host_prefix, prefixed_lines
-from smlocal.contract.statuses import StopCause
+from smlocal.contract.statuses import JobStatus, StopCause
 from smlocal.engine.interface import Written
+from smlocal.job.platform import platform_named
 from smlocal.job.reporter import Reporter
+from smlocal.job.view import JobView, Start
 from smlocal.planning.model import JobPlan
 
 if TYPE_CHECKING:
     from smlocal.errors import SmlocalError
 
 _NAME_WIDTH = 13
-CAUSES = {
-    StopCause.REQUEST: "SIGTERM sent",
-    StopCause.MAX_RUNTIME: "MaxRuntimeInSeconds reached, SIGTERM sent",
-    StopCause.MAX_WAIT: "MaxWaitTimeInSeconds reached, SIGTERM sent",
-}
 
 
 class Screen(Reporter):
@@ -62,6 +59,8 @@ class Screen(Reporter):
         self._running: RunningLine | None = None
         self._countdown: Countdown | None = None
         self._last_progress = time.monotonic()
+        self._start: Start | None = None
+        """The job in its platform's words, once it is planned."""
         if conflict := colour_conflict():
             self.warning(conflict)
 
@@ -80,18 +79,18 @@ class Screen(Reporter):
         self._end_running()
         self._messages.finish(text, before_waiting)
 
-    def ended(self, answer: Mapping[str, Any], group_end: str, before_waiting: Callable[[], None]) -> None:
+    def ended(self, view: JobView, group_end: str, before_waiting: Callable[[], None]) -> None:
         """Print how the job ended, after the line that ends the group in the log of a CI service, if there is one."""
         lines = [group_end] if group_end else []
         if self._messages.quiet:
-            if answer["TrainingJobStatus"] == "Failed":
+            if view.status is JobStatus.FAILED:
                 from smlocal.cli.views.summary import failure
 
-                lines.append(failure(answer))
+                lines.append(failure(view.state, view.reason))
         else:
             from smlocal.cli.views.summary import summary
 
-            lines.append(summary(answer, lines_shown=None if group_end else self.lines_shown))
+            lines.append(summary(view, lines_shown=None if group_end else self.lines_shown))
         self.finish("\n".join(lines), before_waiting)
 
     def ended_there(self, answer: Mapping[str, Any], hints: Sequence[str], before_waiting: Callable[[], None]) -> None:
@@ -102,7 +101,8 @@ class Screen(Reporter):
         if not self._messages.quiet:
             text = service_summary(answer, hints)
         else:
-            text = failure(answer) if answer["TrainingJobStatus"] == "Failed" else ""
+            failed = answer["TrainingJobStatus"] == "Failed"
+            text = failure("Failed", answer.get("FailureReason", "")) if failed else ""
         self.finish(text, before_waiting)
 
     def show_error(self, error: "SmlocalError", *, debug: bool) -> None:
@@ -113,13 +113,8 @@ class Screen(Reporter):
 
     def planned(self, plan: JobPlan) -> None:
         """Show what starts, and warn of what will fail on the service."""
-        modes = {channel["TrainingInputMode"] for channel in _channel_modes(plan)} or {"no channels"}
-        size = f"{len(plan.hosts)} × {plan.hosts[0].host.instance_type}"
-        self.headline(
-            plan.name,
-            f"{printable(plan.image)} · {size} · {', '.join(sorted(modes))}",
-            hosts=[each.host.name for each in plan.hosts],
-        )
+        self._start = start = platform_named(plan.platform).start(plan)
+        self.headline(plan.name, printable(start.about), hosts=[each.host.name for each in plan.hosts])
         for note in plan.notes:
             if note.warning:
                 self.warning(note.text)
@@ -146,14 +141,15 @@ class Screen(Reporter):
     def phase_began(self, phase: str) -> None:
         """Show the start of training, whose output follows. Other phases are only shown at their end."""
         if phase == "Training":
-            self._messages.print(f"● {phase}")
-            self._running = RunningLine(self._messages, training_text(time.monotonic()))
+            word = self._word(phase)
+            self._messages.print(f"● {word}")
+            self._running = RunningLine(self._messages, training_text(word, time.monotonic()))
 
     def phase_ended(self, phase: str, seconds: float, detail: str, *, good: bool = True) -> None:
         """Show one line for each phase."""
         self._end_running()
         mark = paint("✔", GREEN) if good else paint("✗", RED)
-        head = f"{phase:<{_NAME_WIDTH}}{seconds:6.1f} s   "
+        head = f"{self._word(phase):<{self._name_width}}{seconds:6.1f} s   "
         text = printable(detail)
         first, *more = row(f"  {head}", text, width=width_of(sys.stderr), least=min(LEAST, len(text)))
         self._messages.print("\n".join([f"{mark} {first[2:]}", *more]))
@@ -178,11 +174,17 @@ class Screen(Reporter):
         if grace is None:
             self._messages.print("◌ Stopping       no container was running")
             return
+        why = "SIGTERM sent" if self._start is None else self._start.causes[cause]
         if not self._messages.live:
-            self._messages.print(f"◌ Stopping       {CAUSES[cause]}, up to {grace:g} s to save its work")
-        self._countdown = Countdown(why=CAUSES[cause], grace=grace)
+            self._messages.print(f"◌ Stopping       {why}, up to {grace:g} s to save its work")
+        self._countdown = Countdown(why=why, grace=grace)
         self._running = RunningLine(self._messages, self._countdown)
         self._running.show()
+
+    def replica_changed(self, replica: str | None, happened: str, follows: str, exit_code: int | None) -> None:  # noqa: ARG002 - `happened` says it
+        """Show what follows from the end of a replica while the job goes on."""
+        if follows:
+            self.progress(f"{f'{replica}: ' if replica else ''}{happened}, {follows}")
 
     def rule_changed(self, rule: str, status: str, detail: str, *, good: bool) -> None:
         """Show what a debugger rule has come to."""
@@ -196,6 +198,14 @@ class Screen(Reporter):
         """Show a warning."""
         lines = wrapped(printable(text), indent=2, width=width_of(sys.stderr))
         self._messages.print(f"{paint('!', YELLOW)} " + "\n".join(lines))
+
+    def _word(self, phase: str) -> str:
+        return phase if self._start is None else self._start.phases.get(phase, phase)
+
+    @property
+    def _name_width(self) -> int:
+        words = () if self._start is None else self._start.phases.values()
+        return max(_NAME_WIDTH, *(len(word) + 2 for word in words), 0)
 
     def _prepare_heads(self, hosts: Sequence[str]) -> None:
         if len(hosts) > 1:
@@ -239,12 +249,3 @@ class Screen(Reporter):
         except OSError as error:
             self._broken = True
             self.warning(f"the output cannot be written ({error.strerror}): the rest of it is in the log only")
-
-
-def _channel_modes(plan: JobPlan) -> list[dict[str, str]]:
-    specification = plan.request.get("AlgorithmSpecification") or {}
-    default = specification.get("TrainingInputMode") or "File"
-    return [
-        {"TrainingInputMode": channel.get("InputMode") or default}
-        for channel in plan.request.get("InputDataConfig") or ()
-    ]

@@ -5,7 +5,8 @@ from typing import Any
 
 from smlocal.cli.terminal.colour import BOLD, paint
 from smlocal.cli.terminal.columns import shortened
-from smlocal.cli.views.summary import COLOURS, EMPTY_REASON, NO_TEXT, failure, item
+from smlocal.cli.views.summary import COLOURS, failure, item
+from smlocal.platforms.sagemaker.outcome.view import EMPTY_REASON, NO_TEXT
 
 _MOST_METRICS = 8
 _SHORT_NAME = 9
@@ -20,7 +21,7 @@ def service_summary(answer: Mapping[str, Any], hints: Sequence[str]) -> str:
 def _lines(answer: Mapping[str, Any], hints: Sequence[str]) -> Iterator[str]:
     status = answer["TrainingJobStatus"]
     if status == "Failed":
-        yield failure({"FailureReason": "", **answer})
+        yield failure("Failed", answer.get("FailureReason", ""))
         if str(answer.get("FailureReason", "")).startswith(EMPTY_REASON):
             yield item("note", NO_TEXT)
     else:

@@ -9,9 +9,11 @@ from typing import Any
 from smlocal.cli.terminal.colour import BOLD, GREEN, RED, YELLOW, paint
 from smlocal.cli.terminal.columns import row, short_path, shortened, width_of, wrapped
 from smlocal.cli.terminal.printable import printable, without_colours
+from smlocal.contract.statuses import JobStatus
+from smlocal.job.view import JobView
 from smlocal.readable import readable_bytes
 
-COLOURS = {"Completed": GREEN, "Failed": RED, "Stopped": YELLOW}
+COLOURS: Mapping[str, str] = {JobStatus.COMPLETED: GREEN, JobStatus.FAILED: RED, JobStatus.STOPPED: YELLOW}
 _LAST_LINES = 20
 _STILL_VISIBLE = 20
 """So many lines of output are still visible on the screen, and are not shown again."""
@@ -22,71 +24,61 @@ _COLUMN = 12
 _LEAST_NOTE = 40
 """Characters of a difference, on a narrow terminal."""
 _ARTIFACT_NOTES = 5
-EMPTY_REASON = "AlgorithmError: , exit code: "
-NO_TEXT = "The reason has no text, because nothing was written to /opt/ml/output/failure."
 _ONLY_IN_PLAN = "relaxed-"
 """Only the plan mentions what is missing in the job file, not the end of each run."""
 
 
-def summary(answer: Mapping[str, Any], *, lines_shown: int | None = None) -> str:
+def summary(view: JobView, *, lines_shown: int | None = None) -> str:
     """The text. `lines_shown`: the lines of output above it."""
-    return "\n".join(_lines(answer, show_output=lines_shown is None or lines_shown > _STILL_VISIBLE))
+    return "\n".join(_lines(view, show_output=lines_shown is None or lines_shown > _STILL_VISIBLE))
 
 
-def failure(answer: Mapping[str, Any]) -> str:
+def failure(state: str, reason: str) -> str:
     """The reason of a failed job: `Failed: AlgorithmError: …`."""
-    first, *more = printable(answer["FailureReason"]).splitlines() or [""]
+    first, *more = printable(reason).splitlines() or [""]
     width = width_of(sys.stderr)
-    lines = [*wrapped(first, indent=len("Failed: "), width=width)]
+    lines = [*wrapped(first, indent=len(f"{state}: "), width=width)]
     lines += (each for line in more for each in row("  ", line, width=width))
-    return f"{paint('Failed', RED)}: " + "\n".join(lines)
+    return f"{paint(state, RED)}: " + "\n".join(lines)
 
 
-def _lines(answer: Mapping[str, Any], *, show_output: bool) -> Iterator[str]:
-    status, local = answer["TrainingJobStatus"], answer["Local"]
-    seconds = answer["LastModifiedTime"] - answer["CreationTime"]
-    head = paint(status, COLOURS.get(status, BOLD))
-    failed = status == "Failed"
+def _lines(view: JobView, *, show_output: bool) -> Iterator[str]:
+    local, failed = view.local, view.status is JobStatus.FAILED
     if failed:
-        yield failure(answer)
+        yield failure(view.state, view.reason)
     else:
-        why = f" ({answer['SecondaryStatus']})" if answer["SecondaryStatus"] != status else ""
-        yield f"{head}{why} in {seconds:.1f} s"
-    yield from _explanations(answer)
+        why = f" ({view.why})" if view.why else ""
+        yield f"{paint(view.state, COLOURS.get(view.status, BOLD))}{why} in {view.seconds:.1f} s"
+    yield from _explanations(view)
     if failed and show_output:
         yield from _last_lines(local)
-    yield from _artifacts(local, answer["TrainingJobName"])
-    if status == "Completed":
-        yield from _no_model(local["Artifacts"])
-    yield from _metrics(answer)
+    yield from _artifacts(local, view.name)
+    yield from (item(each.name, f"{short_path(each.folder)}  {each.location}") for each in view.outputs)
+    if view.status is JobStatus.COMPLETED:
+        yield from (item(*each) for each in view.missing)
+    yield from _metrics(view.answer)
     yield from _usage(local)
     for left in local["Leftovers"]:
         yield item("left", left)
-    name = answer["TrainingJobName"]
     if local.get("ContainersKept"):
-        yield item("kept", f"the containers and their folders, until smlocal rm {name}")
+        yield item("kept", f"the containers and their folders, until smlocal rm {view.name}")
     if failed:
-        yield item("more", f"smlocal logs {name} · smlocal describe {name} · smlocal shell {name}")
+        yield item("more", f"smlocal logs {view.name} · smlocal describe {view.name} · smlocal shell {view.name}")
     if local.get("DockerCommand"):
         yield f"  {'by hand':<9} {printable(local['DockerCommand'])}"  # in one line, to be pasted
-    yield from _differences(answer)
+    yield from _differences(local, view.name)
 
 
-def _explanations(answer: Mapping[str, Any]) -> Iterator[str]:
+def _explanations(view: JobView) -> Iterator[str]:
     """Why the job ended so, where the service's reason does not say it."""
-    local = answer["Local"]
-    if answer["TrainingJobStatus"] == "Failed":
-        if local["Explanation"]:
-            yield item("because", local["Explanation"])
-        if answer["FailureReason"].startswith(EMPTY_REASON):
-            yield item("note", NO_TEXT)
-    for hint in local["Hints"]:
+    if view.status is JobStatus.FAILED:
+        if view.local["Explanation"]:
+            yield item("because", view.local["Explanation"])
+        yield from (item(*each) for each in view.notes)
+    elif view.reason:
+        yield item("reason", view.reason)
+    for hint in view.local["Hints"]:
         yield item("hint", hint)
-
-
-def _no_model(artifacts: Mapping[str, Any]) -> Iterator[str]:
-    if not artifacts["Model"] and not artifacts.get("Kept"):
-        yield item("model", "none: nothing was left in /opt/ml/model")
 
 
 def item(name: str, text: str) -> str:
@@ -142,18 +134,18 @@ def _usage(local: Mapping[str, Any]) -> Iterator[str]:
     yield from (item(name, text) for name, text in summary_lines(local["Usage"]))
 
 
-def _differences(answer: Mapping[str, Any]) -> Iterator[str]:
+def _differences(local: Mapping[str, Any], name: str) -> Iterator[str]:
     """The first few, each in one line; `describe` has all of them."""
-    notes = [note["Text"] for note in answer["Local"]["Notes"] if _is_shown(note)]
+    notes = [note["Text"] for note in local["Notes"] if _is_shown(note)]
     width = width_of(sys.stderr)
     lines = [note if width is None else shortened(note, max(_LEAST_NOTE, width - _COLUMN)) for note in notes[:_NOTES]]
     for index, line in enumerate(lines):
         yield item("differs" if index == 0 else "", line)
     more = len(notes) - len(lines)
     if more:
-        yield item("", f"and {more} more: smlocal describe {answer['TrainingJobName']}")
+        yield item("", f"and {more} more: smlocal describe {name}")
     elif lines != notes:
-        yield item("", f"in full: smlocal describe {answer['TrainingJobName']}")
+        yield item("", f"in full: smlocal describe {name}")
 
 
 def _is_shown(note: Mapping[str, Any]) -> bool:

@@ -5,22 +5,39 @@ from typing import Any
 from smlocal.job.documents import DECISION, FINAL_METRICS, LOCAL, REQUEST, RULES
 from smlocal.job.finish.kept import is_kept
 from smlocal.job.platform import platform_named
+from smlocal.job.view import JobView
 from smlocal.store.jobs import Store
+from smlocal.store.records import StoredJob
 
 
 def describe_job(store: Store, name: str, *, service: bool = False) -> dict[str, Any]:
     """The answer of `smlocal describe NAME`; with `service`, only what the platform itself would answer."""
+    stored = _read(store, name)
+    return platform_named(stored.record.platform).describe(stored) if service else _described(store, stored)
+
+
+def view_job(store: Store, name: str) -> JobView:
+    """What the screens show of a job."""
+    stored = _read(store, name)
+    return platform_named(stored.record.platform).view(stored, _described(store, stored))
+
+
+def _read(store: Store, name: str) -> StoredJob:
     platform = platform_named(store.get(name).platform)
-    stored = store.read(name, (REQUEST, LOCAL, RULES, *platform.documents))
-    record, request, local = stored.record, stored.documents[REQUEST], stored.documents.get(LOCAL, {})
-    answer = platform.describe(stored)
-    if not service:
-        answer["Local"] = {
+    return store.read(name, (REQUEST, LOCAL, RULES, *platform.documents))
+
+
+def _described(store: Store, stored: StoredJob) -> dict[str, Any]:
+    platform, local = platform_named(stored.record.platform), stored.documents.get(LOCAL, {})
+    directory = store.directory(stored.record.name)
+    return {
+        **platform.describe(stored),
+        "Local": {
             "Version": 1,
-            "SupervisorPid": record.supervisor_pid,
-            "Directory": store.directory(name),
-            "Request": platform.request_only(request),
-            **({"ContainersKept": True} if is_kept(store.directory(name)) else {}),
+            "SupervisorPid": stored.record.supervisor_pid,
+            "Directory": directory,
+            "Request": platform.request_only(stored.documents[REQUEST]),
+            **({"ContainersKept": True} if is_kept(directory) else {}),
             **{key: value for key, value in local.items() if key not in {DECISION, FINAL_METRICS}},
-        }
-    return answer
+        },
+    }

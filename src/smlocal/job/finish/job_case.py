@@ -8,6 +8,7 @@ from smlocal.contract.statuses import JobStatus
 from smlocal.job.documents import LOCAL
 from smlocal.job.logs.log_paths import host_logs
 from smlocal.job.logs.log_tail import read_log_tail
+from smlocal.job.platform import platform_named
 from smlocal.store.jobs import Store
 from smlocal.store.records import JobRecord
 
@@ -25,13 +26,14 @@ def job_case(store: Store, name: str) -> Case:
     """Only a job that is `Completed` has passed."""
     stored = store.read(name, (LOCAL,))
     job, reason = stored.record, _reason(stored.record)
+    state, _ = platform_named(job.platform).words(job)
     passed = job.status is JobStatus.COMPLETED
     return Case(
         name=name,
         group=_GROUP,
         seconds=job.modified - job.created,
         verdict=Verdict.PASSED if passed else Verdict.FAILED,
-        kind=job.status,
+        kind=state,
         message="" if passed else (reason.splitlines() or [""])[0],
         text="" if passed else "\n".join((reason, *_explanation(stored.documents.get(LOCAL, {})))),
         output=log_tails(store, name),
@@ -52,7 +54,8 @@ def log_tails(store: Store, name: str) -> str:
 def _reason(job: JobRecord) -> str:
     if job.failure_reason is not None:
         return job.failure_reason
-    return f"the job is {job.status}" + (f" ({job.phase})" if str(job.phase) != str(job.status) else "")
+    state, more = platform_named(job.platform).words(job)
+    return f"the job is {state}" + (f" ({more})" if more not in {"", state} else "")
 
 
 def _explanation(local: Mapping[str, Any]) -> Iterator[str]:

@@ -4,8 +4,8 @@ import time
 from typing import Any, Final
 
 from smlocal.contract.statuses import JobPhase, JobStatus
-from smlocal.job.documents import JOB, REQUEST
-from smlocal.platforms.ai_platform.describe import JobFacts, describe
+from smlocal.job.documents import JOB, PLAN, REQUEST
+from smlocal.platforms.ai_platform.describe import JobFacts, describe, timestamp
 from smlocal.platforms.ai_platform.identity import job_region
 from smlocal.platforms.ai_platform.lifecycle.job_states import JobState
 from smlocal.platforms.ai_platform.model.members import JobKind
@@ -13,7 +13,7 @@ from smlocal.platforms.ai_platform.run.stored_lifecycle import LIFECYCLE
 from smlocal.platforms.ai_platform.shape import job_kinds
 from smlocal.store.records import JobRecord, StoredJob
 
-DOCUMENTS: Final = (LIFECYCLE, JOB)
+DOCUMENTS: Final = (LIFECYCLE, JOB, PLAN)
 _ERROR_DELAY: Final = 60.0
 _STATES: Final = {
     JobStatus.COMPLETED: JobState.SUCCEEDED,
@@ -38,6 +38,11 @@ def state_word(record: JobRecord, kind: JobKind) -> str:
     return state.value if kind is JobKind.TRAINING_JOB else state.of_custom_job
 
 
+def kind_of(record: JobRecord) -> JobKind:
+    """The kind of a job, by its resource name."""
+    return JobKind.CUSTOM_JOB if "/customJobs/" in record.arn else JobKind.TRAINING_JOB
+
+
 def answer_of(stored: StoredJob) -> dict[str, Any]:
     """The Job or CustomJob. The error of a job appears about a minute after its end."""
     record, request = stored.record, stored.documents[REQUEST]
@@ -59,3 +64,17 @@ def answer_of(stored: StoredJob) -> dict[str, Any]:
         code=error.get("code") if shown else None,
     )
     return describe(kind, request, facts, region=job_region(kind, request, stated=local.get("Region")))
+
+
+def listed(record: JobRecord) -> tuple[str, dict[str, Any]]:
+    """The list of the service that a job is in, and what is known of it without its request."""
+    kind = kind_of(record)
+    is_custom = kind is JobKind.CUSTOM_JOB
+    times = {"createTime": record.created, "startTime": record.started}
+    times["endTime"] = record.ended if record.status.terminal else None
+    return "customJobs" if is_custom else "jobs", {
+        **({"name": record.arn, "displayName": record.name} if is_custom else {"jobId": record.name}),
+        "state": state_word(record, kind),
+        **{name: None if at is None else timestamp(at) for name, at in times.items()},
+        "Reason": record.failure_reason,
+    }

@@ -1,6 +1,6 @@
 """AI Platform Training and custom jobs as a platform of jobs."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from smlocal.platforms.ai_platform.answer import DOCUMENTS
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from smlocal.job.platform import BesideJob, JobContext, Platform
     from smlocal.job.prepared import Prepared
     from smlocal.job.reporter import Reporter
+    from smlocal.job.view import JobView, Start
     from smlocal.planning.model import JobPlan
     from smlocal.store.records import JobRecord, StoredJob
 
@@ -95,6 +96,36 @@ class AiPlatform:
     def not_interruptible(self, request: Mapping[str, Any]) -> str | None:  # noqa: ARG002 - no job is
         """The maintenance of a machine is simulated as the job file says."""
         return "To simulate the maintenance of a machine, write a fault of the kind Maintenance into Local.Faults."
+
+    def start(self, plan: "JobPlan") -> "Start":
+        """The replicas and their machines."""
+        from smlocal.platforms.ai_platform.views.start import start_of
+
+        return start_of(plan)
+
+    def view(self, stored: "StoredJob", answer: Mapping[str, Any]) -> "JobView":
+        """What is shown of a job."""
+        from smlocal.platforms.ai_platform.views.job import view_of
+
+        return view_of(stored, answer)
+
+    def described_rows(self, view: "JobView", *, supervised: bool) -> Iterable[tuple[str, str]]:
+        """The request, the result and the history."""
+        from smlocal.platforms.ai_platform.views.described import described_rows
+
+        return described_rows(view, supervised=supervised)
+
+    def words(self, record: "JobRecord") -> tuple[str, str]:
+        """The state says everything."""
+        from smlocal.platforms.ai_platform.answer import kind_of, state_word
+
+        return state_word(record, kind_of(record)), ""
+
+    def listed(self, record: "JobRecord") -> tuple[str, dict[str, Any]]:
+        """A member of `jobs` or `customJobs`, without the request."""
+        from smlocal.platforms.ai_platform.answer import listed
+
+        return listed(record)
 
     def request_only(self, request: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002 - nothing is left out
         """The answer has the whole request."""

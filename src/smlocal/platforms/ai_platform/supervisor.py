@@ -21,6 +21,7 @@ from smlocal.job.labels import HOST_LABEL, owned_by
 from smlocal.job.logs.log_paths import log_path, logged_by
 from smlocal.job.supervisor import Supervisor
 from smlocal.platforms.ai_platform.lifecycle import actions, events
+from smlocal.platforms.ai_platform.lifecycle.entries import Decision, Happened
 from smlocal.platforms.ai_platform.lifecycle.job_states import JobState
 from smlocal.platforms.ai_platform.lifecycle.lifecycle import Lifecycle
 from smlocal.platforms.ai_platform.lifecycle.progress import End, Progress
@@ -37,6 +38,7 @@ from smlocal.platforms.ai_platform.run.container_events import (
 from smlocal.platforms.ai_platform.run.log_marks import mark_log
 from smlocal.platforms.ai_platform.run.reasons import reason_of
 from smlocal.platforms.ai_platform.run.stored_lifecycle import LIFECYCLE, StoredLifecycle, read_lifecycle
+from smlocal.platforms.ai_platform.views.history import what_follows, what_happened
 from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -47,6 +49,7 @@ NUMBER_LABEL = "smlocal.number"
 """On a container: its number among all containers of its replica."""
 _LOG_BYTES = 16384
 """Of a log, at its end: a traceback may be in it."""
+_SHOWN_AT_THE_END: Final = {Decision.SUCCEED, Decision.FAIL, Decision.CANCEL}
 _CAUSES: Final = {
     events.CancelCause.REQUEST: StopCause.REQUEST,
     events.CancelCause.RAN_TOO_LONG: StopCause.MAX_RUNTIME,
@@ -106,7 +109,8 @@ class ReplicaSupervisor(Supervisor):
 
     def more_results(self) -> dict[str, Any]:
         """What happened to each replica, and what was decided."""
-        return {"Lifecycle": {"State": self.lifecycle.progress.state, "Entries": self.stored.entries}}
+        state, stored = self.lifecycle.progress.state, self.stored
+        return {"Lifecycle": {"State": state, "Error": stored.error, "Entries": stored.entries}}
 
     def _use(self, stored: StoredLifecycle) -> None:
         self.stored = stored
@@ -260,8 +264,10 @@ class ReplicaSupervisor(Supervisor):
         self.stored.add(entry, time.time())
         if entry.cause is not None:
             self.cancel = (entry.cause, entry.grace or 0.0)
-        if entry.replica is not None:
-            self.context.reporter.replica_changed(entry.replica, entry.happened, entry.decision, entry.exit_code)
+        if entry.happened is not Happened.ATTEMPT:
+            known = entry.as_json()
+            follows = "" if entry.decision in _SHOWN_AT_THE_END else what_follows(known)
+            self.context.reporter.replica_changed(entry.replica, what_happened(known), follows, entry.exit_code)
 
     def _enter(self, state: JobState) -> None:
         context = self.context

@@ -1,6 +1,6 @@
 """SageMaker as a platform of jobs."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from smlocal.job.platform import BesideJob, JobContext, Platform
     from smlocal.job.prepared import Prepared
     from smlocal.job.reporter import Reporter
+    from smlocal.job.view import JobView, Start
     from smlocal.planning.model import JobPlan
     from smlocal.store.records import JobRecord, StoredJob
 
@@ -103,6 +104,41 @@ class SageMaker:
         if request.get("EnableManagedSpotTraining"):
             return None
         return "To make it interruptible, set EnableManagedSpotTraining: true in the job file."
+
+    def start(self, plan: "JobPlan") -> "Start":
+        """Image, instances and input modes."""
+        from smlocal.platforms.sagemaker.outcome.view import start_of
+
+        return start_of(plan)
+
+    def view(self, stored: "StoredJob", answer: Mapping[str, Any]) -> "JobView":  # noqa: ARG002 - the answer has it all
+        """What is shown of a job."""
+        from smlocal.platforms.sagemaker.outcome.view import view_of
+
+        return view_of(answer)
+
+    def described_rows(self, view: "JobView", *, supervised: bool) -> Iterable[tuple[str, str]]:
+        """The request, the result and the phases."""
+        from smlocal.platforms.sagemaker.outcome.view import described_rows
+
+        return described_rows(view.answer, supervised=supervised)
+
+    def words(self, record: "JobRecord") -> tuple[str, str]:
+        """TrainingJobStatus and SecondaryStatus; of a job that has ended only if they differ."""
+        same = record.status.terminal and str(record.phase) == str(record.status)
+        return record.status, "" if same else record.phase
+
+    def listed(self, record: "JobRecord") -> tuple[str, dict[str, Any]]:
+        """As ListTrainingJobs answers, with the reason."""
+        return "TrainingJobSummaries", {
+            "TrainingJobName": record.name,
+            "CreationTime": record.created,
+            "TrainingEndTime": record.ended,
+            "LastModifiedTime": record.modified,
+            "TrainingJobStatus": record.status,
+            "SecondaryStatus": record.phase,
+            "FailureReason": record.failure_reason,
+        }
 
     def request_only(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """The members of the request that the answer does not have."""

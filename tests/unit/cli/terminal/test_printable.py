@@ -11,6 +11,7 @@ import pytest
 
 from smlocal.cli.terminal.printable import printable
 from smlocal.cli.views.summary import summary
+from smlocal.platforms.sagemaker.outcome.view import view_of
 
 Smlocal = Callable[..., "subprocess.CompletedProcess[str]"]
 HOSTILE = "AlgorithmError: \x1b]0;title\x07\x1b[2J\x9b31mred\rover\x08\x7f, exit code: 1"
@@ -65,7 +66,7 @@ def test_the_end_of_a_run(tmp_path: Path) -> None:
             "Notes": [{"Id": "role", "Text": "\x1bP5", "Warning": False}],
         },
     }
-    text = summary(answer)
+    text = summary(view_of(answer))
     assert "\x1b" not in text
     assert SHOWN in text
     assert "  red\n" in text

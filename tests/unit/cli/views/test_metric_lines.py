@@ -4,6 +4,7 @@ import pytest
 
 from smlocal.cli.views.metric_lines import metric_lines
 from smlocal.cli.views.summary import summary
+from smlocal.platforms.sagemaker.outcome.view import view_of
 
 
 def answer(*metrics: tuple[str, float, list[float]], notes: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -28,7 +29,8 @@ def answer(*metrics: tuple[str, float, list[float]], notes: tuple[str, ...] = ()
 
 
 def test_short_names_stand_where_the_names_of_rows_do() -> None:
-    lines = summary(answer(("loss", 0.127, [5.0, 4.0, 3.0, 2.0, 1.0]), ("rate", 1e-06, [1e-06]))).splitlines()
+    described = answer(("loss", 0.127, [5.0, 4.0, 3.0, 2.0, 1.0]), ("rate", 1e-06, [1e-06]))
+    lines = summary(view_of(described)).splitlines()
     without_model = "  model     none: nothing was left in /opt/ml/model"
     assert lines == ["Completed in 4.6 s", without_model, "  loss      0.127  █▇▅▃▁", "  rate      1e-06"]
 

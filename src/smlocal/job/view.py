@@ -1,0 +1,70 @@
+"""What the screens show of a job, in the words of its platform."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from smlocal.contract.statuses import JobStatus, StopCause
+from smlocal.quick_dataclass import dataclass
+
+Rows = tuple[tuple[str, str], ...]
+"""Heads, and the texts beside them."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Start:
+    """What is shown when a job starts."""
+
+    about: str
+    """What runs where, in one line."""
+    members: Mapping[str, Any]
+    """The same for programs."""
+    phases: Mapping[str, str]
+    """The platform's words for phases that have another name there."""
+    causes: Mapping[StopCause, str]
+    """Why a job is being stopped."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Output:
+    """A folder of this machine with what a job has written."""
+
+    name: str
+    folder: str
+    location: str
+    """That the folder stands for."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JobView:
+    """A job that has ended or not."""
+
+    name: str
+    status: JobStatus
+    state: str
+    """In the platform's words, as all others here."""
+    why: str
+    """More about the state, if there is more; else empty."""
+    reason: str
+    """Why it failed or was stopped, as far as the platform says it; else empty."""
+    seconds: float
+    """From its creation to its last change."""
+    members: Mapping[str, Any]
+    """How it ended, for programs: members of the answer."""
+    answer: Mapping[str, Any]
+    """The answer, with the `Local` block."""
+    notes: Rows = ()
+    """About the reason."""
+    outputs: tuple[Output, ...] = ()
+    missing: Rows = ()
+    """What one would expect of a job that went well, and is not there."""
+
+    @property
+    def local(self) -> Mapping[str, Any]:
+        """What only this machine knows."""
+        block: Mapping[str, Any] = self.answer["Local"]
+        return block
+
+    @property
+    def ended_as(self) -> str:
+        """The state, with more about it."""
+        return f"{self.state} ({self.why})" if self.why else self.state

@@ -1,0 +1,47 @@
+"""The rows of `smlocal describe`."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from smlocal.job.view import JobView
+from smlocal.platforms.ai_platform.views.history import history_lines
+from smlocal.readable import local_time
+
+_TIMES = (("createTime", "Created"), ("startTime", "Running"), ("endTime", "Ended"))
+
+
+def described_rows(view: JobView, *, supervised: bool) -> Iterator[tuple[str, str]]:
+    """The answer, where output is, and everything that happened to the replicas."""
+    answer, local = view.answer, view.local
+    yield "Job", view.name
+    yield "State", view.state
+    yield from _error(view)
+    if "name" in answer:
+        yield "Resource", answer["name"]
+    for name, head in _TIMES:
+        if name in answer:
+            yield head, local_time(datetime.fromisoformat(answer[name]).timestamp())
+    if not view.status.terminal:
+        yield "Supervisor", f"process {local['SupervisorPid']}" if supervised else "not running; a new one is starting"
+    if local.get("Attempts", 1) > 1:
+        yield "Attempts", str(local["Attempts"])
+    for each in view.outputs:
+        yield "Output", f"{each.folder}\nfor {each.location}"
+    if local.get("ContainersKept"):
+        yield "Containers", f"kept, with their folders\nsmlocal rm {view.name} removes them"
+    entries: Sequence[Mapping[str, Any]] = (local.get("Lifecycle") or {}).get("Entries", ())
+    if entries:
+        yield "History", ""
+        yield from ((f"  {at}", text) for at, text in history_lines(entries))
+
+
+def _error(view: JobView) -> Iterator[tuple[str, str]]:
+    answer = view.answer
+    shown = answer.get("errorMessage") or (answer.get("error") or {}).get("message")
+    if shown:
+        yield "Error", shown
+        if "error" in answer:
+            yield "Code", str(answer["error"]["code"])
+    elif view.reason:
+        yield "Error", "not there yet: the service sets it about a minute after the end (Local.ErrorDelaySeconds)"

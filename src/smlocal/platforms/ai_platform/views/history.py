@@ -1,0 +1,61 @@
+"""Lines about what happened to a job and what was decided."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from smlocal.platforms.ai_platform.lifecycle.entries import Decision, Happened
+from smlocal.platforms.ai_platform.lifecycle.error_classes import MOST_REPLICA_RESTARTS
+from smlocal.readable import local_time
+
+_HAPPENED: Final = {
+    Happened.LOST: "container gone",
+    Happened.START_REFUSED: "cannot be started",
+    Happened.MAINTENANCE: "maintenance of its machine",
+    Happened.STOCK_OUT: "no machines in the region",
+    Happened.INTERNAL_ERROR: "internal error",
+    Happened.CANCEL: "cancelled",
+}
+_DECISIONS: Final = {
+    Decision.NOTHING: "",
+    Decision.RESTART_REPLICA: "restarted",
+    Decision.MOVE_REPLICA: "continues on another machine",
+    Decision.RETRY_JOB: "the job is tried again",
+    Decision.RESTART_JOB: "the job starts again",
+    Decision.SUCCEED: "the job has succeeded",
+    Decision.FAIL: "the job fails",
+    Decision.CANCEL: "the job is cancelled",
+}
+
+
+def history_lines(entries: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    """The time of day and the text of each entry."""
+    for entry in entries:
+        yield local_time(entry["At"]).partition(" ")[2], entry_text(entry)
+
+
+def entry_text(entry: Mapping[str, Any]) -> str:
+    """`workerpool1-0: exit 137, restarted (1 of 5)`."""
+    happened = Happened(entry["Happened"])
+    if happened is Happened.ATTEMPT:
+        return f"attempt {entry['Attempt']}"
+    text = what_happened(entry)
+    follows = what_follows(entry)
+    replica = f"{entry['Replica']}: " if "Replica" in entry else ""
+    return f"{replica}{text}{f', {follows}' if follows else ''}"
+
+
+def what_happened(entry: Mapping[str, Any]) -> str:
+    """`exit 137`, `out of memory, exit 137`."""
+    happened = Happened(entry["Happened"])
+    if happened is Happened.EXITED:
+        return f"{'out of memory, ' if entry.get('OomKilled') else ''}exit {entry['ExitCode']}"
+    text = _HAPPENED[happened]
+    return f"{text} ({entry['Why']})" if "Why" in entry else text
+
+
+def what_follows(entry: Mapping[str, Any]) -> str:
+    """`restarted (1 of 5)`; empty if nothing does."""
+    decision = Decision(entry["Decision"])
+    if decision is Decision.RESTART_REPLICA:
+        return f"restarted ({entry.get('Restarts', 0) + 1} of {MOST_REPLICA_RESTARTS})"
+    return _DECISIONS[decision]

@@ -1,0 +1,126 @@
+"""SageMaker's jobs on the screens."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from smlocal.contract.secrets.urls import without_passwords
+from smlocal.contract.statuses import JobStatus, StopCause
+from smlocal.job.view import JobView, Start
+from smlocal.planning.model import JobPlan
+from smlocal.readable import local_time
+
+EMPTY_REASON = "AlgorithmError: , exit code: "
+NO_TEXT = "The reason has no text, because nothing was written to /opt/ml/output/failure."
+CAUSES = {
+    StopCause.REQUEST: "SIGTERM sent",
+    StopCause.MAX_RUNTIME: "MaxRuntimeInSeconds reached, SIGTERM sent",
+    StopCause.MAX_WAIT: "MaxWaitTimeInSeconds reached, SIGTERM sent",
+}
+
+
+def start_of(plan: JobPlan) -> Start:
+    """`1 × ml.m5.large · File`."""
+    specification = plan.request.get("AlgorithmSpecification") or {}
+    default = specification.get("TrainingInputMode") or "File"
+    modes = {channel.get("InputMode") or default for channel in plan.request.get("InputDataConfig") or ()}
+    size = f"{len(plan.hosts)} × {plan.hosts[0].host.instance_type}"
+    return Start(
+        about=f"{plan.image} · {size} · {', '.join(sorted(modes or {'no channels'}))}",
+        members={
+            "TrainingJobName": plan.name,
+            "TrainingImage": plan.image,
+            "Hosts": [{"Name": each.host.name, "InstanceType": each.host.instance_type} for each in plan.hosts],
+        },
+        phases={},
+        causes=CAUSES,
+    )
+
+
+def view_of(answer: Mapping[str, Any]) -> JobView:
+    """From the DescribeTrainingJob answer with its `Local` block."""
+    status, secondary = answer["TrainingJobStatus"], answer["SecondaryStatus"]
+    reason = answer.get("FailureReason") or ""
+    members = ("TrainingJobName", "TrainingJobStatus", "SecondaryStatus", "FailureReason")
+    no_model = not (answer["Local"].get("Artifacts") or {}).get("Model") and not (
+        answer["Local"].get("Artifacts") or {}
+    ).get("Kept")
+    return JobView(
+        name=answer["TrainingJobName"],
+        status=JobStatus(status),
+        state=status,
+        why="" if secondary == status else secondary,
+        reason=reason,
+        seconds=answer["LastModifiedTime"] - answer["CreationTime"],
+        members={each: answer.get(each) for each in members},
+        answer=answer,
+        notes=(("note", NO_TEXT),) if reason.startswith(EMPTY_REASON) else (),
+        missing=(("model", "none: nothing was left in /opt/ml/model"),) if no_model else (),
+    )
+
+
+def described_rows(answer: Mapping[str, Any], *, supervised: bool) -> Iterator[tuple[str, str]]:
+    """Of `smlocal describe`: the request, the result and the phases."""
+    local = answer["Local"]
+    running = answer["TrainingJobStatus"] in {"InProgress", "Stopping"}
+    for name, value in (*_about(answer), *_places(answer, local, running=running, supervised=supervised)):
+        yield name, str(value)
+    yield "Phases", ""
+    yield from _phases(answer["SecondaryStatusTransitions"], local.get("Seconds", {}))
+
+
+def _about(answer: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The request and the result."""
+    specification = answer.get("AlgorithmSpecification") or {}
+    resources = answer.get("ResourceConfig") or {}
+    status, secondary = answer["TrainingJobStatus"], answer["SecondaryStatus"]
+    yield "Job", answer["TrainingJobName"]
+    yield "Status", status if secondary == status else f"{status} ({secondary})"
+    if "FailureReason" in answer:
+        yield "Reason", answer["FailureReason"]
+    yield "ARN", answer["TrainingJobArn"]
+    yield "Image", specification.get("TrainingImage", "")
+    yield "Hosts", f"{resources.get('InstanceCount', 1)} × {resources.get('InstanceType', '')}"
+    yield "Created", local_time(answer["CreationTime"])
+    if "TrainingTimeInSeconds" in answer:
+        yield "Trained", f"{answer['TrainingTimeInSeconds']} s"
+        if answer["BillableTimeInSeconds"] != answer["TrainingTimeInSeconds"]:
+            yield "Billable", f"{answer['BillableTimeInSeconds']} s"
+
+
+def _places(
+    answer: Mapping[str, Any], local: Mapping[str, Any], *, running: bool, supervised: bool
+) -> Iterator[tuple[str, Any]]:
+    """The supervisor, the attempts, and where the artifacts are."""
+    if answer["SecondaryStatus"] == "Pending":
+        yield "Supervisor", "none; the job waits until smlocal serve starts it"
+    elif running:
+        yield "Supervisor", f"process {local['SupervisorPid']}" if supervised else "not running; a new one is starting"
+    if local.get("Attempts", 1) > 1:
+        counts = [f"{name.lower()}: {local[name]}" for name in ("Interruptions", "Retries") if local.get(name)]
+        yield "Attempts", f"{local['Attempts']} ({', '.join(counts)})"
+    artifacts = local.get("Artifacts") or {}
+    uri = without_passwords(answer["ModelArtifacts"]["S3ModelArtifacts"])
+    if running:
+        yield "Model", f"will be {uri}"
+    elif artifacts.get("Model"):
+        yield "Model", artifacts["Model"] + (f"\nfor {uri}" if uri.startswith("s3://") else "")
+    else:
+        yield "Model", "none written"
+    if artifacts.get("Output"):
+        yield "Output", artifacts["Output"]
+    if local.get("ContainersKept"):
+        yield "Containers", f"kept, with their folders\nsmlocal rm {answer['TrainingJobName']} removes them"
+    if artifacts.get("Kept"):
+        yield "Kept", f"{artifacts['Kept']}\nsmlocal pack {answer['TrainingJobName']} --output DIR packs it"
+
+
+def _phases(transitions: Sequence[Mapping[str, Any]], measured: Mapping[str, float]) -> Iterator[tuple[str, str]]:
+    """Each phase with its seconds, as the run measured them if the phase occurred once."""
+    passed = [transition["Status"] for transition in transitions]
+    for transition in transitions:
+        status, ended = transition["Status"], transition.get("EndTime")
+        seconds = None if ended is None else ended - transition["StartTime"]
+        if passed.count(status) == 1:
+            seconds = measured.get(status, seconds)
+        shown = "" if seconds is None else f"{seconds:.1f} s"
+        yield f"  {status:<12}{shown:>9}   ", transition["StatusMessage"]
