@@ -23,6 +23,7 @@ from smlocal.jobfile.document import Document
 from smlocal.planning.host_folders import host_directory
 from smlocal.planning.model import HostPlan, JobPlan
 from smlocal.platforms.sagemaker.jobfile.job_file import read_job
+from smlocal.platforms.sagemaker.planning.attempt_number import for_attempt
 from smlocal.platforms.sagemaker.planning.document import plan_document
 from smlocal.platforms.sagemaker.prepare.job_preparation import plan_job
 
@@ -52,7 +53,7 @@ class Attempts:
         (folder,) = mirrored_folders(self.plan)
         trees = [folder_tree(folder, host, container, self.engine) for host, container in ended]
         report = save_folder(folder, trees, ended)
-        self.plan = with_current_checkpoints(self.plan)
+        self.plan = for_attempt(with_current_checkpoints(self.plan), self.number)
         return said, report
 
     def _container(self, host: HostPlan, base: Path, script: str) -> str:
