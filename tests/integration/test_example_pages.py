@@ -53,7 +53,7 @@ def follow(tmp_path: Path, smlocal_home: Path, smlocal_run: Run, assert_nothing_
 
     def make(name: str, base: str | None = None) -> Followed:
         folder = tmp_path / "examples" / name
-        ignored = shutil.ignore_patterns("out", "checkpoints", "__pycache__")
+        ignored = shutil.ignore_patterns("out", "checkpoints", "model", "__pycache__")
         shutil.copytree(ROOT / "examples" / name, folder, ignore=ignored)
         for linked in ("scripts", "src"):
             (tmp_path / linked).symlink_to(ROOT / linked)
@@ -113,6 +113,15 @@ def test_metrics(follow: Follow) -> None:
     report = (done.folder / "my-metrics.html").read_text()
     assert "validation:loss" in report
     assert "<svg" in report
+
+
+def test_replicas(follow: Follow) -> None:
+    done = follow("replicas")
+    assert json.loads((done.folder / "bucket/pi/model/model.json").read_text())["pi"] == pytest.approx(3.14, abs=0.05)
+    for worker in ("workerpool1-0", "workerpool1-1"):
+        said = done.run("logs", "my-pi", "--host", worker, check=True).stdout
+        starts = [line for line in said.splitlines() if line.startswith("starting")]
+        assert starts == ["starting at round 0", "starting at round 5"]  # restarted once; nothing is done twice
 
 
 def test_spot(follow: Follow) -> None:
