@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Estimate pi: workers draw random points and save a checkpoint after each round, the primary replica adds up."""
 
 import argparse

@@ -14,6 +14,9 @@ _PLACES = {
     "keep": ("Local", "Keep"),
     "output": ("Local", "Output"),
 }
+_KEYWORDS = "keyword arguments"
+_FLAGS = {"channels": "channel", "hyperparameters": "hyperparameter", "environment": "env", "env_files": "env_file"}
+"""Flags that are not spelled as the keywords are."""
 
 
 def apply_local_overrides(document: "Document", given: Overrides) -> str | None:
@@ -41,9 +44,13 @@ def apply_local_overrides(document: "Document", given: Overrides) -> str | None:
         else:
             refused.append(option)
     if refused:
-        flags = ", ".join(f"--{option.replace('_', '-')}" for option in refused)
+        spelled = refused if document.overrides == _KEYWORDS else [_flag(option) for option in refused]
         raise UsageRefusedError(
-            f"{document.name} is no CreateTrainingJob request, and {flags} would change one",
+            f"{document.name} is no CreateTrainingJob request, and only such a request takes {', '.join(spelled)}",
             remedy=["Write it into the job file."],
         )
     return name
+
+
+def _flag(option: str) -> str:
+    return f"--{_FLAGS.get(option, option).replace('_', '-')}"

@@ -42,7 +42,7 @@ _SMALL = {"workerPoolSpecs": [_POOL]}
         (
             _SMALL,
             ["--hyperparameter", "rate=1", "--instance-count", "2"],
-            "--hyperparameter, --instance-count would change one",
+            "only such a request takes --hyperparameter, --instance-count",
         ),
         (
             {**_SMALL, "Local": {"Sources": {"gs://bucket": "./absent"}}},
