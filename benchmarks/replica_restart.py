@@ -1,8 +1,8 @@
 """A replica that a signal has ended: how long until its restart runs, against `docker restart` of the same container.
 
 Both are measured by the program: from the last thing that it does to the first thing that it does after the restart.
-smlocal's side is what a job does in between: the end is noticed, the state machine decides and its progress is made
-ready to be stored, the container is removed, and another is created and started in its place.
+smlocal's side is a job of two replicas: the end is noticed, what follows is decided and stored, the container is
+removed, and another is created and started in its place.
 """
 
 import json
@@ -10,63 +10,65 @@ import os
 import time
 from ipaddress import ip_network
 from pathlib import Path
-from queue import Queue
+from typing import Any
 
 from measure import alternate, execute
 from results import Figure, Size, comparison, main
-from workplace import PY, image, workplace
+from workplace import PY, Workplace, image, workplace
 
 from smlocal.engine.docker import DockerEngine, connect
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Mount
-from smlocal.job.container_events import ContainerEvent, ContainerExited
 from smlocal.job.container_run import ContainerRun
-from smlocal.platforms.ai_platform.lifecycle.actions import Restart
-from smlocal.platforms.ai_platform.lifecycle.events import ReplicaExited, ReplicaReady
-from smlocal.platforms.ai_platform.lifecycle.lifecycle import Lifecycle
-from smlocal.platforms.ai_platform.lifecycle.progress import Progress
-from smlocal.platforms.ai_platform.lifecycle.rules import Replica, Rules
 
 BOUND = 1.5
 NAME = "workerpool0-0"
 SUBNET = ip_network("192.0.2.0/29")
+STAMPS = "/gcs/stamps/"
 PROGRAM = """
-import os, signal, time
+import os, signal, sys, time
+os.chdir(sys.argv[1])
 def note(name):
-    with open("/stamps/" + name, "a") as file:
+    with open(name, "a") as file:
         print(time.time_ns(), file=file)
 def end(*_):
     note("ended")
     os._exit(143)
 signal.signal(signal.SIGTERM, end)
 note("begun")
-if not os.path.exists("/stamps/stay"):
+if os.path.exists("ended"):
+    sys.exit()
+if not os.path.exists("stay"):
     end()
 while True:
     signal.pause()
 """
+PRIMARY = f"until [ $(cat {STAMPS}begun | wc -l) = 2 ]; do sleep 0.05; done"
+"""The job ends with the primary replica, so that waits for the other's restart."""
 
 
 def measure(size: Size) -> list[Figure]:
     tag, engine = image(PY), connect()
     job = f"benchmark-restart-{os.getpid()}"
     with workplace() as place:
+        stamps = place.folder / "stamps"
+        stamps.mkdir()
         engine.create_network(job, {JOB_LABEL: job}, subnet=str(SUBNET), gateway=str(SUBNET[1]))
         spec = ContainerSpec(
             name=job,
             image=tag,
             labels={JOB_LABEL: job},
-            entrypoint=("python3", "-SEc", PROGRAM),
+            entrypoint=("python3", "-SEc", PROGRAM, STAMPS),
             command=(),
             environment={},
             hostname=f"cmle-training-{NAME}",
-            mounts=(Mount(source=str(place.folder), target="/stamps"),),
+            mounts=(Mount(source=str(stamps), target=STAMPS),),
             network=job,
             address=str(SUBNET[4]),
         )
         try:
             ours, theirs = alternate(
-                lambda: _smlocal(engine, spec, place.folder),
-                lambda: _docker(engine, spec, place.folder),
+                lambda: _smlocal(place, tag, stamps),
+                lambda: _docker(engine, spec, stamps),
                 rounds=size.rounds,
                 name="restart of a replica",
             )
@@ -76,29 +78,16 @@ def measure(size: Size) -> list[Figure]:
     return [comparison("replica exited → its restart runs ÷ `docker restart` of the same", ours, theirs, BOUND)]
 
 
-def _smlocal(engine: DockerEngine, spec: ContainerSpec, stamps: Path) -> float:
-    events: Queue[ContainerEvent] = Queue()
-    run = ContainerRun(engine=engine, name=NAME, on_event=events.put, log=str(stamps / "log"))
-    rules = Rules(region="us-central1")
-    replicas = (Replica(name=NAME, primary=True),)
-    lifecycle = Lifecycle(replicas=replicas, rules=rules, progress=Progress(created=time.time()))
-    lifecycle.begin_attempt()
-    lifecycle.start()
-    run.create(spec)
-    run.start()
-    lifecycle.handle(ReplicaReady(replica=NAME, number=1), time.time())
-    event = events.get(timeout=60)
-    assert isinstance(event, ContainerExited)
-    exited = ReplicaExited(replica=NAME, number=1, exit_code=event.exit_code, oom_killed=event.oom_killed)
-    actions = lifecycle.handle(exited, time.time())
-    json.dumps(lifecycle.progress.stored())
-    assert any(isinstance(action, Restart) for action in actions)
-    run = run.replaced(spec)
-    run.start()
-    seconds = _between(stamps)
-    run.wait(60)
-    run.remove()
-    return seconds
+def _smlocal(place: Workplace, tag: str, stamps: Path) -> float:
+    file = place.folder / "job.json"
+    pools = [_pool(tag, ["sh", "-c", PRIMARY]), _pool(tag, ["python3", "-SEc", PROGRAM, STAMPS])]
+    file.write_text(json.dumps({"workerPoolSpecs": pools, "Local": {"Sources": {"gs://stamps": str(stamps)}}}))
+    place.run_file(file)
+    return _between(stamps)
+
+
+def _pool(tag: str, command: list[str]) -> dict[str, Any]:
+    return {"machineSpec": {"machineType": "n1-standard-4"}, "containerSpec": {"imageUri": tag, "command": command}}
 
 
 def _docker(engine: DockerEngine, spec: ContainerSpec, stamps: Path) -> float:
