@@ -111,7 +111,8 @@ class ContainerRun:
 
     def replaced(self, spec: ContainerSpec) -> "ContainerRun":
         """Remove the container, which has ended, and create another in its place, with the same callbacks and log."""
-        self.remove()
+        if self.id:
+            self.remove()
         following = ContainerRun(
             engine=self.engine,
             name=self.name,

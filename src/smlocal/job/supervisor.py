@@ -304,6 +304,13 @@ class Supervisor:
             run.complete_log()
         self.after_training()
 
+    @classmethod
+    def logged_before(cls, store: Store, name: str) -> Mapping[str, int]:
+        """Bytes of each host's log from containers before the last one."""
+        from smlocal.job.control.history import read_past  # only for jobs whose supervisor was killed
+
+        return read_past(store.events(name)).logged
+
     def decide(self) -> tuple[Ending, str | None]:
         """How the job ends, and the reason in the platform's words."""
         return self.platform.ending(self.attempt.outcome, self._failure_file())

@@ -78,7 +78,7 @@ def _finish_cleanup(store: Store, plan: JobPlan, engine: Engine) -> bool:
     decision = local[DECISION]
     release_space(store.directory(name))
     runs = hosts_with_containers(engine, plan)
-    logged = read_past(store.events(name)).logged
+    logged = supervisor_of(plan.platform).logged_before(store, name)
     for run in runs:
         run.logged_before = logged.get(run.name, 0)
         run.complete_log()

@@ -15,7 +15,7 @@ from smlocal.job.container_run import ContainerRun
 from smlocal.job.decide.events import Events
 from smlocal.job.host.container_spec import container_spec
 from smlocal.job.host.delivery import Delivery
-from smlocal.job.host.staging import build_tree, mounts, stage_trees, trees
+from smlocal.job.host.staging import build_tree, file_systems, mounts, stage_trees, trees
 from smlocal.job.labels import GPUS_LABEL, HOST_LABEL, labels
 from smlocal.job.logs.log_paths import log_path
 from smlocal.job.reporter import Reporter
@@ -124,6 +124,8 @@ class HostRun:
 
     def restart(self) -> None:
         """Start a new container with the same name, host name, address, mounts and log. The last one has ended."""
+        if not self.staged:  # it was taken over
+            self.staged = file_systems(self.plan, self.host)
         self.container = self.container.replaced(self._spec())
         self._running_before = False
         self._usage = UsageWatch()

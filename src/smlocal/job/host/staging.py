@@ -94,8 +94,7 @@ def stage_trees(
     def stage(tree: TreePlan) -> StagedChannel:
         _check_listing(tree)
         if tree.mode == "FileSystem":
-            mount = Mount(source=tree.listing.root, target=tree.target, read_only=not tree.writable)
-            return StagedChannel(mounts=(mount,), means=Means.BIND, bytes_copied=0)
+            return _bound(tree)
         directory = f"{plan.job_directory}/staged/{host.host.name}/{_folder(plan, tree)}"
         if tree.staging == "fuse":
             with copying():
@@ -121,6 +120,32 @@ def stage_trees(
         )
 
     return tuple(stage(tree) for tree in trees(plan, host))
+
+
+def file_systems(plan: JobPlan, host: HostPlan) -> tuple[StagedChannel, ...]:
+    """The channels of one host that need no preparation; for an engine on another machine, their volumes."""
+    if plan.engine.local:
+        return tuple(_bound(tree) for tree in host.channels if tree.mode == "FileSystem")
+    return tuple(
+        StagedChannel(
+            mounts=(
+                Mount(
+                    source=f"{host.container}-{_folder(plan, tree)}",
+                    target=tree.target,
+                    volume=True,
+                    read_only=not tree.writable,
+                ),
+            ),
+            means=Means.SENT,
+            bytes_copied=0,
+        )
+        for tree in host.channels
+    )
+
+
+def _bound(tree: TreePlan) -> StagedChannel:
+    mount = Mount(source=tree.listing.root, target=tree.target, read_only=not tree.writable)
+    return StagedChannel(mounts=(mount,), means=Means.BIND, bytes_copied=0)
 
 
 def download_once(plan: JobPlan, delivery: Delivery, copying: Copying) -> None:

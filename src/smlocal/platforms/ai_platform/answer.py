@@ -7,6 +7,8 @@ from smlocal.contract.statuses import JobPhase, JobStatus
 from smlocal.job.documents import JOB, PLAN, REQUEST
 from smlocal.platforms.ai_platform.describe import JobFacts, describe, timestamp
 from smlocal.platforms.ai_platform.identity import job_region
+from smlocal.platforms.ai_platform.lifecycle.error_classes import ErrorClass
+from smlocal.platforms.ai_platform.lifecycle.error_codes import ERROR_CODES
 from smlocal.platforms.ai_platform.lifecycle.job_states import JobState
 from smlocal.platforms.ai_platform.model.members import JobKind
 from smlocal.platforms.ai_platform.run.stored_lifecycle import LIFECYCLE
@@ -15,6 +17,8 @@ from smlocal.store.records import JobRecord, StoredJob
 
 DOCUMENTS: Final = (LIFECYCLE, JOB, PLAN)
 _ERROR_DELAY: Final = 60.0
+_UNKNOWN: Final = ERROR_CODES[ErrorClass.INTERNAL]
+"""The code of a job that smlocal could not run."""
 _STATES: Final = {
     JobStatus.COMPLETED: JobState.SUCCEEDED,
     JobStatus.FAILED: JobState.FAILED,
@@ -58,10 +62,10 @@ def answer_of(stored: StoredJob) -> dict[str, Any]:
         state=state_word(record, kind),
         created=record.created,
         updated=record.modified,
-        started=record.started,
+        started=(lifecycle.get("Progress") or {}).get("ran_at"),
         ended=record.ended if record.status.terminal else None,
         message=(record.failure_reason or error.get("message", "")) if shown else "",
-        code=error.get("code") if shown else None,
+        code=error.get("code", _UNKNOWN) if shown and record.failure_reason else None,
     )
     return describe(kind, request, facts, region=job_region(kind, request, stated=local.get("Region")))
 

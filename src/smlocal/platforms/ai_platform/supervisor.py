@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import field, replace
+from functools import partial
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,12 +15,13 @@ from smlocal.errors import EngineError
 from smlocal.job.container_events import ContainerExited, ContainerLost, ThreadDied
 from smlocal.job.decide.attempt_outcome import HostEnd
 from smlocal.job.decide.events import Event, MachineMoves, Woken
+from smlocal.job.documents import RECALL
 from smlocal.job.event_kinds import RESTART
 from smlocal.job.finish.cleanup import clear_attempt
 from smlocal.job.host.host_run import HostRun
-from smlocal.job.labels import HOST_LABEL, owned_by
 from smlocal.job.logs.log_paths import log_path, logged_by
 from smlocal.job.supervisor import Supervisor
+from smlocal.planning.recall import remember
 from smlocal.platforms.ai_platform.lifecycle import actions, events
 from smlocal.platforms.ai_platform.lifecycle.entries import Decision, Happened
 from smlocal.platforms.ai_platform.lifecycle.job_states import JobState
@@ -27,7 +29,6 @@ from smlocal.platforms.ai_platform.lifecycle.lifecycle import Lifecycle
 from smlocal.platforms.ai_platform.lifecycle.progress import End, Progress
 from smlocal.platforms.ai_platform.planned_job import PlannedJob
 from smlocal.platforms.ai_platform.run.container_events import (
-    SIMULATED,
     Container,
     is_lost,
     of_host,
@@ -35,18 +36,19 @@ from smlocal.platforms.ai_platform.run.container_events import (
     of_start,
     of_thread,
 )
+from smlocal.platforms.ai_platform.run.found_replicas import FoundReplica, found_replicas
+from smlocal.platforms.ai_platform.run.labels import NUMBER_LABEL
 from smlocal.platforms.ai_platform.run.log_marks import mark_log
 from smlocal.platforms.ai_platform.run.reasons import reason_of
 from smlocal.platforms.ai_platform.run.stored_lifecycle import LIFECYCLE, StoredLifecycle, read_lifecycle
 from smlocal.platforms.ai_platform.views.history import what_follows, what_happened
 from smlocal.quick_dataclass import dataclass
+from smlocal.store.jobs import Store
 
 if TYPE_CHECKING:
     from smlocal.job.control.found_containers import FoundContainers
     from smlocal.job.control.history import Past
 
-NUMBER_LABEL = "smlocal.number"
-"""On a container: its number among all containers of its replica."""
 _LOG_BYTES = 16384
 """Of a log, at its end: a traceback may be in it."""
 _SHOWN_AT_THE_END: Final = {Decision.SUCCEED, Decision.FAIL, Decision.CANCEL}
@@ -55,6 +57,12 @@ _CAUSES: Final = {
     events.CancelCause.RAN_TOO_LONG: StopCause.MAX_RUNTIME,
     events.CancelCause.WAITED_TOO_LONG: StopCause.MAX_WAIT,
 }
+
+_PHASES: Final = {
+    JobState.RUNNING: {JobPhase.TRAINING, JobPhase.STOPPING},
+    JobState.CANCELLING: {JobPhase.STOPPING},
+}
+"""The phases of a job in these states, also if somebody has asked to stop it. Another one is about to end."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -68,6 +76,12 @@ class ReplicaSupervisor(Supervisor):
     """Added to the monotonic clock, it gives a clock that goes on in later supervisors."""
     cancel: tuple[events.CancelCause, float] = (events.CancelCause.REQUEST, 0.0)
     """Why the job is being cancelled, and the grace period."""
+    attempts_left: int = 0
+    """How many attempts have been cleaned up, because another one follows."""
+    terminated: set[tuple[str, int]] = field(default_factory=set)
+    """The host and the number of each container that got SIGTERM."""
+    unread: set[str] = field(default_factory=set)
+    """Hosts whose running container an earlier supervisor started: nobody reads its output."""
 
     def __post_init__(self) -> None:
         Supervisor.__post_init__(self)
@@ -79,21 +93,27 @@ class ReplicaSupervisor(Supervisor):
         self._do(self.lifecycle.begin_attempt())
         self._go_on()
 
-    def resume(self, past: "Past", found: "FoundContainers", phase: JobPhase) -> None:  # noqa: ARG002 - the lifecycle knows
+    def resume(self, past: "Past", found: "FoundContainers", phase: JobPhase) -> None:
         """Continue a job whose supervisor was killed at any moment."""
         document = self.context.store.document(self.plan.name, LIFECYCLE)
-        if document is None:  # it was recorded, and nothing has happened
-            self.run_attempts()
-            return
-        self._use(read_lifecycle(document))
+        if document is not None:  # otherwise it was recorded, and nothing has happened
+            self._use(read_lifecycle(document))
+        self.attempts_left = past.retries
         life = self.lifecycle
-        if life.running:
-            self._take_over()
+        if not life.progress.attempt:
+            self._do(life.begin_attempt())
+        if life.running or life.progress.verdict is not None:
+            self._take_over(past, found, phase)
         else:
             clear_attempt(self.context.engine, self.plan)
-        if past.outcome.stopped is not None:
-            self._handle(events.CancelAsked(grace=past.grace))
+            self._cancel_again(past)
         self._go_on()
+
+    @classmethod
+    def logged_before(cls, store: Store, name: str) -> Mapping[str, int]:
+        """Bytes of each log from containers before the last one, which may have been of the same attempt."""
+        document = store.document(name, LIFECYCLE)
+        return {} if document is None else read_lifecycle(document).logged
 
     def decide(self) -> tuple[Ending, str | None]:
         """How the job ends, and why, in the service's words."""
@@ -103,8 +123,7 @@ class ReplicaSupervisor(Supervisor):
             return FAILED, reason_of(None, why)
         if verdict.end is End.SUCCEEDED:
             return COMPLETED, None
-        log = "" if verdict.replica is None else _log_end(self.plan.job_directory, self.job.host_of(verdict.replica))
-        reason = reason_of(verdict, log)
+        reason = reason_of(verdict, "" if verdict.replica is None else self._log_end(self.job.host_of(verdict.replica)))
         return (STOPPED[_CAUSES[self.cancel[0]]] if verdict.end is End.CANCELLED else FAILED), reason
 
     def more_results(self) -> dict[str, Any]:
@@ -117,6 +136,7 @@ class ReplicaSupervisor(Supervisor):
         self.lifecycle = Lifecycle(
             replicas=self.job.replicas, rules=replace(self.job.rules, error_delay=0.0), progress=stored.progress
         )
+        self.cancel = stored.cancel
 
     @property
     def _now(self) -> float:
@@ -128,6 +148,7 @@ class ReplicaSupervisor(Supervisor):
             if life.running:
                 self._watch()
             elif life.progress.verdict is not None:
+                self._late_requests()
                 self._do(life.after_attempt(self._now))
             else:
                 self._one_attempt()
@@ -136,19 +157,22 @@ class ReplicaSupervisor(Supervisor):
 
     def _one_attempt(self) -> None:
         """Make the containers of all replicas and start them."""
-        if self.lifecycle.progress.attempt > 1:
+        progress = self.lifecycle.progress
+        if progress.attempt - 1 > self.attempts_left:
             self._leave_attempt()
-        self._stage()
         if self.attempt.faults.no_machines():
             self._handle(events.StockOut())
-        if self.attempt.faults.fails("Before"):
-            self._handle(events.InternalError(why=SIMULATED))
-        self._do(self.lifecycle.start())
+            return
+        self._stage()
+        if progress.verdict is None:
+            self.attempt.faults.training_began(time.monotonic())
+            self._do(self.lifecycle.start())
 
     def _leave_attempt(self) -> None:
         """Remove what is left of the last attempt, which every replica has ended."""
         old = self.attempt
         self._clean_up(rules=False)
+        self.attempts_left += 1
         number = self.lifecycle.progress.attempt
         logged = {host.host.name: logged_by(self.plan.job_directory, host.host.name) for host in self.plan.hosts}
         self.context.record(RESTART, {"Why": "retry", "Number": number, "Logged": logged})
@@ -158,6 +182,8 @@ class ReplicaSupervisor(Supervisor):
     def _stage(self) -> None:
         self.attempt.marks = {name: {NUMBER_LABEL: str(self._number(name) + 1)} for name in self.job.hosts}
         self.attempt.download(self.pull_refused)
+        if self.attempt.plan is not self.plan:  # its network has other addresses, which a later supervisor needs
+            self.context.store.put_document(self.plan.name, RECALL, remember(self.attempt.plan))
         outcome = self.attempt.outcome
         if outcome.stopped is not None:
             self._handle(events.CancelAsked())
@@ -172,24 +198,40 @@ class ReplicaSupervisor(Supervisor):
         """Handle what happens until no replica is running."""
         attempt, context, life = self.attempt, self.context, self.lifecycle
         attempt.ran = True
-        attempt.faults.training_began(time.monotonic())
         self._requests()
         while life.running:
             life.ended = {self.job.hosts[name] for name, run in attempt.runs.items() if run.container.exited}
-            clocks = [at for at in (life.wake_at,) if at is not None]
-            waits = [at - self._now for at in clocks]
+            waits = [] if life.wake_at is None else [life.wake_at - self._now]
             if attempt.faults.wake_at is not None:
                 waits.append(attempt.faults.wake_at - time.monotonic())
             event = context.events.next(min(waits, default=None))
             self._requests()  # first: a request that was stored before a container ended comes before that
-            if event is not None and not isinstance(event, Woken):
+            if event is not None and not isinstance(event, Woken) and not self._of_earlier_container(event):
                 attempt.record_defect(event)
                 self._happened(event)
             for fault in attempt.faults.due(time.monotonic()):
                 self._happened(fault)
             self._do(life.tick(self._now))
         for run in attempt.runs.values():
-            run.container.join()
+            if run.container.wait(0) is None:  # it was given up, and may still be running
+                run.container.abandon()
+            else:
+                run.container.join()
+
+    def _of_earlier_container(self, event: Event) -> bool:
+        """True for the end of a container that was given up, and another one has its host."""
+        if not isinstance(event, ContainerExited | ContainerLost):
+            return False
+        return self.attempt.runs[event.container].container.wait(0) != event
+
+    def _late_requests(self) -> None:
+        """What somebody wanted while no replica was running: no attempt follows a cancellation."""
+        self._requests()
+        while (event := self.context.events.next(0)) is not None:
+            if isinstance(event, Woken):
+                self._requests()
+            elif not isinstance(event, ContainerExited | ContainerLost | ThreadDied):
+                self._happened(event)
 
     def _requests(self) -> None:
         for event in self.context.stored_requests.read():
@@ -202,15 +244,19 @@ class ReplicaSupervisor(Supervisor):
                 newest = Container(replica=self.job.hosts[host], number=self._number(host), id=run.container.id)
                 if isinstance(event, ContainerExited):
                     self._note_end(host, event)
-                self._handle(of_host(event, newest, self.context.engine))
+                if host in self.unread:
+                    self.unread.discard(host)
+                    run.complete_log()
+                known = of_host(event, newest, self.context.engine)
+                self.attempt.engine_lost |= isinstance(known, events.InternalError)
+                self._handle(known)
             case ThreadDied(container=container):
                 self._handle(of_thread(event, None if container is None else self.job.hosts[container]))
             case MachineMoves(host=host):
                 self._handle(events.MaintenanceBegun(replica=self.job.hosts[host]))
             case _:
-                known = of_request(event)
-                if known is not None:
-                    self._handle(known)
+                if (wanted := of_request(event)) is not None:
+                    self._handle(wanted)
 
     def _note_end(self, host: str, event: ContainerExited) -> None:
         """The results of a job show how the last container of each host ended."""
@@ -232,10 +278,18 @@ class ReplicaSupervisor(Supervisor):
     def _do(self, wanted: list[actions.Action]) -> None:
         """Store what was decided, then do it."""
         for action in wanted:
-            if isinstance(action, actions.Record):
-                self._record(action)
-            elif isinstance(action, actions.AttachError):
-                self.stored.error = {"code": action.code, "message": action.message}
+            match action:
+                case actions.Record():
+                    self._record(action)
+                case actions.AttachError(code=code, message=message):
+                    self.stored.error = {"code": code, "message": message}
+                case actions.Start(numbers=numbers):
+                    for name in numbers:
+                        self._mark_log(name)
+                case actions.Restart(replica=name, other_machine=other_machine):
+                    self._mark_log(name, other_machine=other_machine)
+                case _:
+                    pass
         if wanted:
             self.context.store.put_document(self.plan.name, LIFECYCLE, self.stored.document())
         following = [each for action in wanted for each in self._carry_out(action)]
@@ -252,18 +306,33 @@ class ReplicaSupervisor(Supervisor):
             case actions.Restart(replica=name):
                 return self._restart_replica(name)
             case actions.Terminate(replicas=names):
-                self.attempt.send("SIGTERM", tuple(map(self.job.host_of, names)))
+                self._terminate(names)
             case actions.Kill(replicas=names):
                 self.attempt.send("SIGKILL", tuple(map(self.job.host_of, names)))
             case actions.Record() | actions.AttachError():
                 pass
         return []
 
+    def _terminate(self, names: tuple[str, ...]) -> None:
+        """Send SIGTERM to those that did not get it from an earlier supervisor."""
+        containers = {(host, self._number(host)) for host in map(self.job.host_of, names)} - self.terminated
+        self.terminated |= containers
+        self.attempt.send("SIGTERM", tuple(sorted(host for host, _ in containers)))
+
+    def _mark_log(self, name: str, *, other_machine: bool = False) -> None:
+        """Begin the part of a log that the next container of this replica writes."""
+        host, progress = self.job.host_of(name), self.lifecycle.progress
+        if progress.numbers[name] > 1:
+            restarts = progress.restarts.get(name, 0)
+            more = ", on another machine" if other_machine else f", restart {restarts}" if restarts else ""
+            text = f"attempt {progress.attempt} of the job{more}"
+            mark_log(log_path(self.plan.job_directory, host), text, partial(self.context.reporter.output, host))
+        self.stored.logged[host] = logged_by(self.plan.job_directory, host)
+
     def _record(self, action: actions.Record) -> None:
         entry = action.entry
         self.stored.add(entry, time.time())
-        if entry.cause is not None:
-            self.cancel = (entry.cause, entry.grace or 0.0)
+        self.cancel = self.stored.cancel
         if entry.happened is not Happened.ATTEMPT:
             known = entry.as_json()
             follows = "" if entry.decision in _SHOWN_AT_THE_END else what_follows(known)
@@ -274,7 +343,7 @@ class ReplicaSupervisor(Supervisor):
         match state:
             case JobState.RUNNING:
                 context.phases.enter(JobPhase.TRAINING, PhaseMessage.TRAINING, started=True)
-            case JobState.CANCELLING:
+            case JobState.CANCELLING if self.attempt.outcome.stopped is None:  # otherwise staging has recorded it
                 cause, grace = self.cancel
                 context.record_stop(_CAUSES[cause], grace)
                 context.reporter.stopping(_CAUSES[cause], grace if self.lifecycle.running else None)
@@ -293,13 +362,6 @@ class ReplicaSupervisor(Supervisor):
     def _all_at_once(self, runs: list[HostRun], start: Callable[[HostRun], None]) -> list[actions.Action]:
         """Start containers in parallel; returns what follows from those that started and those that could not."""
         errors: dict[str, Exception] = {}
-        progress = self.lifecycle.progress
-        for run in runs:
-            name = self.job.hosts[run.name]
-            if self._number(run.name) > 1:
-                show = lambda written, run=run: self.context.reporter.output(run.name, written)  # noqa: E731 - of this run
-                mark_log(run.log, show, attempt=progress.attempt, restart=progress.restarts.get(name, 0))
-            self.stored.logged[run.name] = logged_by(self.plan.job_directory, run.name)
 
         def begin(run: HostRun) -> None:
             try:
@@ -323,39 +385,59 @@ class ReplicaSupervisor(Supervisor):
             following += self.lifecycle.handle(known, self._now)
         return following
 
-    def _take_over(self) -> None:
+    def _take_over(self, past: "Past", found: "FoundContainers", phase: JobPhase) -> None:
         """Watch the containers that are there, and do what was decided and not done."""
-        engine, attempt, life = self.context.engine, self.attempt, self.lifecycle
-        there = {
-            each.labels[HOST_LABEL]: each
-            for each in owned_by(engine, self.plan.name, self.plan.run_id)
-            if HOST_LABEL in each.labels and NUMBER_LABEL in each.labels
-        }
-        newest: set[str] = set()
-        ends: list[ContainerExited] = []
-        for host in self.plan.hosts:
-            run = attempt.host_run(host)
-            run.logged_before = self.stored.logged.get(run.name, 0)
-            container = there.get(run.name)
-            if container is None:
-                continue
-            state = engine.state(container.id)
-            running = state.status in {"running", "paused", "restarting"}
-            run.take_over(container.id, running=running)
-            name, number = self.job.hosts[run.name], self._number(run.name)
-            if container.labels[NUMBER_LABEL] != str(number) or state.status == "created":
-                continue
-            newest.add(name)
-            run.complete_log()
-            self._handle(events.ReplicaReady(replica=name, number=number))
-            if not running:
-                ends.append(ContainerExited(container=run.name, exit_code=state.exit_code, oom_killed=state.oom_killed))
-        for end in ends:
-            self._happened(end)
-        self._do(life.resume(newest, self._now))
-        for run in attempt.runs.values():
+        life, hosts = self.lifecycle, self.job.hosts
+        if phase not in _PHASES.get(life.progress.state, {phase}):
+            self._enter(life.progress.state)
+        newest = self._newest_containers(past, found)
+        for host, each in newest.items():
+            self._handle(events.ReplicaReady(replica=hosts[host], number=each.number))
+        if found.ended_with_the_engine:
+            self._handle(events.InternalError(why="the engine was restarted while the job had no supervisor"))
+        self._cancel_again(past)
+        # In the order in which they ended: the first one decides.
+        for host, each in sorted(newest.items(), key=lambda item: item[1].ended_at):
+            if each.state is not None and not each.running:
+                code, oom_killed = each.state.exit_code, each.state.oom_killed
+                self._happened(ContainerExited(container=host, exit_code=code, oom_killed=oom_killed))
+        self._do(life.resume({hosts[host] for host in newest}, self._now))
+        for run in self.attempt.runs.values():
             run.resume_watching()
-        attempt.on_running()
+        self.attempt.on_running()
+
+    def _newest_containers(self, past: "Past", found: "FoundContainers") -> dict[str, FoundReplica]:
+        """Take over what is there; returns the containers with the newest number that were started, by host."""
+        self.attempt.ran = True
+        there = found_replicas(self.context.engine, self.plan, found)
+        newest = {}
+        for host in self.plan.hosts:
+            run, each = self.attempt.host_run(host), there.get(host.host.name)
+            run.logged_before = self.stored.logged.get(run.name, 0)
+            if each is None:
+                continue
+            run.take_over(each.id, running=each.running)
+            if each.number == self._number(run.name) and each.state is not None:
+                newest[run.name] = each
+                run.complete_log()
+                if each.got_signal(past.terminated.get(run.name)):
+                    self.terminated.add((run.name, each.number))
+        self.unread = {name for name, each in newest.items() if each.running}
+        return newest
+
+    def _cancel_again(self, past: "Past") -> None:
+        """A stop that an earlier supervisor may not have seen."""
+        if past.outcome.stopped is not None:
+            self._handle(events.CancelAsked(grace=past.grace))
+
+    def _log_end(self, host: str) -> str:
+        """What the last container of a host has written, at its end."""
+        try:
+            with open(log_path(self.plan.job_directory, host), "rb") as log:
+                log.seek(max(self.stored.logged.get(host, 0), log.seek(0, os.SEEK_END) - _LOG_BYTES))
+                return log.read().decode(errors="replace")
+        except OSError:
+            return ""
 
     def _collect(self) -> None:
         """What is kept of the containers beside their logs."""
@@ -370,15 +452,6 @@ class ReplicaSupervisor(Supervisor):
 
             with suppress(EngineError):
                 self.results.changes = changed_files(self.attempt.runs.values(), self.context.engine)
-
-
-def _log_end(job_directory: str, host: str) -> str:
-    try:
-        with open(log_path(job_directory, host), "rb") as log:
-            log.seek(max(0, log.seek(0, os.SEEK_END) - _LOG_BYTES))
-            return log.read().decode(errors="replace")
-    except OSError:
-        return ""
 
 
 SUPERVISOR: Final = ReplicaSupervisor

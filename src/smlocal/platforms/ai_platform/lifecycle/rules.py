@@ -5,6 +5,8 @@ from smlocal.quick_dataclass import dataclass
 
 SEVEN_DAYS = 604_800.0
 A_MINUTE = 60.0
+GRACE = 30.0
+"""Seconds between SIGTERM and SIGKILL, as Kubernetes has them. The service does not say how many it gives."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,7 +31,7 @@ class Rules:
     restart_job_on_worker_restart: bool = False
     disable_retries: bool = False
     """Internal errors of a job that was RUNNING end it."""
-    grace: float = 30.0
+    grace: float = GRACE
     """Between SIGTERM and SIGKILL."""
     kill_timeout: float = 60.0
     """A container that has not ended so long after SIGKILL counts as lost."""

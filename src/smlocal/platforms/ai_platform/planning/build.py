@@ -22,6 +22,7 @@ from smlocal.planning.network import plan_network
 from smlocal.platforms.ai_platform.environment.variables import replica_variables
 from smlocal.platforms.ai_platform.identity import PROJECT, resource_name
 from smlocal.platforms.ai_platform.jobfile.job_file import JobFile
+from smlocal.platforms.ai_platform.lifecycle.rules import GRACE
 from smlocal.platforms.ai_platform.locations import BucketFolder
 from smlocal.platforms.ai_platform.machine_types import container_memory_mib
 from smlocal.platforms.ai_platform.model.members import JobKind
@@ -90,8 +91,8 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
         ),
         stop=StopPlan(
             max_runtime=int(rules.max_running or 0),
-            grace=local.StopGraceSeconds,
-            peer_grace=local.StopGraceSeconds,
+            grace=_grace(job),
+            peer_grace=_grace(job),
         ),
         job_directory=facts.job_directory,
         faults=planned_faults(local.Faults, primary=hosts[0].name),
@@ -108,6 +109,12 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
         limited = (replace(h, limits=_limits(r, job, facts)) for h, r in zip(plan.hosts, planned, strict=True))
         plan = replace(plan, hosts=tuple(limited))
     return replace(plan, notes=notes(plan, job, planned))
+
+
+def _grace(job: JobFile) -> int:
+    """The setting, if the file has it: its default is that of another platform."""
+    stated = "StopGraceSeconds" in (job.document.data.get("Local") or {})
+    return job.local.StopGraceSeconds if stated else int(GRACE)
 
 
 def host_of(replica: Replica, number: int) -> Host:

@@ -5,6 +5,7 @@ from dataclasses import field
 from typing import Any, Final
 
 from smlocal.platforms.ai_platform.lifecycle.entries import Entry
+from smlocal.platforms.ai_platform.lifecycle.events import CancelCause
 from smlocal.platforms.ai_platform.lifecycle.progress import Progress, read_progress
 from smlocal.quick_dataclass import dataclass
 
@@ -27,6 +28,14 @@ class StoredLifecycle:
     def add(self, entry: Entry, at: float) -> None:
         """Note that something has happened."""
         self.entries.append({"At": round(at, 3), **entry.as_json()})
+
+    @property
+    def cancel(self) -> tuple[CancelCause, float]:
+        """Why the job is being cancelled, and the grace period; a request, if it is not."""
+        cause = next((each for each in reversed(self.entries) if "Cause" in each), None)
+        if cause is None:
+            return CancelCause.REQUEST, 0.0
+        return CancelCause(cause["Cause"]), float(cause.get("Grace", 0.0))
 
     def document(self) -> dict[str, Any]:
         """As JSON."""
