@@ -84,35 +84,35 @@ def test_a_replica_that_always_fails_is_restarted_five_times_in_each_attempt(
 
 
 def test_a_transient_error_and_a_restart_of_the_whole_job(replicas: Any, assert_nothing_left: Clean) -> None:
-    """The second attempt follows an exit code, the third the restart of a replica, the fourth maintenance."""
-    worker = f"{COUNTED} case $n in 1) exit 6;; 2) exit 143;; esac; {SLEEPS}"
-    primary = f"[ ! -e /gcs/b/fourth ] || exit 0; {SLEEPS}"
+    """The second attempt follows maintenance, the third an exit code, the fourth the restart of a replica."""
+    worker = f"{COUNTED} case $n in 2) exit 6;; 3) exit 143;; 4) touch /gcs/b/go;; esac; {SLEEPS}"
     file = replicas.custom_job(
         "aip-whole",
-        (1, primary),
+        (1, UNTIL_GO),
         (1, worker),
         spec={"scheduling": {"restartJobOnWorkerRestart": True}},
-        Faults=[{"Kind": "Maintenance", "Replica": "workerpool1-0", "AfterSeconds": 1, "Times": 100}],
+        Faults=[{"Kind": "Maintenance", "Replica": "workerpool1-0", "AfterSeconds": 1}],
+        StopGraceSeconds=20,
     )
     replicas.begin_job(file)
-    replicas.until_logged("aip-whole", "start 3\n", "workerpool1-0")
-    (replicas.bucket / "fourth").touch()
     answer = replicas.finished("aip-whole")
     assert answer["state"] == "JOB_STATE_SUCCEEDED"
     decided = [each for each in replicas.entries("aip-whole") if each["Decision"] != "nothing"]
     assert [(each["Attempt"], each["Happened"], each["Decision"]) for each in decided] == [
-        (1, "exited", "retry-job"),
+        (1, "maintenance", "restart-job"),
         (2, "exited", "retry-job"),
-        (3, "maintenance", "restart-job"),
+        (3, "exited", "retry-job"),
         (4, "exited", "succeed"),
     ]
-    assert "smlocal: attempt 3 of the job\nstart 3\n" in replicas.log("aip-whole", "workerpool1-0")
+    lines = [line for number in range(2, 5) for line in (f"smlocal: attempt {number} of the job", f"start {number}")]
+    assert replicas.log("aip-whole", "workerpool1-0").splitlines() == ["start 1", *lines]
     assert answer["Local"]["Retries"] == 2
     assert_nothing_left("aip-whole")
 
 
 def test_all_replicas_fail_in_the_same_instant(replicas: Any, assert_nothing_left: Clean) -> None:
-    script = "echo ready; until [ -e /gcs/b/go ]; do sleep 0.01; done; echo 'Traceback (most recent call last):'; exit 9"
+    fails = "echo 'Traceback (most recent call last):'; exit 9"
+    script = f"echo ready; until [ -e /gcs/b/go ]; do sleep 0.01; done; {fails}"
     replicas.begin_job(replicas.custom_job("aip-instant", (1, script), (2, script)))
     for host in ("workerpool0-0", "workerpool1-0", "workerpool1-1"):
         replicas.until_logged("aip-instant", "ready", host)
