@@ -1,4 +1,6 @@
-"""Bytes and times as people read them."""
+"""Bytes, times and paths as people read them."""
+
+import os.path
 
 _STEP = 1024
 
@@ -18,3 +20,12 @@ def local_time(seconds: float) -> str:
     from datetime import UTC, datetime
 
     return datetime.fromtimestamp(seconds, tz=UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+def short_path(path: str) -> str:
+    """`./out/…` for a path below the current folder; other paths unchanged."""
+    try:
+        relative = os.path.relpath(path)
+    except FileNotFoundError:  # the current folder was deleted
+        return path
+    return path if relative.startswith("..") else "." if relative == "." else f"./{relative}"

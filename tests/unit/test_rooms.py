@@ -147,6 +147,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "platforms": {
         "errors",
         "jobfile",
+        "platforms/sagemaker/contract",
         "planning",
         "engine",
         "job",

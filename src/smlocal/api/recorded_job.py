@@ -11,7 +11,7 @@ from smlocal.errors import UsageRefusedError
 if TYPE_CHECKING:
     from smlocal.contract.validation.member_path import Path
     from smlocal.jobfile.document import Document
-    from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
+    from smlocal.platforms.job_files import AnyJobFile
 
 _STAMP = re.compile(r"-\d{8}-\d{6}-\d{3}$")
 """The time at the end of a name that smlocal made."""
@@ -29,11 +29,13 @@ def read_recorded(
     defaults: Overrides | None = None,
     changed_by: str = "command line",
     on_message: Callable[[str], None] = lambda _: None,
-) -> tuple["JobFile", str]:
+) -> tuple["AnyJobFile", str]:
     """The validated job of another run, and its name. Paths in the record start where they started the first time."""
     from smlocal.api.job_source import read_document
+    from smlocal.api.second_platform import apply_local_overrides
     from smlocal.job.documents import JOB, LOCAL, RECALL
     from smlocal.jobfile.document import Document, RanBefore
+    from smlocal.platforms.job_files import is_of_second_platform, read_again
     from smlocal.store.home import home_directory
     from smlocal.store.jobs import Store
 
@@ -42,6 +44,10 @@ def read_recorded(
         image_id = (store.document(recorded, LOCAL) or {}).get("Image")
     document = Document(job["Data"], name=f"the request of {recorded}", directory=job["Directory"])
     document.overrides = changed_by
+    if is_of_second_platform(document.data):
+        for path, value in members.items():
+            document.set(member_path(path), value)
+        return read_again(document, name=apply_local_overrides(document, given), recorded=recorded, strict=strict)
     if image_id:
         image = ((job["Data"].get("AlgorithmSpecification") or {}).get("TrainingImage")) or ""
         document.ran_before = RanBefore(job=recorded, image=image, image_id=image_id)

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from smlocal.jobfile.document import Document
+    from smlocal.platforms.job_files import AnyJobFile
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,13 +30,19 @@ def validate_file(path: str, *, strict: bool, prepare: "Callable[[Document], Non
     """
     from smlocal.api.job_source import read_document, read_file, read_standard_input
     from smlocal.api.overrides import Overrides
-    from smlocal.platforms.sagemaker.prepare.absent_paths import absent_paths
+    from smlocal.platforms.job_files import absent_paths, is_of_second_platform, read_second
 
+    job: AnyJobFile
     file = "stdin" if path == "-" else path
     try:
         document = read_standard_input() if path == "-" else read_file(path)
-        prepare(document)
-        job, _ = read_document(document, Overrides(), path=None, fill_in=False, strict=strict, local_allowed=not strict)
+        if is_of_second_platform(document.data):
+            job, _ = read_second(document, name=None, stem="job", strict=strict, local_allowed=not strict)
+        else:
+            prepare(document)
+            job, _ = read_document(
+                document, Overrides(), path=None, fill_in=False, strict=strict, local_allowed=not strict
+            )
     except SmlocalError as error:
         return Validated(file=file, error=error)
     return Validated(file=file, error=None, warnings=tuple(absent_paths(job)))

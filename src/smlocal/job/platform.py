@@ -64,6 +64,14 @@ class Platform(Protocol):
         """The plan as it is stored for people and programs."""
         ...
 
+    def plan_rows(self, plan: JobPlan) -> Iterable[tuple[str, str]]:
+        """The plan for people: heads, and the texts beside them."""
+        ...
+
+    def script(self, plan: JobPlan) -> str | None:
+        """A script of docker commands that does the same; None if none can."""
+        ...
+
     def for_attempt(self, plan: JobPlan, number: int) -> JobPlan:
         """The plan of another attempt."""
         ...

@@ -54,6 +54,8 @@ class JobView:
     """The answer, with the `Local` block."""
     notes: Rows = ()
     """About the reason."""
+    shell: bool = True
+    """True if `smlocal shell` can make a container as it was before the job."""
     outputs: tuple[Output, ...] = ()
     missing: Rows = ()
     """What one would expect of a job that went well, and is not there."""

@@ -50,12 +50,39 @@ def plan_job(job: "AnyJobFile", *, name: str, home: str, engine: "Engine", stric
     return plan_replicas(job, name=name, home=home, engine=engine)
 
 
-def read_second(document: "Document", *, name: str | None, stem: str, strict: bool) -> "tuple[ReplicaJobFile, str]":
+def absent_paths(job: "AnyJobFile") -> list[str]:
+    """A line for each local path that the job reads and that is not there."""
+    if not isinstance(job, JobFile):
+        return []  # a folder for a bucket is made if it is not there
+    from smlocal.platforms.sagemaker.prepare.absent_paths import absent_paths as absent
+
+    return absent(job)
+
+
+def coverage_tables() -> dict[str, dict[str, Any]]:
+    """How each member of a request is handled, by the request's name."""
+    from smlocal.platforms.ai_platform.coverage.lookup import coverage_json as of_replicas
+    from smlocal.platforms.sagemaker.contract.coverage.lookup import coverage_json as of_sagemaker
+
+    return {**of_sagemaker(), **of_replicas()}
+
+
+def read_second(
+    document: "Document", *, name: str | None, stem: str, strict: bool, local_allowed: bool = True
+) -> "tuple[ReplicaJobFile, str]":
     """The validated job of the second platform, and its name; `stem` is that of its file."""
     from datetime import datetime
 
     from smlocal.platforms.ai_platform.identity import job_name
     from smlocal.platforms.ai_platform.jobfile.job_file import read_job
 
-    job = read_job(document, strict=strict)
+    job = read_job(document, strict=strict, local_allowed=local_allowed)
     return job, name or job_name(job.kind, job.request, stem=stem, now=datetime.now().astimezone())
+
+
+def read_again(document: "Document", *, name: str | None, recorded: str, strict: bool) -> "tuple[ReplicaJobFile, str]":
+    """The validated job of another run, which gets a new name like that of the recorded one."""
+    import re
+
+    document.data.pop("jobId", None)
+    return read_second(document, name=name, stem=re.sub(r"([_-])\d{8}\1\d{6}\1\d{3}$", "", recorded), strict=strict)

@@ -23,6 +23,7 @@ class JobSearch:
     modified_before: float | None = None
     name_contains: str | None = None
     status: JobStatus | None = None
+    platform: str | None = None
     sort_by: SortBy = "created"
     descending: bool = False
 
@@ -76,6 +77,7 @@ def _conditions(search: JobSearch) -> Iterator[tuple[str, Any]]:
         ("modified < ?", search.modified_before),
         ("instr(name, ?) > 0", search.name_contains),
         ("status = ?", search.status),
+        ("platform = ?", search.platform),
     ):
         if value is not None:
             yield condition, value

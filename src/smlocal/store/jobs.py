@@ -381,10 +381,10 @@ class Store:
         with self._read() as connection:
             return read_transitions(connection, self._find(name)[0])
 
-    def names(self, prefix: str = "") -> Sequence[str]:
-        """The names that begin so, newest first."""
+    def names(self, prefix: str = "", *, platform: str | None = None) -> Sequence[str]:
+        """The names that begin so, newest first; of one platform, or of all."""
         with self._read() as connection:
-            return names_by_prefix(connection, prefix)
+            return names_by_prefix(connection, prefix, platform)
 
     def find_page(self, search: "JobSearch", *, most: int, after: "PagePosition | None" = None) -> "JobPage":
         """A page of the jobs that a search finds."""

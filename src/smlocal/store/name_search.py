@@ -18,11 +18,13 @@ def stored_names(home: str, prefix: str) -> list[str]:
         connection.close()
 
 
-def names_by_prefix(connection: sqlite3.Connection, prefix: str) -> list[str]:
-    """The same with an open database."""
+def names_by_prefix(connection: sqlite3.Connection, prefix: str, platform: str | None = None) -> list[str]:
+    """The same with an open database; of one platform, or of all."""
     if not prefix.isascii():  # as no name is
         return []
     rows = connection.execute(
-        "SELECT name FROM jobs WHERE name >= ? AND name < ? ORDER BY created DESC, id DESC", (prefix, f"{prefix}\x7f")
+        "SELECT name FROM jobs WHERE name >= ? AND name < ? AND platform = ifnull(?, platform)"
+        " ORDER BY created DESC, id DESC",
+        (prefix, f"{prefix}\x7f", platform),
     )
     return [name for (name,) in rows]

@@ -32,6 +32,7 @@ class StoredJob:
     request: dict[str, Any] = field(default_factory=dict)
     notes: tuple[dict[str, Any], ...] = ()
     local: dict[str, Any] = field(default_factory=dict)
+    platform: str = "sagemaker"
 
     @property
     def directory(self) -> Path:
@@ -57,6 +58,7 @@ class StoredJob:
             arn=f"arn:aws:sagemaker:us-east-1:000000000000:training-job/{self.name}",
             model_uri="file:///out/model.tar.gz",
             instances=len(self.hosts),
+            platform=self.platform,
         )
 
     def train(self) -> None:

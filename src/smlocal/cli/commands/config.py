@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from smlocal.cli.terminal.columns import short_path, width_of
+from smlocal.cli.terminal.columns import width_of
 from smlocal.cli.terminal.printable import printable
 from smlocal.cli.terminal.table import table
+from smlocal.readable import short_path
 
 if TYPE_CHECKING:
     from smlocal.cli.configuration import Setting

@@ -12,21 +12,29 @@ _LEAST_NOTE = 52
 
 
 @click.command("coverage")
+@click.option(
+    "--of",
+    "request",
+    type=click.Choice(["CreateTrainingJob", "Job", "CustomJob"]),
+    default="CreateTrainingJob",
+    show_default=True,
+    help="The request, or the job of the other platform.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(*, as_json: bool) -> None:
-    """Show how each field of CreateTrainingJob is handled.
+def command(*, request: str, as_json: bool) -> None:
+    """Show how each field of a request is handled.
 
     Each one is emulated, recorded or refused.
     """
-    from smlocal.platforms.sagemaker.contract.coverage.lookup import coverage_json
+    from smlocal.platforms.job_files import coverage_tables
 
-    table = coverage_json()
+    table = {request: coverage_tables()[request]}
     if as_json:
         import json
 
         click.echo(json.dumps(table, indent=2, ensure_ascii=False))
         return
-    members = table["CreateTrainingJob"]
+    members = table[request]
     column = max(map(len, members))
     width = width_of(sys.stdout)
     for member, row in members.items():

@@ -37,8 +37,7 @@ def command(*, name: str, output: str | None, as_json: bool) -> int:
 
 
 def _say(artifacts: Mapping[str, Any]) -> None:
-    from smlocal.cli.terminal.columns import short_path
-    from smlocal.readable import readable_bytes
+    from smlocal.readable import readable_bytes, short_path
 
     for kind in ("Model", "Output"):
         if artifacts[kind]:

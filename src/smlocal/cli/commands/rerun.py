@@ -11,7 +11,7 @@ from smlocal.cli.job_argument import job_argument
 from smlocal.cli.job_options import override_options, overrides_and_defaults, said
 
 if TYPE_CHECKING:
-    from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
+    from smlocal.platforms.job_files import AnyJobFile
 
 _TEXT = ("HyperParameters.", "Environment.")
 """Their values are text, also if they look like numbers."""
@@ -35,7 +35,7 @@ def command(*, recorded: str, members: dict[str, Any], ci: str | None, **given: 
     NAME is a job of any status. Its recorded request is used, not its job file. Options override the request.
     """
 
-    def read() -> "tuple[JobFile, str]":
+    def read() -> "tuple[AnyJobFile, str]":
         from smlocal.api.recorded_job import read_recorded
 
         overrides, defaults = overrides_and_defaults(with_built_image(given, image_needed=False))

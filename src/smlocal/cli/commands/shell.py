@@ -95,17 +95,17 @@ def _new(
 
     screen = Screen(output_to=sys.stderr.fileno(), mode=chosen_mode(None, quiet=False))
     if name is None:
-        read, name = read_job_options({**given, "job": subject})
-        if not isinstance(read, JobFile):
-            raise click.UsageError("A new container is made for CreateTrainingJob requests only.")
-        job = read
+        job, name = read_job_options({**given, "job": subject})
     else:
         from smlocal.api.recorded_job import read_recorded
 
         overrides, defaults = overrides_and_defaults(given)
         overrides["name"] = overrides["name"] or name
         job, name = read_recorded(name, overrides, defaults=defaults, members={}, strict=given["strict"])
-        screen.warning(f"{name} has kept no container: this is a new one, as it was before the job began")
+        if isinstance(job, JobFile):
+            screen.warning(f"{name} has kept no container: this is a new one, as it was before the job began")
+    if not isinstance(job, JobFile):
+        raise click.UsageError("A new container is made for CreateTrainingJob requests only.")
     asked: Any = {"strict": given["strict"], "reporter": screen, "ready": screen.finish}
     try:
         with shell_in_new_container(job, name, host, program, **asked) as streams:

@@ -1,6 +1,5 @@
 """Wrap and shorten text to the width of a terminal. Elsewhere nothing is wrapped, so programs get complete lines."""
 
-import os
 from collections.abc import Iterator
 from typing import TextIO
 
@@ -88,12 +87,3 @@ def _columns(character: str) -> int:
     if unicodedata.combining(character):
         return 0
     return 2 if unicodedata.east_asian_width(character) in {"W", "F"} else 1
-
-
-def short_path(path: str) -> str:
-    """`./out/…` for a path below the current folder; other paths unchanged."""
-    try:
-        relative = os.path.relpath(path)
-    except FileNotFoundError:  # the current folder was deleted
-        return path
-    return path if relative.startswith("..") else "." if relative == "." else f"./{relative}"

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from smlocal.cli.terminal.colour import BOLD, GREEN, RED, YELLOW, paint
-from smlocal.cli.terminal.columns import row, short_path, shortened, width_of, wrapped
+from smlocal.cli.terminal.columns import row, shortened, width_of, wrapped
 from smlocal.cli.terminal.printable import printable, without_colours
 from smlocal.contract.statuses import JobStatus
 from smlocal.job.view import JobView
-from smlocal.readable import readable_bytes
+from smlocal.readable import readable_bytes, short_path
 
 COLOURS: Mapping[str, str] = {JobStatus.COMPLETED: GREEN, JobStatus.FAILED: RED, JobStatus.STOPPED: YELLOW}
 _LAST_LINES = 20
@@ -63,7 +63,8 @@ def _lines(view: JobView, *, show_output: bool) -> Iterator[str]:
     if local.get("ContainersKept"):
         yield item("kept", f"the containers and their folders, until smlocal rm {view.name}")
     if failed:
-        yield item("more", f"smlocal logs {view.name} · smlocal describe {view.name} · smlocal shell {view.name}")
+        commands = ("logs", "describe", *(["shell"] if view.shell or local.get("ContainersKept") else []))
+        yield item("more", " · ".join(f"smlocal {each} {view.name}" for each in commands))
     if local.get("DockerCommand"):
         yield f"  {'by hand':<9} {printable(local['DockerCommand'])}"  # in one line, to be pasted
     yield from _differences(local, view.name)

@@ -45,6 +45,15 @@ class AiPlatform:
 
         return plan_document(plan)
 
+    def plan_rows(self, plan: "JobPlan") -> Iterable[tuple[str, str]]:
+        """The plan for people."""
+        from smlocal.platforms.ai_platform.views.plan import plan_rows
+
+        return plan_rows(plan)
+
+    def script(self, plan: "JobPlan") -> None:
+        """A script would have to restart replicas."""
+
     def for_attempt(self, plan: "JobPlan", number: int) -> "JobPlan":  # noqa: ARG002 - nothing in it says the number
         """The same plan."""
         return plan

@@ -43,6 +43,18 @@ class SageMaker:
 
         return plan_document(plan)
 
+    def plan_rows(self, plan: "JobPlan") -> Iterable[tuple[str, str]]:
+        """The plan for people."""
+        from smlocal.platforms.sagemaker.planning.plan_rows import plan_rows
+
+        return plan_rows(plan)
+
+    def script(self, plan: "JobPlan") -> str:
+        """The job as docker commands."""
+        from smlocal.platforms.sagemaker.planning.script import shell_script
+
+        return shell_script(plan)
+
     def for_attempt(self, plan: "JobPlan", number: int) -> "JobPlan":
         """The plan with the number of the attempt in its files."""
         from smlocal.platforms.sagemaker.planning.attempt_number import for_attempt

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from smlocal.errors import JobUnknownError
+from smlocal.platforms.sagemaker.name import NAME
 from smlocal.server.call import Call
 from smlocal.server.cloudwatch.errors import invalid_value
 from smlocal.server.cloudwatch.series import NAMESPACE, metrics_of
@@ -37,7 +38,7 @@ def _jobs(serving: Serving, asked: dict[str, Any]) -> list[str]:
     if asked.get("Namespace", NAMESPACE) != NAMESPACE:
         return []
     named = {each["Value"].partition("/")[0] for each in asked.get("Dimensions", ()) if "Value" in each}
-    return sorted(named or serving.store.names())
+    return sorted(named or serving.store.names(platform=NAME))
 
 
 def _metrics(serving: Serving, asked: dict[str, Any], job: str) -> Iterator[dict[str, Any]]:

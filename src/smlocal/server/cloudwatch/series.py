@@ -74,7 +74,7 @@ def _logged(metrics: JobMetrics, name: str) -> Iterator[tuple[float, float]]:
 def _used(serving: Serving, job: str, host: str, name: str) -> list[tuple[float, float]]:
     percent = _PERCENT.get(name)
     plan = serving.store.document(job, PLAN) or {"Hosts": ()}  # none while the job waits to be started
-    kinds = {each["Name"]: each["InstanceType"] for each in plan["Hosts"]}
+    kinds = {each["Name"]: each["InstanceType"] for each in plan["Hosts"] if "InstanceType" in each}
     if percent is None or host not in kinds:
         return []
     kind = size_here(kinds[host], cpus=os.cpu_count() or 1, memory_mib=memory_mib())

@@ -13,6 +13,7 @@ from smlocal.job.logs.log_paths import log_path
 from smlocal.job.logs.log_times import times_path
 from smlocal.job.logs.times_index import TimesIndex, in_milliseconds
 from smlocal.platforms.sagemaker.contract.identity import partition
+from smlocal.platforms.sagemaker.name import NAME
 from smlocal.quick_dataclass import dataclass
 from smlocal.server.call import Call
 from smlocal.server.logs.errors import invalid_parameter, unknown_group, unknown_stream
@@ -79,7 +80,7 @@ def streams_in_order(
 ) -> Iterator[Stream]:
     """Those whose names begin so, by name. Each job is looked up when it is needed; those before `begin` are not."""
     job, slash, _ = prefix.partition("/")
-    jobs = [job] if slash else sorted(serving.store.names(job), key=_as_in_streams, reverse=descending)
+    jobs = [job] if slash else sorted(serving.store.names(job, platform=NAME), key=_as_in_streams, reverse=descending)
     if begin is not None:
         first = _as_in_streams(begin.partition("/")[0])
         jobs = [each for each in jobs if _as_in_streams(each) == first or (_as_in_streams(each) < first) == descending]
@@ -90,7 +91,7 @@ def streams_in_order(
 
 def streams_since(serving: Serving, since: int) -> Iterator[Stream]:
     """Those of all jobs that were written to at this time or later; it is given in milliseconds."""
-    for job in serving.store.names():
+    for job in serving.store.names(platform=NAME):
         with suppress(OSError):
             paths = (entry.stat().st_mtime for entry in os.scandir(_logs(serving, job)))
             if in_milliseconds(max(paths, default=0.0)) >= since:
@@ -121,6 +122,8 @@ def _streams_of(serving: Serving, job: str) -> list[Stream]:
         record = serving.store.get(job)
         files = os.listdir(_logs(serving, job))
     except (JobUnknownError, FileNotFoundError):
+        return []
+    if record.platform != NAME:
         return []
     complete = record.status.terminal or record.phase is JobPhase.UPLOADING
     hosts = [file.removesuffix(_LOG) for file in files if file.endswith(_LOG)]

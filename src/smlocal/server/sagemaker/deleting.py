@@ -5,13 +5,13 @@ from typing import Any
 from smlocal.api.removing import remove
 from smlocal.errors import JobNotFinishedError, JobUnknownError
 from smlocal.server.call import Call, validation_error
-from smlocal.server.sagemaker.describing import unknown_job
+from smlocal.server.sagemaker.describing import called_job, unknown_job
 from smlocal.server.serving import Serving
 
 
 def delete_training_job(serving: Serving, call: Call) -> dict[str, Any]:
     """Remove a job that has ended. Its artifacts stay."""
-    name = call.parameters["TrainingJobName"]
+    name = called_job(serving, call).name
     try:
         remove(serving.store, name, stop=False, force=False, on_message=serving.log)
     except JobUnknownError:

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from smlocal.contract.statuses import JobStatus
+from smlocal.platforms.sagemaker.name import NAME
 from smlocal.server.call import Call, HasStore, validation_error
 from smlocal.store.job_search import JobSearch, PagePosition, SortBy
 from smlocal.store.records import JobRecord
@@ -25,6 +26,7 @@ def list_training_jobs(serving: HasStore, call: Call) -> dict[str, Any]:
         modified_before=asked.get("LastModifiedTimeBefore"),
         name_contains=asked.get("NameContains"),
         status=None if status is None else JobStatus(status),
+        platform=NAME,
         sort_by=_SORTED_BY[asked.get("SortBy", "CreationTime")],
         descending=asked.get("SortOrder", "Descending") == "Descending",
     )

@@ -6,6 +6,7 @@ from typing import Any
 
 from smlocal.job.documents import REQUEST
 from smlocal.job.finish.describe import describe_job
+from smlocal.platforms.sagemaker.name import NAME
 from smlocal.server.call import Call, validation_error
 from smlocal.server.protocol.models import service_model
 from smlocal.server.sagemaker.tags import tags_of
@@ -33,6 +34,8 @@ def search(serving: Serving, call: Call) -> dict[str, Any]:
 def _jobs(serving: Serving) -> Iterator[dict[str, Any]]:
     members = service_model("sagemaker").shape_for("TrainingJob").members
     for record in serving.store.list():
+        if record.platform != NAME:
+            continue
         answer = describe_job(serving.store, record.name, service=True)
         answer["Tags"] = tags_of(serving.store.document(record.name, REQUEST))
         yield {name: value for name, value in answer.items() if name in members}

@@ -32,6 +32,7 @@ def view_of(stored: StoredJob, answer: Mapping[str, Any]) -> JobView:
         seconds=record.modified - record.created,
         members={**{each: answer.get(each) for each in _MEMBERS[kind]}, "Reason": reason or None},
         answer=answer,
+        shell=False,
         outputs=tuple(_outputs(kind, stored.documents[REQUEST], stored.documents.get(PLAN) or {})),
     )
 
