@@ -50,6 +50,7 @@ DIFFERS_ON_PODMAN = {
     "job/test_limits.py::test_each_limit_reaches_the_container": "its runc may not set such limits on every machine",
     "job/test_other_user.py": _ROOTS,
     "platforms/ai_platform/test_bad_job_files.py::test_accelerators": "GPUs are refused for another reason",
+    "platforms/ai_platform/test_fault_programs.py": _MEMORY,
     "platforms/ai_platform/test_what_replicas_find.py::test_a_script": "its runc may not set limits on every machine",
     "job/test_usage.py::test_a_peak_between_two_samples_is_seen": "Podman does not give the highest use of memory",
     "test_cases.py::test_case[environment]": "TERM and container are set besides",
