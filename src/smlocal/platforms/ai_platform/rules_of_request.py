@@ -10,7 +10,6 @@ from smlocal.platforms.ai_platform.replicas import Replica
 from smlocal.platforms.ai_platform.validation.values import seconds
 
 _SEVEN_DAYS: Final = "604800s"
-_FOUR_HOURS: Final = 4 * 3600
 
 
 def lifecycle_rules(kind: JobKind, request: Mapping[str, Any], *, region: str) -> rules.Rules:
@@ -36,10 +35,3 @@ def lifecycle_rules(kind: JobKind, request: Mapping[str, Any], *, region: str) -
 def lifecycle_replicas(replicas: Iterable[Replica]) -> tuple[rules.Replica, ...]:
     """The replicas, as the lifecycle knows them."""
     return tuple(rules.Replica(name=each.name, primary=each.is_primary) for each in replicas)
-
-
-def checkpoint_advice(running_seconds: float, *, has_written: bool) -> str | None:
-    """What a job that ran for long without a checkpoint should hear; None for others."""
-    if has_written or running_seconds <= _FOUR_HOURS:
-        return None
-    return "It ran for more than 4 hours and wrote no checkpoint; save one at least every 4 hours"

@@ -28,6 +28,7 @@ from smlocal.platforms.ai_platform.lifecycle.job_states import JobState
 from smlocal.platforms.ai_platform.lifecycle.lifecycle import Lifecycle
 from smlocal.platforms.ai_platform.lifecycle.progress import End, Progress
 from smlocal.platforms.ai_platform.planned_job import PlannedJob
+from smlocal.platforms.ai_platform.run.checkpoint_advice import checkpoint_advice
 from smlocal.platforms.ai_platform.run.container_events import (
     Container,
     is_lost,
@@ -447,11 +448,21 @@ class ReplicaSupervisor(Supervisor):
             host = self.job.host_of(verdict.replica)
             self.attempt.outcome = replace(self.attempt.outcome, first_failure=host)
             self.attempt.explanation = verdict.why
+        self._advise()
         if self.plan.list_changes:
             from smlocal.job.finish.changes import changed_files  # few jobs want it
 
             with suppress(EngineError):
                 self.results.changes = changed_files(self.attempt.runs.values(), self.context.engine)
+
+    def _advise(self) -> None:
+        began, ended = self.lifecycle.progress.ran_at, self.lifecycle.progress.ended_at
+        if began is None or ended is None:
+            return
+        buckets = {tree.uri: tree.listing.root for tree in self.plan.trees}
+        advice = checkpoint_advice(buckets, self.plan.hosts[0].environment, began=began, ended=ended)
+        if advice is not None:
+            self.attempt.hints.append(advice)
 
 
 SUPERVISOR: Final = ReplicaSupervisor

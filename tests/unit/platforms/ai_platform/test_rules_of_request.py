@@ -3,7 +3,7 @@ from typing import Any
 from smlocal.platforms.ai_platform.model.members import JobKind
 from smlocal.platforms.ai_platform.replicas import replicas
 from smlocal.platforms.ai_platform.request_reading import read_request
-from smlocal.platforms.ai_platform.rules_of_request import checkpoint_advice, lifecycle_replicas, lifecycle_rules
+from smlocal.platforms.ai_platform.rules_of_request import lifecycle_replicas, lifecycle_rules
 
 Json = dict[str, Any]
 
@@ -34,9 +34,3 @@ def test_replicas_have_the_names_of_messages(custom_job: Json) -> None:
         ("workerpool1-1", False),
         ("workerpool3-0", False),
     ]
-
-
-def test_long_jobs_should_write_checkpoints() -> None:
-    assert checkpoint_advice(4 * 3600, has_written=False) is None
-    assert checkpoint_advice(4 * 3600 + 1, has_written=True) is None
-    assert "every 4 hours" in (checkpoint_advice(4 * 3600 + 1, has_written=False) or "")

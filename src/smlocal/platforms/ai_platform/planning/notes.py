@@ -7,8 +7,6 @@ from smlocal.platforms.ai_platform.coverage.lookup import recorded_members
 from smlocal.platforms.ai_platform.jobfile.job_file import JobFile
 from smlocal.platforms.ai_platform.replicas import Replica
 
-_FOUR_HOURS = 4 * 3600
-
 
 def notes(plan: JobPlan, job: JobFile, replicas: Sequence[Replica]) -> tuple[Note, ...]:
     """All notes, in the order in which they are shown."""
@@ -36,8 +34,3 @@ def _notes(plan: JobPlan, job: JobFile, replicas: Sequence[Replica]) -> Iterator
     ]
     if without:
         yield "allow-cpu", f"without the accelerators that the service gives them: {', '.join(without)}"
-    if plan.stop.max_runtime > _FOUR_HOURS:
-        yield (
-            "checkpoints",
-            "a job of over 4 hours should save a checkpoint at least every 4 hours: replicas restart",
-        )

@@ -1,0 +1,48 @@
+"""Advice for a job that ran for long and saved no checkpoint."""
+
+import os
+from collections.abc import Mapping
+from typing import Final
+
+from smlocal.platforms.ai_platform.locations import mounted_path
+
+_FOUR_HOURS: Final = 4 * 3600
+
+
+def checkpoint_advice(
+    buckets: Mapping[str, str], environment: Mapping[str, str], *, began: float, ended: float
+) -> str | None:
+    """For a job that ran for more than four hours and wrote nothing where checkpoints belong; None for others.
+
+    They belong in AIP_CHECKPOINT_DIR. A job without it may save them in any of its buckets, which are folders here.
+    """
+    if ended - began <= _FOUR_HOURS:
+        return None
+    location = environment.get("AIP_CHECKPOINT_DIR")
+    folders = list(buckets.values()) if location is None else [_folder_of(location, buckets)]
+    if any(
+        _is_newer(os.path.join(top, name), began)
+        for each in folders
+        for top, _, names in os.walk(each)
+        for name in names
+    ):
+        return None
+    where = location or "a bucket"
+    return (
+        f"it ran for more than 4 hours and wrote nothing to {where}; on the service a job should save a checkpoint at"
+        " least every 4 hours, because its replicas are restarted"
+    )
+
+
+def _folder_of(location: str, buckets: Mapping[str, str]) -> str:
+    """The folder of this machine that a location is, in the innermost bucket folder that has it."""
+    path = mounted_path(location)
+    around = max((each for each in buckets if path.startswith(f"{mounted_path(each)}/")), key=len)
+    return os.path.join(buckets[around], path.removeprefix(f"{mounted_path(around)}/"))
+
+
+def _is_newer(path: str, began: float) -> bool:
+    try:
+        return os.lstat(path).st_mtime >= began
+    except OSError:  # removed meanwhile
+        return False
