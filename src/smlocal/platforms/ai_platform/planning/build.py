@@ -51,9 +51,7 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
         platform=NAME,
         name=name,
         run_id=facts.run_id,
-        arn=resource_name(name, region=facts.region)
-        if job.kind is JobKind.CUSTOM_JOB
-        else f"projects/{PROJECT}/jobs/{name}",
+        arn=_resource(job, name, facts.region),
         region=facts.region,
         account=PROJECT,
         image=primary.image,
