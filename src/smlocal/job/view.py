@@ -1,6 +1,6 @@
 """What the screens show of a job, in the words of its platform."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from smlocal.contract.statuses import JobStatus, StopCause
@@ -35,6 +35,24 @@ class Output:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Span:
+    """Something that lasted, such as a container. Times are seconds since 1970."""
+
+    began: float
+    ended: float | None
+    text: str
+    good: bool = True
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Bar:
+    """A row of spans beside the phases of a job."""
+
+    name: str
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class JobView:
     """A job that has ended or not."""
 
@@ -46,8 +64,13 @@ class JobView:
     """More about the state, if there is more; else empty."""
     reason: str
     """Why it failed or was stopped, as far as the platform says it; else empty."""
+    created: float
+    began: float
+    """The start of the training, else the creation."""
     seconds: float
     """From its creation to its last change."""
+    transitions: Sequence[Mapping[str, Any]]
+    """Its phases: `Status`, `StartTime`, `EndTime`, `StatusMessage`, and `Final` for one that is an end."""
     members: Mapping[str, Any]
     """How it ended, for programs: members of the answer."""
     answer: Mapping[str, Any]
@@ -57,6 +80,11 @@ class JobView:
     shell: bool = True
     """True if `smlocal shell` can make a container as it was before the job."""
     outputs: tuple[Output, ...] = ()
+    details: Rows = ()
+    """More about the job."""
+    bars: tuple[Bar, ...] = ()
+    history: tuple[tuple[float, str], ...] = ()
+    """What happened to its containers, and when."""
     missing: Rows = ()
     """What one would expect of a job that went well, and is not there."""
 
@@ -65,6 +93,11 @@ class JobView:
         """What only this machine knows."""
         block: Mapping[str, Any] = self.answer["Local"]
         return block
+
+    @property
+    def message(self) -> str:
+        """About the last phase; empty if there is none."""
+        return str(self.transitions[-1].get("StatusMessage", "")) if self.transitions else ""
 
     @property
     def ended_as(self) -> str:

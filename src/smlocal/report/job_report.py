@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from smlocal.contract.secrets.masking import masked_request, with_strings
 from smlocal.contract.secrets.urls import HIDDEN
 from smlocal.job.documents import PLAN, REQUEST
-from smlocal.job.finish.describe import describe_job
+from smlocal.job.finish.describe import view_job
 from smlocal.job.logs.log_paths import host_logs
 from smlocal.job.logs.log_tail import LogTail, read_log_tail
 from smlocal.job.metrics.job_metrics import job_metrics
 from smlocal.job.usage.series import Series, read_series
+from smlocal.job.view import JobView
 from smlocal.platforms.sagemaker.contract.outcome.rule_statuses import RULE
 from smlocal.platforms.sagemaker.outcome.usage_block import MeasuredHost, usage_block
 from smlocal.platforms.sagemaker.tensor_place import tensor_place
@@ -35,8 +36,8 @@ class JobReport:
 
     time: float
     """When the job was read."""
-    answer: Mapping[str, Any]
-    """As `describe --json`."""
+    view: JobView
+    """In the words of its platform."""
     request: Mapping[str, Any]
     """Without secrets: reports are sent to others."""
     notes: tuple[Mapping[str, Any], ...]
@@ -56,16 +57,20 @@ class JobReport:
     @property
     def running(self) -> bool:
         """True until the job has ended."""
-        return self.answer["TrainingJobStatus"] in {"InProgress", "Stopping"}
+        return not self.view.status.terminal
+
+    @property
+    def answer(self) -> Mapping[str, Any]:
+        """As `describe --json`."""
+        return self.view.answer
 
 
 def read_job_report(store: Store, name: str, time: float, *, logs: bool = True) -> JobReport:
     """Read a job, ended or running, with its logs if they are wanted. `JobUnknownError` if there is no such job."""
-    answer = describe_job(store, name)
+    view = view_job(store, name)
+    answer, began = view.answer, view.began
     plan: Mapping[str, Any] = store.document(name, PLAN) or {}
     local = answer["Local"]
-    starts = [t["StartTime"] for t in answer["SecondaryStatusTransitions"] if t["Status"] == "Training"]
-    began = float(min(starts, default=answer["CreationTime"]))
     usage = local.get("Usage") or _usage_so_far(store, name, plan)
     notes = local.get("Notes", plan.get("Notes", ()))
     tails = [read_log_tail(host, path) for host, path in host_logs(store, name).items()] if logs else []
@@ -73,7 +78,7 @@ def read_job_report(store: Store, name: str, time: float, *, logs: bool = True) 
     request = masked_request(store.document(name, REQUEST))
     return JobReport(
         time=time,
-        answer=answer,
+        view=view,
         request=with_strings(request, lambda _, text: text.replace(HIDDEN, _WITHHELD)),
         notes=tuple(sorted(notes, key=lambda note: not note.get("Warning"))),
         logs=tuple(tail for tail in tails if tail is not None),

@@ -6,12 +6,13 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from smlocal.contract.statuses import JobStatus
 from smlocal.readable import readable_bytes
 from smlocal.report.buffer_timeline import buffer_timeline
 from smlocal.report.formatting import counted, duration, utc
 from smlocal.report.job_report import JobReport
 from smlocal.report.rule_history import rule_history
-from smlocal.report.timeline import build_timeline
+from smlocal.report.timeline import build_timeline, drawn_bars
 
 _CONTROL_PICTURES = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
 """HTML allows no control characters. Unicode has a picture for each of these."""
@@ -25,13 +26,14 @@ def render_report(report: JobReport) -> str:
 
 def about_job(report: JobReport) -> dict[str, Any]:
     """What the templates of `partials` show. They also want `address`: of the job's live page, None in a saved one."""
-    answer = report.answer
-    seconds = answer["Local"].get("Seconds", {})
-    timeline = build_timeline(answer["SecondaryStatusTransitions"], seconds, report.time)
-    buffers = buffer_timeline(answer["Local"].get("DataParallel"))
-    rules = rule_history(answer, report.rules, timeline.seconds)
+    view = report.view
+    timeline = build_timeline(view.transitions, view.local.get("Seconds", {}), report.time)
+    buffers = buffer_timeline(view.local.get("DataParallel"))
+    rules = rule_history(view.answer, report.rules, timeline.seconds)
     return {
         "report": report,
+        "view": view,
+        "bars": tuple(drawn_bars(view.bars, timeline, report.time)),
         "headline": _headline(report),
         "timeline": timeline,
         "rules": rules,
@@ -68,8 +70,7 @@ def _environment() -> Environment:
 
 def _headline(report: JobReport) -> str:
     """`Completed in 2.6 s`."""
-    status, created = report.answer["TrainingJobStatus"], report.answer["CreationTime"]
+    view = report.view
     if report.running:
-        return f"{status}, {duration(report.time - created)} so far"
-    seconds = duration(report.answer["LastModifiedTime"] - created)
-    return f"{status} {'in' if status == 'Completed' else 'after'} {seconds}"
+        return f"{view.state}, {duration(report.time - view.created)} so far"
+    return f"{view.state} {'in' if view.status is JobStatus.COMPLETED else 'after'} {duration(view.seconds)}"

@@ -45,7 +45,7 @@ class RuleHistory:
 
 def rule_history(answer: Mapping[str, Any], recorded: Sequence[Mapping[str, Any]], seconds: float) -> RuleHistory:
     """`answer` is that of describe, `recorded` are all new statuses, oldest first; the timeline has these seconds."""
-    created = answer["CreationTime"]
+    created = answer.get("CreationTime", 0.0)  # jobs of platforms without rules have another word for it
     steps = {each["RuleConfigurationName"]: each.get("Step") for each in recorded}
     bars = []
     for each in answer.get("DebugRuleEvaluationStatuses", ()):

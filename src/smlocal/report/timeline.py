@@ -1,12 +1,16 @@
 """The phases of a job, each as a row with a bar. The template `timeline.html` draws them."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from smlocal.job.view import Bar, Span
+
 _MIN_WIDTH = 4
 """So that the bar of a very short phase is visible."""
+_GAP = 2.0
+"""Between two parts of a row."""
 _END_STATUSES = {"Completed", "Failed", "Stopped", "MaxRuntimeExceeded", "MaxWaitTimeExceeded"}
 
 
@@ -30,6 +34,28 @@ class Timeline:
     WIDTH: ClassVar = 1000
 
     phases: tuple[Phase, ...]
+    start: float
+    """Seconds since 1970."""
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DrawnSpan:
+    """A part of a row."""
+
+    text: str
+    good: bool
+    running: bool
+    left: float
+    width: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DrawnBar:
+    """A row beside the phases."""
+
+    name: str
+    spans: tuple[DrawnSpan, ...]
     seconds: float
 
 
@@ -49,7 +75,8 @@ def build_timeline(transitions: Sequence[Mapping[str, Any]], measured: Mapping[s
         seconds = (now if end is None else end) - began
         if times[status] == 1:
             seconds = measured.get(status, seconds)
-        width = 0.0 if status in _END_STATUSES else min(Timeline.WIDTH, max(_MIN_WIDTH, seconds * scale))
+        is_end = status in _END_STATUSES or transition.get("Final", False)
+        width = 0.0 if is_end else min(Timeline.WIDTH, max(_MIN_WIDTH, seconds * scale))
         phases.append(
             Phase(
                 status=status,
@@ -60,4 +87,21 @@ def build_timeline(transitions: Sequence[Mapping[str, Any]], measured: Mapping[s
                 width=width,
             )
         )
-    return Timeline(phases=tuple(phases), seconds=total)
+    return Timeline(phases=tuple(phases), start=start, seconds=total)
+
+
+def drawn_bars(bars: Sequence[Bar], timeline: Timeline, now: float) -> Iterator[DrawnBar]:
+    """Bars on the same scale as the phases."""
+    scale = Timeline.WIDTH / timeline.seconds if timeline.seconds > 0 else 0.0
+    for bar in bars:
+        spans = []
+        for span in bar.spans:
+            seconds = (now if span.ended is None else span.ended) - span.began
+            width = min(Timeline.WIDTH, max(_MIN_WIDTH, seconds * scale - _GAP))
+            left = max(0.0, min(Timeline.WIDTH - width, (span.began - timeline.start) * scale))
+            spans.append(DrawnSpan(text=span.text, good=span.good, running=span.ended is None, left=left, width=width))
+        yield DrawnBar(name=bar.name, spans=tuple(spans), seconds=sum(_seconds(span, now) for span in bar.spans))
+
+
+def _seconds(span: Span, now: float) -> float:
+    return (now if span.ended is None else span.ended) - span.began

@@ -264,8 +264,9 @@ def test_the_page_is_for_phones_and_paper_and_either_light(store_job: Callable[.
 
 def test_a_template_that_uses_what_is_missing_is_an_error(store_job: Callable[..., Any], store: Store) -> None:
     store_job().end(2.6)
+    report = read_job_report(store, "my-tree", 1e9)
     with pytest.raises(UndefinedError, match="headline"):
-        render("report.html", report=read_job_report(store, "my-tree", 1e9))
+        render("report.html", report=report, view=report.view)
 
 
 def test_of_many_notes_on_artifacts_some_are_shown(store_job: Callable[..., Any], shown: Callable[..., Reader]) -> None:

@@ -25,6 +25,18 @@ _STATES: Final = {
     JobStatus.STOPPING: JobState.CANCELLING,
     JobStatus.STOPPED: JobState.CANCELLED,
 }
+_STATES_OF_PHASES: Final = {
+    JobPhase.PENDING: JobState.QUEUED,
+    JobPhase.TRAINING: JobState.RUNNING,
+    JobPhase.STOPPING: JobState.CANCELLING,
+    JobPhase.COMPLETED: JobState.SUCCEEDED,
+    JobPhase.FAILED: JobState.FAILED,
+    JobPhase.STOPPED: JobState.CANCELLED,
+    JobPhase.MAX_RUNTIME_EXCEEDED: JobState.CANCELLED,
+    JobPhase.MAX_WAIT_TIME_EXCEEDED: JobState.CANCELLED,
+}
+FINAL: Final = frozenset(phase for phase, state in _STATES_OF_PHASES.items() if state.terminal)
+"""The phases that are an end."""
 
 
 def state_of(record: JobRecord) -> JobState:
@@ -39,6 +51,12 @@ def state_of(record: JobRecord) -> JobState:
 def state_word(record: JobRecord, kind: JobKind) -> str:
     """The state in the words of the job's kind."""
     state = state_of(record)
+    return state.value if kind is JobKind.TRAINING_JOB else state.of_custom_job
+
+
+def state_word_of(phase: JobPhase, kind: JobKind) -> str:
+    """The state that a phase belongs to, in the words of the job's kind."""
+    state = _STATES_OF_PHASES.get(phase, JobState.PREPARING)
     return state.value if kind is JobKind.TRAINING_JOB else state.of_custom_job
 
 

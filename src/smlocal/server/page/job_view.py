@@ -20,7 +20,7 @@ _RENEW_SECONDS = 1.0
 """How often curves and durations of a running job are renewed."""
 _SHARE = 20
 """It is done less often if it takes long: 1 part of so many of the time."""
-_PARTIALS = ("outcome", "timeline", "rules", "metrics", "tensors", "usage", "artifacts", "notes", "request")
+_PARTIALS = ("outcome", "timeline", "rules", "history", "metrics", "tensors", "usage", "artifacts", "notes", "request")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,10 +36,8 @@ def job_parts(serving: Serving, name: str, token: str) -> JobParts:
     """Read a job and fill the templates; `JobUnknownError` if there is no such job."""
     report = read_job_report(serving.store, name, time.time(), logs=False)
     about = {**about_job(report), "address": job_address(name)}
-    transitions = report.answer["SecondaryStatusTransitions"]
-    message = transitions[-1].get("StatusMessage", "") if transitions else ""
     parts = {each: Markup(render(f"partials/{each}.html", **about)) for each in _PARTIALS}  # noqa: S704 - escaped by it
-    parts["state"] = Markup(render("live/state.html", **about, message=message, token=token))  # noqa: S704 - as above
+    parts["state"] = Markup(render("live/state.html", **about, token=token))  # noqa: S704 - as above
     parts["title"] = Markup.escape(f"{name}: {about['headline']}")
     return JobParts(html=parts, ended=not report.running)
 

@@ -5,6 +5,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from smlocal.contract.statuses import JobStatus
+from smlocal.job.platform import platform_named
 from smlocal.quick_dataclass import dataclass
 from smlocal.report.formatting import duration
 from smlocal.report.page import render
@@ -45,6 +46,8 @@ class ShownJob:
     name: str
     address: str
     status: str
+    state: str
+    """In the words of its platform."""
     reason: str
     trained: str
     created: float
@@ -108,17 +111,17 @@ def _address(path: str, asked: JobsAsked, after: str | None) -> str:
 
 
 def _row(record: JobRecord) -> ShownJob:
-    reason = " ".join((record.failure_reason or "").split())
+    state, more = platform_named(record.platform).words(record)
+    reason = " ".join((record.failure_reason or "").split()) or more
     if not record.status.terminal:
-        hosts = f", {record.instances} hosts" if record.instances > 1 else ""
-        reason = f"{record.phase}{hosts}"
-    elif not reason and str(record.phase) != str(record.status):
-        reason = str(record.phase)
+        hosts = f"{record.instances} hosts" if record.instances > 1 else ""
+        reason = ", ".join(filter(None, (more, hosts)))
     trained = "" if record.started is None or record.ended is None else duration(record.ended - record.started)
     return ShownJob(
         name=record.name,
         address=job_address(record.name),
         status=str(record.status),
+        state=str(state),
         reason=reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…",
         trained=trained,
         created=record.created,

@@ -1,11 +1,9 @@
 """The rows of `smlocal describe`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
 
 from smlocal.job.view import JobView
-from smlocal.platforms.ai_platform.views.history import history_lines
 from smlocal.readable import local_time
 
 _TIMES = (("createTime", "Created"), ("startTime", "Running"), ("endTime", "Ended"))
@@ -30,10 +28,9 @@ def described_rows(view: JobView, *, supervised: bool) -> Iterator[tuple[str, st
         yield "Output", f"{each.folder}\nfor {each.location}"
     if local.get("ContainersKept"):
         yield "Containers", f"kept, with their folders\nsmlocal rm {view.name} removes them"
-    entries: Sequence[Mapping[str, Any]] = (local.get("Lifecycle") or {}).get("Entries", ())
-    if entries:
+    if view.history:
         yield "History", ""
-        yield from ((f"  {at}", text) for at, text in history_lines(entries))
+        yield from ((f"  {local_time(at).partition(' ')[2]}", text) for at, text in view.history)
 
 
 def _error(view: JobView) -> Iterator[tuple[str, str]]:

@@ -1,11 +1,10 @@
 """Lines about what happened to a job and what was decided."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 from smlocal.platforms.ai_platform.lifecycle.entries import Decision, Happened
 from smlocal.platforms.ai_platform.lifecycle.error_classes import MOST_REPLICA_RESTARTS
-from smlocal.readable import local_time
 
 _HAPPENED: Final = {
     Happened.LOST: "container gone",
@@ -25,12 +24,6 @@ _DECISIONS: Final = {
     Decision.FAIL: "the job fails",
     Decision.CANCEL: "the job is cancelled",
 }
-
-
-def history_lines(entries: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    """The time of day and the text of each entry."""
-    for entry in entries:
-        yield local_time(entry["At"]).partition(" ")[2], entry_text(entry)
 
 
 def entry_text(entry: Mapping[str, Any]) -> str:

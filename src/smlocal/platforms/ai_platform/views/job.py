@@ -1,16 +1,19 @@
 """What is shown of a job."""
 
 import os.path
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from smlocal.job.documents import PLAN, REQUEST
 from smlocal.job.view import JobView, Output
-from smlocal.platforms.ai_platform.answer import kind_of, state_word
+from smlocal.platforms.ai_platform.answer import FINAL, kind_of, state_word, state_word_of
 from smlocal.platforms.ai_platform.locations import output_locations
 from smlocal.platforms.ai_platform.model.members import JobKind
 from smlocal.platforms.ai_platform.run.stored_lifecycle import LIFECYCLE
-from smlocal.store.records import StoredJob
+from smlocal.platforms.ai_platform.views.bars import bars
+from smlocal.platforms.ai_platform.views.history import entry_text
+from smlocal.store.records import StoredJob, Transition
 
 _MEMBERS = {
     JobKind.TRAINING_JOB: ("jobId", "state", "errorMessage"),
@@ -21,7 +24,8 @@ _MEMBERS = {
 def view_of(stored: StoredJob, answer: Mapping[str, Any]) -> JobView:
     """From the answer with its `Local` block. The reason is known here before the service would say it."""
     record, kind = stored.record, kind_of(stored.record)
-    error = (stored.documents.get(LIFECYCLE) or {}).get("Error") or {}
+    lifecycle = stored.documents.get(LIFECYCLE) or {}
+    error, entries = lifecycle.get("Error") or {}, lifecycle.get("Entries", ())
     reason = record.failure_reason or error.get("message", "") if record.status.terminal else ""
     return JobView(
         name=record.name,
@@ -29,12 +33,46 @@ def view_of(stored: StoredJob, answer: Mapping[str, Any]) -> JobView:
         state=state_word(record, kind),
         why="",
         reason=reason,
+        created=record.created,
+        began=record.started or record.created,
         seconds=record.modified - record.created,
+        transitions=_transitions(stored.transitions, kind),
         members={**{each: answer.get(each) for each in _MEMBERS[kind]}, "Reason": reason or None},
         answer=answer,
         shell=False,
+        details=tuple(_details(answer, stored.documents.get(PLAN) or {})),
+        bars=tuple(bars(entries, record.modified if record.status.terminal else None)),
+        history=tuple((entry["At"], entry_text(entry)) for entry in entries),
         outputs=tuple(_outputs(kind, stored.documents[REQUEST], stored.documents.get(PLAN) or {})),
     )
+
+
+def _transitions(stored: Sequence[Transition], kind: JobKind) -> list[dict[str, Any]]:
+    """The states that the job was in, each once until the next."""
+    shown: list[dict[str, Any]] = []
+    for each in stored:
+        word = state_word_of(each.status, kind)
+        if shown and shown[-1]["Status"] == word:
+            shown[-1]["EndTime"] = each.ended
+            continue
+        shown.append(
+            {
+                "Status": word,
+                "StartTime": each.started,
+                "EndTime": each.ended,
+                "StatusMessage": "",
+                "Final": each.status in FINAL,
+            }
+        )
+    return shown
+
+
+def _details(answer: Mapping[str, Any], plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    hosts = Counter((host["Name"].rpartition("-")[0], host["MachineType"]) for host in plan.get("Hosts", ()))
+    if hosts:
+        yield "Replicas", ", ".join(f"{group}: {count} × {machine}" for (group, machine), count in hosts.items())
+    if "name" in answer:
+        yield "Resource", answer["name"]
 
 
 def _outputs(kind: JobKind, request: Mapping[str, Any], plan: Mapping[str, Any]) -> Iterator[Output]:

@@ -44,13 +44,18 @@ def view_of(answer: Mapping[str, Any]) -> JobView:
     no_model = not (answer["Local"].get("Artifacts") or {}).get("Model") and not (
         answer["Local"].get("Artifacts") or {}
     ).get("Kept")
+    transitions = answer.get("SecondaryStatusTransitions", ())
+    starts = [each["StartTime"] for each in transitions if each["Status"] == "Training"]
     return JobView(
         name=answer["TrainingJobName"],
         status=JobStatus(status),
         state=status,
         why="" if secondary == status else secondary,
         reason=reason,
+        created=answer["CreationTime"],
+        began=float(min(starts, default=answer["CreationTime"])),
         seconds=answer["LastModifiedTime"] - answer["CreationTime"],
+        transitions=transitions,
         members={each: answer.get(each) for each in members},
         answer=answer,
         notes=(("note", NO_TEXT),) if reason.startswith(EMPTY_REASON) else (),
