@@ -1,6 +1,6 @@
 """What the screens show of a job, in the words of its platform."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from smlocal.contract.statuses import JobStatus, StopCause
@@ -32,6 +32,18 @@ class Output:
     folder: str
     location: str
     """That the folder stands for."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stage:
+    """A phase that the job was in, or is in. Times are seconds since 1970."""
+
+    name: str
+    message: str
+    began: float
+    ended: float | None
+    final: bool
+    """True if it is how the job has ended."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,8 +81,7 @@ class JobView:
     """The start of the training, else the creation."""
     seconds: float
     """From its creation to its last change."""
-    transitions: Sequence[Mapping[str, Any]]
-    """Its phases: `Status`, `StartTime`, `EndTime`, `StatusMessage`, and `Final` for one that is an end."""
+    stages: tuple[Stage, ...]
     members: Mapping[str, Any]
     """How it ended, for programs: members of the answer."""
     answer: Mapping[str, Any]
@@ -97,7 +108,7 @@ class JobView:
     @property
     def message(self) -> str:
         """About the last phase; empty if there is none."""
-        return str(self.transitions[-1].get("StatusMessage", "")) if self.transitions else ""
+        return self.stages[-1].message if self.stages else ""
 
     @property
     def ended_as(self) -> str:

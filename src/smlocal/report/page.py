@@ -27,7 +27,7 @@ def render_report(report: JobReport) -> str:
 def about_job(report: JobReport) -> dict[str, Any]:
     """What the templates of `partials` show. They also want `address`: of the job's live page, None in a saved one."""
     view = report.view
-    timeline = build_timeline(view.transitions, view.local.get("Seconds", {}), report.time)
+    timeline = build_timeline(view.stages, view.local.get("Seconds", {}), report.time)
     buffers = buffer_timeline(view.local.get("DataParallel"))
     rules = rule_history(view.answer, report.rules, timeline.seconds)
     return {

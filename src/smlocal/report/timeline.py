@@ -3,15 +3,14 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from smlocal.job.view import Bar, Span
+from smlocal.job.view import Bar, Span, Stage
 
 _MIN_WIDTH = 4
 """So that the bar of a very short phase is visible."""
 _GAP = 2.0
 """Between two parts of a row."""
-_END_STATUSES = {"Completed", "Failed", "Stopped", "MaxRuntimeExceeded", "MaxWaitTimeExceeded"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,31 +58,29 @@ class DrawnBar:
     seconds: float
 
 
-def build_timeline(transitions: Sequence[Mapping[str, Any]], measured: Mapping[str, float], now: float) -> Timeline:
+def build_timeline(stages: Sequence[Stage], measured: Mapping[str, float], now: float) -> Timeline:
     """The timeline of a job; a phase that has not ended lasts until `now`.
 
     `measured` has the seconds of a phase where the run knows them: to the service the last one ends only after the
     clean-up.
     """
-    start = min((transition["StartTime"] for transition in transitions), default=now)
-    total = max((transition.get("EndTime") or now for transition in transitions), default=now) - start
+    start = min((stage.began for stage in stages), default=now)
+    total = max((stage.ended or now for stage in stages), default=now) - start
     scale = Timeline.WIDTH / total if total > 0 else 0.0
-    times = Counter(transition["Status"] for transition in transitions)
+    times = Counter(stage.name for stage in stages)
     phases = []
-    for transition in transitions:
-        status, began, end = transition["Status"], transition["StartTime"], transition.get("EndTime")
-        seconds = (now if end is None else end) - began
-        if times[status] == 1:
-            seconds = measured.get(status, seconds)
-        is_end = status in _END_STATUSES or transition.get("Final", False)
-        width = 0.0 if is_end else min(Timeline.WIDTH, max(_MIN_WIDTH, seconds * scale))
+    for stage in stages:
+        seconds = (now if stage.ended is None else stage.ended) - stage.began
+        if times[stage.name] == 1:
+            seconds = measured.get(stage.name, seconds)
+        width = 0.0 if stage.final else min(Timeline.WIDTH, max(_MIN_WIDTH, seconds * scale))
         phases.append(
             Phase(
-                status=status,
-                message=transition.get("StatusMessage", ""),
-                running=end is None,
+                status=stage.name,
+                message=stage.message,
+                running=stage.ended is None,
                 seconds=seconds,
-                left=min(Timeline.WIDTH - width, (began - start) * scale),
+                left=min(Timeline.WIDTH - width, (stage.began - start) * scale),
                 width=width,
             )
         )

@@ -3,10 +3,11 @@
 import os.path
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from smlocal.job.documents import PLAN, REQUEST
-from smlocal.job.view import JobView, Output
+from smlocal.job.view import JobView, Output, Stage
 from smlocal.platforms.ai_platform.answer import FINAL, kind_of, state_word, state_word_of
 from smlocal.platforms.ai_platform.locations import output_locations
 from smlocal.platforms.ai_platform.model.members import JobKind
@@ -36,7 +37,7 @@ def view_of(stored: StoredJob, answer: Mapping[str, Any]) -> JobView:
         created=record.created,
         began=record.started or record.created,
         seconds=record.modified - record.created,
-        transitions=_transitions(stored.transitions, kind),
+        stages=tuple(_stages(stored.transitions, kind)),
         members={**{each: answer.get(each) for each in _MEMBERS[kind]}, "Reason": reason or None},
         answer=answer,
         shell=False,
@@ -47,24 +48,12 @@ def view_of(stored: StoredJob, answer: Mapping[str, Any]) -> JobView:
     )
 
 
-def _transitions(stored: Sequence[Transition], kind: JobKind) -> list[dict[str, Any]]:
+def _stages(transitions: Sequence[Transition], kind: JobKind) -> Iterator[Stage]:
     """The states that the job was in, each once until the next."""
-    shown: list[dict[str, Any]] = []
-    for each in stored:
-        word = state_word_of(each.status, kind)
-        if shown and shown[-1]["Status"] == word:
-            shown[-1]["EndTime"] = each.ended
-            continue
-        shown.append(
-            {
-                "Status": word,
-                "StartTime": each.started,
-                "EndTime": each.ended,
-                "StatusMessage": "",
-                "Final": each.status in FINAL,
-            }
-        )
-    return shown
+    for word, found in groupby(transitions, lambda each: state_word_of(each.status, kind)):
+        first, *others = found
+        last = others[-1] if others else first
+        yield Stage(name=word, message="", began=first.started, ended=last.ended, final=first.status in FINAL)
 
 
 def _details(answer: Mapping[str, Any], plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -5,12 +5,13 @@ from typing import Any
 
 from smlocal.contract.secrets.urls import without_passwords
 from smlocal.contract.statuses import JobStatus, StopCause
-from smlocal.job.view import JobView, Start
+from smlocal.job.view import JobView, Stage, Start
 from smlocal.planning.model import JobPlan
 from smlocal.readable import local_time
 
 EMPTY_REASON = "AlgorithmError: , exit code: "
 NO_TEXT = "The reason has no text, because nothing was written to /opt/ml/output/failure."
+_FINAL = {"Completed", "Failed", "Stopped", "MaxRuntimeExceeded", "MaxWaitTimeExceeded"}
 CAUSES = {
     StopCause.REQUEST: "SIGTERM sent",
     StopCause.MAX_RUNTIME: "MaxRuntimeInSeconds reached, SIGTERM sent",
@@ -44,8 +45,17 @@ def view_of(answer: Mapping[str, Any]) -> JobView:
     no_model = not (answer["Local"].get("Artifacts") or {}).get("Model") and not (
         answer["Local"].get("Artifacts") or {}
     ).get("Kept")
-    transitions = answer.get("SecondaryStatusTransitions", ())
-    starts = [each["StartTime"] for each in transitions if each["Status"] == "Training"]
+    stages = tuple(
+        Stage(
+            name=each["Status"],
+            message=each.get("StatusMessage", ""),
+            began=each["StartTime"],
+            ended=each.get("EndTime"),
+            final=each["Status"] in _FINAL,
+        )
+        for each in answer.get("SecondaryStatusTransitions", ())
+    )
+    starts = [each.began for each in stages if each.name == "Training"]
     return JobView(
         name=answer["TrainingJobName"],
         status=JobStatus(status),
@@ -55,7 +65,7 @@ def view_of(answer: Mapping[str, Any]) -> JobView:
         created=answer["CreationTime"],
         began=float(min(starts, default=answer["CreationTime"])),
         seconds=answer["LastModifiedTime"] - answer["CreationTime"],
-        transitions=transitions,
+        stages=stages,
         members={each: answer.get(each) for each in members},
         answer=answer,
         notes=(("note", NO_TEXT),) if reason.startswith(EMPTY_REASON) else (),
