@@ -59,6 +59,10 @@ class Phases:
         )
         self._set(phase, at)
 
+    def go_on(self) -> None:
+        """The phase has not ended after all: a container was started again."""
+        self._ended = None
+
     def change_message(self, message: PhaseMessage) -> None:
         """Change the message of the phase: the service shows the latest one."""
         if self._current is not None:

@@ -207,12 +207,15 @@ class ReplicaSupervisor(Supervisor):
                 waits.append(attempt.faults.wake_at - time.monotonic())
             event = context.events.next(min(waits, default=None))
             self._requests()  # first: a request that was stored before a container ended comes before that
-            if event is not None and not isinstance(event, Woken) and not self._of_earlier_container(event):
-                attempt.record_defect(event)
-                self._happened(event)
+            wanted: list[actions.Action] = []
+            while event is not None:  # replicas that have failed at the same time are restarted together
+                if not isinstance(event, Woken) and not self._of_earlier_container(event):
+                    attempt.record_defect(event)
+                    wanted += self._decided(event)
+                event = context.events.next(0)
             for fault in attempt.faults.due(time.monotonic()):
-                self._happened(fault)
-            self._do(life.tick(self._now))
+                wanted += self._decided(fault)
+            self._do([*wanted, *life.tick(self._now)])
         for run in attempt.runs.values():
             if run.container.wait(0) is None:  # it was given up, and may still be running
                 run.container.abandon()
@@ -239,6 +242,10 @@ class ReplicaSupervisor(Supervisor):
             self._happened(event)
 
     def _happened(self, event: Event) -> None:
+        self._do(self._decided(event))
+
+    def _decided(self, event: Event) -> list[actions.Action]:
+        """What the lifecycle decides about an event."""
         match event:
             case ContainerExited(container=host) | ContainerLost(container=host):
                 run = self.attempt.runs[host]
@@ -248,16 +255,18 @@ class ReplicaSupervisor(Supervisor):
                 if host in self.unread:
                     self.unread.discard(host)
                     run.complete_log()
-                known = of_host(event, newest, self.context.engine)
+                known: events.Event = of_host(event, newest, self.context.engine)
                 self.attempt.engine_lost |= isinstance(known, events.InternalError)
-                self._handle(known)
             case ThreadDied(container=container):
-                self._handle(of_thread(event, None if container is None else self.job.hosts[container]))
+                known = of_thread(event, None if container is None else self.job.hosts[container])
             case MachineMoves(host=host):
-                self._handle(events.MaintenanceBegun(replica=self.job.hosts[host]))
+                known = events.MaintenanceBegun(replica=self.job.hosts[host])
             case _:
-                if (wanted := of_request(event)) is not None:
-                    self._handle(wanted)
+                wanted = of_request(event)
+                if wanted is None:
+                    return []
+                known = wanted
+        return self.lifecycle.handle(known, self._now)
 
     def _note_end(self, host: str, event: ContainerExited) -> None:
         """The results of a job show how the last container of each host ended."""
@@ -294,6 +303,7 @@ class ReplicaSupervisor(Supervisor):
         if wanted:
             self.context.store.put_document(self.plan.name, LIFECYCLE, self.stored.document())
         following = [each for action in wanted for each in self._carry_out(action)]
+        following += self._restart_replicas([action for action in wanted if isinstance(action, actions.Restart)])
         if following:
             self._do(following)
 
@@ -304,13 +314,11 @@ class ReplicaSupervisor(Supervisor):
                 self._enter(state)
             case actions.Start(numbers=numbers):
                 return self._start(numbers)
-            case actions.Restart(replica=name):
-                return self._restart_replica(name)
             case actions.Terminate(replicas=names):
                 self._terminate(names)
             case actions.Kill(replicas=names):
                 self.attempt.send("SIGKILL", tuple(map(self.job.host_of, names)))
-            case actions.Record() | actions.AttachError():
+            case actions.Record() | actions.AttachError() | actions.Restart():
                 pass
         return []
 
@@ -355,10 +363,14 @@ class ReplicaSupervisor(Supervisor):
         runs = [self.attempt.runs[self.job.host_of(name)] for name in numbers]
         return self._all_at_once(runs, HostRun.start)
 
-    def _restart_replica(self, name: str) -> list[actions.Action]:
-        run = self.attempt.runs[self.job.host_of(name)]
-        run.marks = {NUMBER_LABEL: str(self._number(run.name))}
-        return self._all_at_once([run], HostRun.restart)
+    def _restart_replicas(self, wanted: list[actions.Restart]) -> list[actions.Action]:
+        if not wanted:
+            return []
+        self.context.phases.go_on()
+        runs = [self.attempt.runs[self.job.host_of(each.replica)] for each in wanted]
+        for run in runs:
+            run.marks = {NUMBER_LABEL: str(self._number(run.name))}
+        return self._all_at_once(runs, HostRun.restart)
 
     def _all_at_once(self, runs: list[HostRun], start: Callable[[HostRun], None]) -> list[actions.Action]:
         """Start containers in parallel; returns what follows from those that started and those that could not."""
