@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,15 @@ from tests.integration.noise import noise
 from tests.integration.reasons import assert_reason
 from tests.integration.s3.troubled_proxy import TroubledProxy, refused, slow_down
 from tests.integration.s3_servers import REGION, S3Server, environment, opened
+from tests.unit.platforms.sagemaker.planning.conftest import FACTS, job
 
 from smlocal.artifacts.job_artifacts import Artifacts, write_artifacts
 from smlocal.artifacts.s3_publish import Publisher, PublishResult
 from smlocal.artifacts.tree import walk
 from smlocal.contract.statuses import COMPLETED, JobStatus
 from smlocal.errors import ArtifactError
+from smlocal.planning.recall import remember
+from smlocal.platforms.sagemaker.planning.build import build_plan
 from smlocal.sources.s3.client import S3Client
 from smlocal.sources.s3.writer import Target
 from smlocal.store.jobs import Store
@@ -258,16 +262,10 @@ def finished(smlocal_home: Path, tmp_path: Path, model: Path, data: Path) -> Cal
                 compression=kind,
             )
             local["Artifacts"] |= {"Model": done.model, "Output": done.output}
-        end = "model/" if compression == "NONE" else "model.tar.gz"
-        plan = {
-            "TrainingJobArn": "arn:…",
-            "Region": REGION,
-            "Hosts": [{"Name": "algo-1"}],
-            "Output": {"Requested": uri, "S3ModelArtifacts": f"{uri}/{name}/output/{end}"},
-        }
-        request = {"OutputDataConfig": {"S3OutputPath": uri}}
+        request = {"OutputDataConfig": {"S3OutputPath": uri, "CompressionType": compression}}
+        plan = build_plan(job(request, {"Publish": True}), replace(FACTS, region=REGION), name=name)
         with Store.open(str(smlocal_home)) as jobs:
-            documents = {"request": request, "plan": plan}
+            documents = {"request": request, "recall": remember(plan)}
             lease = jobs.create(name, run_id="0" * 8, created=1.0, documents=documents, supervisor_pid=None)
             jobs.put_document(name, "local", local)
             if status is None:

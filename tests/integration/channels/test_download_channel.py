@@ -244,7 +244,7 @@ def test_an_object_that_changed_since_is_not_taken_for_the_listed_one(
     seed(s3, bucket, {"plain": b"other"})
     with pytest.raises(StagingError) as caught:
         job.download_channel(listing, cached=cached)
-    assert_reason("s3-object-changed", caught.value.sentence)
+    assert_reason("s3-object-changed", f"ClientError: {caught.value.sentence}")
     assert job.left() == []
 
 
@@ -255,7 +255,7 @@ def test_access_denied(job: Job, s3: S3Server, bucket: str, monkeypatch: pytest.
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong")
     with pytest.raises(StagingError) as caught:
         job.download_channel(listing)
-    assert_reason("s3-object-denied", caught.value.sentence)
+    assert_reason("s3-object-denied", f"ClientError: {caught.value.sentence}")
     assert f" s3://{bucket}/data/x (SignatureDoesNotMatch: " in caught.value.sentence
     assert job.left() == []
 
