@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from smlocal.contract.statuses import StopCause
 from smlocal.engine.interface import Written
+from smlocal.job.platform import platform_named
 from smlocal.job.reporter import Reporter
 from smlocal.planning.model import JobPlan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from queue import SimpleQueue
 
 _AHEAD = 64
@@ -31,10 +32,13 @@ class Printed(Reporter):
         self._line_open = False
         self._stopping: float | None = None
         self._last = time.monotonic()
+        self._words: Mapping[str, str] = {}
+        """The platform's words for phases."""
 
     def planned(self, plan: JobPlan) -> None:
         """The job exists from now on."""
         self._several = len(plan.hosts) > 1
+        self._words = platform_named(plan.platform).start(plan).phases
         self._say(f"{plan.name}: {plan.image} on {len(plan.hosts)} × {plan.hosts[0].host.instance_type}")
         for note in plan.notes:
             if note.warning:
@@ -52,7 +56,7 @@ class Printed(Reporter):
 
     def phase_ended(self, phase: str, seconds: float, detail: str, *, good: bool = True) -> None:
         """One line a phase."""
-        self._say(f"{phase} {'' if good else 'failed, '}{seconds:.1f} s  {detail}".rstrip())
+        self._say(f"{self._words.get(phase, phase)} {'' if good else 'failed, '}{seconds:.1f} s  {detail}".rstrip())
 
     def stopping(self, cause: StopCause, grace: float | None) -> None:
         """The stop has begun."""

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from smlocal.platforms.ai_platform.lifecycle.entries import Decision, Happened
 from smlocal.platforms.ai_platform.lifecycle.error_classes import MOST_REPLICA_RESTARTS
+from smlocal.platforms.ai_platform.lifecycle.events import CancelCause
 
 _HAPPENED: Final = {
     Happened.LOST: "container gone",
@@ -13,6 +14,10 @@ _HAPPENED: Final = {
     Happened.STOCK_OUT: "no machines in the region",
     Happened.INTERNAL_ERROR: "internal error",
     Happened.CANCEL: "cancelled",
+}
+_LIMITS: Final[Mapping[str, str]] = {
+    CancelCause.RAN_TOO_LONG: "limit of the running time reached",
+    CancelCause.WAITED_TOO_LONG: "limit of the waiting time reached",
 }
 _DECISIONS: Final = {
     Decision.NOTHING: "",
@@ -42,7 +47,7 @@ def what_happened(entry: Mapping[str, Any]) -> str:
     happened = Happened(entry["Happened"])
     if happened is Happened.EXITED:
         return f"{'out of memory, ' if entry.get('OomKilled') else ''}exit {entry['ExitCode']}"
-    text = _HAPPENED[happened]
+    text = _LIMITS.get(entry.get("Cause", ""), _HAPPENED[happened])
     return f"{text} ({entry['Why']})" if "Why" in entry else text
 
 
@@ -51,4 +56,4 @@ def what_follows(entry: Mapping[str, Any]) -> str:
     decision = Decision(entry["Decision"])
     if decision is Decision.RESTART_REPLICA:
         return f"restarted ({entry.get('Restarts', 0) + 1} of {MOST_REPLICA_RESTARTS})"
-    return _DECISIONS[decision]
+    return "" if entry.get("Cause") == CancelCause.REQUEST else _DECISIONS[decision]

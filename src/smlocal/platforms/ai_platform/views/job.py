@@ -9,6 +9,7 @@ from typing import Any
 from smlocal.job.documents import PLAN, REQUEST
 from smlocal.job.view import JobView, Output, Stage
 from smlocal.platforms.ai_platform.answer import FINAL, kind_of, state_word, state_word_of
+from smlocal.platforms.ai_platform.lifecycle.messages import CANCELLED
 from smlocal.platforms.ai_platform.locations import output_locations
 from smlocal.platforms.ai_platform.model.members import JobKind
 from smlocal.platforms.ai_platform.run.stored_lifecycle import LIFECYCLE
@@ -33,7 +34,7 @@ def view_of(stored: StoredJob, answer: Mapping[str, Any]) -> JobView:
         status=record.status,
         state=state_word(record, kind),
         why="",
-        reason=reason,
+        reason="" if reason == CANCELLED else reason,  # the state says it
         created=record.created,
         began=record.started or record.created,
         seconds=record.modified - record.created,

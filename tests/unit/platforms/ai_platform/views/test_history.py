@@ -28,6 +28,11 @@ from smlocal.platforms.ai_platform.views.history import entry_text
             {"Happened": "lost", "Replica": "ps 0", "Why": "its container was removed", "Decision": "nothing"},
             "ps 0: container gone (its container was removed)",
         ),
+        ({"Happened": "cancel", "Cause": "request", "Decision": "cancel"}, "cancelled"),
+        (
+            {"Happened": "cancel", "Cause": "max-running-time", "Decision": "cancel"},
+            "limit of the running time reached, the job is cancelled",
+        ),
         ({"Happened": "stock-out", "Decision": "retry-job"}, "no machines in the region, the job is tried again"),
     ],
 )
