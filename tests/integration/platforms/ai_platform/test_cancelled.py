@@ -25,7 +25,6 @@ def test_a_deaf_replica_gets_its_grace(replicas: Any, assert_nothing_left: Clean
     replicas.until_logged("aip-deaf", "ready", "workerpool0-0")
     replicas.until_logged("aip-deaf", "ready", "workerpool1-0")
     replicas.ask_to_stop("aip-deaf")
-    replicas.until(lambda: bool(replicas.lifecycle("aip-deaf")["Progress"]["state"] == "CANCELLING"))
     entries = cancelled(replicas, "aip-deaf")
     assert replicas.decisions("aip-deaf", "workerpool0-0") == [("exited", 0, "nothing")]
     assert replicas.decisions("aip-deaf", "workerpool1-0") == [("exited", 137, "nothing")]
@@ -43,8 +42,6 @@ def test_cancelled_between_containers(replicas: Any, assert_nothing_left: Clean,
         replicas.until(lambda: bool(replicas.decisions(job, "workerpool1-0")))
     replicas.ask_to_stop(job)
     cancelled(replicas, job)
-    if moment == "staging":
-        assert replicas.log(job, "workerpool1-0") in {"", "start 1\n"}
     assert_nothing_left(job)
 
 

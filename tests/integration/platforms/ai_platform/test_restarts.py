@@ -92,7 +92,7 @@ def test_a_transient_error_and_a_restart_of_the_whole_job(replicas: Any, assert_
         (1, worker),
         spec={"scheduling": {"restartJobOnWorkerRestart": True}},
         Faults=[{"Kind": "Maintenance", "Replica": "workerpool1-0", "AfterSeconds": 1}],
-        StopGraceSeconds=20,
+        StopGraceSeconds=5,
     )
     replicas.begin_job(file)
     answer = replicas.finished("aip-whole")

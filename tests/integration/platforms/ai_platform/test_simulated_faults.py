@@ -36,7 +36,7 @@ def test_an_internal_error_before_an_attempt_and_a_machine_that_is_maintained(
             {"Kind": "InternalError", "When": "Before", "Times": 2},
             {"Kind": "Maintenance", "Replica": "workerpool1-0", "AfterSeconds": 1},
         ],
-        StopGraceSeconds=20,
+        StopGraceSeconds=5,
     )
     replicas.begin_job(file)
     assert replicas.finished("aip-faults")["state"] == "JOB_STATE_SUCCEEDED"
