@@ -449,6 +449,12 @@ class JobUnrecordedError(SmlocalError):
     id = "job-unrecorded"
 
 
+class EarlierPlanError(SmlocalError):
+    """A job was planned by another version of smlocal, and this one cannot continue, pack or publish it."""
+
+    id = "earlier-plan"
+
+
 class PortUnusableError(MachineNotReadyError):
     """The endpoint cannot listen on its port: another program has it, or this user may not use it."""
 

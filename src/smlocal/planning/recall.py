@@ -9,6 +9,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from smlocal.errors import EarlierPlanError
 from smlocal.planning.model import JobPlan
 
 _LEFT_OUT: dict[str, Any] = {"files": {}, "paths": [], "keys": [], "sizes": [], "etags": []}
@@ -21,8 +22,15 @@ def remember(plan: JobPlan) -> dict[str, Any]:
 
 
 def recall(document: Mapping[str, Any]) -> JobPlan:
-    """The plan from its JSON document."""
-    plan: JobPlan = _decode(JobPlan, document)
+    """The plan from its JSON document; `EarlierPlanError` for a document of an smlocal that planned otherwise."""
+    try:
+        plan: JobPlan = _decode(JobPlan, document)
+    except (TypeError, KeyError) as error:
+        raise EarlierPlanError(
+            f"the job '{document.get('name', '')}' was planned by another version of smlocal",
+            details=[str(error)],
+            remedy=["Use that version for it. What it wrote is in its folder and its output folder; smlocal rm works."],
+        ) from error
     return plan
 
 

@@ -2,7 +2,10 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
+
 from smlocal.contract.listing import Listing
+from smlocal.errors import EarlierPlanError
 from smlocal.planning.model import JobPlan
 from smlocal.planning.recall import recall, remember
 
@@ -28,3 +31,12 @@ def test_a_plan_comes_back_without_contents(plan: Callable[..., JobPlan], listin
     assert recalled == bare(made)
     assert recalled.hosts[1].host.name == "algo-2"
     assert len(json.dumps(remember(made))) < 10_000
+
+
+def test_a_plan_of_another_version_is_refused(plan: Callable[..., JobPlan]) -> None:
+    document = remember(plan())
+    del document["platform"]
+    with pytest.raises(EarlierPlanError, match="'job-1' was planned by another version"):
+        recall(document)
+    with pytest.raises(EarlierPlanError):
+        recall({**remember(plan()), "new_member": 1})

@@ -54,7 +54,7 @@ def kept_by(store: Store, name: str) -> list[LeftOnEngine]:
         return []
     if not record.status.terminal or not is_kept(store.directory(name)):
         return []
-    address = recall(store.document(name, RECALL)).engine.address
+    address = store.document(name, RECALL)["engine"]["address"]
     return [LeftOnEngine(run_id=record.run_id, name=name, engine=address)]
 
 
