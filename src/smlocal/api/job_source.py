@@ -42,15 +42,15 @@ def read_any(
     on_message: Callable[[str], None] = lambda _: None,
 ) -> "tuple[AnyJobFile, str]":
     """The validated job of any platform, and its name."""
-    from smlocal.platforms.job_files import is_of_second_platform
+    from smlocal.platforms.job_files import is_replica_job
 
-    if not is_of_second_platform(document.data):
+    if not is_replica_job(document.data):
         return read_document(document, given, path=path, fill_in=fill_in, strict=strict, on_message=on_message)
-    from smlocal.api.second_platform import apply_local_overrides
-    from smlocal.platforms.job_files import read_second
+    from smlocal.api.local_overrides import apply_local_overrides
+    from smlocal.platforms.job_files import read_replica_job
 
     name = apply_local_overrides(document, given)
-    return read_second(document, name=name, stem=_stem(path) if path else "job", strict=strict)
+    return read_replica_job(document, name=name, stem=_stem(path) if path else "job", strict=strict)
 
 
 def read_document(
@@ -64,10 +64,10 @@ def read_document(
     on_message: Callable[[str], None] = lambda _: None,
 ) -> tuple["JobFile", str]:
     """The validated request and its name. `path`: the file of the document, if it may give the job its name."""
-    from smlocal.platforms.job_files import is_of_second_platform
+    from smlocal.platforms.job_files import is_replica_job
     from smlocal.platforms.sagemaker.jobfile.job_file import read_job
 
-    if is_of_second_platform(document.data):
+    if is_replica_job(document.data):
         raise _no_request(document)
 
     override(document, given, fill_in=fill_in, on_message=on_message)

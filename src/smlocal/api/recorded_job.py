@@ -32,10 +32,10 @@ def read_recorded(
 ) -> tuple["AnyJobFile", str]:
     """The validated job of another run, and its name. Paths in the record start where they started the first time."""
     from smlocal.api.job_source import read_document
-    from smlocal.api.second_platform import apply_local_overrides
+    from smlocal.api.local_overrides import apply_local_overrides
     from smlocal.job.documents import JOB, LOCAL, RECALL
     from smlocal.jobfile.document import Document, RanBefore
-    from smlocal.platforms.job_files import is_of_second_platform, read_again
+    from smlocal.platforms.job_files import is_replica_job, read_again
     from smlocal.store.home import home_directory
     from smlocal.store.jobs import Store
 
@@ -44,7 +44,7 @@ def read_recorded(
         image_id = (store.document(recorded, LOCAL) or {}).get("Image")
     document = Document(job["Data"], name=f"the request of {recorded}", directory=job["Directory"])
     document.overrides = changed_by
-    if is_of_second_platform(document.data):
+    if is_replica_job(document.data):
         for path, value in members.items():
             document.set(member_path(path), value)
         return read_again(document, name=apply_local_overrides(document, given), recorded=recorded, strict=strict)

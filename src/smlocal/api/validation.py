@@ -30,14 +30,14 @@ def validate_file(path: str, *, strict: bool, prepare: "Callable[[Document], Non
     """
     from smlocal.api.job_source import read_document, read_file, read_standard_input
     from smlocal.api.overrides import Overrides
-    from smlocal.platforms.job_files import absent_paths, is_of_second_platform, read_second
+    from smlocal.platforms.job_files import absent_paths, is_replica_job, read_replica_job
 
     job: AnyJobFile
     file = "stdin" if path == "-" else path
     try:
         document = read_standard_input() if path == "-" else read_file(path)
-        if is_of_second_platform(document.data):
-            job, _ = read_second(document, name=None, stem="job", strict=strict, local_allowed=not strict)
+        if is_replica_job(document.data):
+            job, _ = read_replica_job(document, name=None, stem="job", strict=strict, local_allowed=not strict)
         else:
             prepare(document)
             job, _ = read_document(

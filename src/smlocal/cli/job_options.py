@@ -141,9 +141,9 @@ def asked_document(given: dict[str, Any]) -> "tuple[Document, Overrides]":
             document = read_file(path)
         except JobFileMissingError as error:
             raise _with_image_remedy(error, path) from error
-    from smlocal.platforms.job_files import is_of_second_platform
+    from smlocal.platforms.job_files import is_replica_job
 
-    if is_of_second_platform(document.data):
+    if is_replica_job(document.data):
         return document, overrides  # the configuration file is about CreateTrainingJob requests
     use_described_request(document, said(given))
     if defaults is not None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     AnyJobFile = JobFile | ReplicaJobFile
 
 
-def is_of_second_platform(data: "Mapping[str, Any]") -> bool:
+def is_replica_job(data: "Mapping[str, Any]") -> bool:
     """True for a job of AI Platform Training or a custom job, by the keys of its document."""
     if not any(key[:1].islower() for key in data):
         return False  # without an import: members of CreateTrainingJob begin with a capital letter
@@ -67,10 +67,10 @@ def coverage_tables() -> dict[str, dict[str, Any]]:
     return {**of_sagemaker(), **of_replicas()}
 
 
-def read_second(
+def read_replica_job(
     document: "Document", *, name: str | None, stem: str, strict: bool, local_allowed: bool = True
 ) -> "tuple[ReplicaJobFile, str]":
-    """The validated job of the second platform, and its name; `stem` is that of its file."""
+    """The validated job of replicas, and its name; `stem` is that of its file."""
     from datetime import datetime
 
     from smlocal.platforms.ai_platform.identity import job_name
@@ -85,4 +85,6 @@ def read_again(document: "Document", *, name: str | None, recorded: str, strict:
     import re
 
     document.data.pop("jobId", None)
-    return read_second(document, name=name, stem=re.sub(r"([_-])\d{8}\1\d{6}\1\d{3}$", "", recorded), strict=strict)
+    return read_replica_job(
+        document, name=name, stem=re.sub(r"([_-])\d{8}\1\d{6}\1\d{3}$", "", recorded), strict=strict
+    )

@@ -1,4 +1,4 @@
-"""Overrides of a job file of the second platform: only settings of this machine."""
+"""Overrides of a job of replicas: only settings of this machine, because its request is written in its file."""
 
 import os
 from typing import TYPE_CHECKING
