@@ -43,6 +43,9 @@ DIFFERS_ON_PODMAN = {
     "conformance/test_conformance.py::test_limits_and_rights_are_those_of_a_plain_container": "its defaults are others",
     "life/test_docker_command.py::test_it_starts_the_job_again": "`docker run --rm` does not learn the exit code",
     "server/test_container_objects.py": _APART,
+    "life/test_submitted.py::test_containers_of_a_submitted_job_get_credentials": (
+        "nobody can serve credentials to its containers: its networks exist only while one uses them"
+    ),
     "life/test_shell.py::test_a_kept_job_whose_image_is_gone": "an image is removed with its containers",
     "job/test_bad_input.py::test_a_gpu_instance_on_an_engine_without_gpus": "GPUs are refused for another reason",
     "job/test_isolation.py::test_a_service_of_this_machine_is_reached_without_isolation": _APART,

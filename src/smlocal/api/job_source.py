@@ -64,11 +64,7 @@ def read_document(
     on_message: Callable[[str], None] = lambda _: None,
 ) -> tuple["JobFile", str]:
     """The validated request and its name. `path`: the file of the document, if it may give the job its name."""
-    from smlocal.platforms.job_files import is_replica_job
     from smlocal.platforms.sagemaker.jobfile.job_file import read_job
-
-    if is_replica_job(document.data):
-        raise _no_request(document)
 
     override(document, given, fill_in=fill_in, on_message=on_message)
     name = document.data.get("TrainingJobName")
@@ -86,6 +82,10 @@ def override(
     on_message: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Change a document as flags or keywords say; `fill_in` what every request needs."""
+    from smlocal.platforms.job_files import is_replica_job
+
+    if is_replica_job(document.data):
+        raise _no_request(document)
     from smlocal.api.overrides import apply_overrides, fill
 
     if given.get("channels"):

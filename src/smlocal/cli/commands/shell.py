@@ -105,7 +105,10 @@ def _new(
         if isinstance(job, JobFile):
             screen.warning(f"{name} has kept no container: this is a new one, as it was before the job began")
     if not isinstance(job, JobFile):
-        raise click.UsageError("A new container is made for CreateTrainingJob requests only.")
+        raise click.UsageError(
+            "A new container is made for CreateTrainingJob requests only. Other jobs have a shell while they run, and "
+            "afterwards with smlocal run --keep all."
+        )
     asked: Any = {"strict": given["strict"], "reporter": screen, "ready": screen.finish}
     try:
         with shell_in_new_container(job, name, host, program, **asked) as streams:
