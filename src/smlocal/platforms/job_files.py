@@ -73,10 +73,18 @@ def read_replica_job(
     """The validated job of replicas, and its name; `stem` is that of its file."""
     from datetime import datetime
 
-    from smlocal.platforms.ai_platform.identity import job_name
+    from smlocal.platforms.ai_platform.identity import broken_name_rule, job_name
     from smlocal.platforms.ai_platform.jobfile.job_file import read_job
 
     job = read_job(document, strict=strict, local_allowed=local_allowed)
+    broken = None if name is None else broken_name_rule(job.kind, name)
+    if broken is not None:
+        from smlocal.errors import UsageRefusedError
+
+        raise UsageRefusedError(
+            f"{name!r} cannot be the name of a {job.kind.spoken}",
+            remedy=[f"Choose a name that has {broken}."],
+        )
     return job, name or job_name(job.kind, job.request, stem=stem, now=datetime.now().astimezone())
 
 

@@ -12,6 +12,8 @@ DEFAULT_REGION: Final = "us-central1"
 PROJECT: Final = "000000000000"
 """The number of a project: there is none on this machine."""
 _LONGEST_NAME: Final = 63
+JOB_ID: Final = r"[a-zA-Z][a-zA-Z0-9_]{0,127}"
+_CUSTOM_JOB_NAME: Final = rf"[a-zA-Z0-9][a-zA-Z0-9_.-]{{0,{_LONGEST_NAME - 1}}}"
 
 
 def job_name(kind: JobKind, request: Mapping[str, Any], *, stem: str, now: datetime) -> str:
@@ -27,6 +29,17 @@ def job_name(kind: JobKind, request: Mapping[str, Any], *, stem: str, now: datet
         base = f"job{mark}{base}" if base else "job"
     stamp = mark.join(("", now.strftime("%Y%m%d"), now.strftime("%H%M%S"), f"{now.microsecond // 1000:03}"))
     return base[: _LONGEST_NAME - len(stamp)].rstrip(mark) + stamp
+
+
+def broken_name_rule(kind: JobKind, name: str) -> str | None:
+    """What a name that a user has chosen must be, if this one is not: it names a folder and containers."""
+    if kind is JobKind.TRAINING_JOB:
+        rule = "letters, digits and underscores only, begins with a letter, and has at most 128 characters"
+        return None if re.fullmatch(JOB_ID, name) else rule
+    rule = (
+        f"letters, digits, _, . and - only, begins with a letter or a digit, and has at most {_LONGEST_NAME} characters"
+    )
+    return None if re.fullmatch(_CUSTOM_JOB_NAME, name) else rule
 
 
 def job_region(kind: JobKind, request: Mapping[str, Any], *, stated: str | None) -> str:

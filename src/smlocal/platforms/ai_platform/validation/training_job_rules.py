@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from smlocal.contract.validation.member_path import Path
+from smlocal.platforms.ai_platform.identity import JOB_ID
 from smlocal.platforms.ai_platform.machine_types import MachineType, machine_type
 from smlocal.platforms.ai_platform.model.members import JobKind
 from smlocal.platforms.ai_platform.validation.rules import (
@@ -22,14 +23,13 @@ from smlocal.platforms.ai_platform.validation.rules import (
 _INPUT: Final[Path] = ("trainingInput",)
 _ROLES: Final = ("master", "worker", "parameterServer", "evaluator")
 _CLUSTER: Final = (*(f"{role}Type" for role in _ROLES), *(f"{role}Count" for role in _ROLES[1:]))
-_JOB_ID: Final = r"[a-zA-Z][a-zA-Z0-9_]{0,127}"
 _SHORTEST_WAIT: Final = 1800
 
 
 def training_job_rules(request: Mapping[str, Any], *, strict: bool) -> Iterator[Broken]:
     """All broken rules."""
     job_id = request.get("jobId")
-    if job_id is not None and not re.fullmatch(_JOB_ID, job_id, re.ASCII):
+    if job_id is not None and not re.fullmatch(JOB_ID, job_id):
         yield ("jobId",), "may have letters, digits and underscores only, and begins with a letter"
     yield from label_rules(part(request, "labels") or {}, ("labels",))
     given = part(request, "trainingInput")
