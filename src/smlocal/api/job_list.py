@@ -1,6 +1,10 @@
 """The jobs that were made here."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from smlocal.api.job_names import resolve_job_name
+from smlocal.errors import JobUnknownError
 from smlocal.job.control.orphans import is_orphan
 from smlocal.job.finish.kept import is_kept
 from smlocal.quick_dataclass import dataclass
@@ -53,6 +57,23 @@ def list_jobs(*, limit: int | None, selection: JobSelection | None = None) -> li
             )
             for record in records
         ]
+
+
+def job_documents(jobs: Sequence[ListedJob]) -> dict[str, list[dict[str, Any]]]:
+    """The lists of the platforms' own answers, with what only this machine knows."""
+    from smlocal.job.finish.describe import list_entry
+
+    lists: dict[str, list[dict[str, Any]]] = {"TrainingJobSummaries": []}
+    with Store.open(home_directory()) as store:
+        for job in jobs:
+            try:
+                of_list, document = list_entry(store, job.record)
+            except JobUnknownError:  # it was removed meanwhile
+                continue
+            document |= {"ContainersKept": job.containers_kept or None, "SupervisorGone": job.supervisor_gone or None}
+            known = {name: value for name, value in document.items() if value is not None}
+            lists.setdefault(of_list, []).append(known)
+    return lists
 
 
 def matching_jobs(pattern: str, selection: JobSelection | None = None) -> list[str]:

@@ -128,8 +128,11 @@ class Platform(Protocol):
         """The state of a job, and what it is doing or why it ended so, if that says more."""
         ...
 
-    def listed(self, record: JobRecord) -> tuple[str, dict[str, Any]]:
-        """The name of the platform's list of jobs, and a job in it. What is None is left out."""
+    def listed(self, record: JobRecord, read: Callable[[], StoredJob]) -> tuple[str, dict[str, Any]]:
+        """The name of the platform's list of jobs, and a job in it. What is None is left out.
+
+        `read`: with the documents that its answer is made from.
+        """
         ...
 
     def request_only(self, request: Mapping[str, Any]) -> dict[str, Any]:

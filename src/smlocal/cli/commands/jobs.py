@@ -2,7 +2,7 @@
 
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,8 +12,6 @@ from smlocal.cli.terminal.printable import printable
 from smlocal.cli.terminal.table import table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from smlocal.api.job_list import ListedJob
 
 _REASON_WIDTH = 40
@@ -45,7 +43,9 @@ def command(
     if as_json:
         import json
 
-        click.echo(json.dumps(_documents(jobs), indent=2))
+        from smlocal.api.job_list import job_documents
+
+        click.echo(json.dumps(job_documents(jobs), indent=2))
         return
     if not jobs:
         none = "No jobs yet. Start one with smlocal run." if selection is None else "No such jobs."
@@ -86,16 +86,3 @@ def _ago(seconds: float) -> str:
         if seconds >= size:
             return f"{seconds // size:.0f} {unit} ago"
     raise AssertionError
-
-
-def _documents(jobs: "Sequence[ListedJob]") -> dict[str, list[dict[str, Any]]]:
-    """The lists of the platforms' own answers, with what only this machine knows."""
-    from smlocal.job.platform import platform_named
-
-    lists: dict[str, list[dict[str, Any]]] = {"TrainingJobSummaries": []}
-    for job in jobs:
-        of_list, document = platform_named(job.record.platform).listed(job.record)
-        document |= {"ContainersKept": job.containers_kept or None, "SupervisorGone": job.supervisor_gone or None}
-        known = {name: value for name, value in document.items() if value is not None}
-        lists.setdefault(of_list, []).append(known)
-    return lists

@@ -7,13 +7,18 @@ from smlocal.job.finish.kept import is_kept
 from smlocal.job.platform import platform_named
 from smlocal.job.view import JobView
 from smlocal.store.jobs import Store
-from smlocal.store.records import StoredJob
+from smlocal.store.records import JobRecord, StoredJob
 
 
 def describe_job(store: Store, name: str, *, service: bool = False) -> dict[str, Any]:
     """The answer of `smlocal describe NAME`; with `service`, only what the platform itself would answer."""
     stored = _read(store, name)
     return platform_named(stored.record.platform).describe(stored) if service else _described(store, stored)
+
+
+def list_entry(store: Store, record: JobRecord) -> tuple[str, dict[str, Any]]:
+    """The name of the platform's list of jobs, and the job in it."""
+    return platform_named(record.platform).listed(record, lambda: _read(store, record.name))
 
 
 def view_job(store: Store, name: str) -> JobView:

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from smlocal.contract.statuses import JobPhase, JobStatus
 from smlocal.job.documents import JOB, PLAN, REQUEST
-from smlocal.platforms.ai_platform.describe import JobFacts, describe, timestamp
+from smlocal.platforms.ai_platform.describe import JobFacts, describe
 from smlocal.platforms.ai_platform.identity import job_region
 from smlocal.platforms.ai_platform.lifecycle.error_classes import ErrorClass
 from smlocal.platforms.ai_platform.lifecycle.error_codes import ERROR_CODES
@@ -88,15 +88,6 @@ def answer_of(stored: StoredJob) -> dict[str, Any]:
     return describe(kind, request, facts, region=job_region(kind, request, stated=local.get("Region")))
 
 
-def listed(record: JobRecord) -> tuple[str, dict[str, Any]]:
-    """The list of the service that a job is in, and what is known of it without its request."""
-    kind = kind_of(record)
-    is_custom = kind is JobKind.CUSTOM_JOB
-    times = {"createTime": record.created, "startTime": record.started}
-    times["endTime"] = record.ended if record.status.terminal else None
-    return "customJobs" if is_custom else "jobs", {
-        **({"name": record.arn, "displayName": record.name} if is_custom else {"jobId": record.name}),
-        "state": state_word(record, kind),
-        **{name: None if at is None else timestamp(at) for name, at in times.items()},
-        "Reason": record.failure_reason,
-    }
+def list_of(record: JobRecord) -> str:
+    """The list of the service that a job is in."""
+    return "customJobs" if kind_of(record) is JobKind.CUSTOM_JOB else "jobs"

@@ -130,11 +130,11 @@ class AiPlatform:
 
         return state_word(record, kind_of(record)), ""
 
-    def listed(self, record: "JobRecord") -> tuple[str, dict[str, Any]]:
-        """A member of `jobs` or `customJobs`, without the request."""
-        from smlocal.platforms.ai_platform.answer import listed
+    def listed(self, record: "JobRecord", read: "Callable[[], StoredJob]") -> tuple[str, dict[str, Any]]:
+        """A member of `jobs` or `customJobs`, as `describe` answers it, and its name on this machine."""
+        from smlocal.platforms.ai_platform.answer import answer_of, list_of
 
-        return listed(record)
+        return list_of(record), {**answer_of(read()), "JobName": record.name}
 
     def request_only(self, request: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002 - nothing is left out
         """The answer has the whole request."""

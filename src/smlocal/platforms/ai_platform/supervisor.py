@@ -23,7 +23,7 @@ from smlocal.job.logs.log_paths import log_path, logged_by
 from smlocal.job.supervisor import Supervisor
 from smlocal.planning.recall import remember
 from smlocal.platforms.ai_platform.lifecycle import actions, events
-from smlocal.platforms.ai_platform.lifecycle.entries import Decision, Happened
+from smlocal.platforms.ai_platform.lifecycle.entries import Happened
 from smlocal.platforms.ai_platform.lifecycle.job_states import JobState
 from smlocal.platforms.ai_platform.lifecycle.lifecycle import Lifecycle
 from smlocal.platforms.ai_platform.lifecycle.progress import End, Progress
@@ -42,7 +42,7 @@ from smlocal.platforms.ai_platform.run.labels import NUMBER_LABEL
 from smlocal.platforms.ai_platform.run.log_marks import mark_log
 from smlocal.platforms.ai_platform.run.reasons import reason_of
 from smlocal.platforms.ai_platform.run.stored_lifecycle import LIFECYCLE, StoredLifecycle, read_lifecycle
-from smlocal.platforms.ai_platform.views.history import what_follows, what_happened
+from smlocal.platforms.ai_platform.views.history import what_follows_now, what_happened
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
 
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
 
 _LOG_BYTES = 16384
 """Of a log, at its end: a traceback may be in it."""
-_SHOWN_AT_THE_END: Final = {Decision.SUCCEED, Decision.FAIL, Decision.CANCEL}
 _CAUSES: Final = {
     events.CancelCause.REQUEST: StopCause.REQUEST,
     events.CancelCause.RAN_TOO_LONG: StopCause.MAX_RUNTIME,
@@ -344,7 +343,8 @@ class ReplicaSupervisor(Supervisor):
         self.cancel = self.stored.cancel
         if entry.happened is not Happened.ATTEMPT:
             known = entry.as_json()
-            follows = "" if entry.decision in _SHOWN_AT_THE_END else what_follows(known)
+            others = self.lifecycle.running - {entry.replica}
+            follows = what_follows_now(known, others_running=bool(others), grace=self.lifecycle.rules.grace)
             self.context.reporter.replica_changed(entry.replica, what_happened(known), follows, entry.exit_code)
 
     def _enter(self, state: JobState) -> None:

@@ -140,7 +140,7 @@ class SageMaker:
         same = record.status.terminal and str(record.phase) == str(record.status)
         return record.status, "" if same else record.phase
 
-    def listed(self, record: "JobRecord") -> tuple[str, dict[str, Any]]:
+    def listed(self, record: "JobRecord", read: "Callable[[], StoredJob]") -> tuple[str, dict[str, Any]]:  # noqa: ARG002 - the record has everything
         """As ListTrainingJobs answers, with the reason."""
         return "TrainingJobSummaries", {
             "TrainingJobName": record.name,

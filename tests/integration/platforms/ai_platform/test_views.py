@@ -56,7 +56,7 @@ def test_every_view_of_a_job_that_failed_after_a_restart(
     assert "JOB_STATE_FAILED" in row
     listed = json.loads(replicas("jobs", "--json").stdout)
     assert listed["TrainingJobSummaries"] == []
-    assert [(each["displayName"], each["state"]) for each in listed["customJobs"]] == [(name, "JOB_STATE_FAILED")]
+    assert [(each["JobName"], each["state"]) for each in listed["customJobs"]] == [(name, "JOB_STATE_FAILED")]
     assert replicas("wait", name).returncode == 1
     assert "what went wrong" in replicas("logs", name, "--host", "workerpool0-0").stdout
     assert replicas("report", name, "--html", html).returncode == 0

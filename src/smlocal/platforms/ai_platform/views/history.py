@@ -29,6 +29,9 @@ _DECISIONS: Final = {
     Decision.FAIL: "the job fails",
     Decision.CANCEL: "the job is cancelled",
 }
+_SHOWN_AT_THE_END: Final = {Decision.SUCCEED, Decision.FAIL, Decision.CANCEL}
+_ENDS_ATTEMPT: Final = {Decision.SUCCEED, Decision.FAIL, Decision.RETRY_JOB}
+_ENDS_OF_REPLICAS: Final = {Happened.EXITED, Happened.LOST, Happened.START_REFUSED}
 
 
 def entry_text(entry: Mapping[str, Any]) -> str:
@@ -57,3 +60,13 @@ def what_follows(entry: Mapping[str, Any]) -> str:
     if decision is Decision.RESTART_REPLICA:
         return f"restarted ({entry.get('Restarts', 0) + 1} of {MOST_REPLICA_RESTARTS})"
     return "" if entry.get("Cause") == CancelCause.REQUEST else _DECISIONS[decision]
+
+
+def what_follows_now(entry: Mapping[str, Any], *, others_running: bool, grace: float) -> str:
+    """The same while it happens. The end of the job says how it has ended, but others may have to be stopped first."""
+    decision = Decision(entry["Decision"])
+    follows = "" if decision in _SHOWN_AT_THE_END else what_follows(entry)
+    if not others_running or decision not in _ENDS_ATTEMPT or Happened(entry["Happened"]) not in _ENDS_OF_REPLICAS:
+        return follows
+    stopped = f"the other replicas are stopped (up to {grace:g} s)"
+    return f"{stopped}, {follows}" if follows else stopped

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from smlocal.platforms.ai_platform.lifecycle.entries import Decision, Happened
-from smlocal.platforms.ai_platform.views.history import entry_text
+from smlocal.platforms.ai_platform.views.history import entry_text, what_follows_now
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,21 @@ def test_what_happened_and_what_follows(entry: dict[str, Any], text: str) -> Non
 @pytest.mark.parametrize("decision", Decision)
 def test_everything_has_words(happened: Happened, decision: Decision) -> None:
     assert entry_text({"Happened": happened.value, "Decision": decision.value, "Attempt": 1, "ExitCode": 1})
+
+
+@pytest.mark.parametrize(
+    ("happened", "decision", "others", "text"),
+    [
+        ("exited", "succeed", True, "the other replicas are stopped (up to 30 s)"),
+        ("lost", "fail", True, "the other replicas are stopped (up to 30 s)"),
+        ("exited", "retry-job", True, "the other replicas are stopped (up to 30 s), the job is tried again"),
+        ("exited", "retry-job", False, "the job is tried again"),
+        ("exited", "succeed", False, ""),
+        ("exited", "restart-replica", True, "restarted (1 of 5)"),
+        ("internal-error", "fail", True, ""),
+        ("cancel", "cancel", True, ""),
+    ],
+)
+def test_what_follows_while_others_run(happened: str, decision: str, others: bool, text: str) -> None:
+    entry = {"Happened": happened, "Decision": decision}
+    assert what_follows_now(entry, others_running=others, grace=30.0) == text
