@@ -146,7 +146,7 @@ def test_a_container_is_replaced_by_a_fresh_one_in_the_same_place(
         "network": f"{job}-net",
         "address": address,
     }
-    script = "grep $(hostname) /etc/hosts; ls /tmp /data; touch /tmp/lost /data/kept; exit 143"
+    script = "grep $(hostname) /etc/hosts | cut -d' ' -f1; ls /tmp /data; touch /tmp/lost /data/kept; exit 143"
     container = watched(script, str(log), **place)
     ended = ContainerExited(container="rule-1", exit_code=143)
     container.run.start()
