@@ -82,10 +82,11 @@ def override(
     on_message: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Change a document as flags or keywords say; `fill_in` what every request needs."""
-    from smlocal.platforms.job_files import is_replica_job
+    from smlocal.platforms.job_files import is_replica_job, refuse_misspelt_key
 
     if is_replica_job(document.data):
         raise _no_request(document)
+    refuse_misspelt_key(document)
     from smlocal.api.overrides import apply_overrides, fill
 
     if given.get("channels"):

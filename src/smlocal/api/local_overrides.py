@@ -18,6 +18,11 @@ _KEYWORDS = "keyword arguments"
 _FLAGS = {"channels": "channel", "hyperparameters": "hyperparameter", "environment": "env", "env_files": "env_file"}
 """Flags that are not spelled as the keywords are."""
 
+_ABSENT = {"credentials", "publish", "staging", "code", "input_mode", "no_rules", "processes_per_host"}
+"""What jobs of replicas have nothing of, in their files neither."""
+_VARIABLES = {"environment", "env_files"}
+_ARGUMENTS = {"hyperparameters"}
+
 
 def apply_local_overrides(document: "Document", given: Overrides) -> str | None:
     """Change the document; returns the name that was given. What is for another platform's requests is refused."""
@@ -47,9 +52,28 @@ def apply_local_overrides(document: "Document", given: Overrides) -> str | None:
         spelled = refused if document.overrides == _KEYWORDS else [_flag(option) for option in refused]
         raise UsageRefusedError(
             f"{document.name} is no CreateTrainingJob request, and only such a request takes {', '.join(spelled)}",
-            remedy=["Write it into the job file."],
+            remedy=_remedies(document, dict(zip(refused, spelled, strict=True))),
         )
     return name
+
+
+def _remedies(document: "Document", refused: dict[str, str]) -> list[str]:
+    """What to do instead; `refused` are the options and how they were spelled."""
+    from smlocal.platforms.job_files import has_environment
+
+    absent = _ABSENT if has_environment(document.data) else _ABSENT | _VARIABLES
+    without = [spelled for option, spelled in refused.items() if option in absent]
+    others = [spelled for option, spelled in refused.items() if option not in absent | _VARIABLES | _ARGUMENTS]
+    remedies = []
+    if without:
+        remedies.append(f"Leave out {', '.join(without)}: the platform of this job has no such thing.")
+    if refused.keys() & _ARGUMENTS:
+        remedies.append("Write the program's arguments into args of the job file.")
+    if refused.keys() & (_VARIABLES - absent):
+        remedies.append("Write environment variables into env of the job file.")
+    if others:
+        remedies.append(f"Write into the job file what {', '.join(others)} should change.")
+    return remedies
 
 
 def _flag(option: str) -> str:

@@ -26,6 +26,29 @@ def is_replica_job(data: "Mapping[str, Any]") -> bool:
     return bool(job_kinds(data))
 
 
+def has_environment(data: "Mapping[str, Any]") -> bool:
+    """True if the request of a job of replicas can set environment variables."""
+    from smlocal.platforms.ai_platform.model.members import JobKind
+    from smlocal.platforms.ai_platform.shape import job_kinds
+
+    return JobKind.CUSTOM_JOB in job_kinds(data)
+
+
+def refuse_misspelt_key(document: "Document") -> None:
+    """Refuse a document whose only meaning is that of a misspelt key of a job of replicas."""
+    data = document.data
+    if not data or "AlgorithmSpecification" in data or "OutputDataConfig" in data:
+        return  # without an import: nearly every CreateTrainingJob request has one of them
+    from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest
+
+    known = {name.casefold() for name in CreateTrainingJobRequest.__annotations__}
+    if any(key.casefold() in known for key in data):
+        return
+    from smlocal.platforms.ai_platform.misspelt_key import refuse_misspelt_key as refuse
+
+    refuse(document)
+
+
 def prepare(
     job: "AnyJobFile", *, name: str, home: str, engine: "Engine", reporter: "Reporter", strict: bool
 ) -> "Prepared":

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from smlocal.contract.validation.member_path import dotted
+from smlocal.contract.validation.suggestions import closest
 from smlocal.contract.validation.violation import Violation
 from smlocal.jobfile.local_block import LOCAL
 from smlocal.platforms.ai_platform.coverage import lookup
-from smlocal.platforms.ai_platform.model.members import JobKind
+from smlocal.platforms.ai_platform.model.members import JobKind, members
 from smlocal.platforms.ai_platform.shape import job_kinds
 from smlocal.platforms.ai_platform.validation.reading import Reading, read_document
 from smlocal.quick_dataclass import dataclass
@@ -30,9 +31,11 @@ def read_request(data: Mapping[str, Any], *, strict: bool) -> RequestReading:
     kinds = job_kinds(data)
     kind = next(iter(kinds))
     others = [name for other, name in kinds.items() if other is not kind]
-    asked = {key: value for key, value in data.items() if key != LOCAL and key not in others}
+    foreign = _keys_of_others(kind, data)
+    asked = {key: value for key, value in data.items() if key not in {LOCAL, *others, *foreign}}
     reading = read_document(kind, asked, strict=strict)
     violations = [_second_shape(kind, kinds[kind], name) for name in others] + reading.violations
+    violations += [_mixed(kind, kinds[kind], name) for name in foreign]
     violations += [_violation(reading, path, text) for path, text in _broken(reading, strict=strict)]
     refused = [(name, _violation(reading, path, text)) for name, path, text in lookup.refused(kind, reading.request)]
     return RequestReading(kind=kind, request=reading.request, violations=violations, refused=refused)
@@ -56,3 +59,21 @@ def _violation(reading: Reading, path: tuple[str | int, ...], text: str) -> Viol
 def _second_shape(kind: JobKind, first: str, second: str) -> Violation:
     text = f"{second} cannot stand beside {first}, which makes this a {kind.spoken}: a file describes one job"
     return Violation(path=(second,), text=text)
+
+
+def _keys_of_others(kind: JobKind, data: Mapping[str, Any]) -> list[str]:
+    """Keys of another platform, by their capital letter. A member of this one with a wrong first letter is none."""
+    own = {LOCAL, *members(kind, kind.value)}
+    if kind is JobKind.CUSTOM_JOB:
+        own |= {*members(kind, "CustomJobSpec")}
+    folded = {name.casefold() for name in own}
+    capital = [key for key in data if key[:1].isupper() and key.casefold() not in folded]
+    return [key for key in capital if closest(key, [LOCAL]) is None]
+
+
+def _mixed(kind: JobKind, first: str, key: str) -> Violation:
+    text = (
+        f"{key} cannot stand beside {first}, which makes this a {kind.spoken}: keys that begin with a capital letter"
+        " are of another platform's requests, and a file describes one job"
+    )
+    return Violation(path=(key,), text=text)
