@@ -21,7 +21,10 @@ _COLUMN = 12
 @click.option("--json", "as_json", is_flag=True, help="Print the DescribeTrainingJob response with a Local block.")
 @click.option("--service", is_flag=True, help="Print exactly the DescribeTrainingJob response, as JSON.")
 def command(*, name: str, as_json: bool, service: bool) -> None:
-    """Show a job: status, reason, times and artifacts."""
+    """Show a job: status, reason, times and artifacts.
+
+    For a job of AI Platform Training or a custom job, --json prints the Job or CustomJob (docs/ai-platform.md).
+    """
     from smlocal.api.training_job import TrainingJob
 
     job = TrainingJob(name)

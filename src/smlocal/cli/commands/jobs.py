@@ -35,7 +35,10 @@ _HEAD = ("NAME", "STATUS", "REASON / PHASE", "TRAINED", "WHEN")
 def command(
     *, limit: int, everything: bool, statuses: tuple[str, ...], older_than: float | None, as_json: bool
 ) -> None:
-    """List the jobs that were run here, newest first."""
+    """List the jobs that were run here, newest first.
+
+    With --json, jobs of AI Platform Training are in `jobs`, and custom jobs in `customJobs` (docs/ai-platform.md).
+    """
     from smlocal.api.job_list import list_jobs
 
     selection = selection_of(statuses, older_than)

@@ -33,6 +33,7 @@ _BELOW = 15
 def command(*, recorded: str | None, as_json: bool, script: bool, texts: tuple[str, ...], **given: Any) -> None:
     """Show what a run would do and how it differs from the service.
 
+    JOB is a CreateTrainingJob request, or a job of AI Platform Training or a custom job (docs/ai-platform.md).
     Nothing is run or pulled, and no job is created.
     """
     if as_json and script:

@@ -80,8 +80,8 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def command(*, ci: str | None, **given: Any) -> int:
     """Run a training job and wait until it ends.
 
-    JOB is a CreateTrainingJob request in YAML or JSON ("-" reads it from standard input). Options override it;
-    with --image no file is needed.
+    JOB is a CreateTrainingJob request, or a job of AI Platform Training or a custom job (docs/ai-platform.md), in
+    YAML or JSON ("-" reads it from standard input). Options override it; with --image no file is needed.
     """
     file = given["job"] if given["job"] != "-" else None
 

@@ -12,14 +12,18 @@ _LONGEST = 120
 @click.command("stop")
 @job_argument
 @click.option(
-    "--grace", type=float, metavar="SECONDS", help="Time from SIGTERM to SIGKILL. Default: the job's setting (120)."
+    "--grace",
+    type=float,
+    metavar="SECONDS",
+    help="Time from SIGTERM to SIGKILL. Default: the job's setting (120; custom jobs 30).",
 )
 @click.option("--force", is_flag=True, help=f"Allow more than the {_LONGEST} s of the service.")
 @click.option("--wait", is_flag=True, help="Wait until the job ends, and exit as smlocal wait does.")
 def command(*, name: str, grace: float | None, force: bool, wait: bool) -> int:
     """Stop a running job, with time to save its work.
 
-    Sends SIGTERM, then SIGKILL after the grace period (120 s, or the job's setting).
+    Sends SIGTERM, then SIGKILL after the grace period (120 s, or the job's setting; 30 s for jobs of
+    AI Platform Training and custom jobs).
     Returns once the stop is recorded; the job then packs its artifacts.
     """
     from smlocal.api.stopping import LONGEST_GRACE
