@@ -100,6 +100,10 @@ AI_PLATFORM = Platform(
     rooms={"platforms/job_files.py": "finds the platform of a job file"},
     modules={
         "api/job_source.py": (frozenset({"AI Platform"}), "says what a job file is that the call cannot take"),
+        **{
+            f"cli/commands/{name}.py": (frozenset({"AI Platform"}), "its help says which jobs it takes")
+            for name in ("describe", "jobs", "plan", "run", "stop")
+        },
         "platforms/sagemaker/contract/documents/config_files.py": (
             frozenset({"outputPath"}),
             "a key in a file for SageMaker's containers",

@@ -74,9 +74,9 @@ def test_the_vendors_module_reads_a_job_of_the_older_service(find: Callable[...,
         "workerConfig": {"imageUri": image, "containerCommand": ["sh", "-c", f"{show} && touch /gcs/bucket/shown"]},
         "workerCount": "1",
     }
-    shown = find({"jobId": "census_1", "trainingInput": training}, name="vendor-module-older")
+    shown = find({"jobId": "census_1", "trainingInput": training}, name="vendor_module_older")
     tasks = {"master-0": ["master", 0], "worker-0": ["worker", 0]}
     assert {name: each["task"] for name, each in shown.items()} == tasks
     assert {name: each["tf_task"] for name, each in shown.items()} == tasks
     assert len({json.dumps(each["cluster"]) for each in shown.values()}) == 1
-    assert {each["job"] for each in shown.values()} == {"vendor-module-older"}
+    assert {each["job"] for each in shown.values()} == {"vendor_module_older"}
