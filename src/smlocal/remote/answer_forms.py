@@ -74,6 +74,9 @@ def _not_described(document: Mapping[str, Any], name: str) -> NotATrainingJobErr
     elif _ARN in document:
         said = "is an answer of CreateTrainingJob: it has only the ARN of the job"
         remedy = [f"Save its description:  {described} {job} >{file}", f"Or:  smlocal fetch {job}"]
+    elif "Lifecycle" in (document.get("Local") or {}):
+        said = "is a job of this machine that was not written for SageMaker"
+        remedy = [f"smlocal describe {name} shows it."]
     else:
         operation = _operation(document)
         said = f"is an answer of {operation}" if operation else "is not the description of a training job"

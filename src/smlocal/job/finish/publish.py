@@ -160,6 +160,8 @@ def _find_artifacts(store: Store, name: str) -> _LocalArtifacts:
         unsent=tuple((each["S3Uri"], each["Directory"]) for each in artifacts.get(UNSENT, ())),
         local=local,
     )
+    if not plan.output.uri:
+        raise _no_artifacts(record)
     if not uri.startswith(_S3) and not found.unsent:
         raise NothingToPublishError(
             f"the output of '{name}' is not in S3: {plan.output.uri}",

@@ -54,6 +54,8 @@ class Entry:
     exit_code: int | None = None
     oom_killed: bool | None = None
     error: ErrorClass | None = None
+    signal: str | None = None
+    """The last one that the replica got before it ended."""
     cause: CancelCause | None = None
     grace: float | None = None
     why: str | None = None
@@ -70,6 +72,7 @@ class Entry:
             "ExitCode": self.exit_code,
             "OomKilled": self.oom_killed,
             "Error": self.error and self.error.value,
+            "Signal": self.signal,
             "Cause": self.cause and self.cause.value,
             "Grace": self.grace,
             "Why": self.why,
@@ -82,10 +85,12 @@ def end_entry(
     event: ReplicaExited | ReplicaLost | StartRefused,
     decision: Decision,
     error: ErrorClass | None = None,
+    *,
+    signal: str | None = None,
 ) -> Entry:
     """The end of a container. `progress`: before a restart of the replica is counted."""
     name = event.replica
-    known: dict[str, Any] = {"attempt": progress.attempt, "decision": decision, "error": error}
+    known: dict[str, Any] = {"attempt": progress.attempt, "decision": decision, "error": error, "signal": signal}
     known |= {"replica": name, "number": event.number, "restarts": progress.restarts.get(name, 0)}
     match event:
         case ReplicaExited(exit_code=code, oom_killed=oom_killed):

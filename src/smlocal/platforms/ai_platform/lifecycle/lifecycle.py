@@ -30,7 +30,7 @@ from smlocal.platforms.ai_platform.lifecycle.events import (
 from smlocal.platforms.ai_platform.lifecycle.job_states import JobState
 from smlocal.platforms.ai_platform.lifecycle.progress import End, Progress, Verdict
 from smlocal.platforms.ai_platform.lifecycle.rules import Replica, Rules
-from smlocal.platforms.ai_platform.lifecycle.stops import forget, kill, kill_due, repeat_signal, terminate
+from smlocal.platforms.ai_platform.lifecycle.stops import forget, kill, kill_due, repeat_signal, signal_to, terminate
 from smlocal.quick_dataclass import dataclass
 
 _ReplicaEnd = ReplicaExited | ReplicaLost | StartRefused
@@ -192,15 +192,16 @@ class Lifecycle:
 
     def _replica_ended(self, event: _ReplicaEnd, now: float) -> list[Action]:
         progress, name = self.progress, event.replica
+        signal = signal_to(progress, name)
         forget(progress, name)
         leaves = name in progress.moving - progress.starting
         progress.starting.discard(name)
         if progress.verdict is not None:
             self.running.discard(name)
             progress.moving.discard(name)
-            return [self._record_end(event, Decision.NOTHING)]
+            return [self._record_end(event, Decision.NOTHING, signal=signal)]
         if leaves:
-            return [self._record_end(event, Decision.MOVE_REPLICA), self._start_again(name)]
+            return [self._record_end(event, Decision.MOVE_REPLICA, signal=signal), self._start_again(name)]
         progress.moving.discard(name)
         if isinstance(event, ReplicaExited) and event.exit_code == 0:
             return self._done(event, now)
@@ -325,8 +326,10 @@ class Lifecycle:
     def _record(self, happened: Happened, decision: Decision = Decision.NOTHING, **known: Any) -> Action:
         return Record(entry=Entry(happened=happened, attempt=self.progress.attempt, decision=decision, **known))
 
-    def _record_end(self, event: _ReplicaEnd, decision: Decision, error: ErrorClass | None = None) -> Action:
-        return Record(entry=end_entry(self.progress, event, decision, error))
+    def _record_end(
+        self, event: _ReplicaEnd, decision: Decision, error: ErrorClass | None = None, *, signal: str | None = None
+    ) -> Action:
+        return Record(entry=end_entry(self.progress, event, decision, error, signal=signal))
 
     def _terminate(self, now: float) -> list[Action]:
         return terminate(self.progress, self.running, grace=self.rules.grace, now=now)

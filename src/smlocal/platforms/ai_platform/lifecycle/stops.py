@@ -44,6 +44,13 @@ def repeat_signal(progress: Progress, replica: str) -> list[Action]:
     return [Terminate(replicas=(replica,))] if replica in progress.signalled else []
 
 
+def signal_to(progress: Progress, replica: str) -> str | None:
+    """The last signal that this replica got; None: it got none."""
+    if replica in progress.killed:
+        return "SIGKILL"
+    return "SIGTERM" if replica in progress.signalled else None
+
+
 def forget(progress: Progress, replica: str) -> None:
     """The container has ended: no signal to it is remembered or due."""
     for names in (progress.signalled, progress.killed):

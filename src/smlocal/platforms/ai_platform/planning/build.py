@@ -106,7 +106,9 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
     if wants_limits(local):
         limited = (replace(h, limits=_limits(r, job, facts)) for h, r in zip(plan.hosts, planned, strict=True))
         plan = replace(plan, hosts=tuple(limited))
-    return replace(plan, notes=notes(plan, job, planned))
+    return replace(
+        plan, notes=notes(plan, job, planned, absent=[name for name, found in facts.images.items() if found is None])
+    )
 
 
 def _grace(job: JobFile) -> int:

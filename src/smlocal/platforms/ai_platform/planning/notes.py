@@ -8,9 +8,12 @@ from smlocal.platforms.ai_platform.jobfile.job_file import JobFile
 from smlocal.platforms.ai_platform.replicas import Replica
 
 
-def notes(plan: JobPlan, job: JobFile, replicas: Sequence[Replica]) -> tuple[Note, ...]:
-    """All notes, in the order in which they are shown."""
-    return tuple(Note(id=name, text=text) for name, text in _notes(plan, job, replicas))
+def notes(plan: JobPlan, job: JobFile, replicas: Sequence[Replica], *, absent: Sequence[str]) -> tuple[Note, ...]:
+    """All notes, in the order in which they are shown. `absent`: images that are not on the engine."""
+    missing = [
+        Note(id="image-absent", text=f"{image} is not available locally; a run pulls it first") for image in absent
+    ]
+    return (*missing, *(Note(id=name, text=text) for name, text in _notes(plan, job, replicas)))
 
 
 def _notes(plan: JobPlan, job: JobFile, replicas: Sequence[Replica]) -> Iterator[tuple[str, str]]:

@@ -35,11 +35,15 @@ _ENDS_OF_REPLICAS: Final = {Happened.EXITED, Happened.LOST, Happened.START_REFUS
 
 
 def entry_text(entry: Mapping[str, Any]) -> str:
-    """`workerpool1-0: exit 137, restarted (1 of 5)`."""
+    """`workerpool1-0: exit 137 (replica failure), restarted (1 of 5)`, `workerpool1-1: exit 137 after SIGKILL`."""
     happened = Happened(entry["Happened"])
     if happened is Happened.ATTEMPT:
         return f"attempt {entry['Attempt']}"
     text = what_happened(entry)
+    if happened in _ENDS_OF_REPLICAS and "Error" in entry and not entry.get("OomKilled"):
+        text += f" ({entry['Error'].replace('-', ' ')})"
+    if "Signal" in entry:
+        text += f" after {entry['Signal']}"
     follows = what_follows(entry)
     replica = f"{entry['Replica']}: " if "Replica" in entry else ""
     return f"{replica}{text}{f', {follows}' if follows else ''}"

@@ -58,6 +58,7 @@ def test_the_primary_ends_the_job_and_the_rest_is_stopped() -> None:
     world.exits(OTHER, 137)
     world.go_on()
     assert (world.states[-1], world.error, world.lifecycle.wake_at) == ("SUCCEEDED", None, None)
+    assert [entry.signal for entry in world.entries[-3:]] == [None, "SIGTERM", "SIGKILL"]
 
 
 def test_another_replica_that_is_done_ends_nothing() -> None:

@@ -28,6 +28,14 @@ from smlocal.platforms.ai_platform.views.history import entry_text, what_follows
             {"Happened": "lost", "Replica": "ps 0", "Why": "its container was removed", "Decision": "nothing"},
             "ps 0: container gone (its container was removed)",
         ),
+        (
+            {"Happened": "exited", "Replica": "master 0", "ExitCode": 1, "Error": "user-exception", "Decision": "fail"},
+            "master 0: exit 1 (user exception), the job fails",
+        ),
+        (
+            {"Happened": "exited", "Replica": "worker 0", "ExitCode": 137, "Signal": "SIGKILL", "Decision": "nothing"},
+            "worker 0: exit 137 after SIGKILL",
+        ),
         ({"Happened": "cancel", "Cause": "request", "Decision": "cancel"}, "cancelled"),
         (
             {"Happened": "cancel", "Cause": "max-running-time", "Decision": "cancel"},
