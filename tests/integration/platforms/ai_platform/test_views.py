@@ -13,6 +13,7 @@ FAILS_ONCE = "if [ -e /gcs/b/been ]; then touch /gcs/b/again; sleep 600; fi; tou
 WAITS_AND_FAILS = "until [ -e /gcs/b/again ]; do sleep 0.05; done; echo 'what went wrong'; exit 1"
 MESSAGE = "The replica workerpool0-0 exited with a non-zero status of 1. Termination reason: Error."
 RESTARTED = "workerpool1-0: exit 137, restarted (1 of 5)"
+IN_HISTORY = "workerpool1-0: exit 137 (replica failure), restarted (1 of 5)"
 
 
 def test_every_view_of_a_job_that_failed_after_a_restart(
@@ -37,7 +38,7 @@ def test_every_view_of_a_job_that_failed_after_a_restart(
 
     text = replicas("describe", name).stdout
     assert "State       JOB_STATE_FAILED\nError       not there yet" in text
-    assert RESTARTED in text
+    assert IN_HISTORY in text
     assert "workerpool0-0  exit 1   log " in text
     service = json.loads(replicas("describe", name, "--service").stdout)
     assert {"error", "Local"} & {*service} == set()
@@ -64,7 +65,7 @@ def test_every_view_of_a_job_that_failed_after_a_restart(
     assert '<p class="outcome failed">JOB_STATE_FAILED after' in page
     assert f'<pre class="reason">{MESSAGE}</pre>' in page
     assert "<title>exit 137, restarted (1 of 5)</title>" in page
-    assert f"<td>{RESTARTED}</td>" in page
+    assert f"<td>{IN_HISTORY}</td>" in page
 
     monkeypatch.setenv("SMLOCAL_HOME", str(replicas.home))
     job = smlocal.TrainingJob(name)
