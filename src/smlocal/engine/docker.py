@@ -133,6 +133,7 @@ class DockerEngine:
             return EngineFacts(
                 address=self._endpoint.address,
                 local=True,
+                shares_folders=True,
                 version=version,
                 architecture=_ARCHITECTURES.get(machine, machine),
                 operating_system=greeting.get("ostype", "linux"),
@@ -145,6 +146,7 @@ class DockerEngine:
         return EngineFacts(
             address=self._endpoint.address,
             local=self._endpoint.local,
+            shares_folders=self._endpoint.local,
             version=answer.get("Version") or version,
             architecture=answer.get("Arch") or "",
             operating_system=answer.get("Os") or "linux",

@@ -526,7 +526,7 @@ class Supervisor:
             self.context.engine,
             run.container.id,
             in_container=folders.failure,
-            here=self.plan.engine.local,
+            here=self.plan.engine.shares_folders,
         )
 
 

@@ -18,7 +18,9 @@ class EngineFacts:
     address: str
     """`unix:///var/run/docker.sock`, `tcp://…`"""
     local: bool
-    """True if the engine can mount this machine's folders (a unix socket)."""
+    """True if it listens at a unix socket of this machine."""
+    shares_folders: bool
+    """True if it mounts this machine's folders at their paths."""
     version: str
     architecture: str
     """Spelled as in images: `amd64`, `arm64`."""
@@ -30,7 +32,7 @@ class EngineFacts:
     """Of the engine's machine; 0 if that is this machine."""
     memory_mib: int = 0
     desktop: bool = False
-    """True if its containers run in a virtual machine that shares folders with this one."""
+    """True if it is local, and its containers run in a virtual machine."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,6 +9,7 @@ from smlocal.planning.facts import EngineFacts
 ENGINE = EngineFacts(
     address="unix:///var/run/docker.sock",
     local=True,
+    shares_folders=True,
     version="27.0",
     architecture="amd64",
     operating_system="linux",
@@ -26,7 +27,7 @@ def test_an_engine_of_this_machine_will_do() -> None:
         (replace(ENGINE, rootless=True), "is rootless"),
         (replace(ENGINE, product="podman"), "is Podman"),
         (replace(ENGINE, desktop=True), "virtual machine"),
-        (replace(ENGINE, local=False), "virtual machine"),
+        (replace(ENGINE, local=False, shares_folders=False), "virtual machine"),
     ],
 )
 def test_one_whose_containers_do_not_reach_it_is_refused(engine: EngineFacts, why: str) -> None:

@@ -93,5 +93,5 @@ def _tree(plan: JobPlan, run: HostRun, engine: Engine, path: str) -> HostTree:
         container=run.container.id,
         path=path,
         copy_to=spool(plan, run.name, path),
-        local=plan.engine.local,
+        local=plan.engine.shares_folders,
     )

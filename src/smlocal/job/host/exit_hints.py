@@ -34,7 +34,7 @@ def hints_of(end: HostEnd, run: HostRun, *, grace: float, killed_early: bool, cr
         mounted=tuple(mount.target for mount in mounts(plan, run.host)),
         shared_memory=limits.shared_memory,
         volume=limits.disk,
-        free=_free(host_directory(plan, run.host)) if plan.engine.local and is_full(log_tail) else None,
+        free=_free(host_directory(plan, run.host)) if plan.engine.shares_folders and is_full(log_tail) else None,
     )
     return exit_hints(known)
 

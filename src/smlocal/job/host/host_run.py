@@ -101,7 +101,7 @@ class HostRun:
         self._mounts = build_tree(self.plan, self.host, self.delivery, copying)
         self.staged = stage_trees(self.plan, self.host, self.engine, self.delivery, self.labels, copying=copying)
         self._create()
-        if os.geteuid() != 0 and self.plan.engine.local:
+        if os.geteuid() != 0 and self.plan.engine.shares_folders:
             self._give_to_root()
 
     def start(self) -> None:

@@ -12,6 +12,7 @@ from smlocal.platforms.sagemaker.contract.documents.hosts import homogeneous
 ELSEWHERE = EngineFacts(
     address="tcp://far",
     local=False,
+    shares_folders=False,
     version="5.4.2",
     architecture="amd64",
     operating_system="linux",

@@ -44,7 +44,7 @@ def docker_line(plan: JobPlan, folder: str) -> DockerLine | None:
 
 def _needs_more(plan: JobPlan, host: HostPlan) -> bool:
     return bool(
-        not plan.engine.local
+        not plan.engine.shares_folders
         or plan.network is not None
         or plan.code is not None
         or plan.checkpoints is not None

@@ -37,6 +37,7 @@ def plan_document(plan: JobPlan) -> dict[str, Any]:
             "Rootless": plan.engine.rootless,
             "Desktop": plan.engine.desktop,
             "Here": plan.engine.local,
+            "SharesFolders": plan.engine.shares_folders,
         },
         "Entrypoint": plan.entrypoint,
         "Command": plan.command,
@@ -198,7 +199,7 @@ def _data_parallel_mounts(plan: JobPlan, host: HostPlan) -> list[dict[str, Any]]
 
 def _kind(plan: JobPlan) -> str:
     """How folders of the job reach the container: mounted, or uploaded to a volume of a remote engine."""
-    return "bind" if plan.engine.local else "send"
+    return "bind" if plan.engine.shares_folders else "send"
 
 
 def _tree(tree: TreePlan) -> dict[str, Any]:

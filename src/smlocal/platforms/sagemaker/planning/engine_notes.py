@@ -27,10 +27,11 @@ def _ulimits(plan: JobPlan, job: JobFile) -> str | None:
 
 
 def _remote(plan: JobPlan, job: JobFile) -> str | None:
-    if plan.engine.local:
+    if plan.engine.shares_folders:
         return None
+    why = "does not see the folders of this machine" if plan.engine.local else "is on another machine"
     return (
-        f"the engine at {plan.engine.address} is on another machine: data is uploaded to its volumes, and results are "
+        f"the engine at {plan.engine.address} {why}: data is uploaded to its volumes, and results are "
         "downloaded when the containers have ended, not while they run"
     )
 

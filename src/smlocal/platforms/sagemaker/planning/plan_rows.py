@@ -97,7 +97,7 @@ def _entries(plan: JobPlan, host: HostPlan) -> dict[str, str]:
     code = [plan.code] if plan.code is not None else []
     output = short_path(f"{plan.output.directory}/output")
     model = "model/" if plan.output.compression == "NONE" else "model.tar.gz"
-    mount = "bind mount" if plan.engine.local else "engine volume"
+    mount = "bind mount" if plan.engine.shares_folders else "engine volume"
     entries = {
         **dict.fromkeys(host.directories, "empty"),
         paths.INPUT: f"{mount} of a new folder",

@@ -12,19 +12,20 @@ def check_file_systems(job: JobFile, engine: EngineFacts) -> None:
     mounted = [
         c.ChannelName for c in job.request.InputDataConfig or () if c.DataSource.FileSystemDataSource is not None
     ]
-    if mounted and not engine.local:
+    if mounted and not engine.shares_folders:
         raise EngineRemoteError(
-            f'channel "{mounted[0]}": the engine at {engine.address} is on another machine and cannot mount a '
-            "local folder as a file system",
+            f'channel "{mounted[0]}": the engine at {engine.address} does not see the folders of this machine '
+            "and cannot mount one as a file system",
             remedy=["Use an engine of this machine: docker context use default, or unset DOCKER_HOST."],
         )
 
 
 def check_late_names(job: JobFile, engine: EngineFacts) -> None:
     """`LateNames` changes a file of this machine that the containers see."""
-    if any(fault.Kind == "LateNames" for fault in job.local.Faults) and not engine.local:
+    if any(fault.Kind == "LateNames" for fault in job.local.Faults) and not engine.shares_folders:
         raise EngineRemoteError(
-            f"Local.Faults: LateNames is not possible with the engine at {engine.address}, which is on another machine",
+            f"Local.Faults: LateNames is not possible with the engine at {engine.address}, which does not see "
+            "the folders of this machine",
             remedy=["Remove the fault, or use an engine of this machine: docker context use default."],
         )
 
@@ -32,11 +33,11 @@ def check_late_names(job: JobFile, engine: EngineFacts) -> None:
 def check_pipes(job: JobFile, engine: EngineFacts) -> None:
     """A FIFO connects two processes of one kernel. The containers of some engines run on another one."""
     pipes = [c.ChannelName for c in job.request.InputDataConfig or () if effective_mode(c, job.request) == "Pipe"]
-    if not pipes or (engine.local and not engine.desktop):
+    if not pipes or (engine.shares_folders and not engine.desktop):
         return
     raise PipeUnreachableError(
         f'channel "{pipes[0]}": a FIFO of this machine cannot reach containers of the engine at {engine.address}, '
-        "which runs in a virtual machine",
+        f"which {'runs in a virtual machine' if engine.desktop else 'does not see the folders of this machine'}",
         remedy=["Use an engine of this machine, or File or FastFile mode: InputMode: FastFile."],
     )
 
@@ -47,8 +48,10 @@ def no_fuse(job: JobFile, inputs: Inputs, engine: EngineFacts) -> str | None:
     streamed = [c.ChannelName for c in channels if effective_mode(c, job.request) == "FastFile"]
     if not any(name in inputs.listings and inputs.listings[name].remote for name in streamed):
         return None
-    if engine.desktop or not engine.local:
+    if engine.desktop:
         return "the engine runs in a virtual machine"
+    if not engine.shares_folders:
+        return "the engine does not see the folders of this machine"
     from smlocal.channels.fastfile.availability import why_no_fuse
 
     return why_no_fuse()

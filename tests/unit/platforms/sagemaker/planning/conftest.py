@@ -25,6 +25,7 @@ FACTS = Facts(
     engine=EngineFacts(
         address="unix:///var/run/docker.sock",
         local=True,
+        shares_folders=True,
         version="20.10.24",
         architecture="amd64",
         operating_system="linux",

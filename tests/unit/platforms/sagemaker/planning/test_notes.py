@@ -303,7 +303,7 @@ ENGINES: dict[str, dict[str, Any]] = {
     "engine-endpoints": {"rootless": True},
     "engine-isolation": {"product": "podman"},
     "engine-podman": {"product": "podman"},
-    "engine-remote": {"local": False},
+    "engine-remote": {"local": False, "shares_folders": False},
     "engine-rootless": {"rootless": True},
     "engine-ulimits": {"rootless": True, "product": "podman"},
     "staging-renames": {"rootless": True},

@@ -18,6 +18,7 @@ def engine(*, local: bool = True, desktop: bool = False) -> EngineFacts:
     return EngineFacts(
         address="x",
         local=local,
+        shares_folders=local,
         version="20.10",
         architecture="amd64",
         operating_system="linux",

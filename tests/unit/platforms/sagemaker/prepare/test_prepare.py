@@ -14,13 +14,14 @@ from smlocal.platforms.sagemaker.prepare.engine_access import check_pipes
 HERE = EngineFacts(
     address="unix:///var/run/docker.sock",
     local=True,
+    shares_folders=True,
     version="28.0.0",
     architecture="amd64",
     operating_system="linux",
     storage_driver="overlay2",
 )
 DESKTOP = replace(HERE, address="unix:///home/me/.docker/desktop/docker.sock", desktop=True)
-REMOTE = replace(HERE, address="tcp://elsewhere:2375", local=False)
+REMOTE = replace(HERE, address="tcp://elsewhere:2375", local=False, shares_folders=False)
 
 
 def job(mode: str) -> JobFile:
