@@ -79,7 +79,10 @@ def _in_dockers_folder() -> Iterator[None]:
 
 
 def _context_error(sentence: str, *details: str) -> EngineContextError:
-    remedy = ("List contexts with docker context ls; choose one with docker context use NAME, or set DOCKER_HOST.",)
+    remedy = (
+        "List contexts with docker context ls; choose one with docker context use NAME.",
+        "Without a context, give the engine's address, such as ssh://HOST, with --engine or in DOCKER_HOST.",
+    )
     return EngineContextError(sentence, details=details, remedy=remedy)
 
 

@@ -1,7 +1,8 @@
-"""The docker command's folder and its config.json."""
+"""The docker command's folder: its config.json, and the addresses of its contexts."""
 
 import json
 import os
+from contextlib import suppress
 from typing import Any
 
 from smlocal.errors import EngineUnreachableError
@@ -30,3 +31,15 @@ def docker_config() -> dict[str, Any]:
             remedy=("Correct the file, or set DOCKER_HOST to the engine's socket.",),
         ) from error
     return document if isinstance(document, dict) else {}
+
+
+def contexts_at(address: str) -> list[str]:
+    """The names of the Docker contexts whose engine has this address, sorted. Damaged contexts are left out."""
+    found = []
+    folder = f"{docker_folder()}/contexts/meta"
+    for each in os.listdir(folder) if os.path.isdir(folder) else ():
+        with suppress(OSError, ValueError, LookupError, TypeError), open(f"{folder}/{each}/meta.json", "rb") as file:
+            document = json.load(file)
+            if document["Endpoints"]["docker"]["Host"] == address:
+                found.append(str(document["Name"]))
+    return sorted(found)

@@ -4,7 +4,7 @@ import os
 import socket
 from typing import TYPE_CHECKING
 
-from smlocal.engine.docker_config import docker_config
+from smlocal.engine.docker_config import contexts_at, docker_config
 from smlocal.errors import EngineRemoteError, EngineUnreachableError
 from smlocal.quick_dataclass import dataclass
 
@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from ssl import SSLContext  # takes 20 ms, only for TLS
 
 DEFAULT_ADDRESS = "unix:///var/run/docker.sock"
+DEFAULT_CONTEXT = "default"
+"""The docker command's name for DOCKER_HOST, or for the usual socket without it."""
+_WITHOUT_TLS = ("unix://", "ssh://")
 CONNECT_SECONDS = 15.0
 _KEEPING_ALIVE = {"TCP_KEEPIDLE": 15, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 30_000}
 """A connection ends after half a minute of silence. The last value is in milliseconds."""
@@ -77,28 +80,48 @@ def _keep_alive(connection: socket.socket) -> None:
 
 def find_endpoint() -> Endpoint:
     """Search as the docker command does."""
-    host = os.environ.get("DOCKER_HOST", "").strip()
-    if host:
-        return _from_environment(host)
-    context = str(os.environ.get("DOCKER_CONTEXT") or docker_config().get("currentContext") or "default")
-    if context == "default":
+    host = _host_of_environment()
+    return _with_environment_tls(host) if host else _endpoint_of_context(_current_context())
+
+
+def endpoint_named(name: str) -> Endpoint:
+    """The engine at an address, which has `://`, or of a Docker context. `default` is what the docker command means."""
+    if "://" in name:
+        return _with_environment_tls(name)
+    return find_endpoint() if name == DEFAULT_CONTEXT and _host_of_environment() else _endpoint_of_context(name)
+
+
+def endpoint_at(address: str) -> Endpoint:
+    """The engine at an address that an endpoint had earlier. TLS as the context with this address has it, if any."""
+    if address.startswith(_WITHOUT_TLS):
+        return parse_address(address, None)
+    contexts = [] if address == _host_of_environment() else contexts_at(address)
+    if not contexts:
+        return _with_environment_tls(address)
+    current = _current_context()
+    return _endpoint_of_context(current if current in contexts else contexts[0])
+
+
+def _host_of_environment() -> str:
+    return os.environ.get("DOCKER_HOST", "").strip()
+
+
+def _current_context() -> str:
+    return str(os.environ.get("DOCKER_CONTEXT") or docker_config().get("currentContext") or DEFAULT_CONTEXT)
+
+
+def _endpoint_of_context(context: str) -> Endpoint:
+    if context == DEFAULT_CONTEXT:
         return parse_address(_default_address(), None)
     from smlocal.engine.contexts import read_context  # imports the docker SDK, which takes a third of a no-op job
 
     return parse_address(*read_context(context))
 
 
-def endpoint_at(address: str) -> Endpoint:
-    """The engine at an address that `find_endpoint` returned earlier, also if it returns another one now."""
-    if address.startswith("unix://"):
-        return parse_address(address, None)
-    found = find_endpoint()
-    return found if found.address == address else _from_environment(address)
-
-
-def _from_environment(address: str) -> Endpoint:
-    local = address.startswith(("unix://", "ssh://"))
-    if local or not (os.environ.get("DOCKER_TLS_VERIFY") or os.environ.get("DOCKER_CERT_PATH")):
+def _with_environment_tls(address: str) -> Endpoint:
+    if address.startswith(_WITHOUT_TLS) or not (
+        os.environ.get("DOCKER_TLS_VERIFY") or os.environ.get("DOCKER_CERT_PATH")
+    ):
         return parse_address(address, None)
     from smlocal.engine.contexts import environment_tls  # as above
 

@@ -275,6 +275,12 @@ class EngineContextError(EngineUnreachableError):
     id = "engine-context"
 
 
+class EngineTwiceError(MachineNotReadyError):
+    """Two of a job's engines are the same one."""
+
+    id = "engine-twice"
+
+
 class EngineTlsError(EngineUnreachableError):
     """The TLS files for the engine are missing or invalid."""
 

@@ -4,6 +4,7 @@ import json
 import socket
 import ssl
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from smlocal.engine.client import Client
-from smlocal.engine.endpoint import endpoint_at, find_endpoint
+from smlocal.engine.endpoint import endpoint_at, endpoint_named, find_endpoint
 from smlocal.errors import EngineContextError, EngineTlsError, EngineUnreachableError
 
 PING = b"HTTP/1.1 200 OK\r\nApi-Version: 1.41\r\nServer: Docker/20.10.24 (linux)\r\nContent-Length: 2\r\n\r\nOK"
@@ -183,6 +184,76 @@ def test_a_job_is_found_again_whichever_context_is_chosen(
     assert endpoint_at("tcp://far:2376").tls is None  # that is the context's own affair
     meta_file(docker_home).unlink()
     assert endpoint_at("unix:///run/other.sock").path == "/run/other.sock"
+
+
+def test_a_job_is_found_again_on_the_engine_of_a_context_that_is_not_the_current_one(
+    docker_home: Path, certificates: Path, run_docker: Docker
+) -> None:
+    files = f"ca={certificates}/ca.pem,cert={certificates}/cert.pem,key={certificates}/key.pem"
+    run_docker("context", "create", "a-damaged", "--docker", "host=tcp://far:2376")
+    (damaged,) = docker_home.glob("contexts/meta/*/meta.json")
+    damaged.write_text("{")
+    run_docker("context", "create", "far", "--docker", f"host=tcp://far:2376,{files}")
+    run_docker("context", "create", "plain", "--docker", "host=tcp://near:2375")
+    assert endpoint_at("tcp://far:2376").tls is not None
+    assert endpoint_at("tcp://near:2375").tls is None
+    assert endpoint_at("tcp://elsewhere:2376").tls is None
+    run_docker("context", "create", "other", "--docker", "host=tcp://far:2376,skip-tls-verify=true")
+    run_docker("context", "use", "other")  # of two contexts with one address, the current one counts
+    chosen = endpoint_at("tcp://far:2376").tls
+    assert chosen is not None
+    assert chosen.verify_mode == ssl.CERT_NONE
+
+
+def test_the_docker_sdk_is_not_imported_for_an_engine_that_has_no_context(run_docker: Docker) -> None:
+    run_docker("context", "create", "other", "--docker", "host=tcp://other:2375")
+    code = """
+import sys
+from smlocal.engine.endpoint import endpoint_at, endpoint_named
+endpoint_at("tcp://far:2375"), endpoint_named("tcp://far:2375"), endpoint_named("default")
+print("docker" in sys.modules)
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert ended.stdout == "False\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "address"),
+    [
+        ("far", "tcp://far:2375"),
+        ("near", "unix:///run/near.sock"),
+        ("default", "unix:///var/run/docker.sock"),
+        ("ssh://me@elsewhere", "ssh://me@elsewhere"),
+        ("unix:///run/other.sock", "unix:///run/other.sock"),
+    ],
+)
+def test_an_engine_by_its_name(name: str, address: str, run_docker: Docker, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_docker("context", "create", "far", "--docker", "host=tcp://far:2375")
+    run_docker("context", "create", "near", "--docker", "host=unix:///run/near.sock")
+    run_docker("context", "use", "far")
+    assert endpoint_named(name).address == address
+    monkeypatch.setenv("DOCKER_HOST", "tcp://host:2375")
+    assert endpoint_named(name).address == ("tcp://host:2375" if name == "default" else address)  # docker context ls
+
+
+def test_a_named_address_has_the_tls_files_of_the_environment(
+    docker_home: Path,  # noqa: ARG001  what is in the environment otherwise goes
+    certificates: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert endpoint_named("tcp://far:2376").tls is None
+    monkeypatch.setenv("DOCKER_CERT_PATH", str(certificates))
+    monkeypatch.setenv("DOCKER_TLS_VERIFY", "1")
+    assert endpoint_named("tcp://far:2376").tls is not None
+    assert endpoint_named("unix:///run/other.sock").tls is None
+
+
+@pytest.mark.usefixtures("docker_home")
+@pytest.mark.parametrize("name", ["gone", "far:2375", "../default"])
+def test_a_name_that_is_no_context(name: str) -> None:
+    with pytest.raises(EngineContextError, match=f'the Docker context "{name}" does not exist') as caught:
+        endpoint_named(name)
+    assert "ssh://HOST" in caught.value.remedy[1]
 
 
 @pytest.mark.usefixtures("docker_home")

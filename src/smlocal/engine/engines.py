@@ -1,0 +1,54 @@
+"""The engines of one job."""
+
+from collections.abc import Iterable, Iterator
+
+from smlocal.engine.docker import DockerEngine
+from smlocal.engine.endpoint import Endpoint, endpoint_at, endpoint_named, find_endpoint
+from smlocal.engine.interface import Engine
+from smlocal.errors import EngineTwiceError
+
+
+class Engines:
+    """Engines by address, in the order in which they were named."""
+
+    def __init__(self, engines: dict[str, Engine]) -> None:
+        """Hold at least one engine."""
+        self._engines = engines
+
+    @property
+    def first(self) -> Engine:
+        """The engine that was named first."""
+        return next(iter(self))
+
+    def at(self, address: str) -> Engine:
+        """The engine at this address, as its facts have it."""
+        return self._engines[address]
+
+    def __iter__(self) -> Iterator[Engine]:
+        return iter(self._engines.values())
+
+    def __len__(self) -> int:
+        return len(self._engines)
+
+
+def engines_named(names: Iterable[str]) -> Engines:
+    """Engines by address or by Docker context; without names, the one that the docker command uses. Nothing is sent."""
+    found: dict[str, tuple[str, Endpoint]] = {}
+    for name in names:
+        endpoint = endpoint_named(name)
+        earlier, known = found.setdefault(endpoint.address, (name, endpoint))
+        if known is not endpoint:
+            raise EngineTwiceError(
+                f'the engines "{earlier}" and "{name}" are the same one, at {endpoint.address}',
+                remedy=("Name each engine once.",),
+            )
+    return _connected([endpoint for _, endpoint in found.values()] or [find_endpoint()])
+
+
+def engines_at(addresses: Iterable[str]) -> Engines:
+    """The engines that a job ran on, by their addresses."""
+    return _connected(endpoint_at(address) for address in addresses)
+
+
+def _connected(endpoints: Iterable[Endpoint]) -> Engines:
+    return Engines({endpoint.address: DockerEngine(endpoint) for endpoint in endpoints})
