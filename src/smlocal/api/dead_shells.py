@@ -10,7 +10,6 @@ def remove_dead_shells(home: str) -> None:
             return
     except OSError:  # there was no shell yet
         return
-    from smlocal.engine.docker import connect_to
     from smlocal.job.shell import shell_folders
 
-    shell_folders.remove_dead_shells(home, connect_to)
+    shell_folders.remove_dead_shells(home)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from smlocal.engine.interface import Engine
+    from smlocal.engine.engines import Engines
     from smlocal.errors import SmlocalError
     from smlocal.job.control.stop_requests import StopRequests
     from smlocal.job.prepared import Prepared
@@ -31,20 +31,20 @@ def execute(
 
     `where` calls what supervises the job, if need be in another thread. It returns when that has returned.
     """
-    from smlocal.engine.docker import connect
+    from smlocal.engine.engines import engines_named
     from smlocal.job.supervisor import supervise
     from smlocal.store.home import home_directory
     from smlocal.store.jobs import Store
 
-    engine = connect()
+    engines = engines_named(job.local.Engines)
     with Store.open(home_directory()) as store:
-        prepared = _prepare(job, store, engine, name=name, strict=strict, replace=replace, reporter=reporter)
+        prepared = _prepare(job, store, engines, name=name, strict=strict, replace=replace, reporter=reporter)
         prepared = _with_report_files(prepared, report=report, junit=junit)
         not_reported = []
         try:
             result = where(
                 lambda: supervise(
-                    prepared, engine=engine, store=store, reporter=reporter, requests=requests, replace=replace
+                    prepared, engines=engines, store=store, reporter=reporter, requests=requests, replace=replace
                 )
             )
         finally:
@@ -65,15 +65,15 @@ def execute_in_background(
     """Return as soon as the job has a supervisor, in a process of its own."""
     from dataclasses import replace as changed
 
-    from smlocal.engine.docker import connect
+    from smlocal.engine.engines import engines_named
     from smlocal.job.control import detach
     from smlocal.store.home import home_directory
     from smlocal.store.jobs import Store
 
-    engine = connect()
+    engines = engines_named(job.local.Engines)
     with Store.open(home_directory()) as store:
         home = store.home
-        prepared = _prepare(job, store, engine, name=name, strict=strict, replace=replace, reporter=reporter)
+        prepared = _prepare(job, store, engines, name=name, strict=strict, replace=replace, reporter=reporter)
         prepared = _with_report_files(prepared, report=report, junit=junit)
     if not detach.process_may_fork:
         # What serves them cannot be sent to a new process, which finds the credentials again.
@@ -91,21 +91,21 @@ def supervise_prepared(
     """Supervise a job in this process, which does nothing else."""
     from dataclasses import replace as changed
 
-    from smlocal.engine.docker import connect
+    from smlocal.engine.engines import engines_at
     from smlocal.job.control.stop_requests import StopSignals
     from smlocal.job.prepared import find_credentials
     from smlocal.job.reporter import Reporter
     from smlocal.job.supervisor import supervise
     from smlocal.store.jobs import Store
 
-    engine = connect()
+    engines = engines_at(prepared.plan.engine_addresses)
     if prepared.credentials is None:
-        prepared = changed(prepared, credentials=find_credentials(prepared.plan, engine))
+        prepared = changed(prepared, credentials=find_credentials(prepared.plan, engines))
     with Store.open(home) as store:
         try:
             supervise(
                 prepared,
-                engine=engine,
+                engines=engines,
                 store=store,
                 reporter=Reporter(),
                 requests=StopSignals(),
@@ -128,15 +128,22 @@ def check_name(name: str, *, replace: bool) -> None:
 
 def plan_only(job: "AnyJobFile", *, name: str, strict: bool) -> "JobPlan":
     """What `execute` would do. Nothing is run or pulled, and no job is made."""
-    from smlocal.engine.docker import connect
+    from smlocal.engine.engines import engines_named
     from smlocal.platforms.job_files import plan_job
     from smlocal.store.home import home_directory
 
-    return plan_job(job, name=name, home=home_directory(), engine=connect(), strict=strict)
+    return plan_job(job, name=name, home=home_directory(), engines=engines_named(job.local.Engines), strict=strict)
 
 
 def _prepare(
-    job: "AnyJobFile", store: "Store", engine: "Engine", *, name: str, strict: bool, replace: bool, reporter: "Reporter"
+    job: "AnyJobFile",
+    store: "Store",
+    engines: "Engines",
+    *,
+    name: str,
+    strict: bool,
+    replace: bool,
+    reporter: "Reporter",
 ) -> "Prepared":
     """Everything before the job is made. What is wrong is an error."""
     from smlocal.api.dead_shells import remove_dead_shells
@@ -148,9 +155,10 @@ def _prepare(
     if store.left_on_engines():
         from smlocal.job.finish.engine_leftovers import clear_this_engine
 
-        for each in clear_this_engine(store, engine):
-            reporter.warning(f"removed what the job {each} left on this engine")
-    return prepare(job, name=name, home=store.home, engine=engine, reporter=reporter, strict=strict)
+        for engine in engines:
+            for each in clear_this_engine(store, engine):
+                reporter.warning(f"removed what the job {each} left on this engine")
+    return prepare(job, name=name, home=store.home, engines=engines, reporter=reporter, strict=strict)
 
 
 def _with_report_files(prepared: "Prepared", *, report: str | None, junit: str | None) -> "Prepared":

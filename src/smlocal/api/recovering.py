@@ -62,11 +62,10 @@ def recover(store: Store, names: Sequence[str]) -> dict[str, SmlocalError]:
 def _clear_engines(store: Store, on_message: Callable[[str], None]) -> Iterator[SmlocalError]:
     """Remove what ended jobs have left on engines. Yields the errors of engines that are still unreachable."""
     for left in store.left_on_engines():
-        from smlocal.engine.docker import connect_to
         from smlocal.job.finish.engine_leftovers import clear_engine_of
 
         try:
-            stays = clear_engine_of(store, left, connect_to)
+            stays = clear_engine_of(store, left)
         except JobLeftoversError as error:
             yield error
         else:

@@ -37,16 +37,15 @@ def _kill(store: Store, name: str) -> None:
 
 def _clear_engines(store: Store, name: str, *, force: bool, on_message: Callable[[str], None]) -> None:
     """Remove what jobs of this name have left, before the record of it is removed."""
-    from smlocal.engine.docker import connect_to
     from smlocal.job.finish.engine_leftovers import clear_engine_of, kept_by
 
     for left in [*store.left_on_engines(name), *kept_by(store, name)]:
         try:
-            stays = clear_engine_of(store, left, connect_to)
+            stays = clear_engine_of(store, left)
         except JobLeftoversError:
             if not force:
                 raise
-            store.delete_leftovers(left.run_id)
+            store.delete_leftovers(left)
             on_message(f"forgot what {name} may have left on the engine at {left.engine}")
         else:
             for each in stays:

@@ -58,7 +58,7 @@ def shell_in_job(
 
     plan, record = job.plan, job.record
     chosen = host_of(plan, host)
-    engine = connect_to(plan.engine.address)
+    engine = connect_to(chosen.engine or plan.engine.address)
     container = host_container(engine, plan, chosen)
     if record.status.terminal:
         if container is None:
@@ -95,20 +95,20 @@ def shell_in_new_container(
     ready: Callable[[], None],
 ) -> "Iterator[ProcessStreams]":
     """In a container as the job would have it at its start. No job is recorded."""
-    from smlocal.engine.docker import connect
+    from smlocal.engine.engines import engines_named
     from smlocal.job.shell.staged import shell_in_new
     from smlocal.platforms.sagemaker.prepare.job_preparation import prepare
     from smlocal.store.home import home_directory, prepare_home
 
     home = prepare_home(home_directory())
     remove_dead_shells(home)
-    engine = connect()
+    engines = engines_named(job.local.Engines)
     with shell_in_new(
-        lambda: prepare(job, name=name, home=home, engine=engine, reporter=reporter, strict=strict),
+        lambda: prepare(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict),
         program,
         choose=lambda plan: host_of(plan, host),
         home=home,
-        engine=engine,
+        engines=engines,
         reporter=reporter,
         ready=ready,
     ) as streams:

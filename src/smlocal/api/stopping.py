@@ -19,11 +19,10 @@ def stop(store: Store, name: str, *, grace: float | None, on_message: Callable[[
     if grace is not None and not 0 <= grace <= LONGEST_GRACE:  # also for NaN
         raise UsageRefusedError(f"a grace of {grace:g} s is not possible: from 0 to {LONGEST_GRACE} s")
     if store.left_on_engines(name) and store.get(name).status.terminal:
-        from smlocal.engine.docker import connect_to
         from smlocal.job.finish.engine_leftovers import clear_engine_of
 
         for left in store.left_on_engines(name):
-            clear_engine_of(store, left, connect_to)
+            clear_engine_of(store, left)
             on_message(f"removed what {name} left on the engine at {left.engine}")
     if not ask_to_stop(store, name, grace=grace):
         ensure_supervised(store, name)

@@ -62,7 +62,8 @@ class Attempt:
     """What went wrong while folders were mirrored."""
     ran: bool = False
     """True once a container has run: there may be something to upload."""
-    engine_lost: bool = False
+    lost_engines: set[str] = field(default_factory=set)
+    """Addresses of engines that did not answer any more."""
     explanation: str | None = None
     """What really happened, if the service would only report an internal error."""
     hints: list[str] = field(default_factory=list)
@@ -82,6 +83,11 @@ class Attempt:
             on_failure=lambda failure, why: context.events.put(FeedFailed(failure=failure, explanation=why)),
             check=context.stop_requests.check_interruptible,
         )
+
+    @property
+    def engine_lost(self) -> bool:
+        """True if an engine did not answer any more."""
+        return bool(self.lost_engines)
 
     @property
     def over(self) -> bool:
@@ -145,7 +151,7 @@ class Attempt:
         self.runs[host.host.name] = HostRun(
             plan=self.plan,
             host=host,
-            engine=context.engine,
+            engine=context.engines.at(host.engine),
             events=context.events,
             reporter=context.reporter,
             delivery=self.delivery,
@@ -188,7 +194,7 @@ class Attempt:
                 if self.credentials is not None:
                     self.credentials.close()
                 if not self.over:
-                    clear_attempt(self.context.engine, self.plan)
+                    clear_attempt(self.context.engines, self.plan)
             except (EngineError, MachineNotReadyError, StagingError, OSError) as error:
                 self._handle_error(error)
 
@@ -200,7 +206,7 @@ class Attempt:
         if self.plan.network is not None:
             from smlocal.job.prepare.job_network import make_network  # most jobs have one host
 
-            self.plan = make_network(context.engine, self.plan)
+            self.plan = make_network(context.engines, self.plan)
         context.stop_requests.check()
         stage_hosts([self.host_run(host) for host in self.plan.hosts], context.stop_requests)
         context.stop_requests.check()
@@ -329,8 +335,20 @@ class Attempt:
             self.hints += facts
         self.hints += unread_advice(unread)
 
+    def find_lost_engines(self) -> None:
+        """Remember which engine is lost, after a call to one has shown that."""
+        engines = self.context.engines
+        if len(engines) == 1:
+            self.lost_engines.update(engines.addresses)
+            return
+        for address in engines.addresses:
+            try:
+                engines.at(address).began()
+            except (EngineError, MachineNotReadyError):
+                self.lost_engines.add(address)
+
     def _engine_lost(self, why: str) -> None:
-        self.engine_lost = True
+        self.find_lost_engines()
         if not self.outcome.decided:
             why = f"the connection to the engine was lost while the job was running: {why}"
             self.fail(INTERNAL_ERROR, why)
@@ -341,7 +359,7 @@ class Attempt:
         if not self.over:
             self._fail_before_training(error)
         elif isinstance(error, EngineLostError | EngineUnreachableError):
-            self.engine_lost = True
+            self.find_lost_engines()
 
     def _fail_before_training(self, error: Exception) -> None:
         """Fail with the reason that the service would give."""

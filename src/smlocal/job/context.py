@@ -5,6 +5,7 @@ import time
 from collections.abc import Mapping
 
 from smlocal.contract.statuses import JobPhase, PhaseMessage, StopCause
+from smlocal.engine.engines import Engines
 from smlocal.engine.interface import Engine
 from smlocal.job.control.requests import StoredRequests
 from smlocal.job.control.stop_requests import StopRequests
@@ -18,10 +19,10 @@ from smlocal.store.jobs import Store
 
 @dataclass(kw_only=True, slots=True)
 class Context:
-    """One job's engine, store, reporter, events and phases."""
+    """One job's engines, store, reporter, events and phases."""
 
     job: str
-    engine: Engine
+    engines: Engines
     store: Store
     reporter: Reporter
     events: Events
@@ -32,6 +33,11 @@ class Context:
     """When the job was created, by the wall clock. The limit on the wait starts here."""
     training_seconds: float = 0.0
     """Of earlier attempts. The limit on the run time covers all attempts."""
+
+    @property
+    def engine(self) -> Engine:
+        """The only engine, or the first of several."""
+        return self.engines.first
 
     def deadlines(self, *, max_runtime: float, max_wait: float | None) -> Mapping[StopCause, float]:
         """When the two time limits of the job run out, by the monotonic clock."""

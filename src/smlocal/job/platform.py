@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from smlocal.contract.failures import Failure
 from smlocal.contract.metrics.metric_values import MetricDefinition
 from smlocal.contract.statuses import Ending
+from smlocal.engine.engines import Engines
 from smlocal.engine.interface import Engine
 from smlocal.job.decide.attempt_outcome import AttemptOutcome
 from smlocal.job.prepared import Prepared
@@ -20,10 +21,14 @@ from smlocal.store.records import JobRecord, StoredJob
 class JobContext(Protocol):
     """What somebody who acts beside a job works with."""
 
-    engine: Engine
     store: Store
     reporter: Reporter
     created: float
+
+    @property
+    def engine(self) -> Engine:
+        """The only engine, or the first of several."""
+        ...
 
     def record(self, kind: str, data: Mapping[str, object]) -> None:
         """Add an event to the job's history."""
@@ -51,12 +56,12 @@ class Platform(Protocol):
         ...
 
     def prepare_recorded(
-        self, recorded: Mapping[str, Any], record: JobRecord, *, home: str, engine: Engine, reporter: Reporter
+        self, recorded: Mapping[str, Any], record: JobRecord, *, home: str, reporter: Reporter
     ) -> Prepared:
         """Prepare a job that was recorded and never begun. What is wrong is an error."""
         ...
 
-    def plan_again(self, recorded: Mapping[str, Any], old: JobPlan, *, home: str, engine: Engine) -> JobPlan:
+    def plan_again(self, recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines: Engines) -> JobPlan:
         """The plan of a recorded job, with its inputs as they are now."""
         ...
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from smlocal.engine.interface import Engine
+from smlocal.engine.engines import Engines
 from smlocal.errors import RequestInvalidError
 from smlocal.planning.model import JobPlan
 from smlocal.quick_dataclass import dataclass
@@ -28,7 +28,7 @@ class Prepared:
     """What is to be written when the job has ended."""
 
 
-def find_credentials(plan: JobPlan, engine: Engine) -> "CredentialEndpoint | None":
+def find_credentials(plan: JobPlan, engines: Engines) -> "CredentialEndpoint | None":
     """The credentials that the containers get, if they get any."""
     if plan.credentials is None:
         return None
@@ -40,7 +40,7 @@ def find_credentials(plan: JobPlan, engine: Engine) -> "CredentialEndpoint | Non
             "Local.Credentials is role, and the request names no role",
             remedy=["Name it: --role ARN, or in the job file; or use --credentials inherit."],
         )
-    credentials = CredentialEndpoint.of(plan, engine)
+    credentials = CredentialEndpoint.of(plan, engines.first)
     if credentials is not None:
         credentials.find()
     return credentials

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import field, replace
 from importlib import import_module
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from smlocal.contract.failures import INTERNAL_ERROR, input_failure
 from smlocal.contract.statuses import Ending, JobPhase, JobStatus, PhaseMessage
-from smlocal.engine.interface import Engine
+from smlocal.engine.engines import Engines
 from smlocal.errors import ArtifactError, EngineError, HomeUnusableError, JobUnrecordedError, MachineNotReadyError
 from smlocal.job import details
 from smlocal.job.attempt import HOME_FULL, Attempt
@@ -22,7 +22,7 @@ from smlocal.job.decide.faults import Faults
 from smlocal.job.decide.restarts import Restart, RestartPolicy
 from smlocal.job.documents import JOB, LOCAL, PLAN, RECALL, REPORT_FILES, REQUEST
 from smlocal.job.event_kinds import CREDENTIALS, FAULT, RESTART
-from smlocal.job.finish.cleanup import clear_disk, clear_engine
+from smlocal.job.finish.cleanup import clear_disk, clear_engines
 from smlocal.job.finish.collect import collect_artifacts, restore_ownership
 from smlocal.job.finish.describe import view_job
 from smlocal.job.finish.job_folder import DESCRIBE, release_space, reserve_space, write_copy
@@ -31,6 +31,7 @@ from smlocal.job.finish.replaced import REPLACED, artifacts_to_replace, delete_r
 from smlocal.job.finish.results import Results, local_block
 from smlocal.job.finish.unpacked import keep_unpacked, kept_directory
 from smlocal.job.host.failure_file import read_failure
+from smlocal.job.host.host_run import HostRun
 from smlocal.job.logs.log_paths import log_path, logged_by
 from smlocal.job.metrics.metrics_search import MetricsSearch
 from smlocal.job.mirrored.checkpoints import save_mirrored, with_current_checkpoints
@@ -79,7 +80,7 @@ class Result:
 def supervise(
     prepared: Prepared,
     *,
-    engine: Engine,
+    engines: Engines,
     store: Store,
     reporter: Reporter,
     requests: StopRequests,
@@ -100,7 +101,7 @@ def supervise(
     documents = {REQUEST: dict(plan.request), PLAN: platform_named(plan.platform).plan_document(plan)}
     ready = nullcontext() if prepared.credentials is None else prepared.credentials.ready()
     with requests, ready, _record(prepared, documents, store, requests, replace=replace):
-        context = make_context(plan.name, engine=engine, store=store, reporter=reporter, stop_requests=requests)
+        context = make_context(plan.name, engines=engines, store=store, reporter=reporter, stop_requests=requests)
 
         def begin() -> None:
             on_supervising()
@@ -111,7 +112,7 @@ def supervise(
 
 
 def supervise_submitted(
-    prepared: Prepared, *, engine: Engine, store: Store, reporter: Reporter, requests: StopRequests
+    prepared: Prepared, *, engines: Engines, store: Store, reporter: Reporter, requests: StopRequests
 ) -> None:
     """Run a job that was recorded before it was prepared to its end. This process holds its lease.
 
@@ -122,7 +123,7 @@ def supervise_submitted(
     # From here on a later supervisor continues the job, and does not begin it again. The recorded request stays: its
     # tags may have been changed.
     store.put_documents(plan.name, {PLAN: documents[PLAN], RECALL: remember(plan)})
-    context = make_context(plan.name, engine=engine, store=store, reporter=reporter, stop_requests=requests)
+    context = make_context(plan.name, engines=engines, store=store, reporter=reporter, stop_requests=requests)
     past = store.transitions(plan.name)
     _run_to_the_end(prepared, documents, context, lambda: context.phases.resume(past, stopping=False, ended=None))
 
@@ -153,11 +154,13 @@ def _run_to_the_end(
     return view
 
 
-def make_context(job: str, *, engine: Engine, store: Store, reporter: Reporter, stop_requests: StopRequests) -> Context:
+def make_context(
+    job: str, *, engines: Engines, store: Store, reporter: Reporter, stop_requests: StopRequests
+) -> Context:
     """What the supervisor of a recorded job works with."""
     return Context(
         job=job,
-        engine=engine,
+        engines=engines,
         store=store,
         reporter=reporter,
         events=stop_requests.events,
@@ -217,8 +220,8 @@ class Supervisor:
     """The debugger rules that are evaluated beside the job, once they have begun."""
     stops_in_training: int | None = None
     """How many stops were requested before the upload; None if nothing was uploaded yet."""
-    left_on_engine: bool = False
-    """True if the last clean-up did not remove everything from the engine."""
+    left_on_engines: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """What the last clean-up could not remove, by the address of the engine."""
 
     def __post_init__(self) -> None:
         self.platform = platform_named(self.plan.platform)
@@ -338,8 +341,7 @@ class Supervisor:
         self.context.phases.leave(good=ended.status is not JobStatus.FAILED)
         try:
             self._store_decision(ended, reason)
-            if self.left_on_engine:
-                remember_left(self.context.store, self.plan)
+            remember_left(self.context.store, self.plan, self.left_on_engines)
             end_job(self.context.store, self.plan.name, ended, reason)
         except HomeUnusableError as error:
             raise JobUnrecordedError(
@@ -390,14 +392,19 @@ class Supervisor:
             self.stops_in_training = self.rules.stops()
         phases.enter(JobPhase.UPLOADING, PhaseMessage.UPLOADING, ended=attempt.outcome.failed)
         not_saved = None
+        reachable = self._reachable_runs()
         try:
             not_saved = self._save_mirrored(self._report_upload, last=True)
             results.unpacked = True
+            results.notes += [
+                f"what {run.name} wrote is on the engine at {run.host.engine}, which was lost"
+                for run in attempt.runs.values()
+                if run not in reachable
+            ]
             replaced = replaced_artifacts(self.context.store, self.plan.name)
             results.artifacts, results.published = collect_artifacts(
                 self.plan,
-                attempt.runs.values(),
-                self.context.engine,
+                reachable,
                 working=self._report_upload,
                 cancelled=self._cancelled,
                 replaces=[path for paths in replaced.values() for path in paths],
@@ -406,11 +413,11 @@ class Supervisor:
             if self.plan.list_changes:
                 from smlocal.job.finish.changes import changed_files  # few jobs want it
 
-                results.changes = changed_files(attempt.runs.values(), self.context.engine)
+                results.changes = changed_files(reachable)
             if self.plan.data_parallel is not None:
                 from smlocal.job.finish.data_parallel_records import data_parallel_records  # few jobs have any
 
-                results.data_parallel = data_parallel_records(self.plan, attempt.runs.values(), self.context.engine)
+                results.data_parallel = data_parallel_records(self.plan, reachable)
             if not_saved is not None:
                 self._upload_failed(not_saved, not_saved.remedy)
         except ArtifactError as error:
@@ -427,6 +434,11 @@ class Supervisor:
             and not_saved is None
             and (published is None or published.failure is None),
         )
+
+    def _reachable_runs(self) -> list[HostRun]:
+        """All hosts; of a job on several engines, those whose engine is not lost."""
+        runs, lost = self.attempt.runs.values(), self.attempt.lost_engines
+        return [run for run in runs if not run.host.engine or run.host.engine not in lost]
 
     def _end_rules(self, rules: BesideJob) -> None:
         """Give the rules some time for the last tensors, unless a stop is requested after the training."""
@@ -470,11 +482,9 @@ class Supervisor:
 
     def _save_mirrored(self, working: Callable[[str], None], *, last: bool) -> ArtifactError | None:
         """Save what is mirrored; returns the error if not all of it could be saved. `last`: no attempt follows."""
-        hosts = [(run.host, run.container.id) for run in self.attempt.runs.values() if run.container.id]
+        hosts = [(run.host, run.container.id, run.engine) for run in self._reachable_runs() if run.container.id]
         self.results.notes += self.attempt.mirror_notes
-        saved = save_mirrored(
-            self.plan, hosts, self.context.engine, last=last, cancelled=self._cancelled, working=working
-        )
+        saved = save_mirrored(self.plan, hosts, last=last, cancelled=self._cancelled, working=working)
         self.ends_marked = last and saved.error is None
         self.results.notes += saved.notes
         self.results.unsent = saved.unsent
@@ -492,27 +502,27 @@ class Supervisor:
         self.results.notes += delete_replaced(self.context.store, self.plan.name, new, completed=completed)
 
     def _clean_up(self, *, keep: bool = False, rules: bool = True) -> None:
-        attempt, engine, results = self.attempt, self.context.engine, self.results
+        attempt, results = self.attempt, self.results
         if self.credentials is not None:
             self.credentials.close()  # first, because it would create again what is removed
-        if not attempt.engine_lost:
-            results.leftovers += restore_ownership(attempt.runs.values(), engine)
+        if len(self.context.engines) > 1 or not attempt.engine_lost:
+            results.leftovers += restore_ownership(self._reachable_runs())
         if results.unpacked:
             results.leftovers += keep_unpacked(self.plan)
             results.unpacked = os.path.isdir(kept_directory(self.plan))
         if keep and not attempt.engine_lost and mark_kept(self.plan.job_directory):
             attempt.delivery.close()
             return
-        on_engine = clear_engine(
-            engine,
+        self.left_on_engines = clear_engines(
+            self.context.engines,
             self.plan.name,
             self.plan.run_id,
             engine_lost=attempt.engine_lost,
             cancelled=self._cancelled,
             rules=rules,
         )
-        results.leftovers += on_engine
-        self.left_on_engine = bool(on_engine)
+        for each in self.left_on_engines.values():
+            results.leftovers += each
         attempt.delivery.close()
         results.leftovers += clear_disk(self.plan.job_directory)
 
@@ -523,7 +533,7 @@ class Supervisor:
         folders = self.plan.folders
         return read_failure(
             host_directory(self.plan, run.host) + folders.below(folders.failure),
-            self.context.engine,
+            run.engine,
             run.container.id,
             in_container=folders.failure,
             here=self.plan.engine.shares_folders,
@@ -536,9 +546,10 @@ def supervisor_of(platform: str) -> type[Supervisor]:
     return found
 
 
-def remember_left(store: Store, plan: JobPlan) -> None:
-    """Let the next smlocal that reaches the engine remove what is left there."""
-    store.record_leftovers(LeftOnEngine(run_id=plan.run_id, name=plan.name, engine=plan.engine.address))
+def remember_left(store: Store, plan: JobPlan, engines: Collection[str]) -> None:
+    """Let the next smlocal that reaches one of these engines, by their addresses, remove what is left there."""
+    for address in engines:
+        store.record_leftovers(LeftOnEngine(run_id=plan.run_id, name=plan.name, engine=address))
 
 
 def end_job(store: Store, name: str, ended: Ending, reason: str | None) -> None:

@@ -98,6 +98,8 @@ class HostPlan:
     limits: Limits = field(default_factory=Limits)
     program: ProgramPlan | None = None
     """None: that of the job."""
+    engine: str = ""
+    """The address of the engine that it runs on; empty: the job's only one."""
 
     @property
     def gpus(self) -> int:
@@ -232,6 +234,7 @@ class JobPlan:
     image: str
     image_facts: ImageFacts | None
     engine: EngineFacts
+    """The only one, or the first of several."""
     machine: MachineFacts
     entrypoint: tuple[str, ...] | None
     command: tuple[str, ...] | None
@@ -274,6 +277,8 @@ class JobPlan:
     """Why the size of the volume cannot be enforced although it should."""
     data_parallel: DataParallelPlan | None = None
     """None if the containers do not get the stand-in for the data parallel library."""
+    engines: tuple[EngineFacts, ...] = ()
+    """All engines of a job on several."""
     notes: tuple[Note, ...] = ()
 
     @property
@@ -283,6 +288,11 @@ class JobPlan:
         if self.checkpoints is not None:
             found.insert(0, (self.checkpoints.member, self.checkpoints.s3_prefix))
         return tuple((member, prefix) for member, prefix in found if prefix is not None)
+
+    @property
+    def engine_addresses(self) -> tuple[str, ...]:
+        """Of all engines that its hosts run on."""
+        return tuple(each.address for each in self.engines) or (self.engine.address,)
 
     @property
     def trees(self) -> tuple[TreePlan, ...]:

@@ -25,11 +25,15 @@ class NetworkPlan:
     """The address of the engine's machine; unused on an isolated network."""
     addresses: Mapping[str, str]
     """By host name."""
+    manager: str = ""
+    """Of a network across several engines: the address of the engine that makes and removes it."""
     isolated: bool = False
     """Hosts reach only each other, not even the machine that they are on."""
 
 
-def plan_network(name: str, subnet: str, hosts: Sequence[str], *, within: str, isolated: bool) -> NetworkPlan:
+def plan_network(
+    name: str, subnet: str, hosts: Sequence[str], *, within: str, isolated: bool, manager: str = ""
+) -> NetworkPlan:
     """Give each host an address of the subnet."""
     from ipaddress import IPv4Network
 
@@ -41,6 +45,7 @@ def plan_network(name: str, subnet: str, hosts: Sequence[str], *, within: str, i
         gateway=str(network[1]),
         addresses={host: str(network[number]) for number, host in enumerate(hosts, start=2)},
         isolated=isolated,
+        manager=manager,
     )
 
 

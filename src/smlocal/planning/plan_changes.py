@@ -11,7 +11,9 @@ def on_subnet(plan: JobPlan, subnet: str) -> JobPlan:
     old = plan.network
     if old is None:
         return plan
-    new = plan_network(old.name, subnet, list(old.addresses), within=old.within, isolated=old.isolated)
+    new = plan_network(
+        old.name, subnet, list(old.addresses), within=old.within, isolated=old.isolated, manager=old.manager
+    )
     hosts = []
     for host in plan.hosts:
         # Local.Endpoints on this machine have the address of the gateway.

@@ -7,7 +7,7 @@ from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from smlocal.engine.interface import Engine
+    from smlocal.engine.engines import Engines
     from smlocal.job.prepared import Prepared
     from smlocal.job.reporter import Reporter
     from smlocal.jobfile.document import Document
@@ -50,27 +50,27 @@ def refuse_misspelt_key(document: "Document") -> None:
 
 
 def prepare(
-    job: "AnyJobFile", *, name: str, home: str, engine: "Engine", reporter: "Reporter", strict: bool
+    job: "AnyJobFile", *, name: str, home: str, engines: "Engines", reporter: "Reporter", strict: bool
 ) -> "Prepared":
     """Check everything that can be checked before a job is made. What is wrong is an error."""
     if isinstance(job, JobFile):
         from smlocal.platforms.sagemaker.prepare.job_preparation import prepare as prepare_sagemaker
 
-        return prepare_sagemaker(job, name=name, home=home, engine=engine, reporter=reporter, strict=strict)
+        return prepare_sagemaker(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict)
     from smlocal.platforms.ai_platform.prepare.job_preparation import prepare as prepare_replicas
 
-    return prepare_replicas(job, name=name, home=home, engine=engine, reporter=reporter, strict=strict)
+    return prepare_replicas(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict)
 
 
-def plan_job(job: "AnyJobFile", *, name: str, home: str, engine: "Engine", strict: bool) -> "JobPlan":
+def plan_job(job: "AnyJobFile", *, name: str, home: str, engines: "Engines", strict: bool) -> "JobPlan":
     """Only the plan: no image is pulled, and missing GPUs are no error."""
     if isinstance(job, JobFile):
         from smlocal.platforms.sagemaker.prepare.job_preparation import plan_job as plan_sagemaker
 
-        return plan_sagemaker(job, name=name, home=home, engine=engine, strict=strict)
+        return plan_sagemaker(job, name=name, home=home, engines=engines, strict=strict)
     from smlocal.platforms.ai_platform.prepare.job_preparation import plan_job as plan_replicas
 
-    return plan_replicas(job, name=name, home=home, engine=engine)
+    return plan_replicas(job, name=name, home=home, engines=engines)
 
 
 def absent_paths(job: "AnyJobFile") -> list[str]:

@@ -77,6 +77,17 @@ _MIGRATIONS = (
     f"""
     ALTER TABLE jobs ADD COLUMN platform TEXT NOT NULL DEFAULT '{FIRST_PLATFORM}';
     """,
+    """
+    ALTER TABLE left_on_engines RENAME TO left_on_one;
+    CREATE TABLE left_on_engines (
+        run_id TEXT NOT NULL,
+        name TEXT NOT NULL,
+        engine TEXT NOT NULL,
+        PRIMARY KEY (run_id, engine)
+    ) WITHOUT ROWID;
+    INSERT INTO left_on_engines SELECT run_id, name, engine FROM left_on_one;
+    DROP TABLE left_on_one;
+    """,
 )
 VERSION = len(_MIGRATIONS)
 

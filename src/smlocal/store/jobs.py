@@ -359,10 +359,12 @@ class Store:
                 "INSERT OR REPLACE INTO left_on_engines VALUES (?, ?, ?)", (left.run_id, left.name, left.engine)
             )
 
-    def delete_leftovers(self, run_id: str) -> None:
-        """Delete the record: nothing is left any more."""
+    def delete_leftovers(self, left: LeftOnEngine) -> None:
+        """Delete the record: nothing is left there any more."""
         with self._write() as connection:
-            connection.execute("DELETE FROM left_on_engines WHERE run_id = ?", (run_id,))
+            connection.execute(
+                "DELETE FROM left_on_engines WHERE run_id = ? AND engine = ?", (left.run_id, left.engine)
+            )
 
     def left_on_engines(self, name: str | None = None) -> Sequence[LeftOnEngine]:
         """The records of all jobs, or of those with this name."""

@@ -3,17 +3,18 @@
 import os
 import time
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from smlocal.artifacts.atomic_write import remove_partial
 from smlocal.contract.statuses import Ending, JobPhase, JobStatus, PhaseMessage
-from smlocal.engine.interface import Engine
+from smlocal.engine.engines import Engines, engines_at
 from smlocal.errors import EngineError, MachineNotReadyError
 from smlocal.job.control.found_containers import find_containers, hosts_with_containers
 from smlocal.job.control.history import Past, read_past
 from smlocal.job.control.stop_requests import StopSignals
 from smlocal.job.documents import DECISION, JOB, LOCAL, NOT_ADOPTED, RECALL
-from smlocal.job.finish.cleanup import clear_disk, clear_engine
+from smlocal.job.finish.cleanup import clear_disk, clear_engines
 from smlocal.job.finish.collect import restore_ownership
 from smlocal.job.finish.job_folder import release_space, write_copies
 from smlocal.job.finish.kept import keeps, mark_kept
@@ -25,7 +26,7 @@ from smlocal.job.supervisor import Supervisor, end_job, make_context, remember_l
 from smlocal.planning.model import JobPlan
 from smlocal.planning.recall import recall
 from smlocal.store.jobs import Store
-from smlocal.store.records import Transition
+from smlocal.store.records import LeftOnEngine, Transition
 
 if TYPE_CHECKING:
     from smlocal.job.credential_endpoint import CredentialEndpoint
@@ -34,12 +35,10 @@ _WITH_CONTAINERS = {JobPhase.TRAINING, JobPhase.STOPPING, JobPhase.INTERRUPTED}
 """The phases that end with the last container."""
 
 
-def adopt(
-    store: Store, name: str, connect_to: Callable[[str], Engine], on_supervising: Callable[[], None] = lambda: None
-) -> bool:
+def adopt(store: Store, name: str, on_supervising: Callable[[], None] = lambda: None) -> bool:
     """Supervise an orphan to its end; False if it has ended or has a supervisor. A submitted job may have to be begun.
 
-    If the engine cannot say what has become of the containers, the job is not changed; the error is raised, and stored
+    If an engine cannot say what has become of the containers, the job is not changed; the error is raised, and stored
     for whoever asks.
     """
     with StopSignals() as requests:
@@ -58,10 +57,11 @@ def adopt(
             plan = recall(recalled)
             remove_partial(f"{plan.output.directory}/output", plan.run_id)
             try:
-                engine = connect_to(plan.engine.address)
-                engine.facts()
-                if not _finish_cleanup(store, plan, engine):
-                    _continue(store, plan, engine, requests)
+                engines = engines_at(plan.engine_addresses)
+                for engine in engines:
+                    engine.facts()
+                if not _finish_cleanup(store, plan, engines):
+                    _continue(store, plan, engines, requests)
             except (EngineError, MachineNotReadyError) as error:
                 store.put_document(name, NOT_ADOPTED, {"At": time.time(), "Why": error.sentence})
                 raise
@@ -69,7 +69,7 @@ def adopt(
     return True
 
 
-def _finish_cleanup(store: Store, plan: JobPlan, engine: Engine) -> bool:
+def _finish_cleanup(store: Store, plan: JobPlan, engines: Engines) -> bool:
     """Clean up and end the job if the first supervisor had already decided how it ends; False if it had not."""
     name = plan.name
     local = store.document(name, LOCAL)
@@ -77,21 +77,20 @@ def _finish_cleanup(store: Store, plan: JobPlan, engine: Engine) -> bool:
         return False
     decision = local[DECISION]
     release_space(store.directory(name))
-    runs = hosts_with_containers(engine, plan)
+    runs = hosts_with_containers(engines, plan)
     logged = supervisor_of(plan.platform).logged_before(store, name)
     for run in runs:
         run.logged_before = logged.get(run.name, 0)
         run.complete_log()
-    restore_ownership(runs, engine)
+    restore_ownership(runs)
     artifacts = local["Artifacts"]
     not_kept = keep_unpacked(plan) if artifacts.get("Kept") else []
     kept = keeps(plan, JobStatus(decision["Status"])) and mark_kept(store.directory(name))
-    leftovers = [] if kept else clear_engine(engine, name, plan.run_id, engine_lost=True)
-    if leftovers:
-        remember_left(store, plan)
-    else:
-        store.delete_leftovers(plan.run_id)
-    leftovers += [*not_kept, *([] if kept else clear_disk(store.directory(name)))]
+    on_engines = {} if kept else clear_engines(engines, name, plan.run_id, engine_lost=True)
+    for address in plan.engine_addresses:
+        store.delete_leftovers(LeftOnEngine(run_id=plan.run_id, name=name, engine=address))
+    remember_left(store, plan, on_engines)
+    leftovers = [*chain(*on_engines.values()), *not_kept, *([] if kept else clear_disk(store.directory(name)))]
     completed = decision["Status"] == JobStatus.COMPLETED
     notes = delete_replaced(store, name, artifacts, completed=completed)
     if leftovers or notes:
@@ -107,18 +106,18 @@ def _finish_cleanup(store: Store, plan: JobPlan, engine: Engine) -> bool:
     return True
 
 
-def _continue(store: Store, plan: JobPlan, engine: Engine, requests: StopSignals) -> None:
-    found = find_containers(engine, plan)  # if this raises, nothing has been decided
+def _continue(store: Store, plan: JobPlan, engines: Engines, requests: StopSignals) -> None:
+    found = find_containers(engines, plan)  # if this raises, nothing has been decided
     name = plan.name
     record, transitions, past = store.get(name), store.transitions(name), read_past(store.events(name))
-    context = make_context(name, engine=engine, store=store, reporter=Reporter(), stop_requests=requests)
+    context = make_context(name, engines=engines, store=store, reporter=Reporter(), stop_requests=requests)
     context.stored_requests.events_read = past.events_read
     supervisor = supervisor_of(plan.platform)(
         context=context,
         plan=plan,
-        credentials=_credentials(plan, engine),
+        credentials=_credentials(plan, engines),
         plan_again=lambda: platform_named(plan.platform).plan_again(
-            store.document(name, JOB), plan, home=store.home, engine=engine
+            store.document(name, JOB), plan, home=store.home, engines=engines
         ),
     )
     _count_attempts(supervisor, past)
@@ -136,12 +135,12 @@ def _continue(store: Store, plan: JobPlan, engine: Engine, requests: StopSignals
     supervisor.run_and_finish(resume)
 
 
-def _credentials(plan: JobPlan, engine: Engine) -> "CredentialEndpoint | None":
+def _credentials(plan: JobPlan, engines: Engines) -> "CredentialEndpoint | None":
     if plan.credentials is None:
         return None
     from smlocal.job.credential_endpoint import CredentialEndpoint  # few jobs have one
 
-    return CredentialEndpoint.of(plan, engine)
+    return CredentialEndpoint.of(plan, engines.first)
 
 
 def _count_attempts(supervisor: Supervisor, past: Past) -> None:

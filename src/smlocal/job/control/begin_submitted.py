@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from smlocal.contract.failures import INTERNAL_ERROR
 from smlocal.contract.statuses import JobStatus, PhaseMessage, StopCause
 from smlocal.engine.docker import connect
-from smlocal.engine.interface import Engine
+from smlocal.engine.engines import engines_at
 from smlocal.errors import SmlocalError
 from smlocal.job.container_events import unexpected_error
 from smlocal.job.control.stop_requests import StagingStoppedError, StopSignals
@@ -31,8 +31,7 @@ def begin_submitted(store: Store, name: str, requests: StopSignals) -> None:
                 why = f"smlocal was killed {_MOST_BEGINNINGS} times while it prepared this job"
                 fail_with(store, name, INTERNAL_ERROR, explanation=why)
                 return
-            engine = connect()
-            prepared = _prepare_unless_stopped(store, name, engine, requests)
+            prepared = _prepare_unless_stopped(store, name, requests)
             if prepared is None:
                 stop_unprepared(store, name)
                 return
@@ -44,7 +43,13 @@ def begin_submitted(store: Store, name: str, requests: StopSignals) -> None:
         except Exception as error:
             fail_with(store, name, INTERNAL_ERROR, explanation=unexpected_error(error))
             raise
-        supervise_submitted(prepared, engine=engine, store=store, reporter=Reporter(), requests=requests)
+        supervise_submitted(
+            prepared,
+            engines=engines_at(prepared.plan.engine_addresses),
+            store=store,
+            reporter=Reporter(),
+            requests=requests,
+        )
 
 
 def _began_too_often(store: Store, name: str) -> bool:
@@ -52,12 +57,12 @@ def _began_too_often(store: Store, name: str) -> bool:
     return sum(event.kind == BEGINNING for event in store.events(name)) > _MOST_BEGINNINGS
 
 
-def _prepare_unless_stopped(store: Store, name: str, engine: Engine, requests: StopSignals) -> Prepared | None:
+def _prepare_unless_stopped(store: Store, name: str, requests: StopSignals) -> Prepared | None:
     """None if the job is to be stopped: by a stored request, or by a signal, which may come at any moment."""
     while store.get(name).status is not JobStatus.STOPPING:
         try:
             with requests.interruptible():
-                return _prepare(store, name, engine)
+                return _prepare(store, name)
         except StagingStoppedError:
             while requests.events.next(0) is not None:
                 pass
@@ -67,13 +72,13 @@ def _prepare_unless_stopped(store: Store, name: str, engine: Engine, requests: S
     return None
 
 
-def _prepare(store: Store, name: str, engine: Engine) -> Prepared:
+def _prepare(store: Store, name: str) -> Prepared:
     if store.left_on_engines():
         from smlocal.job.finish.engine_leftovers import clear_this_engine
 
-        for _ in clear_this_engine(store, engine):
+        for _ in clear_this_engine(store, connect()):
             pass
     record = store.get(name)
     return platform_named(record.platform).prepare_recorded(
-        store.document(name, JOB), record, home=store.home, engine=engine, reporter=Reporter()
+        store.document(name, JOB), record, home=store.home, reporter=Reporter()
     )

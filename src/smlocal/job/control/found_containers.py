@@ -4,6 +4,7 @@ import time
 from collections.abc import Mapping
 from datetime import datetime
 
+from smlocal.engine.engines import Engines
 from smlocal.engine.interface import ContainerState, Engine, ResourceKind
 from smlocal.errors import EngineError, MachineNotReadyError
 from smlocal.job.decide.events import Events
@@ -31,6 +32,8 @@ class FoundContainer:
 
     id: str
     state: ContainerState
+    engine_started: str
+    """When its engine itself was started; empty if it does not say."""
 
     @property
     def running(self) -> bool:
@@ -43,8 +46,6 @@ class FoundContainers:
     """The containers that have been started, by host."""
 
     hosts: Mapping[str, FoundContainer]
-    engine_started: str
-    """When the engine itself was started; empty if it does not say."""
 
     @property
     def ended_at(self) -> float | None:
@@ -60,26 +61,28 @@ class FoundContainers:
         A restarting engine ends containers with SIGTERM and SIGKILL; after a power cut it reports all of them as ended.
         So a failure close to the engine's start is not the algorithm's.
         """
-        if not self.engine_started:
-            return False
-        start = datetime.fromisoformat(self.engine_started)
-        return any(
-            not host.running
-            and host.state.exit_code != 0
-            and datetime.fromisoformat(host.state.started_at) < start
-            and abs((datetime.fromisoformat(host.state.finished_at) - start).total_seconds()) < _ENGINE_STARTS_SECONDS
-            for host in self.hosts.values()
-        )
+        return any(_ended_with_the_engine(each) for each in self.hosts.values())
 
 
-def find_containers(engine: Engine, plan: JobPlan) -> FoundContainers:
-    """Ask the engine, several times if it answers with an error, and then raise the error.
+def _ended_with_the_engine(host: FoundContainer) -> bool:
+    if host.running or host.state.exit_code == 0 or not host.engine_started:
+        return False
+    start = datetime.fromisoformat(host.engine_started)
+    between = datetime.fromisoformat(host.state.finished_at) - start
+    began = datetime.fromisoformat(host.state.started_at)
+    return began < start and abs(between.total_seconds()) < _ENGINE_STARTS_SECONDS
+
+
+def find_containers(engines: Engines, plan: JobPlan) -> FoundContainers:
+    """Ask the engines, several times if one answers with an error, and then raise the error.
 
     A container is gone only if the engine says so.
     """
     for remaining in reversed(range(_TRIES)):
         try:
-            return FoundContainers(hosts=_started(engine, plan), engine_started=engine.began())
+            return FoundContainers(
+                hosts={name: each for engine in engines for name, each in _started(engine, plan).items()}
+            )
         except (EngineError, MachineNotReadyError):
             if not remaining:
                 raise
@@ -87,13 +90,14 @@ def find_containers(engine: Engine, plan: JobPlan) -> FoundContainers:
     raise AssertionError
 
 
-def hosts_with_containers(engine: Engine, plan: JobPlan) -> list[HostRun]:
-    """The hosts of an ended job that still have a container, for cleaning up."""
+def hosts_with_containers(engines: Engines, plan: JobPlan) -> list[HostRun]:
+    """The hosts of an ended job that still have a container on these engines, for cleaning up."""
     delivery = Delivery(plan=plan, home="", reporter=Reporter(), on_failure=lambda _, __: None)
-    containers = _container_ids(engine, plan)
+    found = {name: (engine, each) for engine in engines for name, each in _container_ids(engine, plan).items()}
     runs = []
     for host in plan.hosts:
-        if (container := containers.get(host.host.name)) is not None:
+        if host.host.name in found:
+            engine, container = found[host.host.name]
             run = HostRun(plan=plan, host=host, engine=engine, events=Events(), reporter=Reporter(), delivery=delivery)
             run.take_over(container, running=False)
             runs.append(run)
@@ -109,8 +113,12 @@ def _container_ids(engine: Engine, plan: JobPlan) -> dict[str, str]:
 
 
 def _started(engine: Engine, plan: JobPlan) -> dict[str, FoundContainer]:
-    found = {}
-    for host, container in _container_ids(engine, plan).items():
+    found: dict[str, FoundContainer] = {}
+    containers = _container_ids(engine, plan)
+    if not containers:
+        return found
+    began = engine.began()
+    for host, container in containers.items():
         try:
             state = engine.state(container)
         except EngineError as error:
@@ -118,5 +126,5 @@ def _started(engine: Engine, plan: JobPlan) -> dict[str, FoundContainer]:
                 raise
             continue  # removed since it was listed
         if state.status in _RAN and state.started_at > _NEVER:
-            found[host] = FoundContainer(id=container, state=state)
+            found[host] = FoundContainer(id=container, state=state, engine_started=began)
     return found

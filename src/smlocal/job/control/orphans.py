@@ -28,11 +28,10 @@ def is_orphan(store: Store, record: JobRecord) -> bool:
 
 def adopt_orphan(ready: Callable[[], None], *, home: str, name: str) -> None:
     """Supervise an orphan in this process, to its end."""
-    from smlocal.engine.docker import connect_to
     from smlocal.job.control.adopt import adopt
 
     with Store.open(home) as store:
-        if adopt(store, name, connect_to, ready):
+        if adopt(store, name, ready):
             from smlocal.job.finish.report_files import write_recorded_report_files  # few orphans have any
 
             write_recorded_report_files(store, name)

@@ -4,7 +4,6 @@ import os.path
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
-from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError
 from smlocal.job.host.host_run import HostRun
 
@@ -15,12 +14,12 @@ _OF_THE_ENGINE = frozenset(
 _MOST = 1000
 
 
-def changed_files(runs: Iterable[HostRun], engine: Engine) -> dict[str, list[str]]:
-    """Of each host whose container the engine can tell about; at most a thousand for each."""
+def changed_files(runs: Iterable[HostRun]) -> dict[str, list[str]]:
+    """Of each host whose container its engine can tell about; at most a thousand for each."""
     found = {}
     for run in runs:
         with suppress(EngineError):
-            found[run.name] = outside(engine.changes(run.container.id), root=run.plan.folders.root)[:_MOST]
+            found[run.name] = outside(run.engine.changes(run.container.id), root=run.plan.folders.root)[:_MOST]
     return found
 
 

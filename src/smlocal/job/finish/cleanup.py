@@ -1,11 +1,12 @@
-"""Remove everything of a job from the engine, and what was mounted from the disk, also if the engine was lost."""
+"""Remove everything of a job from its engines, and what was mounted from the disk, also if an engine was lost."""
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from threading import Thread
 
+from smlocal.engine.engines import Engines
 from smlocal.engine.interface import CREDENTIALS_LABEL, RULE_LABEL, Engine, Resource, ResourceKind
 from smlocal.engine.timeouts import chosen_timeouts
 from smlocal.errors import EngineError, MachineNotReadyError
@@ -19,23 +20,46 @@ _FEW = 3
 _AT_ONCE = 8
 
 
-def clear_engine(
-    engine: Engine,
+def clear_engines(
+    engines: Engines,
     job: str,
     run_id: str,
     *,
     engine_lost: bool,
     cancelled: Callable[[], bool] = lambda: False,
     rules: bool = True,
-) -> list[str]:
-    """Remove everything with the job's labels; returns what could not be removed, as sentences. `rules`: those too.
+) -> dict[str, list[str]]:
+    """Remove everything with the job's labels. `rules`: those too.
 
-    A lost engine is often only restarting. It has some time to come back, unless the user wants no wait (`cancelled`).
+    Returns, by the address of the engine, what could not be removed, as sentences. A lost engine is often only
+    restarting. It has some time to come back, unless the user wants no wait (`cancelled`).
     """
     deadline = time.monotonic() + (chosen_timeouts().back if engine_lost else 0.0)
+
+    def clear(engine: Engine, kinds: Collection[ResourceKind]) -> list[str]:
+        return _clear_until(engine, job, run_id, deadline, cancelled, rules=rules, kinds=kinds)
+
+    if len(engines) == 1:
+        failures = clear(engines.first, ResourceKind)
+        return {engines.addresses[0]: failures} if failures else {}
+    from smlocal.job.finish.several_engines import clear_several  # most jobs have one engine
+
+    return clear_several(engines, clear)
+
+
+def _clear_until(
+    engine: Engine,
+    job: str,
+    run_id: str,
+    deadline: float,
+    cancelled: Callable[[], bool],
+    *,
+    rules: bool,
+    kinds: Collection[ResourceKind],
+) -> list[str]:
     while True:
         try:
-            return _clear(engine, job, run_id, rules=rules)
+            return _clear(engine, job, run_id, rules=rules, kinds=kinds)
         except (EngineError, MachineNotReadyError) as error:
             if time.monotonic() >= deadline or cancelled():
                 why = f"the engine is unreachable ({error.sentence}); run smlocal recover later"
@@ -64,15 +88,18 @@ def clear_disk(job_directory: str) -> list[str]:
     return failures
 
 
-def clear_attempt(engine: Engine, plan: JobPlan) -> None:
+def clear_attempt(engines: Engines, plan: JobPlan) -> None:
     """Clean up before staging is tried again. What cannot be removed now is reported at the end of the job."""
-    with suppress(EngineError, MachineNotReadyError):
-        _clear(engine, plan.name, plan.run_id, rules=False)
+    clear_engines(engines, plan.name, plan.run_id, engine_lost=False, rules=False)
     clear_disk(plan.job_directory)
 
 
-def _clear(engine: Engine, job: str, run_id: str, *, rules: bool) -> list[str]:
-    owned = [each for each in owned_by(engine, job, run_id) if rules or RULE_LABEL not in each.labels]
+def _clear(engine: Engine, job: str, run_id: str, *, rules: bool, kinds: Collection[ResourceKind]) -> list[str]:
+    owned = [
+        each
+        for each in owned_by(engine, job, run_id)
+        if each.kind in kinds and (rules or RULE_LABEL not in each.labels)
+    ]
     marks = {resource.id for resource in owned if CREDENTIALS_LABEL in resource.labels}
     if not marks:
         return _remove(engine, owned)

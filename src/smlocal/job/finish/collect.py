@@ -10,7 +10,6 @@ from smlocal.artifacts.job_artifacts import Artifacts, write_artifacts
 from smlocal.artifacts.kept_folders import write_index
 from smlocal.artifacts.ownership import give_to_user
 from smlocal.artifacts.tree import HostTree
-from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError, MachineNotReadyError
 from smlocal.job.finish.publish import publishing
 from smlocal.job.finish.unpacked import spool
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 def collect_artifacts(
     plan: JobPlan,
     runs: Iterable[HostRun],
-    engine: Engine,
     *,
     working: Callable[[str], None],
     cancelled: Callable[[], bool],
@@ -37,8 +35,8 @@ def collect_artifacts(
     replaced.
     """
     hosts = [run for run in runs if run.container.id]
-    model = [_tree(plan, run, engine, plan.folders.model) for run in hosts]
-    output = [_tree(plan, run, engine, plan.folders.output_data) for run in hosts]
+    model = [_tree(plan, run, plan.folders.model) for run in hosts]
+    output = [_tree(plan, run, plan.folders.output_data) for run in hosts]
     with publishing(plan, cancelled=cancelled) as publisher:
         try:
             artifacts = write_artifacts(
@@ -60,7 +58,7 @@ def collect_artifacts(
         return artifacts, None if publisher is None else publisher.finish(working)
 
 
-def restore_ownership(runs: Iterable[HostRun], engine: Engine) -> list[str]:
+def restore_ownership(runs: Iterable[HostRun]) -> list[str]:
     """Make the user the owner of the folders that root wrote to; returns what failed, as sentences."""
     failures = []
     for run in runs:
@@ -68,8 +66,8 @@ def restore_ownership(runs: Iterable[HostRun], engine: Engine) -> list[str]:
             continue
         try:
             rootless = run.plan.engine.rootless
-            give_to_user(engine, run.container.id, run.binds, rootless=rootless)
-            give_to_user(engine, run.container.id, run.file_systems, only_roots=True, rootless=rootless)
+            give_to_user(run.engine, run.container.id, run.binds, rootless=rootless)
+            give_to_user(run.engine, run.container.id, run.file_systems, only_roots=True, rootless=rootless)
         except (EngineError, MachineNotReadyError, OSError) as error:
             failures.append(f"some folders of {run.name} still belong to root: {error}")
     return failures
@@ -84,12 +82,12 @@ def _write_indexes(plan: JobPlan, trees: Iterable[HostTree]) -> None:
                 write_index(tree)
 
 
-def _tree(plan: JobPlan, run: HostRun, engine: Engine, path: str) -> HostTree:
+def _tree(plan: JobPlan, run: HostRun, path: str) -> HostTree:
     below = plan.folders.below(path)
     return read_or_copy(
         run.name,
         host_directory(plan, run.host) + below,
-        engine=engine,
+        engine=run.engine,
         container=run.container.id,
         path=path,
         copy_to=spool(plan, run.name, path),

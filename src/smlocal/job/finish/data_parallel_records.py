@@ -8,28 +8,27 @@ from smlocal.artifacts.engine_copy import read_or_copy
 from smlocal.artifacts.tree import HostTree
 from smlocal.distributed.byte_counts import LONGEST_RECORD, MOST_RECORDS, data_parallel_block, read_record
 from smlocal.distributed.mounts import RECORDS
-from smlocal.engine.interface import Engine
 from smlocal.errors import ArtifactError
 from smlocal.job.host.host_run import HostRun
 from smlocal.planning.host_folders import records_directory
 from smlocal.planning.model import JobPlan
 
 
-def data_parallel_records(plan: JobPlan, runs: Iterable[HostRun], engine: Engine) -> dict[str, Any]:
+def data_parallel_records(plan: JobPlan, runs: Iterable[HostRun]) -> dict[str, Any]:
     """The block `Local.DataParallel`."""
     found = []
     for run in runs:
         if run.container.id:
-            found += _records(plan, run, engine)
+            found += _records(plan, run)
     return data_parallel_block(found)
 
 
-def _records(plan: JobPlan, run: HostRun, engine: Engine) -> list[dict[str, Any]]:
+def _records(plan: JobPlan, run: HostRun) -> list[dict[str, Any]]:
     try:
         tree = read_or_copy(
             run.name,
             records_directory(plan, run.host),
-            engine=engine,
+            engine=run.engine,
             container=run.container.id,
             path=RECORDS,
             copy_to=f"{plan.job_directory}/staged/{run.name}-data-parallel-records",

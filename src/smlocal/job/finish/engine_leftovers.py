@@ -2,14 +2,15 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 
+from smlocal.engine.engines import Engines
 from smlocal.engine.interface import Engine, ResourceKind
 from smlocal.errors import EngineError, JobLeftoversError, JobUnknownError, MachineNotReadyError
 from smlocal.job.control.found_containers import hosts_with_containers
 from smlocal.job.documents import RECALL
-from smlocal.job.finish.cleanup import clear_disk, clear_engine
+from smlocal.job.finish.cleanup import clear_disk, clear_engines
 from smlocal.job.finish.collect import restore_ownership
 from smlocal.job.finish.kept import is_kept, unmark_kept
 from smlocal.job.labels import owned_by
@@ -26,19 +27,20 @@ def clear_this_engine(store: Store, engine: Engine) -> Iterator[str]:
     with suppress(EngineError, MachineNotReadyError):
         address = engine.facts().address
         for left in store.left_on_engines():
-            if left.engine == address and not _clear(store, engine, left):
+            if left.engine == address and not _clear(store, Engines({address: engine}), left):
                 yield left.name
 
 
-def clear_engine_of(store: Store, left: LeftOnEngine, connect_to: Callable[[str], Engine]) -> list[str]:
+def clear_engine_of(store: Store, left: LeftOnEngine) -> list[str]:
     """Remove what one job left on its engine; returns what could not be removed, as sentences.
 
     `JobLeftoversError` if a container may still be running: the engine is unreachable, or does not remove it.
     """
     try:
-        engine = connect_to(left.engine)
-        failures = _clear(store, engine, left)
-        running = any(each.kind is ResourceKind.CONTAINER for each in owned_by(engine, left.name, left.run_id))
+        engines = engines_at([left.engine])
+        failures = _clear(store, engines, left)
+        owned = owned_by(engines.first, left.name, left.run_id)
+        running = any(each.kind is ResourceKind.CONTAINER for each in owned)
     except (EngineError, MachineNotReadyError) as error:
         raise _leftovers(left, error.sentence) from error
     if running:
@@ -54,15 +56,13 @@ def kept_by(store: Store, name: str) -> list[LeftOnEngine]:
         return []
     if not record.status.terminal or not is_kept(store.directory(name)):
         return []
-    address = store.document(name, RECALL)["engine"]["address"]
-    return [LeftOnEngine(run_id=record.run_id, name=name, engine=address)]
+    addresses = recall(store.document(name, RECALL)).engine_addresses
+    return [LeftOnEngine(run_id=record.run_id, name=name, engine=address) for address in addresses]
 
 
 def clear_kept(store: Store, name: str) -> list[str]:
     """Remove what a job has kept; returns what could not be removed, as sentences."""
-    from smlocal.engine.docker import connect_to
-
-    return [each for left in kept_by(store, name) for each in clear_engine_of(store, left, connect_to)]
+    return [each for left in kept_by(store, name) for each in clear_engine_of(store, left)]
 
 
 def _leftovers(left: LeftOnEngine, *why: str) -> JobLeftoversError:
@@ -76,19 +76,23 @@ def _leftovers(left: LeftOnEngine, *why: str) -> JobLeftoversError:
     )
 
 
-def _clear(store: Store, engine: Engine, left: LeftOnEngine) -> list[str]:
+def _clear(store: Store, engines: Engines, left: LeftOnEngine) -> list[str]:
+    """`engines`: the one on which something was left."""
     directory = store.directory(left.name)
     if os.path.isdir(f"{directory}/hosts") and _is_stored(store, left):
         # The containers wrote there as root. They must not write any more when the owner is changed.
-        kill_containers(engine, left.name, left.run_id)
-        restore_ownership(hosts_with_containers(engine, recall(store.document(left.name, RECALL))), engine)
+        kill_containers(engines.first, left.name, left.run_id)
+        restore_ownership(hosts_with_containers(engines, recall(store.document(left.name, RECALL))))
         clear_disk(directory)
-    failures = clear_engine(engine, left.name, left.run_id, engine_lost=False)
+    failures = clear_engines(engines, left.name, left.run_id, engine_lost=False)
     if not failures:
-        store.delete_leftovers(left.run_id)
-        if _is_stored(store, left):
+        store.delete_leftovers(left)
+        if _is_stored(store, left) and is_kept(directory):
+            for address in recall(store.document(left.name, RECALL)).engine_addresses:
+                if address != left.engine:  # what is kept there is no longer wanted either
+                    store.record_leftovers(LeftOnEngine(run_id=left.run_id, name=left.name, engine=address))
             unmark_kept(directory)
-    return failures
+    return failures.get(left.engine, [])
 
 
 def _is_stored(store: Store, left: LeftOnEngine) -> bool:

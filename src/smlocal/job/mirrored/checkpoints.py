@@ -133,14 +133,13 @@ class Saved:
 
 def save_mirrored(
     plan: JobPlan,
-    hosts: Iterable[tuple[HostPlan, str]],
-    engine: Engine,
+    hosts: Iterable[tuple[HostPlan, str, Engine]],
     *,
     last: bool,
     cancelled: Callable[[], bool] = lambda: False,
     working: Callable[[str], None] = lambda _: None,
 ) -> Saved:
-    """Save the mirrored folders of the hosts, each given with its container.
+    """Save the mirrored folders of the hosts, each given with its container and engine.
 
     The containers must have ended, their folders must still exist, and no mirror may be running. It may be called
     again, also by another process. `last`: no attempt follows, so readers of the tensors are told that they are
@@ -152,14 +151,15 @@ def save_mirrored(
     from smlocal.job.mirrored.end_marker import put_end_marker
     from smlocal.job.mirrored.folders import S3Access, mirrored_folders  # most jobs have no such folder
 
-    pairs = list(hosts)
+    given = list(hosts)
+    pairs = [(host, container) for host, container, _ in given]
     notes: list[str] = []
     unsent: list[tuple[str, str]] = []
     errors: list[ArtifactError] = []
     for folder in mirrored_folders(plan, S3Access(cancelled=cancelled, working=working, at_once=_AT_ONCE)):
         trees: list[HostTree] = []
         try:
-            trees += [folder_tree(folder, host, container, engine) for host, container in pairs]
+            trees += [folder_tree(folder, *each) for each in given]
             report = save_folder(folder, trees, pairs)
             if last:
                 with artifact_errors():

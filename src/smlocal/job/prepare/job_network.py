@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from itertools import islice
 
+from smlocal.engine.engines import Engines
 from smlocal.engine.interface import RUN_LABEL, Engine, Network, Resource, ResourceKind
 from smlocal.errors import EngineError, NetworkRangeError, SubnetInUseError
 from smlocal.job.labels import labels
@@ -81,32 +82,38 @@ def _may_be_supervised(folder: str) -> bool:
     return not os.access(folder, os.R_OK) or supervised(folder)
 
 
-def make_network(engine: Engine, plan: JobPlan) -> JobPlan:
+def make_network(engines: Engines, plan: JobPlan) -> JobPlan:
     """Create the job's network. If its subnet was taken in the meantime, the returned plan has another one."""
     network = plan.network
     if network is None:
         return plan
+    engine = engines.at(network.manager)
     network_labels = {**labels(plan), FOLDER_LABEL: plan.job_directory}
     for attempt in range(_TRIES):
         try:
             engine.create_network(
-                network.name, network_labels, subnet=network.subnet, gateway=network.gateway, isolated=network.isolated
+                network.name,
+                network_labels,
+                subnet=network.subnet,
+                gateway=network.gateway,
+                isolated=network.isolated,
+                overlay=bool(network.manager),
             )
         except SubnetInUseError:
             if attempt == _TRIES - 1:
                 raise
         else:
             return plan
-        plan = on_subnet(plan, _another_subnet(engine, plan, attempt))
+        plan = on_subnet(plan, _another_subnet(engines, plan, attempt))
         network = plan.network or network
     return plan
 
 
-def _another_subnet(engine: Engine, plan: JobPlan, attempt: int) -> str:
+def _another_subnet(engines: Engines, plan: JobPlan, attempt: int) -> str:
     """Another subnet that seems free, a new one each time: the engine may refuse subnets that it does not list."""
     network = plan.network
     assert network is not None  # noqa: S101  it has just been refused
-    taken = [subnet for each in engine.networks() for subnet in each.subnets]
+    taken = [subnet for engine in engines for each in engine.networks() for subnet in each.subnets]
     begun = int(plan.run_id, 16) + attempt + 1
     found = (s for s in candidates(network.within, len(network.addresses), seed=begun) if not overlaps(s, taken))
     return next(islice(found, 1), network.subnet)

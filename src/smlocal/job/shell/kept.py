@@ -28,7 +28,7 @@ def shell_in_kept(
     for each in _not_served(plan, host):
         warn(each)
     folder = ShellFolder.make(home)
-    folder.record({"Engine": plan.engine.address, "Job": plan.name})
+    folder.record({"Engine": host.engine or plan.engine.address, "Job": plan.name})
     ours = ""
     try:
         ours = _create(engine, plan, host, container, program, shell=folder.id)
@@ -86,7 +86,7 @@ def _give_back(plan: JobPlan, host: HostPlan, engine: Engine, container: str) ->
     delivery = Delivery(plan=plan, home="", reporter=Reporter(), on_failure=lambda _, __: None)
     run = HostRun(plan=plan, host=host, engine=engine, events=Events(), reporter=Reporter(), delivery=delivery)
     run.take_over(container, running=False)
-    restore_ownership([run], engine)
+    restore_ownership([run])
 
 
 def _image_gone(plan: JobPlan, origin: ContainerOrigin) -> ImageMissingError:

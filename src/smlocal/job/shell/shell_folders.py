@@ -2,10 +2,11 @@
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+from smlocal.engine.engines import Engines, engines_at
 from smlocal.engine.interface import Engine
 from smlocal.errors import SmlocalError
 from smlocal.planning.model import JobPlan
@@ -49,13 +50,13 @@ class ShellFolder:
             self._lease.release()
 
 
-def remove_dead_shells(home: str, connect_to: Callable[[str], Engine]) -> None:
+def remove_dead_shells(home: str) -> None:
     """Remove what shells have left whose process was killed. What cannot be removed now is left for the next time."""
     with suppress(FileNotFoundError):
         for name in os.listdir(_shells(home)):
             if not name.endswith(_UNFINISHED):
                 with suppress(SmlocalError, OSError, ValueError, LookupError):
-                    _remove_dead(os.path.join(_shells(home), name), connect_to)
+                    _remove_dead(os.path.join(_shells(home), name))
 
 
 def remove_marked(engine: Engine, job: str, shell: str) -> None:
@@ -65,20 +66,22 @@ def remove_marked(engine: Engine, job: str, shell: str) -> None:
             engine.remove(each)
 
 
-def remove_staged(engine: Engine, plan: JobPlan, folder: str) -> list[str]:
+def remove_staged(engines: Engines, plan: JobPlan, folder: str) -> list[str]:
     """Remove everything that was made for a new container; returns what could not be removed, as sentences."""
     from smlocal.job.control.found_containers import hosts_with_containers  # not before the shell of a kept job
-    from smlocal.job.finish.cleanup import clear_disk, clear_engine
+    from smlocal.job.finish.cleanup import clear_disk, clear_engines
     from smlocal.job.finish.collect import restore_ownership
     from smlocal.job.finish.engine_leftovers import kill_containers
 
-    kill_containers(engine, plan.name, plan.run_id)
-    failures = restore_ownership(hosts_with_containers(engine, plan), engine)
-    failures += clear_engine(engine, plan.name, plan.run_id, engine_lost=False)
+    for engine in engines:
+        kill_containers(engine, plan.name, plan.run_id)
+    failures = restore_ownership(hosts_with_containers(engines, plan))
+    for each in clear_engines(engines, plan.name, plan.run_id, engine_lost=False).values():
+        failures += each
     return failures + clear_disk(folder)
 
 
-def _remove_dead(path: str, connect_to: Callable[[str], Engine]) -> None:
+def _remove_dead(path: str) -> None:
     lease = Lease.take(path)
     if lease is None:
         return
@@ -87,11 +90,12 @@ def _remove_dead(path: str, connect_to: Callable[[str], Engine]) -> None:
     with lease:
         document = _document(path)
         if document is not None:
-            engine = connect_to(document["Engine"])
             if "Plan" not in document:
-                remove_marked(engine, document["Job"], os.path.basename(path))
-            elif remove_staged(engine, recall(document["Plan"]), path):
-                return
+                remove_marked(engines_at([document["Engine"]]).first, document["Job"], os.path.basename(path))
+            else:
+                plan = recall(document["Plan"])
+                if remove_staged(engines_at(plan.engine_addresses), plan, path):
+                    return
         remove_tree(path)
 
 

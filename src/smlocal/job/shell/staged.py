@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
-from smlocal.engine.interface import Engine, ProcessStreams
+from smlocal.engine.engines import Engines
+from smlocal.engine.interface import ProcessStreams
 from smlocal.errors import EngineError, ImagePullError, MachineNotReadyError
 from smlocal.job.decide.events import Events
 from smlocal.job.host.delivery import Delivery
@@ -26,7 +27,7 @@ def shell_in_new(
     *,
     choose: Callable[[JobPlan], HostPlan],
     home: str,
-    engine: Engine,
+    engines: Engines,
     reporter: Reporter,
     ready: Callable[[], None],
 ) -> Iterator[ProcessStreams]:
@@ -39,8 +40,8 @@ def shell_in_new(
     plan = replace(prepared.plan, job_directory=folder.path, entrypoint=program.words, command=())
     folder.record({"Engine": plan.engine.address, "Plan": remember(plan)})
     with ExitStack() as ended:
-        ended.callback(_remove, engine, plan, folder, reporter.warning)
-        run = _staged(prepared, plan, choose, program, home=home, engine=engine, reporter=reporter, ended=ended)
+        ended.callback(_remove, engines, plan, folder, reporter.warning)
+        run = _staged(prepared, plan, choose, program, home=home, engines=engines, reporter=reporter, ended=ended)
         ready()
         streams = _started(run, program)
         ended.callback(streams.close)
@@ -54,7 +55,7 @@ def _staged(
     program: Program,
     *,
     home: str,
-    engine: Engine,
+    engines: Engines,
     reporter: Reporter,
     ended: ExitStack,
 ) -> HostRun:
@@ -69,7 +70,7 @@ def _staged(
     if plan.network is not None:
         from smlocal.job.prepare.job_network import make_network  # most jobs have one host
 
-        plan = make_network(engine, plan)
+        plan = make_network(engines, plan)
     host = choose(plan)
     delivery = Delivery(
         plan=plan,
@@ -81,7 +82,7 @@ def _staged(
     run = HostRun(
         plan=plan,
         host=host,
-        engine=engine,
+        engine=engines.at(host.engine),
         events=Events(),
         reporter=reporter,
         delivery=delivery,
@@ -116,9 +117,9 @@ def _started(run: HostRun, program: Program) -> ProcessStreams:
     return found[0]
 
 
-def _remove(engine: Engine, plan: JobPlan, folder: ShellFolder, warn: Callable[[str], None]) -> None:
+def _remove(engines: Engines, plan: JobPlan, folder: ShellFolder, warn: Callable[[str], None]) -> None:
     try:
-        failures = remove_staged(engine, plan, folder.path)
+        failures = remove_staged(engines, plan, folder.path)
     except (EngineError, MachineNotReadyError) as error:
         failures = [error.sentence]
     if not failures:

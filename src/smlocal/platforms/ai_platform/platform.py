@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from smlocal.contract.failures import Failure
     from smlocal.contract.metrics.metric_values import MetricDefinition
     from smlocal.contract.statuses import Ending
-    from smlocal.engine.interface import Engine
+    from smlocal.engine.engines import Engines
     from smlocal.job.decide.attempt_outcome import AttemptOutcome
     from smlocal.job.platform import BesideJob, JobContext, Platform
     from smlocal.job.prepared import Prepared
@@ -26,18 +26,18 @@ class AiPlatform:
     """Which documents of a job its answer is made from, in addition to the request."""
 
     def prepare_recorded(
-        self, recorded: Mapping[str, Any], record: "JobRecord", *, home: str, engine: "Engine", reporter: "Reporter"
+        self, recorded: Mapping[str, Any], record: "JobRecord", *, home: str, reporter: "Reporter"
     ) -> "Prepared":
         """Prepare a job that was recorded and never begun."""
         from smlocal.platforms.ai_platform.prepare.job_preparation import prepare_recorded
 
-        return prepare_recorded(recorded, record, home=home, engine=engine, reporter=reporter)
+        return prepare_recorded(recorded, record, home=home, reporter=reporter)
 
-    def plan_again(self, recorded: Mapping[str, Any], old: "JobPlan", *, home: str, engine: "Engine") -> "JobPlan":
+    def plan_again(self, recorded: Mapping[str, Any], old: "JobPlan", *, home: str, engines: "Engines") -> "JobPlan":
         """The complete plan of a recorded job."""
         from smlocal.platforms.ai_platform.prepare.job_preparation import plan_again
 
-        return plan_again(recorded, old, home=home, engine=engine)
+        return plan_again(recorded, old, home=home, engines=engines)
 
     def plan_document(self, plan: "JobPlan") -> dict[str, Any]:
         """The document of `smlocal plan --json`."""

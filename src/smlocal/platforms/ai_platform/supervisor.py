@@ -105,7 +105,7 @@ class ReplicaSupervisor(Supervisor):
         if life.running or life.progress.verdict is not None:
             self._take_over(past, found, phase)
         else:
-            clear_attempt(self.context.engine, self.plan)
+            clear_attempt(self.context.engines, self.plan)
             self._cancel_again(past)
         self._go_on()
 
@@ -254,8 +254,9 @@ class ReplicaSupervisor(Supervisor):
                 if host in self.unread:
                     self.unread.discard(host)
                     run.complete_log()
-                known: events.Event = of_host(event, newest, self.context.engine)
-                self.attempt.engine_lost |= isinstance(known, events.InternalError)
+                known: events.Event = of_host(event, newest, run.engine)
+                if isinstance(known, events.InternalError):
+                    self.attempt.find_lost_engines()
             case ThreadDied(container=container):
                 known = of_thread(event, None if container is None else self.job.hosts[container])
             case MachineMoves(host=host):
@@ -393,7 +394,7 @@ class ReplicaSupervisor(Supervisor):
             name, number = self.job.hosts[run.name], self._number(run.name)
             error = errors.get(run.name)
             if error is not None and is_lost(error):
-                self.attempt.engine_lost = True
+                self.attempt.find_lost_engines()
             known = events.ReplicaReady(replica=name, number=number) if error is None else of_start(error, name, number)
             following += self.lifecycle.handle(known, self._now)
         return following
@@ -422,7 +423,7 @@ class ReplicaSupervisor(Supervisor):
     def _newest_containers(self, past: "Past", found: "FoundContainers") -> dict[str, FoundReplica]:
         """Take over what is there; returns the containers with the newest number that were started, by host."""
         self.attempt.ran = True
-        there = found_replicas(self.context.engine, self.plan, found)
+        there = found_replicas(self.context.engines, self.plan, found)
         newest = {}
         for host in self.plan.hosts:
             run, each = self.attempt.host_run(host), there.get(host.host.name)
@@ -465,7 +466,7 @@ class ReplicaSupervisor(Supervisor):
             from smlocal.job.finish.changes import changed_files  # few jobs want it
 
             with suppress(EngineError):
-                self.results.changes = changed_files(self.attempt.runs.values(), self.context.engine)
+                self.results.changes = changed_files(self.attempt.runs.values())
 
     def _advise(self) -> None:
         began, ended = self.lifecycle.progress.ran_at, self.lifecycle.progress.ended_at

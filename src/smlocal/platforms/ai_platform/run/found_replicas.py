@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from smlocal.engine.interface import ContainerState, Engine
+from smlocal.engine.interface import ContainerState
 from smlocal.job.labels import HOST_LABEL, owned_by
 from smlocal.planning.model import JobPlan
 from smlocal.platforms.ai_platform.run.labels import NUMBER_LABEL
@@ -35,10 +35,10 @@ class FoundReplica:
         return datetime.fromisoformat(self.state.started_at).timestamp() < at
 
 
-def found_replicas(engine: Engine, plan: JobPlan, started: "FoundContainers") -> dict[str, FoundReplica]:
-    """Those on the engine. `started`: what is known of those that have been started."""
+def found_replicas(engines: Engines, plan: JobPlan, started: "FoundContainers") -> dict[str, FoundReplica]:
+    """Those on the engines. `started`: what is known of those that have been started."""
     found = {}
-    for each in owned_by(engine, plan.name, plan.run_id):
+    for each in chain.from_iterable(owned_by(engine, plan.name, plan.run_id) for engine in engines):
         if HOST_LABEL in each.labels and NUMBER_LABEL in each.labels:
             host, number = each.labels[HOST_LABEL], int(each.labels[NUMBER_LABEL])
             known = started.hosts.get(host)
