@@ -20,9 +20,14 @@ class Engines:
         """The engine that was named first."""
         return next(iter(self))
 
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """Of all of them."""
+        return tuple(self._engines)
+
     def at(self, address: str) -> Engine:
-        """The engine at this address, as its facts have it."""
-        return self._engines[address]
+        """The engine at this address, as its facts have it; for an empty address, the first one."""
+        return self._engines[address] if address else self.first
 
     def __iter__(self) -> Iterator[Engine]:
         return iter(self._engines.values())

@@ -9,6 +9,7 @@ import pytest
 
 from smlocal.artifacts.mirror.save import SaveReport
 from smlocal.engine.docker import DockerEngine, connect
+from smlocal.engine.engines import engines_named
 from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Mount
 from smlocal.job.finish.cleanup import clear_disk
 from smlocal.job.mirrored.checkpoints import (
@@ -92,7 +93,7 @@ def attempts(tmp_path: Path, image: Image) -> Iterator[Callable[..., Attempts]]:
             "Local": local,
         }
         job = read_job(Document(request, name="job.yaml", directory=str(tmp_path)), strict=False)
-        plan = plan_job(job, name=name, home=str(tmp_path / "home"), engine=engine, strict=False)
+        plan = plan_job(job, name=name, home=str(tmp_path / "home"), engines=engines_named(()), strict=False)
         return Attempts(engine, plan)
 
     yield make

@@ -12,6 +12,7 @@ from tests.integration.conftest import unused_subnet
 from tests.integration.job.conftest import Ran
 
 from smlocal.engine.docker import DockerEngine, connect
+from smlocal.engine.engines import engines_named
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Resource, ResourceKind
 from smlocal.errors import EngineError, SubnetInUseError
 from smlocal.job.prepare.job_network import FOLDER_LABEL, make_network, remove_leftover_networks
@@ -99,7 +100,7 @@ def planned(job_file: Callable[..., Path], tmp_path: Path) -> Callable[..., JobP
         path = job_file([], "true", local={"NetworkRange": within}, **HOSTS)
         document = load_document(path.read_text(), name=path.name, directory=str(tmp_path))
         job = read_job(document, strict=False)
-        return plan_job(job, name=path.stem, home=str(tmp_path / "home"), engine=connect(), strict=False)
+        return plan_job(job, name=path.stem, home=str(tmp_path / "home"), engines=engines_named(()), strict=False)
 
     return plan
 
@@ -108,7 +109,7 @@ def test_a_subnet_that_is_taken_meanwhile(take: Callable[..., str], planned: Cal
     engine: DockerEngine = connect()
     plan = on_subnet(planned("198.18.0.0/15"), taken := unused_subnet("198.51.100.0/24"))
     take(taken)
-    made = make_network(engine, plan)
+    made = make_network(engines_named(()), plan)
     try:
         assert made.network is not None
         assert made.network.subnet != taken

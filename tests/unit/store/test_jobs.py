@@ -194,6 +194,6 @@ def test_what_is_left_on_an_engine_outlives_the_job(store: Store, job: str) -> N
     finish(store, job)
     store.remove(job)
     assert store.left_on_engines(job) == [left]
-    store.delete_leftovers(left.run_id)
-    store.delete_leftovers(left.run_id)
+    store.delete_leftovers(left)
+    store.delete_leftovers(left)
     assert store.left_on_engines() == [other]

@@ -40,7 +40,7 @@ def clear_engines(
         return _clear_until(engine, job, run_id, deadline, cancelled, rules=rules, kinds=kinds)
 
     if len(engines) == 1:
-        failures = clear(engines.first, ResourceKind)
+        failures = clear(engines.first, tuple(ResourceKind))
         return {engines.addresses[0]: failures} if failures else {}
     from smlocal.job.finish.several_engines import clear_several  # most jobs have one engine
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 
-from smlocal.engine.engines import Engines
+from smlocal.engine.engines import Engines, engines_at
 from smlocal.engine.interface import Engine, ResourceKind
 from smlocal.errors import EngineError, JobLeftoversError, JobUnknownError, MachineNotReadyError
 from smlocal.job.control.found_containers import hosts_with_containers

@@ -97,7 +97,6 @@ def make_network(engines: Engines, plan: JobPlan) -> JobPlan:
                 subnet=network.subnet,
                 gateway=network.gateway,
                 isolated=network.isolated,
-                overlay=bool(network.manager),
             )
         except SubnetInUseError:
             if attempt == _TRIES - 1:

@@ -17,8 +17,11 @@ def state(
 
 
 def found(*states: ContainerState, began: str = BEGAN) -> FoundContainers:
-    hosts = {f"algo-{number}": FoundContainer(id="c", state=each) for number, each in enumerate(states, 1)}
-    return FoundContainers(hosts=hosts, engine_started=began)
+    hosts = {
+        f"algo-{number}": FoundContainer(id="c", state=each, engine_started=began)
+        for number, each in enumerate(states, 1)
+    }
+    return FoundContainers(hosts=hosts)
 
 
 @pytest.mark.parametrize(

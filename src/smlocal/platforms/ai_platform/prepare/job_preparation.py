@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from smlocal.engine.engines import Engines, engines_named
 from smlocal.engine.interface import Engine
 from smlocal.errors import ImagePullError, SourceMissingError, TooManyHostsError
 from smlocal.job.documents import STRICT
@@ -33,7 +34,7 @@ def prepare(
     *,
     name: str,
     home: str,
-    engine: Engine,
+    engines: Engines,
     reporter: Reporter,
     strict: bool,  # noqa: ARG001 - the same for all platforms; reading the job file was strict already
     run_id: str | None = None,
@@ -42,6 +43,7 @@ def prepare(
 
     `run_id`: of a job that is already recorded.
     """
+    engine = engines.first
     planned = replicas(job.kind, job.request, job=name)
     _check_count(planned, most=job.local.MaxHosts)
     buckets = _buckets(job, name)
@@ -74,21 +76,20 @@ def prepare(
     )
 
 
-def prepare_recorded(
-    recorded: Mapping[str, Any], record: JobRecord, *, home: str, engine: Engine, reporter: Reporter
-) -> Prepared:
+def prepare_recorded(recorded: Mapping[str, Any], record: JobRecord, *, home: str, reporter: Reporter) -> Prepared:
     """Prepare a job that was recorded and never begun."""
     strict = bool(recorded.get(STRICT))
     job = read_job(_document(recorded), strict=strict)
+    engines = engines_named(())
     return prepare(
-        job, name=record.name, home=home, engine=engine, reporter=reporter, strict=strict, run_id=record.run_id
+        job, name=record.name, home=home, engines=engines, reporter=reporter, strict=strict, run_id=record.run_id
     )
 
 
-def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engine: Engine) -> JobPlan:
+def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines: Engines) -> JobPlan:
     """The complete plan of a recorded job."""
     job = read_job(_document(recorded), strict=False)
-    planned = replicas(job.kind, job.request, job=old.name)
+    planned, engine = replicas(job.kind, job.request, job=old.name), engines.first
     images = {each.image: engine.image(each.image) for each in planned}
     return _plan(
         job,
@@ -104,9 +105,9 @@ def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engine: 
     )
 
 
-def plan_job(job: JobFile, *, name: str, home: str, engine: Engine) -> JobPlan:
+def plan_job(job: JobFile, *, name: str, home: str, engines: Engines) -> JobPlan:
     """Only the plan: no image is pulled, and missing GPUs are no error."""
-    planned = replicas(job.kind, job.request, job=name)
+    planned, engine = replicas(job.kind, job.request, job=name), engines.first
     facts = engine.facts()
     images = {each.image: engine.image(each.image) for each in planned}
     for image, found in images.items():

@@ -1,8 +1,10 @@
 """The containers of replicas that an earlier supervisor has left, by host."""
 
 from datetime import datetime
+from itertools import chain
 from typing import TYPE_CHECKING
 
+from smlocal.engine.engines import Engines
 from smlocal.engine.interface import ContainerState
 from smlocal.job.labels import HOST_LABEL, owned_by
 from smlocal.planning.model import JobPlan

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from smlocal.engine.engines import Engines, engines_named
 from smlocal.engine.interface import Engine
 from smlocal.job.documents import STRICT
 from smlocal.job.prepare.image_pull import check_architecture, pull_image
@@ -34,7 +35,7 @@ def prepare(
     *,
     name: str,
     home: str,
-    engine: Engine,
+    engines: Engines,
     reporter: Reporter,
     strict: bool,
     run_id: str | None = None,
@@ -43,6 +44,7 @@ def prepare(
 
     `run_id`: of a job that is already recorded.
     """
+    engine = engines.first
     check_host_count(job, most=job.local.MaxHosts)
     request = request_facts(job, strict=strict)
     facts = engine.facts()
@@ -85,31 +87,31 @@ def prepare(
         plan=plan,
         job={"Data": job.document.data, "File": job.document.name, "Directory": job.document.directory},
         pull_refused=refused,
-        credentials=find_credentials(plan, engine),
+        credentials=find_credentials(plan, engines),
     )
 
 
-def prepare_recorded(
-    recorded: Mapping[str, Any], record: JobRecord, *, home: str, engine: Engine, reporter: Reporter
-) -> Prepared:
+def prepare_recorded(recorded: Mapping[str, Any], record: JobRecord, *, home: str, reporter: Reporter) -> Prepared:
     """Prepare a job that was recorded and never begun."""
     document = Document(dict(recorded["Data"]), name=recorded["File"], directory=recorded["Directory"])
     strict = bool(recorded.get(STRICT))
+    job = read_job(document, strict=strict)
     return prepare(
-        read_job(document, strict=strict),
+        job,
         name=record.name,
         home=home,
-        engine=engine,
+        engines=engines_named(()),
         reporter=reporter,
         strict=strict,
         run_id=record.run_id,
     )
 
 
-def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engine: Engine) -> JobPlan:
+def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines: Engines) -> JobPlan:
     """The plan of a recorded job, with its inputs as they are now."""
     document = Document(dict(recorded["Data"]), name=recorded["File"], directory=recorded["Directory"])
     job = read_job(document, strict=False)
+    engine = engines.first
     image, machine = engine.image(old.image), old.machine
     if image is not None and old.image_facts is not None:
         image = replace(image, reserved_files=old.image_facts.reserved_files)
@@ -129,8 +131,9 @@ def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engine: 
     return replace(plan, output=old.output)
 
 
-def plan_job(job: JobFile, *, name: str, home: str, engine: Engine, strict: bool) -> JobPlan:
+def plan_job(job: JobFile, *, name: str, home: str, engines: Engines, strict: bool) -> JobPlan:
     """Only the plan: no image is pulled, and missing GPUs or Neuron devices are no error."""
+    engine = engines.first
     check_host_count(job, most=None)
     request = request_facts(job, strict=strict)
     facts = engine.facts()
