@@ -1,4 +1,7 @@
-"""One host of a job."""
+"""The hosts of a job, whatever its platform."""
+
+from collections.abc import Sequence
+from typing import Final
 
 from smlocal.quick_dataclass import dataclass
 
@@ -6,6 +9,8 @@ EVERY = -1
 """All GPUs, if their number is not known."""
 GROUP = "homogeneousCluster"
 """The group of the hosts of a job without groups."""
+_NAMED: Final = 4
+"""So many hosts are named one by one in a message."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -18,3 +23,8 @@ class Host:
     group: str = GROUP
     gpus: int = 0
     """That a machine of its type has; `EVERY`: all that there are."""
+
+
+def listed(names: Sequence[str]) -> str:
+    """All of a few names, or the first and the last."""
+    return ", ".join(names) if len(names) <= _NAMED else f"{names[0]} to {names[-1]}"

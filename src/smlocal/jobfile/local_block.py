@@ -30,6 +30,10 @@ def read_local(document: Document, *, allowed: bool = True) -> tuple[LocalSettin
             from smlocal.jobfile.network_settings import network_violations  # few jobs say anything about it
 
             found += network_violations(local, path=(LOCAL,))
+        if data.keys() & {"Engines", "Placement"}:
+            from smlocal.jobfile.engine_settings import engine_violations  # as above
+
+            found += engine_violations(local)
     return local, found
 
 

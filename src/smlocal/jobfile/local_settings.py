@@ -9,6 +9,8 @@ from smlocal.contract.gpus import SCHEMA as GPUS_SCHEMA
 from smlocal.contract.gpus import GpuChoice, gpus_trouble
 from smlocal.contract.model.constraints import Checked, Items, Text, Whole
 from smlocal.contract.model.structure import Structure, setting
+from smlocal.contract.placement import SCHEMA as PLACEMENT_SCHEMA
+from smlocal.contract.placement import SPREAD, PlacementChoice, placement_trouble
 
 _Path = Annotated[str, Text(minimum=1)]
 _Grace = Annotated[int, Whole(minimum=0, maximum=120)]
@@ -84,6 +86,13 @@ class LocalSettings(Structure):
     StopGraceSeconds: _Grace = setting(default=120, description="Seconds between SIGTERM and SIGKILL.")
     MaxHosts: Annotated[int, Whole(minimum=1, maximum=1000)] = setting(
         default=32, description="Maximum number of hosts of a job. Each one is a container on this machine."
+    )
+    Engines: Annotated[list[_Path], Items(minimum=1, maximum=32)] = setting(
+        default_factory=list,
+        description="Engines for the hosts, each by its address or Docker context. Default: the one that docker uses.",
+    )
+    Placement: Annotated[PlacementChoice, Checked(trouble=placement_trouble, schema=PLACEMENT_SCHEMA)] = setting(
+        default=SPREAD, description="Which host runs on which engine: spread, or a map with the engine of each host."
     )
     NetworkRange: _Path = setting(
         default="198.18.0.0/15", description="Address range for the networks of jobs, as ADDRESS/BITS."

@@ -5,6 +5,7 @@ from functools import partial
 from math import ceil
 from typing import Any, Final
 
+from smlocal.contract.hosts import listed
 from smlocal.contract.validation.violation import Violation
 from smlocal.jobfile.fault_settings import Wrong, fault_violations, wrong_time
 from smlocal.jobfile.local_settings import Fault, LocalSettings
@@ -51,11 +52,6 @@ def _wrong(fault: Fault, job: _Job | None) -> Wrong:
         if fault.When != "During":
             yield "When", f"{fault.When} is for InternalError only; maintenance is always during training"
         if job is not None and fault.Replica is not None and fault.Replica not in job.replicas:
-            yield "Replica", f"the job has no replica '{fault.Replica}'; it has {_listed(job.replicas)}"
+            yield "Replica", f"the job has no replica '{fault.Replica}'; it has {listed(job.replicas)}"
     if job is not None:
         yield from wrong_time(fault, longest=job.longest, limit=job.limit)
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    """All of a few names, or the first and the last."""
-    return ", ".join(names) if len(names) <= 4 else f"{names[0]} to {names[-1]}"  # noqa: PLR2004 - see above

@@ -3,6 +3,7 @@
 import re
 from typing import Any, Final
 
+from smlocal.contract.placement import SPREAD
 from smlocal.contract.validation.violation import Violation
 from smlocal.jobfile import local_block
 from smlocal.jobfile.document import Document
@@ -51,4 +52,9 @@ def read_local(
             from smlocal.platforms.ai_platform.jobfile.fault_rules import broken_fault_rules  # few jobs have any
 
             violations += broken_fault_rules(local, kind, request)
+        if local.Placement != SPREAD and request is not None:
+            from smlocal.jobfile.engine_settings import placement_violations
+            from smlocal.platforms.ai_platform.replicas import replicas  # few jobs have any
+
+            violations += placement_violations(local, [each.host for each in replicas(kind, request, job="")])
     return local, violations

@@ -4,6 +4,7 @@ import re
 from dataclasses import field
 from typing import Any, Final
 
+from smlocal.contract.placement import SPREAD
 from smlocal.contract.validation.check import validate
 from smlocal.contract.validation.violation import Violation
 from smlocal.jobfile import local_block
@@ -64,6 +65,10 @@ def read_local(
             from smlocal.platforms.sagemaker.jobfile.fault_rules import broken_fault_rules  # few jobs have any
 
             violations += broken_fault_rules(local, request)
+        if local.Placement != SPREAD:
+            from smlocal.platforms.sagemaker.jobfile.placement_rules import broken_placement_rules  # few jobs have any
+
+            violations += broken_placement_rules(local, request)
     return local, violations
 
 

@@ -4,6 +4,9 @@ from smlocal.contract.hosts import Host
 from smlocal.platforms.sagemaker.contract.documents.hosts import heterogeneous, homogeneous
 from smlocal.platforms.sagemaker.contract.model.request import ResourceConfig
 
+MAX_PLANNED_HOSTS = 1000
+"""A plan for more would be too long to read: each host is told of all others."""
+
 
 def host_count(resources: ResourceConfig) -> int:
     """The number of hosts."""

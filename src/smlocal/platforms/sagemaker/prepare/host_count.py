@@ -2,10 +2,7 @@
 
 from smlocal.errors import TooManyHostsError
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
-from smlocal.platforms.sagemaker.planning.hosts import host_count
-
-MAX_PLANNED_HOSTS = 1000
-"""A plan for more would be too long to read: each host is told of all others."""
+from smlocal.platforms.sagemaker.planning.hosts import MAX_PLANNED_HOSTS, host_count
 
 
 def check_host_count(job: JobFile, *, most: int | None) -> None:

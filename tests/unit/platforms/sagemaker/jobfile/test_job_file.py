@@ -72,6 +72,8 @@ def test_defaults_of_local() -> None:
         "PeerGraceSeconds": 10,
         "StopGraceSeconds": 120,
         "MaxHosts": 32,
+        "Engines": [],
+        "Placement": "spread",
         "NetworkRange": "198.18.0.0/15",
         "Endpoints": {},
         "ResourceConfigKeys": "newest",
@@ -218,6 +220,68 @@ def test_settings_of_the_network(setting: str, value: str, said: str) -> None:
     assert said in caught.value.details[0]
     good = "Local: {NetworkRange: 10.99.0.0/16, Endpoints: {s3: 'https://[::1]:9000/x', secrets_manager: 'http://h'}}"
     assert read(TEXT + good).local.NetworkRange == "10.99.0.0/16"
+
+
+@pytest.mark.parametrize(
+    ("local", "line", "said"),
+    [
+        ("Engines: []", 0, "length greater than or equal to 1"),
+        ("Engines: far", 0, 'Local.Engines is "far" (a string) and must be a list'),
+        ("Engines: [1]", 0, "Local.Engines.1.member is 1 (a number) and must be a string"),
+        (f"Engines: [{', '.join(f'e{n}' for n in range(33))}]", 0, "length less than or equal to 32"),
+        ("Engines:\n  - far\n  - ' '", 2, "Local.Engines.2.member: is empty; write an address such as ssh://HOST"),
+        ("Engines:\n  - far\n  - near\n  - far", 3, "Local.Engines.3.member: 'far' is in the list twice"),
+        (
+            "Engines:\n  - far\n  - npipe:////./pipe/docker_engine",
+            2,
+            "'npipe:////./pipe/docker_engine' is a Windows pipe: smlocal supports unix://, tcp:// and ssh://",
+        ),
+        ("Engines: ['fd://far']", 0, "'fd://far' is an engine over fd://"),
+        ("Placement: sprad", 0, "is 'sprad' and must be spread, or a map with the engine of each host: did you mean"),
+        ("Placement: {}", 0, "Local.Placement must be spread, or a map with the engine of each host"),
+        ("Placement: [far]", 0, "Local.Placement must be spread, or a map with the engine of each host"),
+        ("Engines: [a]\nPlacement: {algo-1: 1, algo-2: a}", 1, "has algo-1: 1, and must have the engine of algo-1"),
+        ("Engines: [a]\nPlacement: {algo-1: a, algo-2: ''}", 1, "has algo-2: '', and must have the engine of algo-2"),
+        ("Placement: {algo-1: a, algo-2: a}", 0, "Local.Placement: needs the engines in Local.Engines, or --engine"),
+        (
+            "Engines: [far, near]\nPlacement:\n  algo-1: far\n  algo-2: neer",
+            3,
+            "Local.Placement.algo-2: 'neer' is not in Local.Engines; did you mean 'near'?",
+        ),
+        (
+            "Engines: [far, near]\nPlacement:\n  algo-1: far\n  algo-2: ssh://x",
+            3,
+            "Local.Placement.algo-2: 'ssh://x' is not in Local.Engines; it has far, near",
+        ),
+        (
+            "Engines: [a]\nPlacement:\n  algo-1: a\n  algo-2: a\n  algo-3: a",
+            4,
+            "Local.Placement.algo-3: the job has no host 'algo-3'; it has algo-1, algo-2",
+        ),
+        ("Engines: [a]\nPlacement: {algo-1: a}", 1, "Local.Placement: no engine is given for algo-2"),
+    ],
+)
+def test_engines_and_who_runs_where(local: str, line: int, said: str) -> None:
+    head = f"{TEXT}Local:\n"
+    with pytest.raises(RequestInvalidError, match="1 problem") as caught:
+        read(head + "".join(f"  {each}\n" for each in local.splitlines()))
+    (detail,) = caught.value.details
+    assert said in detail
+    assert detail.startswith(f"job.yaml:{head.count(chr(10)) + 1 + line} ")
+
+
+def test_a_placement_is_compared_with_hosts_that_are_known() -> None:
+    placed = "Local: {Engines: [a, b], Placement: {algo-1: b, algo-2: a}}"
+    assert read(TEXT + placed).local.Placement == {"algo-1": "b", "algo-2": "a"}
+    with pytest.raises(RequestInvalidError, match="1 problem"):
+        read(TEXT.replace("InstanceCount: 2", "InstanceCount: some") + placed)
+    assert read(TEXT.replace("InstanceCount: 2", "InstanceCount: 100000") + placed).local.Placement  # refused later
+
+
+def test_many_hosts_without_an_engine_are_counted() -> None:
+    with pytest.raises(RequestInvalidError) as caught:
+        read(TEXT.replace("InstanceCount: 2", "InstanceCount: 9") + "Local: {Engines: [a], Placement: {algo-2: a}}")
+    assert "no engine is given for algo-1 and 7 more" in caught.value.details[0]
 
 
 def test_an_empty_document_asks_for_what_every_job_needs() -> None:
