@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 _PLACES = {
     "pull": ("Local", "Pull"),
     "keep": ("Local", "Keep"),
+    "engines": ("Local", "Engines"),
     "output": ("Local", "Output"),
 }
 _KEYWORDS = "keyword arguments"
@@ -35,8 +36,8 @@ def apply_local_overrides(document: "Document", given: Overrides) -> str | None:
         if option == "name":
             name = str(value)
         elif option in _PLACES:
-            path = os.path.abspath(str(value)) if option == "output" else value
-            document.set(_PLACES[option], path)
+            setting = list(value) if isinstance(value, tuple) else value
+            document.set(_PLACES[option], os.path.abspath(str(value)) if option == "output" else setting)
         elif option == "allow_cpu":
             document.set(("Local", "AllowCpu"), True)
         elif option == "gpus":

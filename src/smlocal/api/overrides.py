@@ -1,7 +1,7 @@
 """Overrides of a job file, or a job without one: from the flags of a command or the keywords of a call."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ class Overrides(TypedDict, total=False):
     pull: Literal["missing", "always", "never"] | None
     keep: Literal["failed", "all", "none"] | None
     """Which ended jobs keep their containers and folders."""
+    engines: Sequence[str] | None
+    """Addresses or Docker contexts; they replace those of the file."""
 
 
 _PLACES: Mapping[str, tuple[str, ...]] = {
@@ -60,6 +62,7 @@ _PLACES: Mapping[str, tuple[str, ...]] = {
     "staging": ("Local", "Staging"),
     "pull": ("Local", "Pull"),
     "keep": ("Local", "Keep"),
+    "engines": ("Local", "Engines"),
 }
 _SWITCHES: Mapping[str, tuple[str, ...]] = {
     "allow_cpu": ("Local", "AllowCpu"),
@@ -82,7 +85,7 @@ def apply_overrides(document: "Document", given: Overrides) -> None:
     for option, place in _PLACES.items():
         value = given.get(option)
         if value is not None:
-            document.set(place, value)
+            document.set(place, list(value) if isinstance(value, tuple) else value)
     for option, place in _SWITCHES.items():
         if given.get(option):
             document.set(place, not option.startswith("no_"))

@@ -79,6 +79,13 @@ _OVERRIDES = {
     "publish": click.option(
         "--publish", is_flag=True, help="Upload artifacts and mirror checkpoints to their s3:// locations."
     ),
+    "engines": click.option(
+        "--engine",
+        "engines",
+        multiple=True,
+        metavar="ENGINE",
+        help="Engine for the hosts: an address or a Docker context; repeatable.",
+    ),
     "gpus": click.option(
         "--gpus", metavar="GPUS", help="GPUs of each host: auto, all, none, a number, or ids such as device=0,2."
     ),
@@ -95,7 +102,9 @@ _OVERRIDES = {
     "strict": click.option("--strict", is_flag=True, help="Accept only what the service accepts."),
 }
 """By the names of their parameters."""
-OF_THIS_MACHINE = frozenset({"output", "credentials", "staging", "publish", "gpus", "allow_cpu", "no_rules", "strict"})
+OF_THIS_MACHINE = frozenset(
+    {"output", "credentials", "staging", "publish", "engines", "gpus", "allow_cpu", "no_rules", "strict"}
+)
 """Those that say how a job runs here, and nothing about the request."""
 
 
@@ -190,6 +199,7 @@ def _overrides(given: dict[str, Any]) -> "Overrides":
         overrides["environment"] = dict(variables(given["env_files"], given["environment"]))
     else:
         overrides["environment"] = {}
+    overrides["engines"] = given.get("engines") or None
     overrides["hyperparameters"] = _pairs(given["hyperparameters"], "--hyperparameter")
     overrides["sources"] = _pairs(given["sources"], "--source", "PREFIX=DIR")
     overrides["channels"] = _pairs(given["channels"], "--channel", "NAME=PATH")

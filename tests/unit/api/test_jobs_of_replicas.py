@@ -56,6 +56,12 @@ def test_a_capital_letter_alone_is_a_misspelling() -> None:
     assert [line.rpartition(": ")[2] for line in details] == ["did you mean scheduling?", "did you mean Local?"]
 
 
+def test_engines_are_taken() -> None:
+    with pytest.raises(RequestInvalidError) as caught:
+        _read({**_CUSTOM_JOB}, Overrides(engines=("far", "near", "far")))
+    assert "Local.Engines.3.member: 'far' is in the list twice" in caught.value.details[0]
+
+
 @pytest.mark.parametrize(
     ("data", "given", "remedies"),
     [

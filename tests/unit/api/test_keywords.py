@@ -57,6 +57,8 @@ def test_a_keyword_like_no_other_has_no_suggestion() -> None:
         ({"hyperparameters": {"a": [1]}}, "['a'] must be a string, a number or a boolean, and is of the type", "{"),
         ({"publish": "no"}, "publish must be a boolean, and is of the type str", "publish=True"),
         ({"allow_cpu": 1}, "allow_cpu must be a boolean, and is of the type int", "allow_cpu=True"),
+        ({"engines": "far"}, "engines must be a list, and is of the type str", "engines=['ssh://HOST', 'default']"),
+        ({"engines": ["far", 1]}, "an item of engines must be a string, and is of the type int", "engines=["),
         ({"environment": {"A": 1}}, "environment['A'] must be a string, and is of the type int", "{"),
     ],
 )
@@ -83,6 +85,7 @@ def test_what_is_accepted() -> None:
             "channels": {"a": "data", "b": Path("data")},
             "hyperparameters": {"a": "1", "b": 1, "c": 0.5, "d": True, "e": float(Fraction(1, 2))},
             "environment": {},
+            "engines": ("far", "near"),
             "output": Path("out"),
             "code": None,
         },

@@ -16,6 +16,10 @@ FLAGS = {
     ("--source", "s3://b="): ("s3://b is ''", "request-invalid", 2),
     ("--source", "s3://=data"): ("'s3://' is neither an s3:// prefix", "request-invalid", 2),
     ("-o", "/proc/x"): ("/proc is on a kernel file system (proc)", "output-unusable", 2),
+    ("--engine", ""): ("member 1 is ''", "request-invalid", 2),
+    ("--engine", " "): ("Local.Engines.1.member: is empty", "request-invalid", 2),
+    ("--engine", "a", "--engine", "a"): ("Local.Engines.2.member: 'a' is in the list twice", "request-invalid", 2),
+    ("--engine", "npipe://a"): ("'npipe://a' is a Windows pipe: smlocal supports unix://", "request-invalid", 2),
     ("-e", "SMLOCAL_NOT_SET"): ("SMLOCAL_NOT_SET is not set here", "variable-unset", 2),
     ("-e", "=1"): ("--env without a name", "usage", 2),
     ("--env-file", "none"): ("'none' cannot be read", "env-file", 2),
@@ -37,6 +41,21 @@ def test_a_flag_that_is_refused(flag: tuple[str, str], capsys: pytest.CaptureFix
     said = capsys.readouterr().err
     assert words in said
     assert f"[{error}]" in said
+
+
+def test_engines_of_flags_replace_those_of_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "job.yaml").write_text(
+        "AlgorithmSpecification: {TrainingImage: image, TrainingInputMode: File}\n"
+        "OutputDataConfig: {S3OutputPath: out}\n"
+        "ResourceConfig: {InstanceType: ml.m5.large, InstanceCount: 1}\n"
+        "StoppingCondition: {MaxRuntimeInSeconds: 60}\n"
+        "Local:\n"
+        "  Engines: [first, second]\n"
+        "  Placement: {algo-1: second}\n"
+    )
+    assert run_command_line(["plan", "job.yaml", "--engine", "third"]) == 2
+    said = capsys.readouterr().err
+    assert "job.yaml:7   Local.Placement.algo-1: 'second' is not in Local.Engines; it has third" in said
 
 
 def test_a_blank_output_beside_a_file_that_names_s3(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
