@@ -71,6 +71,7 @@ NOT_OF_AN_ENGINE = (
     "podman/",
     "s3/",
     "sources/",
+    "swarm/",
     "test_docs.py",
     "test_image_script.py",
     "test_packaging.py",

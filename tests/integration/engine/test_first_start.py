@@ -2,7 +2,8 @@
 
 import json
 
-from tests.integration.conftest import OwnEngine, gateway
+from tests.integration.conftest import gateway
+from tests.integration.own_engine import OwnEngine
 
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import Endpoint

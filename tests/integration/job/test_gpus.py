@@ -9,14 +9,13 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.integration.conftest import OwnEngine
+from tests.integration.own_engine import OwnEngine
 
 pytestmark = pytest.mark.skipif(
     os.geteuid() != 0 or not shutil.which("dockerd") or not shutil.which("unshare"),
@@ -79,7 +78,7 @@ def machine(image: Callable[[str], str], tmp_path_factory: pytest.TempPathFactor
         (folder / name).write_text(text)
         (folder / name).chmod(0o755)
     path = f"{folder}{os.pathsep}{os.environ['PATH']}"
-    engine = OwnEngine(folder=Path(tempfile.mkdtemp(prefix="smlocal-engine-")), environment={"PATH": path})
+    engine = OwnEngine(environment={"PATH": path})
     try:
         engine.start()
         engine.load(image("sh"))
