@@ -52,10 +52,10 @@ class OwnEngine:
         # As on a real machine, containerd is a service beside dockerd and outlives it.
         address = self.folder / "containerd.sock"
         if self.containerd is None:
-            apart = ("unshare", "--mount", "--propagation", "slave")
+            apart = ("unshare", "--mount", "--propagation", "slave", "sh", "-c", _HIDE, "sh")
             self.containerd = self._launch(
                 *(self._in_network() if self.namespace else ()),
-                *((*apart, "sh", "-c", _HIDE, "sh", *self.hidden, "--") if self.hidden else ()),
+                *((*apart, *map(str, self.hidden), "--") if self.hidden else ()),
                 *("containerd", "--address", address, "--root", self.folder / "containerd"),
                 *("--state", self.folder / "state"),
             )
