@@ -232,23 +232,31 @@ class Client:
     def _no_answer(self, reason: str) -> EngineLostError | EngineUnreachableError:
         if self._greeting:
             return EngineLostError(f"the Docker engine at {self.endpoint.address} stopped answering ({reason})")
-        if self.endpoint.command:
-            from shlex import join
-
-            return EngineUnreachableError(
-                f"no Docker engine answers at {self.endpoint.address}",
-                details=(reason,),
-                remedy=(f"Does this work?  {join(self.endpoint.command)}     It must not ask for a password.",),
-            )
         return EngineUnreachableError(
-            f"no Docker engine answers at {self.endpoint.address}",
+            f"no Docker engine answers at {self.endpoint.address}{self._context()}",
             details=(reason,),
-            remedy=(
-                "Is it running?  sudo systemctl start docker",
-                "Another engine?  docker context ls, or set DOCKER_HOST",
-                "smlocal doctor checks everything this machine needs.",
-            ),
+            remedy=tuple(self._remedy()),
         )
+
+    def _context(self) -> str:
+        name = self.endpoint.name
+        return f', the address of the Docker context "{name}"' if name not in {"", self.endpoint.address} else ""
+
+    def _remedy(self) -> Iterator[str]:
+        from shlex import join
+
+        name, command = self.endpoint.name, self.endpoint.command
+        if command:
+            yield f"Does this work?  {join(command)}     It must not ask for a password."
+        elif name:
+            docker = ("docker", "--host" if "://" in name else "--context", name, "version")
+            yield f"Does this work?  {join(docker)}"
+        if name:
+            yield "To run the job without this engine, leave it out of Local.Engines, or of --engine."
+        elif not command:
+            yield "Is it running?  sudo systemctl start docker"
+            yield "Another engine?  docker context ls, or set DOCKER_HOST"
+            yield "smlocal doctor checks everything this machine needs."
 
 
 def _message(body: bytes, status: int) -> str:

@@ -2,6 +2,7 @@
 
 import os
 import socket
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from smlocal.engine.docker_config import contexts_at, docker_config
@@ -32,6 +33,8 @@ class Endpoint:
     tls: "SSLContext | None" = None
     command: tuple[str, ...] = ()
     """The command that connects through ssh."""
+    name: str = ""
+    """The address or the Docker context by which it was named; empty for the engine that the docker command uses."""
 
     @property
     def local(self) -> bool:
@@ -87,8 +90,12 @@ def find_endpoint() -> Endpoint:
 def endpoint_named(name: str) -> Endpoint:
     """The engine at an address, which has `://`, or of a Docker context. `default` is what the docker command means."""
     if "://" in name:
-        return _with_environment_tls(name)
-    return find_endpoint() if name == DEFAULT_CONTEXT and _host_of_environment() else _endpoint_of_context(name)
+        found = _with_environment_tls(name)
+    elif name == DEFAULT_CONTEXT and _host_of_environment():
+        found = find_endpoint()
+    else:
+        found = _endpoint_of_context(name)
+    return replace(found, name=name)
 
 
 def endpoint_at(address: str) -> Endpoint:
@@ -171,6 +178,6 @@ def _network(address: str, authority: str, tls: "SSLContext | None") -> Endpoint
         raise EngineUnreachableError(
             f"{address} is not a valid engine address",
             details=(str(error),),
-            remedy=("Write DOCKER_HOST as unix:///path or tcp://host:port.",),
+            remedy=("Write it as unix:///path or tcp://host:port.",),
         ) from error
     return Endpoint(address=address, host=parts.hostname or "localhost", port=port, tls=tls)
