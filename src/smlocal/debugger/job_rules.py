@@ -12,6 +12,7 @@ from typing import Any
 from smlocal.debugger.action_endpoint import ActionEndpoint, acts, endpoint_folder
 from smlocal.debugger.rule_container import MEMORY, result_folder, rule_container
 from smlocal.debugger.rule_result import RuleResult, read_result
+from smlocal.engine.create_instead import create_instead
 from smlocal.engine.interface import RULE_LABEL, RUN_LABEL, Engine, Resource, ResourceKind
 from smlocal.errors import EngineError, EngineLostError, HomeUnusableError, MachineNotReadyError, StagingError
 from smlocal.planning.model import JobPlan
@@ -170,7 +171,8 @@ class JobRules:
                 if self._over.is_set():
                     return  # whoever has set it tells what became of the rule
                 os.makedirs(self.tensors, exist_ok=True)
-                rule.container = self.engine.create(rule_container(self.plan, rule.number, here, self.tensors))
+                spec = rule_container(self.plan, rule.number, here, self.tensors)
+                rule.container = create_instead(self.engine, spec)
                 self.engine.start(rule.container)
             except _FAILURES as failure:
                 error = f"the rule could not be started: {_sentence(failure)}"

@@ -45,7 +45,7 @@ from smlocal.engine.network_documents import (
 from smlocal.engine.output import AttachedOutput
 from smlocal.engine.socket_owner import is_owned_by_root, is_rootless_podman
 from smlocal.engine.timeouts import Call
-from smlocal.errors import EngineError, EngineLostError, SubnetInUseError
+from smlocal.errors import EngineError, EngineLostError, EngineNameInUseError, SubnetInUseError
 from smlocal.planning.facts import EngineFacts, ImageFacts
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ class DockerEngine:
     def create_network(
         self, name: str, labels: Mapping[str, str], *, subnet: str, gateway: str, isolated: bool = False
     ) -> None:
-        """Make a bridge network; an existing name is an error."""
+        """Make a bridge network. Docker notices a name in use only when that network is complete."""
         document = network_document(
             name, labels, subnet=subnet, gateway=gateway, isolated=isolated, product=self.client.product
         )
@@ -209,6 +209,8 @@ class DockerEngine:
         except EngineError as error:
             if error.status and is_subnet_in_use(error.sentence):
                 raise SubnetInUseError(error.sentence, status=error.status) from error
+            if error.status == _CONFLICT:
+                raise EngineNameInUseError(error.sentence, status=error.status) from error
             raise
 
     @_checked_answer
@@ -220,7 +222,12 @@ class DockerEngine:
     def create(self, spec: ContainerSpec) -> str:
         """Make a container. The source of a bind mount must exist."""
         document = container_document(spec, self.client.product)
-        answer = self.client.post("/containers/create", document, parameters={"name": spec.name})
+        try:
+            answer = self.client.post("/containers/create", document, parameters={"name": spec.name})
+        except EngineError as error:
+            if error.status == _CONFLICT:
+                raise EngineNameInUseError(error.sentence, status=error.status) from error
+            raise
         return str(answer["Id"])
 
     def attach(self, container: str) -> AttachedOutput:

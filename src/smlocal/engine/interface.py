@@ -236,6 +236,8 @@ class Engine(Protocol):
     ) -> None:
         """Make a bridge network; raises `SubnetInUseError` if another network has some of its addresses.
 
+        `EngineNameInUseError`: another network has its name. While that one is being made, Docker makes both.
+
         From an isolated network nothing else can be reached, not even the engine's machine.
         """
 
@@ -244,7 +246,7 @@ class Engine(Protocol):
         ...
 
     def create(self, spec: ContainerSpec) -> str:
-        """Make a container and return its id."""
+        """Make a container and return its id; `EngineNameInUseError` if one has its name, or is being made with it."""
 
     def attach(self, container: str) -> Output:
         """Read the output of a container. Attach before `start`, so that nothing is lost."""

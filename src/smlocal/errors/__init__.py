@@ -514,6 +514,12 @@ class SubnetInUseError(EngineError):
     id = "subnet-in-use"
 
 
+class EngineNameInUseError(EngineError):
+    """The engine has, or is about to have, a container or network of this name."""
+
+    id = "engine-name-in-use"
+
+
 class EngineAnswerError(EngineError):
     """The engine's answer is not valid: too long, not JSON, or a required member is missing."""
 

@@ -13,7 +13,7 @@ from threading import Event, Thread
 
 from smlocal.engine.interface import ContainerSpec, Engine, Output, Resource, ResourceKind, Written
 from smlocal.engine.timeouts import chosen_timeouts
-from smlocal.errors import EngineError, EngineLostError, MachineNotReadyError, SmlocalError
+from smlocal.errors import EngineError, EngineLostError, EngineNameInUseError, MachineNotReadyError, SmlocalError
 from smlocal.job.container_events import ContainerEvent, ContainerExited, ContainerLost, ThreadDied
 from smlocal.job.logs.log_file import LogFile, rewrite_log
 from smlocal.quick_dataclass import dataclass
@@ -58,8 +58,13 @@ class ContainerRun:
     """Set when nobody waits for the container's end any more."""
 
     def create(self, spec: ContainerSpec) -> None:
-        """Create the container."""
-        self.id = self.engine.create(spec)
+        """Create the container. Its name belongs to it: one that an earlier supervisor has left is removed."""
+        try:
+            self.id = self.engine.create(spec)
+        except EngineNameInUseError:
+            from smlocal.engine.create_instead import create_instead  # only if a supervisor was killed
+
+            self.id = create_instead(self.engine, spec)
 
     def start(self) -> None:
         """Attach to the container, start it and watch it; `EngineError` with the runtime's message if it cannot start.

@@ -1,4 +1,4 @@
-"""Changes of a plan after it was made: another subnet."""
+"""Changes of a plan after it was made: another network."""
 
 from dataclasses import replace
 
@@ -6,14 +6,12 @@ from smlocal.planning.model import JobPlan
 from smlocal.planning.network import plan_network
 
 
-def on_subnet(plan: JobPlan, subnet: str) -> JobPlan:
-    """The plan with addresses of this subnet, if another job has taken the first one."""
+def on_network(plan: JobPlan, name: str, subnet: str) -> JobPlan:
+    """The plan with a network of this name and addresses of this subnet, if the first one cannot be made."""
     old = plan.network
     if old is None:
         return plan
-    new = plan_network(
-        old.name, subnet, list(old.addresses), within=old.within, isolated=old.isolated, manager=old.manager
-    )
+    new = plan_network(name, subnet, list(old.addresses), within=old.within, isolated=old.isolated, manager=old.manager)
     hosts = []
     for host in plan.hosts:
         # Local.Endpoints on this machine have the address of the gateway.

@@ -161,6 +161,16 @@ def test_a_container_is_replaced_by_a_fresh_one_in_the_same_place(
     assert len(engine.owned(job)) == 2  # it, and its network
 
 
+def test_its_name_is_taken_from_a_container_that_was_left(
+    watched: Callable[..., Watched], engine: DockerEngine, spec: Spec, job: str
+) -> None:
+    left = engine.create(spec(name=f"{job}-named", labels={JOB_LABEL: job, "left": ""}))
+    here = watched("exit 3", name=f"{job}-named")
+    here.run.start()
+    assert here.run.wait(30) == ContainerExited(container="rule-1", exit_code=3, oom_killed=False)
+    assert left not in {each.id for each in engine.owned(job)}
+
+
 def test_a_run_is_taken_over(watched: Callable[..., Watched], engine: DockerEngine, tmp_path: Path) -> None:
     first = watched("echo one; sleep 1; echo two; exit 6")
     first.run.start()

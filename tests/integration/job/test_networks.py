@@ -17,7 +17,7 @@ from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, Resource, ResourceKin
 from smlocal.errors import EngineError, SubnetInUseError
 from smlocal.job.prepare.job_network import FOLDER_LABEL, make_network, remove_leftover_networks
 from smlocal.planning.model import JobPlan
-from smlocal.planning.plan_changes import on_subnet
+from smlocal.planning.plan_changes import on_network
 from smlocal.platforms.sagemaker.prepare.job_preparation import plan_job
 from smlocal.store.lease import Lease
 
@@ -107,22 +107,38 @@ def planned(job_file: Callable[..., Path], tmp_path: Path) -> Callable[..., JobP
 
 def test_a_subnet_that_is_taken_meanwhile(take: Callable[..., str], planned: Callable[..., JobPlan]) -> None:
     engine: DockerEngine = connect()
-    plan = on_subnet(planned("198.18.0.0/15"), taken := unused_subnet("198.51.100.0/24"))
+    plan = on_network(planned("198.18.0.0/15"), "networks-moves", taken := unused_subnet("198.51.100.0/24"))
     take(taken)
     made = make_network(engines_named(()), plan)
     try:
         assert made.network is not None
         assert made.network.subnet != taken
+        # With the first name there would be two of it, if the subnet is that of a network that is not complete.
+        assert made.network.name == "networks-moves-2"
         there = {each.name: each.subnets for each in engine.networks()}
         assert there[made.network.name] == (made.network.subnet,)
     finally:
         for each in engine.owned(plan.name):
             engine.remove(each)
-    plan = on_subnet(planned("198.18.0.0/15"), taken)
     with pytest.raises(SubnetInUseError):
         engine.create_network("networks-never", {}, subnet=taken, gateway=_first(taken))
-    assert plan.network is not None
-    assert plan.network.subnet == taken
+
+
+def test_a_network_that_a_killed_supervisor_has_asked_for(planned: Callable[..., JobPlan]) -> None:
+    engine: DockerEngine = connect()
+    plan = planned("198.18.0.0/15")
+    first = make_network(engines_named(()), plan)
+    try:
+        second = make_network(engines_named(()), plan)
+        assert first.network is not None
+        assert second.network is not None
+        there = {each.name: each.subnets for each in engine.networks()}
+        assert there[first.network.name] == (first.network.subnet,)
+        assert there[second.network.name] == (second.network.subnet,)
+        assert first.network.name != second.network.name
+    finally:
+        for each in engine.owned(plan.name):
+            engine.remove(each)
 
 
 @pytest.mark.long

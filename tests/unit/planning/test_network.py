@@ -8,7 +8,7 @@ import pytest
 
 from smlocal.planning.model import JobPlan
 from smlocal.planning.network import candidates, overlaps, plan_network
-from smlocal.planning.plan_changes import on_subnet
+from smlocal.planning.plan_changes import on_network
 
 Planner = Callable[..., JobPlan]
 
@@ -47,18 +47,19 @@ def test_every_host_has_an_address_of_its_own() -> None:
     assert len(set(network.addresses.values()) | ends) == 1003
 
 
-def test_a_job_moves_to_another_subnet_as_a_whole(plan: Planner) -> None:
+def test_a_job_moves_to_another_network_as_a_whole(plan: Planner) -> None:
     changes = {
         "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 2},
         "Environment": {"PEER": "198.18.7.1"},
     }
-    made = on_subnet(plan(changes, {"Endpoints": {"s3": "http://localhost:9000"}}), "10.0.0.0/24")
+    made = on_network(plan(changes, {"Endpoints": {"s3": "http://localhost:9000"}}), "other", "10.0.0.0/24")
     assert made.network is not None
+    assert made.network.name == "other"
     assert dict(made.network.addresses) == {"algo-1": "10.0.0.2", "algo-2": "10.0.0.3"}
     for host in made.hosts:
         assert host.environment["AWS_ENDPOINT_URL_S3"] == "http://10.0.0.1:9000"
         assert host.environment["PEER"] == "198.18.7.1"
-    assert on_subnet(plan(), "10.0.0.0/24") == plan()
+    assert on_network(plan(), "other", "10.0.0.0/24") == plan()
 
 
 def test_overlaps() -> None:

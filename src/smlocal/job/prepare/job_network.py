@@ -8,12 +8,12 @@ from itertools import islice
 
 from smlocal.engine.engines import Engines
 from smlocal.engine.interface import RUN_LABEL, Engine, Network, Resource, ResourceKind
-from smlocal.errors import EngineError, NetworkRangeError, SubnetInUseError
+from smlocal.errors import EngineError, EngineNameInUseError, NetworkRangeError, SubnetInUseError
 from smlocal.job.labels import labels
 from smlocal.job.prepare.route_table import routed_subnets
 from smlocal.planning.model import JobPlan
 from smlocal.planning.network import candidates, overlaps
-from smlocal.planning.plan_changes import on_subnet
+from smlocal.planning.plan_changes import on_network
 from smlocal.store.lease import supervised
 
 FOLDER_LABEL = "smlocal.folder"
@@ -83,11 +83,15 @@ def _may_be_supervised(folder: str) -> bool:
 
 
 def make_network(engines: Engines, plan: JobPlan) -> JobPlan:
-    """Create the job's network. If its subnet was taken in the meantime, the returned plan has another one."""
+    """Create the job's network. If its subnet was taken in the meantime, the returned plan has another one.
+
+    That network has another name too. The subnet may be that of a network which a killed supervisor of this job has
+    asked for: Docker would make both, and then not start containers, because the name is ambiguous.
+    """
     network = plan.network
     if network is None:
         return plan
-    engine = engines.at(network.manager)
+    engine, name = engines.at(network.manager), network.name
     network_labels = {**labels(plan), FOLDER_LABEL: plan.job_directory}
     for attempt in range(_TRIES):
         try:
@@ -98,12 +102,12 @@ def make_network(engines: Engines, plan: JobPlan) -> JobPlan:
                 gateway=network.gateway,
                 isolated=network.isolated,
             )
-        except SubnetInUseError:
+        except (SubnetInUseError, EngineNameInUseError):
             if attempt == _TRIES - 1:
                 raise
         else:
             return plan
-        plan = on_subnet(plan, _another_subnet(engines, plan, attempt))
+        plan = on_network(plan, f"{name}-{attempt + 2}", _another_subnet(engines, plan, attempt))
         network = plan.network or network
     return plan
 
