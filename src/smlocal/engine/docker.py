@@ -43,7 +43,7 @@ from smlocal.engine.network_documents import (
     network_document,
 )
 from smlocal.engine.output import AttachedOutput
-from smlocal.engine.socket_owner import is_owned_by_root, is_rootless_podman
+from smlocal.engine.socket_owner import has_our_mounts, is_owned_by_root, is_rootless_podman, socket_identity
 from smlocal.engine.timeouts import Call
 from smlocal.errors import EngineError, EngineLostError, EngineNameInUseError, SubnetInUseError
 from smlocal.planning.facts import EngineFacts, ImageFacts
@@ -125,6 +125,8 @@ class DockerEngine:
         the user's own Podman `/_ping` is enough, and the storage driver stays empty. Other engines (remote, rootless
         Docker, in a virtual machine) are asked for everything.
         """
+        # Before the first request: what is found out about an engine that starts again now must not count for later.
+        identity = socket_identity(self._endpoint) if self._endpoint.local else ""
         greeting = self.client.greet()
         product, _, version = greeting.get("server", "").partition(" ")[0].partition("/")
         rootless = product == "Libpod" and is_rootless_podman(self._endpoint)
@@ -140,9 +142,16 @@ class DockerEngine:
                 storage_driver="",
                 rootless=rootless,
                 product=self.client.product,
+                identity=identity,
             )
         answer = self.client.read("/version")
         details = self.client.read("/info")
+        here = os.uname()
+        if not self._endpoint.local and (details.get("Name"), details.get("KernelVersion")) == (
+            here.nodename,
+            here.release,
+        ):
+            identity = f"{self._endpoint.address} {details.get('ID') or ''}"
         return EngineFacts(
             address=self._endpoint.address,
             local=self._endpoint.local,
@@ -156,8 +165,13 @@ class DockerEngine:
             product=self.client.product,
             rootless=is_rootless(details),
             # A kernel other than ours means a virtual machine.
-            desktop=self._endpoint.local and details.get("KernelVersion") != os.uname().release,
+            desktop=self._endpoint.local and details.get("KernelVersion") != here.release,
+            identity=identity,
         )
+
+    def has_our_mounts(self) -> bool:
+        """Look at the process that listens at the socket."""
+        return has_our_mounts(self._endpoint)
 
     @_checked_answer
     def image(self, name: str) -> ImageFacts | None:

@@ -209,6 +209,10 @@ class Engine(Protocol):
     def facts(self) -> EngineFacts:
         """What kind of engine this is. This is the first call, so it reports if no engine answers."""
 
+    def has_our_mounts(self) -> bool:
+        """True if every path of this machine is the same for the engine, as far as that can be seen from outside."""
+        ...
+
     def image(self, name: str) -> ImageFacts | None:
         """The image's configuration; None if the engine does not have the image."""
 

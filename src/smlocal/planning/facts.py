@@ -33,6 +33,21 @@ class EngineFacts:
     memory_mib: int = 0
     desktop: bool = False
     """True if it is local, and its containers run in a virtual machine."""
+    identity: str = ""
+    """Tells this engine from others, and, at a socket, from itself after a restart; empty for one on another machine,
+    which is never asked to mount a folder of this one."""
+    same_mounts: bool = True
+    """True if every path of this machine is the same for it. If it shares folders and this is False, only some are."""
+    slowness: float | None = None
+    """How many times as long small files take through a mount as in the container's own file system; None if it was
+    not measured."""
+    untried: str | None = None
+    """Why it was not tried whether it shares folders, if there is a reason to doubt what is assumed."""
+
+    @property
+    def elsewhere(self) -> bool:
+        """True if it is on another machine."""
+        return not self.local and not self.identity
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -12,6 +12,7 @@ from smlocal.job.prepare.image_pull import check_architecture, pull_image
 from smlocal.job.prepare.machine_size import machine_facts
 from smlocal.job.prepare.network_choice import choose_network
 from smlocal.job.prepare.output_folders import DEFAULT_OUTPUT, folder_at
+from smlocal.job.prepare.shared_folders import with_folder_facts, with_known_folders
 from smlocal.job.prepared import Prepared
 from smlocal.job.reporter import Reporter
 from smlocal.jobfile.document import Document
@@ -56,6 +57,7 @@ def prepare(
             raise ImagePullError(refused)
         check_architecture(image, found, facts)
         images[image] = found
+    facts = with_folder_facts(facts, engine, images[planned[0].image], home)
     _try_accelerators(job, planned, gpus, engine)
     plan = _plan(
         job,
@@ -94,7 +96,7 @@ def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines:
     return _plan(
         job,
         planned,
-        engine.facts(),
+        with_known_folders(engine.facts(), home),
         engine,
         images=images,
         buckets=_buckets(job, old.name),
@@ -112,6 +114,7 @@ def plan_job(job: JobFile, *, name: str, home: str, engines: Engines) -> JobPlan
     images = {each.image: engine.image(each.image) for each in planned}
     for image, found in images.items():
         check_architecture(image, found, facts)
+    facts = with_folder_facts(facts, engine, images[planned[0].image], home)
     gpus = _gpu_facts(job, planned, engine, facts, required=False)
     buckets = _buckets(job, name, make=False)
     return _plan(job, planned, facts, engine, images=images, buckets=buckets, name=name, home=home, gpus=gpus)

@@ -29,10 +29,30 @@ def _ulimits(plan: JobPlan, job: JobFile) -> str | None:
 def _remote(plan: JobPlan, job: JobFile) -> str | None:
     if plan.engine.shares_folders:
         return None
-    why = "does not see the folders of this machine" if plan.engine.local else "is on another machine"
+    why = "is on another machine" if plan.engine.elsewhere else "does not see the folders of this machine"
     return (
         f"the engine at {plan.engine.address} {why}: data is uploaded to its volumes, and results are "
         "downloaded when the containers have ended, not while they run"
+    )
+
+
+def _untried(plan: JobPlan, job: JobFile) -> str | None:
+    if plan.engine.untried is None:
+        return None
+    assumed = "does" if plan.engine.shares_folders else "does not"
+    return (
+        f"whether the engine at {plan.engine.address} sees the folders of this machine was not tried "
+        f"({plan.engine.untried}); smlocal assumes that it {assumed}"
+    )
+
+
+def _slow(plan: JobPlan, job: JobFile) -> str | None:
+    times = plan.engine.slowness
+    if times is None or times < SLOW:
+        return None
+    return (
+        f"containers read small files of this machine {times:.0f} times as slowly as files of their own: "
+        "copy data with many small files to the container's /tmp first, or put them into one archive"
     )
 
 
@@ -46,7 +66,7 @@ def _endpoints(plan: JobPlan, job: JobFile) -> str | None:
     here = [url for url in job.local.Endpoints.values() if local_port(url) is not None]
     if not here:
         return None
-    where = "in a network of its own" if plan.engine.local else "on another machine"
+    where = "on another machine" if plan.engine.elsewhere else "in a network of its own"
     return f"{', '.join(here)} is not this machine in the containers: the engine is {where}"
 
 
@@ -56,11 +76,17 @@ def _isolation(plan: JobPlan, job: JobFile) -> str | None:
     return "isolation is incomplete on Podman: containers can reach what listens on this machine's addresses"
 
 
+SLOW = 3.0
+"""Faster mounts are not worth a note."""
+
+
 ENGINE_RULES = (
     NoteRule(id="engine-isolation", says=_isolation, warning=True),
     NoteRule(id="engine-endpoints", says=_endpoints, warning=True),
     NoteRule(id="engine-ulimits", says=_ulimits, warning=True),
     NoteRule(id="engine-remote", says=_remote),
+    NoteRule(id="engine-untried", says=_untried),
+    NoteRule(id="folders-slow", says=_slow),
     NoteRule(id="engine-podman", says=_podman),
     NoteRule(id="engine-rootless", says=_rootless),
 )

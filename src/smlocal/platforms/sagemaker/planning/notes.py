@@ -175,7 +175,7 @@ def _rules(plan: JobPlan, job: JobFile) -> str | None:
     said = []
     debugger, profiler = job.request.DebugRuleConfigurations, job.request.ProfilerRuleConfigurations
     if debugger and not plan.rules:
-        why = "Local.Rules is false" if not job.local.Rules else "the engine is on another machine"
+        why = "the engine does not see the folders of this machine" if job.local.Rules else "Local.Rules is false"
         said.append(f"debugger rules are recorded, not evaluated: {why}")
     if any(rule.needs_evaluator for rule in plan.rules):
         said.append(

@@ -7,6 +7,13 @@ from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 from smlocal.platforms.sagemaker.prepare.inputs import Inputs
 
 
+def check_access(job: JobFile, engine: EngineFacts) -> None:
+    """Refuse what needs an engine that sees this machine's folders, or runs on its kernel."""
+    check_file_systems(job, engine)
+    check_pipes(job, engine)
+    check_late_names(job, engine)
+
+
 def check_file_systems(job: JobFile, engine: EngineFacts) -> None:
     """Channels that are file systems need an engine that can mount local folders."""
     mounted = [
@@ -33,11 +40,17 @@ def check_late_names(job: JobFile, engine: EngineFacts) -> None:
 def check_pipes(job: JobFile, engine: EngineFacts) -> None:
     """A FIFO connects two processes of one kernel. The containers of some engines run on another one."""
     pipes = [c.ChannelName for c in job.request.InputDataConfig or () if effective_mode(c, job.request) == "Pipe"]
-    if not pipes or (engine.shares_folders and not engine.desktop):
+    if not pipes or (engine.shares_folders and engine.local and not engine.desktop):
         return
+    if engine.desktop:
+        why = "runs in a virtual machine"
+    elif engine.shares_folders:
+        why = "is at an address of the network, so that it may run on another kernel"
+    else:
+        why = "does not see the folders of this machine"
     raise PipeUnreachableError(
         f'channel "{pipes[0]}": a FIFO of this machine cannot reach containers of the engine at {engine.address}, '
-        f"which {'runs in a virtual machine' if engine.desktop else 'does not see the folders of this machine'}",
+        f"which {why}",
         remedy=["Use an engine of this machine, or File or FastFile mode: InputMode: FastFile."],
     )
 
@@ -52,6 +65,8 @@ def no_fuse(job: JobFile, inputs: Inputs, engine: EngineFacts) -> str | None:
         return "the engine runs in a virtual machine"
     if not engine.shares_folders:
         return "the engine does not see the folders of this machine"
+    if not engine.same_mounts:
+        return "the engine does not see what is mounted on this machine"
     from smlocal.channels.fastfile.availability import why_no_fuse
 
     return why_no_fuse()

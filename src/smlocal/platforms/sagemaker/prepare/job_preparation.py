@@ -12,6 +12,7 @@ from smlocal.job.prepare.image_pull import check_architecture, pull_image
 from smlocal.job.prepare.machine_size import machine_facts
 from smlocal.job.prepare.network_choice import choose_network
 from smlocal.job.prepare.output_folders import free_bytes
+from smlocal.job.prepare.shared_folders import with_folder_facts, with_known_folders
 from smlocal.job.prepared import Prepared, find_credentials
 from smlocal.job.reporter import Reporter
 from smlocal.jobfile.document import Document
@@ -22,7 +23,7 @@ from smlocal.platforms.sagemaker.jobfile.job_file import JobFile, read_job
 from smlocal.platforms.sagemaker.planning.build import build_plan
 from smlocal.platforms.sagemaker.planning.hosts import host_count
 from smlocal.platforms.sagemaker.prepare.accelerators import gpu_facts, neuron_count, try_accelerators
-from smlocal.platforms.sagemaker.prepare.engine_access import check_file_systems, check_late_names, check_pipes, no_fuse
+from smlocal.platforms.sagemaker.prepare.engine_access import check_access, no_fuse
 from smlocal.platforms.sagemaker.prepare.host_count import check_host_count
 from smlocal.platforms.sagemaker.prepare.job_image import image_name
 from smlocal.platforms.sagemaker.prepare.request_facts import RequestFacts, request_facts
@@ -47,10 +48,9 @@ def prepare(
     engine = engines.first
     check_host_count(job, most=job.local.MaxHosts)
     request = request_facts(job, strict=strict)
-    facts = engine.facts()
-    check_file_systems(job, facts)
-    check_pipes(job, facts)
-    check_late_names(job, facts)
+    asked = engine.facts()
+    facts = with_known_folders(asked, home)
+    check_access(job, facts)
     if request.publishes:
         from smlocal.job.finish.publish import check_publishing
 
@@ -59,6 +59,8 @@ def prepare(
     image_reference = image_name(job)
     image, refused = pull_image(engine, image_reference, job.local.Pull, reporter)
     check_architecture(image_reference, image, facts)
+    facts = with_folder_facts(asked, engine, image, home)
+    check_access(job, facts)
     if image is not None:
         try_accelerators(job, gpus, engine)
         if job.local.Ulimits:
@@ -115,7 +117,7 @@ def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines:
     image, machine = engine.image(old.image), old.machine
     if image is not None and old.image_facts is not None:
         image = replace(image, reserved_files=old.image_facts.reserved_files)
-    request, facts = request_facts(job, strict=False), engine.facts()
+    request, facts = request_facts(job, strict=False), with_known_folders(engine.facts(), home)
     plan = _plan(
         job,
         request,
@@ -139,6 +141,7 @@ def plan_job(job: JobFile, *, name: str, home: str, engines: Engines, strict: bo
     facts = engine.facts()
     image = engine.image(image_name(job))
     check_architecture(image_name(job), image, facts)
+    facts = with_folder_facts(facts, engine, image, home)
     if image is not None:
         image = with_reserved_files(image, engine, home)
     gpus, neuron = gpu_facts(job, engine, facts, required=False), neuron_count(job, facts, required=False)

@@ -4,14 +4,13 @@ Finding them needs a container that is never started, and a fifth of the time of
 """
 
 import io
-import time
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, ContainerSpec, Engine, Resource, ResourceKind
+from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError
+from smlocal.job.prepare.idle_container import idle_container
 from smlocal.planning.facts import ImageFacts
 from smlocal.platforms.sagemaker.contract import paths
 from smlocal.store.image_files import image_files, store_image_files
@@ -23,10 +22,7 @@ _ABSENT: Final = 404
 _MAX_FILES: Final = 4
 _MAX_BYTES: Final = 32 << 20
 """Of the archive of `/opt/ml`. Files behind a large one are not found."""
-_NO_PROGRAM: Final = "/smlocal-look-does-not-exist"
-_NAME: Final = "image-look"
-_LONGEST_SECONDS: Final = 600
-"""No look takes so long."""
+_LABEL: Final = "image-look"
 
 
 def with_reserved_files(image: ImageFacts, engine: Engine, home: str) -> ImageFacts:
@@ -44,36 +40,13 @@ def with_reserved_files(image: ImageFacts, engine: Engine, home: str) -> ImageFa
 
 
 def _find(image: str, engine: Engine) -> tuple[str, ...]:
-    _remove_old(engine)
-    container = engine.create(
-        ContainerSpec(
-            name="",
-            image=image,
-            labels={JOB_LABEL: _NAME, RUN_LABEL: str(int(time.time()))},
-            entrypoint=(_NO_PROGRAM,),
-            command=(),
-            environment={},
-            hostname="",
-        )
-    )
     try:
-        return reserved_files(engine.get_archive(container, paths.ROOT))
+        with idle_container(engine, image, label=_LABEL) as container:
+            return reserved_files(engine.get_archive(container, paths.ROOT))
     except EngineError as error:
         if error.status != _ABSENT:
             raise
         return ()
-    finally:
-        engine.remove(Resource(kind=ResourceKind.CONTAINER, id=container))
-
-
-def _remove_old(engine: Engine) -> None:
-    """Remove what processes have left that were killed while they looked."""
-    long_ago = time.time() - _LONGEST_SECONDS
-    for resource in engine.owned(_NAME):
-        began = resource.labels.get(RUN_LABEL, "0")
-        if not began.isdecimal() or int(began) < long_ago:
-            with suppress(EngineError):  # whoever looks next tries again
-                engine.remove(resource)
 
 
 def reserved_files(archive: Iterator[bytes]) -> tuple[str, ...]:
