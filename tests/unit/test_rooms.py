@@ -159,6 +159,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "readable",
         "contract",
         "platforms/sagemaker/contract",
+        "planning",
         "sources",
         "engine",
         "store",

@@ -91,9 +91,7 @@ class Machine:
     @cached_property
     def trial(self) -> Trial:
         """The result of creating and starting a container."""
-        return try_container(
-            self.engine, self.inspection, self.home, local=self.endpoint.local, rootless=self.details.rootless
-        )
+        return try_container(self.engine, self.inspection, self.home)
 
     @cached_property
     def aws_identity(self) -> "AwsIdentity":

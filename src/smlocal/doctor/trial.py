@@ -16,6 +16,7 @@ from smlocal.engine.docker import PROBE_PROGRAM, DockerEngine
 from smlocal.engine.inspection import Inspection
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, ContainerSpec, Mount
 from smlocal.errors import EngineError, MachineNotReadyError
+from smlocal.job.prepare.shared_folders import try_folders_again
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.home import prepare_home
 
@@ -34,10 +35,13 @@ class Trial:
     gpu_error: str | None = None
     shared_memory: int = 0
     """Bytes of /dev/shm."""
+    shares_folders: bool = True
+    slowness: float | None = None
+    """As in `EngineFacts`."""
 
 
-def try_container(engine: DockerEngine, inspection: Inspection, home: str, *, local: bool, rootless: bool) -> Trial:
-    """Takes half a second. An engine that is not `local` cannot mount our folders: it gets a plain volume."""
+def try_container(engine: DockerEngine, inspection: Inspection, home: str) -> Trial:
+    """Takes half a second. An engine that does not see our folders gets a plain volume."""
     run = os.urandom(4).hex()
     labels = {JOB_LABEL: NAME, RUN_LABEL: run}
     image = f"{NAME}-{run}"
@@ -46,8 +50,9 @@ def try_container(engine: DockerEngine, inspection: Inspection, home: str, *, lo
         inspection.make_empty_image(image, labels)
         with _cleaned_up(engine, inspection, image, run), _folder(home) as folder:
             name = f"{NAME}-{run}"
-            if local:
-                overlay_volume(folder, engine=engine, name=name, labels=labels, rootless=rootless)
+            facts = try_folders_again(engine.facts(), engine, image, home)
+            if facts.shares_folders:
+                overlay_volume(folder, engine=engine, name=name, labels=labels, rootless=facts.rootless)
             else:
                 engine.create_volume(name, labels, {})
             memory, overlay = _try_volume(engine, inspection, image, name, labels)
@@ -55,6 +60,8 @@ def try_container(engine: DockerEngine, inspection: Inspection, home: str, *, lo
                 overlay_error=overlay,
                 gpu_error=engine.probe(image, labels, devices=_every_gpu(engine)),
                 shared_memory=memory,
+                shares_folders=facts.shares_folders,
+                slowness=facts.slowness,
             )
     except EngineError as error:
         return Trial(container_error=error.sentence)

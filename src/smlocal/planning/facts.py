@@ -7,6 +7,8 @@ from typing import Literal
 from smlocal.contract.listing import Listing
 from smlocal.quick_dataclass import dataclass
 
+SLOW = 3.0
+"""An `EngineFacts.slowness` that is worth a word."""
 Product = Literal["docker", "podman"]
 """Which engine it is."""
 

@@ -1,5 +1,6 @@
 """The engine that everybody uses, behind an address of the network: for smlocal it is on another machine."""
 
+import os
 import re
 import socket
 import subprocess
@@ -14,6 +15,9 @@ import pytest
 from smlocal.engine.endpoint import Endpoint, find_endpoint
 
 _KEPT = 1 << 16
+_NAME = b'"Name":"%s"' % os.uname().nodename.encode()
+"""In an engine's answer about itself."""
+_OTHER_NAME = _NAME[:-2] + b'#"'
 _MOUNT = re.compile(rb'"Type": "(\w+)"')
 
 
@@ -44,17 +48,19 @@ class Relay:
 
     def _connected(self, near: socket.socket) -> None:
         with near, self.engine.connect() as far:
-            back = threading.Thread(target=_pass_on, args=(far, near), daemon=True)
+            back = threading.Thread(target=_pass_on, args=(far, near), kwargs={"renamed": True}, daemon=True)
             back.start()
             self.requests.append(_pass_on(near, far))
             back.join()
 
 
-def _pass_on(source: socket.socket, sink: socket.socket) -> bytes:
-    """Until there is no more; returns the beginning of it."""
+def _pass_on(source: socket.socket, sink: socket.socket, *, renamed: bool = False) -> bytes:
+    """Until there is no more; returns the beginning of it. `renamed`: the engine's machine has another name."""
     seen = bytearray()
     with suppress(OSError):
         while piece := source.recv(1 << 18):
+            if renamed:
+                piece = piece.replace(_NAME, _OTHER_NAME)
             sink.sendall(piece)
             seen += piece[: max(0, _KEPT - len(seen))]
     with suppress(OSError):

@@ -51,6 +51,7 @@ DETAILS = EngineDetails(
     system_time=time.time(),
 )
 TRIED = Trial(shared_memory=64 << 20, gpu_error='could not select device driver ""')
+UNSEEN = replace(TRIED, shares_folders=False)
 REFUSED = Trial(container_error="no space left on device")
 
 
@@ -91,7 +92,10 @@ ELSEWHERE = LeftOnEngine(run_id="cc", name="job-cc", engine="tcp://far:2375")
             "before each run",
         ),
         (overlay.judge(TRIED, home="/h", local=True, rootless=True), "warning", "folders cannot be renamed"),
-        (overlay.judge(TRIED, home="/h", local=False), "warning", "the engine is on another machine"),
+        (overlay.judge(UNSEEN, home="/h", local=False), "warning", "the engine is on another machine"),
+        (overlay.judge(UNSEEN, home="/h", local=True), "warning", "the engine does not see /h: channels are uploaded"),
+        (overlay.judge(replace(TRIED, slowness=11.6), home="/h", local=True), "warning", "12 times as slowly"),
+        (overlay.judge(replace(TRIED, slowness=1.2), home="/h", local=True), "ok", "copy-on-write"),
         (overlay.judge(REFUSED, home="/h", local=True), "unknown", "cannot start a container"),
         (cgroup.judge(DETAILS), "ok", "cgroup v2: memory and CPUs can be limited"),
         (cgroup.judge(replace(DETAILS, unlimited=("CPUs",))), "warning", "cgroup v2: CPUs cannot be limited"),

@@ -1,6 +1,7 @@
 """A socket's other end, as the kernel tells it."""
 
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -10,7 +11,7 @@ import pytest
 
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import Endpoint
-from smlocal.engine.socket_owner import is_owned_by_root, is_rootless_podman
+from smlocal.engine.socket_owner import has_our_mounts, is_owned_by_root, is_rootless_podman, socket_identity
 
 NOBODY = 65534
 _LISTEN = """
@@ -36,17 +37,17 @@ while True:
         elif asked:
             sys.exit("asked for more")
 """
-Listen = Callable[[str, int], Endpoint]
+Listen = Callable[..., Endpoint]
 
 
 @pytest.fixture
 def listen(tmp_path: Path) -> Iterator[Listen]:
     processes: list[subprocess.Popen[str]] = []
 
-    def start(name: str, user: int) -> Endpoint:
+    def start(name: str, user: int, *before: str) -> Endpoint:
         path = str(tmp_path / f"{len(processes)}.sock")
         process = subprocess.Popen(
-            [sys.executable, "-c", _LISTEN, path, name, str(user)],
+            [*before, sys.executable, "-c", _LISTEN, path, name, str(user)],
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -98,3 +99,26 @@ def test_where_nobody_listens(tmp_path: Path) -> None:
     ):
         assert not is_rootless_podman(endpoint)
         assert not is_owned_by_root(endpoint)
+        assert not has_our_mounts(endpoint)
+        assert socket_identity(endpoint) == ""
+
+
+def test_a_socket_that_is_made_again_is_another_one(listen: Listen) -> None:
+    endpoint = listen("podman", os.getuid())
+    first = socket_identity(endpoint)
+    assert first == socket_identity(endpoint)
+    Path(endpoint.path).rename(f"{endpoint.path}.old")
+    with socket.socket(socket.AF_UNIX) as second:
+        second.bind(endpoint.path)
+        assert socket_identity(endpoint) not in {"", first}
+
+
+def test_a_process_beside_this_one_has_its_mounts(listen: Listen) -> None:
+    assert has_our_mounts(listen("any", os.getuid()))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_a_process_in_a_mount_namespace_of_its_own(listen: Listen) -> None:
+    assert not has_our_mounts(listen("any", 0, "unshare", "--mount"))
+    # A user's own engine is in a copy of this namespace and sees what is mounted later.
+    assert has_our_mounts(listen("any", NOBODY, "unshare", "--mount", "--propagation", "slave"))

@@ -3,6 +3,10 @@
 from smlocal.doctor.finding import Finding, fine, unknown, warning
 from smlocal.doctor.machine import Machine
 from smlocal.doctor.trial import Trial
+from smlocal.planning.facts import SLOW
+
+_CHANGE = "An engine on this machine mounts them copy-on-write: docker context use default"
+_SHARE = "If it shares other folders, set SMLOCAL_HOME to one of them"
 
 
 def check(machine: Machine) -> Finding:
@@ -14,10 +18,16 @@ def judge(trial: Trial, *, home: str, local: bool, rootless: bool = False) -> Fi
     """Otherwise every channel is copied."""
     if trial.container_error is not None:
         return unknown("not checked: cannot start a container")
-    if not local:
+    if not trial.shares_folders:
+        if local:
+            why, remedy = f"the engine does not see {home}", _SHARE
+        else:
+            why, remedy = "the engine is on another machine", _CHANGE
+        return warning(f"{why}: channels are uploaded before each run, and results downloaded", remedy)
+    if trial.slowness is not None and trial.slowness >= SLOW:
         return warning(
-            "the engine is on another machine: channels are uploaded before each run, and results downloaded",
-            "An engine on this machine mounts them copy-on-write: docker context use default",
+            f"containers read small files of this machine {trial.slowness:.0f} times as slowly as files of their own",
+            "Put many small files into one archive, or copy them to the container's /tmp first",
         )
     if trial.overlay_error is not None:
         return warning(

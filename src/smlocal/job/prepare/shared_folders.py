@@ -27,10 +27,17 @@ def with_folder_facts(facts: EngineFacts, engine: Engine, image: ImageFacts | No
         return known
     if image is None:
         return _guessed(facts, engine, "no image is at hand to try it with")
+    return try_folders_again(facts, engine, image.id, home)
+
+
+def try_folders_again(facts: EngineFacts, engine: Engine, image: str, home: str) -> EngineFacts:
+    """The same, whatever is remembered."""
+    if not facts.identity:
+        return facts
     from smlocal.job.prepare.folder_trial import FolderTrialError, try_folders  # once for each engine
 
     try:
-        found = try_folders(facts, engine, image.id, home)
+        found = try_folders(facts, engine, image, home)
     except FolderTrialError as error:
         return _guessed(facts, engine, str(error))
     except EngineError as error:

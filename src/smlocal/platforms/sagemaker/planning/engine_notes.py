@@ -1,5 +1,6 @@
 """Notes on engines other than Docker on this machine."""
 
+from smlocal.planning.facts import SLOW
 from smlocal.planning.model import JobPlan
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 from smlocal.platforms.sagemaker.planning.note_rule import NoteRule
@@ -74,10 +75,6 @@ def _isolation(plan: JobPlan, job: JobFile) -> str | None:
     if plan.engine.product != "podman" or plan.network is None or not plan.network.isolated:
         return None
     return "isolation is incomplete on Podman: containers can reach what listens on this machine's addresses"
-
-
-SLOW = 3.0
-"""Faster mounts are not worth a note."""
 
 
 ENGINE_RULES = (

@@ -306,6 +306,8 @@ ENGINES: dict[str, dict[str, Any]] = {
     "engine-remote": {"local": False, "shares_folders": False},
     "engine-rootless": {"rootless": True},
     "engine-ulimits": {"rootless": True, "product": "podman"},
+    "engine-untried": {"untried": "no image is at hand to try it with"},
+    "folders-slow": {"slowness": 11.6},
     "staging-renames": {"rootless": True},
 }
 
@@ -334,6 +336,29 @@ def test_a_note_on_the_engine(note: str, plan: Planner, facts: Facts) -> None:
     members = {"EnableNetworkIsolation": True} if note == "engine-isolation" else {}
     assert note in {each.id for each in plan(members, local, engine=replace(facts.engine, **ENGINES[note])).notes}
     assert note not in {each.id for each in plan(members, local).notes}
+
+
+@pytest.mark.parametrize(
+    ("engine", "says"),
+    [
+        ({"local": False, "shares_folders": False}, "is on another machine: data is uploaded"),
+        ({"local": False, "shares_folders": False, "identity": "tcp://here id"}, "does not see the folders of this"),
+        ({"shares_folders": False}, "does not see the folders of this machine: data is uploaded"),
+        ({"untried": "no space left"}, "was not tried (no space left); smlocal assumes that it does"),
+        ({"slowness": 11.6}, "12 times as slowly as files of their own"),
+    ],
+)
+def test_what_is_said_of_folders(engine: dict[str, Any], says: str, plan: Planner, facts: Facts) -> None:
+    (said,) = [
+        each.text
+        for each in plan({}, {}, engine=replace(facts.engine, **engine)).notes
+        if each.id in {"engine-remote", "engine-untried", "folders-slow"}
+    ]
+    assert says in said
+
+
+def test_a_mount_that_is_a_little_slower_is_not_worth_a_note(plan: Planner, facts: Facts) -> None:
+    assert "folders-slow" not in {each.id for each in plan({}, {}, engine=replace(facts.engine, slowness=1.4)).notes}
 
 
 @pytest.mark.parametrize(
