@@ -132,14 +132,15 @@ def _write(path: str, content: bytes) -> None:
 @contextmanager
 def _folder(home: str) -> Iterator[str]:
     """A new folder in the home, removed afterwards, with those of processes that were killed."""
+    folder = None
     try:
         for entry in os.scandir(home):
             if entry.name.startswith(_PREFIX) and entry.stat().st_mtime < time.time() - _LONGEST_SECONDS:
                 shutil.rmtree(entry.path, ignore_errors=True)
         folder = tempfile.mkdtemp(prefix=_PREFIX, dir=home)
-    except OSError as error:
-        raise FolderTrialError(str(error)) from error
-    try:
         yield folder
+    except OSError as error:  # no home, or a full disk
+        raise FolderTrialError(str(error)) from error
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
