@@ -36,10 +36,11 @@ def execute(
     from smlocal.store.home import home_directory
     from smlocal.store.jobs import Store
 
-    engines = engines_named(())
+    engines = engines_named(job.local.Engines)
     with Store.open(home_directory()) as store:
         prepared = _prepare(job, store, engines, name=name, strict=strict, replace=replace, reporter=reporter)
         prepared = _with_report_files(prepared, report=report, junit=junit)
+        engines = engines.only(prepared.plan.engine_addresses)
         not_reported = []
         try:
             result = where(
@@ -70,7 +71,7 @@ def execute_in_background(
     from smlocal.store.home import home_directory
     from smlocal.store.jobs import Store
 
-    engines = engines_named(())
+    engines = engines_named(job.local.Engines)
     with Store.open(home_directory()) as store:
         home = store.home
         prepared = _prepare(job, store, engines, name=name, strict=strict, replace=replace, reporter=reporter)
@@ -132,7 +133,7 @@ def plan_only(job: "AnyJobFile", *, name: str, strict: bool) -> "JobPlan":
     from smlocal.platforms.job_files import plan_job
     from smlocal.store.home import home_directory
 
-    return plan_job(job, name=name, home=home_directory(), engines=engines_named(()), strict=strict)
+    return plan_job(job, name=name, home=home_directory(), engines=engines_named(job.local.Engines), strict=strict)
 
 
 def _prepare(

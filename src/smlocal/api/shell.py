@@ -102,7 +102,7 @@ def shell_in_new_container(
 
     home = prepare_home(home_directory())
     remove_dead_shells(home)
-    engines = engines_named(())
+    engines = engines_named(job.local.Engines)
     with shell_in_new(
         lambda: prepare(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict),
         program,

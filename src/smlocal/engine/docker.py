@@ -41,6 +41,7 @@ from smlocal.engine.network_documents import (
     is_subnet_in_use,
     network,
     network_document,
+    overlay_document,
 )
 from smlocal.engine.output import AttachedOutput
 from smlocal.engine.socket_owner import has_our_mounts, is_owned_by_root, is_rootless_podman, socket_identity
@@ -51,6 +52,7 @@ from smlocal.planning.facts import EngineFacts, ImageFacts
 if TYPE_CHECKING:
     from smlocal.engine.process_connection import ProcessConnection
     from smlocal.engine.statistics import Statistics
+    from smlocal.engine.swarm import SwarmMember
 
 _FORBIDDEN = 403
 _ABSENT = 404
@@ -185,6 +187,16 @@ class DockerEngine:
         with self.client.ask("GET", f"/images/{quote(image)}/get", call=Call.STREAM) as answer:
             yield from answer.pieces()
 
+    def load(self, archive: Iterable[bytes]) -> None:
+        """Send a tar. The answer is a stream of messages; an error is one of them."""
+        headers = {"Content-Type": "application/x-tar"}
+        with self.client.ask(
+            "POST", "/images/load", parameters={"quiet": "1"}, data=archive, headers=headers, call=Call.STREAM
+        ) as answer:
+            for line in b"".join(answer.pieces()).splitlines():
+                if trouble := json.loads(line).get("error"):
+                    raise EngineError(str(trouble))
+
     @_checked_answer
     def history(self, image: str) -> tuple[str, ...]:
         """Reverse Docker's order, which is newest first."""
@@ -212,11 +224,22 @@ class DockerEngine:
 
     @_checked_answer
     def create_network(
-        self, name: str, labels: Mapping[str, str], *, subnet: str, gateway: str, isolated: bool = False
+        self,
+        name: str,
+        labels: Mapping[str, str],
+        *,
+        subnet: str,
+        gateway: str,
+        isolated: bool = False,
+        overlay: bool = False,
     ) -> None:
-        """Make a bridge network. Docker notices a name in use only when that network is complete."""
-        document = network_document(
-            name, labels, subnet=subnet, gateway=gateway, isolated=isolated, product=self.client.product
+        """Make a bridge or an overlay. Docker notices a name in use only when that network is complete."""
+        document = (
+            overlay_document(name, labels, subnet=subnet, gateway=gateway, isolated=isolated)
+            if overlay
+            else network_document(
+                name, labels, subnet=subnet, gateway=gateway, isolated=isolated, product=self.client.product
+            )
         )
         try:
             self.client.post("/networks/create", document)
@@ -226,6 +249,21 @@ class DockerEngine:
             if error.status == _CONFLICT:
                 raise EngineNameInUseError(error.sentence, status=error.status) from error
             raise
+
+    @_checked_answer
+    def swarm_member(self) -> "SwarmMember":
+        """Read `/info`, and of a manager the list of nodes."""
+        from smlocal.engine.swarm import swarm_member
+
+        member = swarm_member(self._endpoint.address, self.client.read("/info"))
+        if not member.is_manager:
+            return member
+        try:
+            return replace(member, nodes=frozenset(node["ID"] for node in self.client.read("/nodes")))
+        except EngineError as error:
+            if not error.status:
+                raise
+            return replace(member, trouble=error.sentence)
 
     @_checked_answer
     def networks(self) -> list[Network]:

@@ -1,6 +1,6 @@
 """The engines of one job."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import Endpoint, endpoint_at, endpoint_named, find_endpoint
@@ -28,6 +28,10 @@ class Engines:
     def at(self, address: str) -> Engine:
         """The engine at this address, as its facts have it; for an empty address, the first one."""
         return self._engines[address] if address else self.first
+
+    def only(self, addresses: Collection[str]) -> "Engines":
+        """Those with these addresses."""
+        return Engines({address: each for address, each in self._engines.items() if address in addresses})
 
     def __iter__(self) -> Iterator[Engine]:
         return iter(self._engines.values())

@@ -12,6 +12,7 @@ from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from smlocal.engine.statistics import Statistics  # short jobs do without
+    from smlocal.engine.swarm import SwarmMember  # most jobs have one engine
 
 JOB_LABEL = "smlocal.job"
 """The label of everything that is made on an engine for a job. Only things with this label are removed."""
@@ -219,6 +220,9 @@ class Engine(Protocol):
     def save(self, image: str) -> Generator[bytes, None, None]:
         """Stream the archive of an image, as `docker save` writes it. Errors are raised with the first piece."""
 
+    def load(self, archive: Iterable[bytes]) -> None:
+        """Load images from an archive as `save` streams it."""
+
     def history(self, image: str) -> tuple[str, ...]:
         """The instructions that made an image, oldest first."""
         ...
@@ -236,14 +240,26 @@ class Engine(Protocol):
         """Make a volume with the `local` driver; returns the path of its data on the engine's machine."""
 
     def create_network(
-        self, name: str, labels: Mapping[str, str], *, subnet: str, gateway: str, isolated: bool = False
+        self,
+        name: str,
+        labels: Mapping[str, str],
+        *,
+        subnet: str,
+        gateway: str,
+        isolated: bool = False,
+        overlay: bool = False,
     ) -> None:
         """Make a bridge network; raises `SubnetInUseError` if another network has some of its addresses.
 
         `EngineNameInUseError`: another network has its name. While that one is being made, Docker makes both.
 
-        From an isolated network nothing else can be reached, not even the engine's machine.
+        From an isolated network nothing else can be reached, not even the engine's machine. With `overlay`, the engine
+        is a manager of a swarm, and containers of all its engines can be on the network.
         """
+
+    def swarm_member(self) -> "SwarmMember":
+        """What the engine says about itself and its swarm."""
+        ...
 
     def networks(self) -> list[Network]:
         """All networks."""

@@ -281,6 +281,24 @@ class EngineTwiceError(MachineNotReadyError):
     id = "engine-twice"
 
 
+class NotInSwarmError(MachineNotReadyError):
+    """An engine of a job on several engines is in no swarm."""
+
+    id = "not-in-swarm"
+
+
+class SwarmsDifferError(MachineNotReadyError):
+    """The engines of one job are in different swarms."""
+
+    id = "swarms-differ"
+
+
+class SwarmManagerError(MachineNotReadyError):
+    """None of a job's engines can manage their swarm."""
+
+    id = "swarm-manager"
+
+
 class EngineTlsError(EngineUnreachableError):
     """The TLS files for the engine are missing or invalid."""
 
@@ -327,6 +345,12 @@ class ImageMissingError(MachineNotReadyError):
     """The image is not available locally, and pulling is off."""
 
     id = "image-missing"
+
+
+class ImageDiffersError(MachineNotReadyError):
+    """The engines of one job have different images of the same name."""
+
+    id = "image-differs"
 
 
 class BuildUnavailableError(MachineNotReadyError):

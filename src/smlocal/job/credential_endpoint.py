@@ -20,9 +20,11 @@ from smlocal.quick_dataclass import dataclass
 from smlocal.sources.s3.aws_session import Credentials
 
 
-def check_engine(engine: EngineFacts) -> None:
+def check_engine(engine: EngineFacts, *, several: bool = False) -> None:
     """Raise an error for an engine whose containers cannot reach this machine at the service's address."""
-    if engine.rootless:
+    if several:
+        kind = "is one of several"
+    elif engine.rootless:
         kind = "is rootless"
     elif engine.product == "podman":
         kind = "is Podman, whose networks exist only while a container uses them"

@@ -34,7 +34,8 @@ def find_credentials(plan: JobPlan, engines: Engines) -> "CredentialEndpoint | N
         return None
     from smlocal.job.credential_endpoint import CredentialEndpoint, check_engine
 
-    check_engine(plan.engine)
+    for each in plan.engines or (plan.engine,):
+        check_engine(each, several=bool(plan.engines))
     if plan.credentials.mode == "role" and not plan.credentials.role_arn:
         raise RequestInvalidError(
             "Local.Credentials is role, and the request names no role",

@@ -102,6 +102,15 @@ class MachineFacts:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class EngineShare:
+    """One of several engines of a job, with the hosts that run on it."""
+
+    engine: EngineFacts
+    machine: MachineFacts
+    hosts: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Facts:
     """Everything about this machine that decides how a request is run."""
 
@@ -146,3 +155,15 @@ class Facts:
     """Services of Local.Endpoints that listen only on addresses that containers cannot reach."""
     checkpoints: Listing | None = None
     """The objects of the checkpoint prefix; None if checkpoints are not saved."""
+    shares: tuple[EngineShare, ...] = ()
+    """Of a job on several engines."""
+    manager: str = ""
+    """Of a job on several engines: the address of the one that makes their network."""
+
+    def machine_of(self, host: str) -> MachineFacts:
+        """The machine that a host runs on."""
+        return next((share.machine for share in self.shares if host in share.hosts), self.machine)
+
+    def engine_of(self, host: str) -> str:
+        """The address of a host's engine; empty for a job on one engine."""
+        return next((share.engine.address for share in self.shares if host in share.hosts), "")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from smlocal.contract.gpus import GpuDevices
 from smlocal.contract.hosts import EVERY, Host
 from smlocal.jobfile.local_settings import LocalSettings
-from smlocal.planning.facts import GpuFacts
+from smlocal.planning.facts import Facts, GpuFacts
 
 
 def gpu_counts(hosts: Sequence[Host], local: LocalSettings, ids: Sequence[str] | None) -> tuple[int, ...]:
@@ -55,6 +55,17 @@ def share_out(hosts: Sequence[Host], local: LocalSettings, facts: GpuFacts) -> t
         every = facts.ids is not None and set(ids) == set(facts.ids)
         shared.append(GpuDevices(ids=ids, every=every, cdi=facts.cdi) if ids else None)
     return tuple(shared)
+
+
+def devices_of(hosts: Sequence[Host], local: LocalSettings, facts: Facts) -> tuple[GpuDevices | None, ...]:
+    """The GPUs of each host; of a job on several engines, those of its engine."""
+    if not facts.shares:
+        return share_out(hosts, local, facts.machine.gpus)
+    found: dict[str, GpuDevices | None] = {}
+    for share in facts.shares:
+        there = [host for host in hosts if host.name in share.hosts]
+        found |= zip((host.name for host in there), share_out(there, local, share.machine.gpus), strict=True)
+    return tuple(found[host.name] for host in hosts)
 
 
 def _number(gpu: str) -> tuple[int, str]:

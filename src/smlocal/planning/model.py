@@ -278,7 +278,9 @@ class JobPlan:
     data_parallel: DataParallelPlan | None = None
     """None if the containers do not get the stand-in for the data parallel library."""
     engines: tuple[EngineFacts, ...] = ()
-    """All engines of a job on several."""
+    """All engines of a job on several that run a host."""
+    machines: tuple[MachineFacts, ...] = ()
+    """Their machines, in the same order."""
     notes: tuple[Note, ...] = ()
 
     @property
@@ -291,8 +293,17 @@ class JobPlan:
 
     @property
     def engine_addresses(self) -> tuple[str, ...]:
-        """Of all engines that its hosts run on."""
-        return tuple(each.address for each in self.engines) or (self.engine.address,)
+        """Of all engines that have something of it: those of its hosts, and the one that made their network."""
+        found = tuple(each.address for each in self.engines) or (self.engine.address,)
+        manager = self.network.manager if self.network is not None else ""
+        return found if manager in {"", *found} else (*found, manager)
+
+    @property
+    def engine_machines(self) -> Mapping[str, MachineFacts]:
+        """The machines of its engines, by the address of the engine."""
+        if not self.engines:
+            return {self.engine.address: self.machine}
+        return {each.address: machine for each, machine in zip(self.engines, self.machines, strict=True)}
 
     @property
     def trees(self) -> tuple[TreePlan, ...]:

@@ -101,6 +101,7 @@ def make_network(engines: Engines, plan: JobPlan) -> JobPlan:
                 subnet=network.subnet,
                 gateway=network.gateway,
                 isolated=network.isolated,
+                overlay=bool(network.manager),
             )
         except (SubnetInUseError, EngineNameInUseError):
             if attempt == _TRIES - 1:

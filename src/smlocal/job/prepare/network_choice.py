@@ -2,9 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from smlocal.engine.interface import Engine
+from smlocal.job.prepare.placed_engines import PlacedEngines
 from smlocal.jobfile.local_settings import LocalSettings
-from smlocal.planning.facts import EngineFacts
 from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -23,8 +22,7 @@ class NetworkChoice:
 def choose_network(
     hosts: int,
     local: LocalSettings,
-    engine: Engine,
-    facts: EngineFacts,
+    placed: PlacedEngines,
     *,
     isolated: bool,
     run_id: str,
@@ -34,7 +32,7 @@ def choose_network(
     endpoints, own = local.Endpoints, hosts > 1 or isolated
     if not own and not endpoints:
         return NetworkChoice()
-    networks = engine.networks()
+    networks = [each for place in placed.each for each in place.engine.networks()]
     loopback_only: tuple[str, ...] = ()
     if endpoints:
         from smlocal.job.prepare.loopback_services import loopback_only_services
@@ -45,8 +43,9 @@ def choose_network(
     from smlocal.job.prepare.job_network import free_subnet, remove_leftover_networks
 
     if remove_leftovers:
-        networks = remove_leftover_networks(engine, networks)
-    near = facts.local and not facts.desktop
+        for place in placed.each:
+            networks = remove_leftover_networks(place.engine, networks)
+    near = any(place.facts.local and not place.facts.desktop for place in placed.each)
     within = local.NetworkRange
     subnet = free_subnet(networks, within=within, hosts=hosts, run_id=run_id, routes=near)
     return NetworkChoice(subnet=subnet, loopback_only=loopback_only)

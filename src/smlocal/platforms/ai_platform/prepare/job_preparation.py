@@ -6,12 +6,13 @@ from typing import Any
 
 from smlocal.engine.engines import Engines, engines_named
 from smlocal.engine.interface import Engine
-from smlocal.errors import ImagePullError, SourceMissingError, TooManyHostsError
+from smlocal.errors import EngineRemoteError, ImagePullError, SourceMissingError, TooManyHostsError
 from smlocal.job.documents import STRICT
 from smlocal.job.prepare.image_pull import check_architecture, pull_image
 from smlocal.job.prepare.machine_size import machine_facts
 from smlocal.job.prepare.network_choice import choose_network
 from smlocal.job.prepare.output_folders import DEFAULT_OUTPUT, folder_at
+from smlocal.job.prepare.placed_engines import PlacedEngine, PlacedEngines
 from smlocal.job.prepare.shared_folders import with_folder_facts, with_known_folders
 from smlocal.job.prepared import Prepared
 from smlocal.job.reporter import Reporter
@@ -44,7 +45,7 @@ def prepare(
 
     `run_id`: of a job that is already recorded.
     """
-    engine = engines.first
+    engine = _only(engines)
     planned = replicas(job.kind, job.request, job=name)
     _check_count(planned, most=job.local.MaxHosts)
     buckets = _buckets(job, name)
@@ -82,7 +83,7 @@ def prepare_recorded(recorded: Mapping[str, Any], record: JobRecord, *, home: st
     """Prepare a job that was recorded and never begun."""
     strict = bool(recorded.get(STRICT))
     job = read_job(_document(recorded), strict=strict)
-    engines = engines_named(())
+    engines = engines_named(job.local.Engines)
     return prepare(
         job, name=record.name, home=home, engines=engines, reporter=reporter, strict=strict, run_id=record.run_id
     )
@@ -91,7 +92,7 @@ def prepare_recorded(recorded: Mapping[str, Any], record: JobRecord, *, home: st
 def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines: Engines) -> JobPlan:
     """The complete plan of a recorded job."""
     job = read_job(_document(recorded), strict=False)
-    planned, engine = replicas(job.kind, job.request, job=old.name), engines.first
+    planned, engine = replicas(job.kind, job.request, job=old.name), _only(engines)
     images = {each.image: engine.image(each.image) for each in planned}
     return _plan(
         job,
@@ -109,7 +110,7 @@ def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines:
 
 def plan_job(job: JobFile, *, name: str, home: str, engines: Engines) -> JobPlan:
     """Only the plan: no image is pulled, and missing GPUs are no error."""
-    planned, engine = replicas(job.kind, job.request, job=name), engines.first
+    planned, engine = replicas(job.kind, job.request, job=name), _only(engines)
     facts = engine.facts()
     images = {each.image: engine.image(each.image) for each in planned}
     for image, found in images.items():
@@ -118,6 +119,15 @@ def plan_job(job: JobFile, *, name: str, home: str, engines: Engines) -> JobPlan
     gpus = _gpu_facts(job, planned, engine, facts, required=False)
     buckets = _buckets(job, name, make=False)
     return _plan(job, planned, facts, engine, images=images, buckets=buckets, name=name, home=home, gpus=gpus)
+
+
+def _only(engines: Engines) -> Engine:
+    if len(engines) > 1:
+        raise EngineRemoteError(
+            "replicas of one job run on one engine here, and Local.Engines has several",
+            remedy=["Leave one of them in Local.Engines, or give one with --engine."],
+        )
+    return engines.first
 
 
 def _document(recorded: Mapping[str, Any]) -> Document:
@@ -147,8 +157,9 @@ def _plan(
         machine = with_limit_facts(machine, engine, home=home)
         if making:
             try_ulimits(job.local, job.document, engine, planned[0].image)
+    only = PlacedEngine(engine=engine, facts=engine_facts, hosts=())
     network = choose_network(
-        len(planned), job.local, engine, engine_facts, isolated=False, run_id=run_id, remove_leftovers=making
+        len(planned), job.local, PlacedEngines(each=(only,)), isolated=False, run_id=run_id, remove_leftovers=making
     )
     facts = Facts(
         engine=engine_facts,

@@ -6,7 +6,7 @@ from smlocal.distributed.requested import data_parallel_of
 from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.planning.facts import Facts
 from smlocal.planning.faults import planned_faults
-from smlocal.planning.gpus import share_out
+from smlocal.planning.gpus import devices_of
 from smlocal.planning.limits import wants_limits
 from smlocal.planning.model import (
     CredentialPlan,
@@ -56,7 +56,9 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
     if len(hosts) > 1 or request.EnableNetworkIsolation:
         names = [host.name for host in hosts]
         isolated = request.EnableNetworkIsolation is True
-        network = plan_network(stem, facts.subnet, names, within=local.NetworkRange, isolated=isolated)
+        network = plan_network(
+            stem, facts.subnet, names, within=local.NetworkRange, isolated=isolated, manager=facts.manager
+        )
     endpoints, named = endpoints_of(local, facts, network)
     data_parallel = data_parallel_of(request, local)
     plan = JobPlan(
@@ -97,9 +99,10 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
                 # A single host on the default network must be able to resolve its own name.
                 extra_hosts={**({} if network is not None else {host.name: "127.0.0.1"}), **named},
                 aliases=(host.name,) if network is not None else (),
+                engine=facts.engine_of(host.name),
             )
             for host, devices, neuron in zip(
-                hosts, share_out(hosts, local, facts.machine.gpus), neuron_devices(hosts, local), strict=True
+                hosts, devices_of(hosts, local, facts), neuron_devices(hosts, local), strict=True
             )
         ),
         code=code_of(facts, local),
@@ -131,6 +134,8 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
         unreachable=() if network is not None and network.isolated else facts.loopback_only,
         cache_bytes=local.CacheGiB << 30 if local.Cache else 0,
         data_parallel=data_parallel,
+        engines=tuple(share.engine for share in facts.shares),
+        machines=tuple(share.machine for share in facts.shares),
         request={"TrainingJobName": name, **job.raw},
     )
     if data_parallel is not None:

@@ -24,7 +24,7 @@ def endpoints_of(
 
     engine = facts.engine
     address = network.gateway if network is not None else facts.gateway
-    if engine.rootless or engine.desktop or not engine.local or not address:
+    if engine.rootless or engine.desktop or not engine.local or facts.shares or not address:
         # The gateway of such an engine is another machine or a network namespace.
         named = any(local_port(url) is not None for url in local.Endpoints.values())
         return endpoint_variables(local.Endpoints, this_machine=_NAME), {_NAME: _BY_ENGINE} if named else {}

@@ -15,7 +15,7 @@ def limits_of(
 ) -> Limits:
     """The limits of one host."""
     size, shared = read_size(local.Memory or ""), read_size(local.ShmSize or "")
-    memory, cpus = _of_type(host, local, facts.machine)
+    memory, cpus = _of_type(host, local, facts.machine_of(host.name))
     return Limits(
         memory=size if memory is None else min(memory, size or memory),
         cpus=local.Cpus if cpus is None else min(cpus, local.Cpus or cpus),

@@ -6,19 +6,22 @@ from dataclasses import replace
 from typing import Any
 
 from smlocal.engine.engines import Engines, engines_named
-from smlocal.engine.interface import Engine
 from smlocal.job.documents import STRICT
-from smlocal.job.prepare.image_pull import check_architecture, pull_image
+from smlocal.job.prepare.host_placement import place_hosts
+from smlocal.job.prepare.image_everywhere import image_of_all
+from smlocal.job.prepare.image_pull import check_architecture
 from smlocal.job.prepare.machine_size import machine_facts
 from smlocal.job.prepare.network_choice import choose_network
 from smlocal.job.prepare.output_folders import free_bytes
+from smlocal.job.prepare.placed_engines import PlacedEngine, PlacedEngines, with_folders
 from smlocal.job.prepare.shared_folders import with_folder_facts, with_known_folders
 from smlocal.job.prepared import Prepared, find_credentials
 from smlocal.job.reporter import Reporter
 from smlocal.jobfile.document import Document
-from smlocal.planning.facts import EngineFacts, Facts, GpuFacts, ImageFacts
+from smlocal.planning.facts import EngineShare, Facts, GpuFacts, ImageFacts, MachineFacts
 from smlocal.planning.limits import wants_limits
 from smlocal.planning.model import JobPlan
+from smlocal.platforms.sagemaker.contract.documents.hosts import host_names
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile, read_job
 from smlocal.platforms.sagemaker.planning.build import build_plan
 from smlocal.platforms.sagemaker.planning.hosts import host_count
@@ -29,6 +32,9 @@ from smlocal.platforms.sagemaker.prepare.job_image import image_name
 from smlocal.platforms.sagemaker.prepare.request_facts import RequestFacts, request_facts
 from smlocal.platforms.sagemaker.prepare.reserved_files import with_reserved_files
 from smlocal.store.records import JobRecord
+
+_Accelerators = Mapping[str, tuple[GpuFacts, int | None]]
+"""GPUs and the number of Neuron devices, by the address of the engine."""
 
 
 def prepare(
@@ -45,39 +51,37 @@ def prepare(
 
     `run_id`: of a job that is already recorded.
     """
-    engine = engines.first
     check_host_count(job, most=job.local.MaxHosts)
     request = request_facts(job, strict=strict)
-    asked = engine.facts()
-    facts = with_known_folders(asked, home)
-    check_access(job, facts)
+    asked = place_hosts(_host_names(job), job.local, engines)
+    placed = with_folders(asked, lambda each: with_known_folders(each.facts, home))
+    engine = placed.first.engine
+    check_access(job, placed.first.facts)
     if request.publishes:
         from smlocal.job.finish.publish import check_publishing
 
         check_publishing(request.region)
-    gpus, neuron = gpu_facts(job, engine, facts), neuron_count(job, facts)
+    accelerators = {each.facts.address: (gpu_facts(job, each), neuron_count(job, each)) for each in placed.each}
     image_reference = image_name(job)
-    image, refused = pull_image(engine, image_reference, job.local.Pull, reporter)
-    check_architecture(image_reference, image, facts)
-    facts = with_folder_facts(asked, engine, image, home)
-    check_access(job, facts)
+    image, refused = image_of_all(placed, image_reference, job.local.Pull, reporter)
+    placed = with_folders(asked, lambda each: with_folder_facts(each.facts, each.engine, image, home))
+    check_access(job, placed.first.facts)
     if image is not None:
-        try_accelerators(job, gpus, engine)
-        if job.local.Ulimits:
-            from smlocal.job.prepare.limit_checks import try_ulimits
+        for each in placed.each:
+            try_accelerators(job, accelerators[each.facts.address][0], each)
+            if job.local.Ulimits:
+                from smlocal.job.prepare.limit_checks import try_ulimits
 
-            try_ulimits(job.local, job.document, engine, image_reference)
+                try_ulimits(job.local, job.document, each.engine, image_reference)
         image = with_reserved_files(image, engine, home)
     plan = _plan(
         job,
         request,
-        facts,
+        placed,
         image,
-        engine,
         name=name,
         home=home,
-        gpus=gpus,
-        neuron=neuron,
+        accelerators=accelerators,
         run_id=run_id,
         remove_leftovers=True,
     )
@@ -102,7 +106,7 @@ def prepare_recorded(recorded: Mapping[str, Any], record: JobRecord, *, home: st
         job,
         name=record.name,
         home=home,
-        engines=engines_named(()),
+        engines=engines_named(job.local.Engines),
         reporter=reporter,
         strict=strict,
         run_id=record.run_id,
@@ -113,21 +117,18 @@ def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines:
     """The plan of a recorded job, with its inputs as they are now."""
     document = Document(dict(recorded["Data"]), name=recorded["File"], directory=recorded["Directory"])
     job = read_job(document, strict=False)
-    engine = engines.first
-    image, machine = engine.image(old.image), old.machine
+    placed, image = place_hosts(_host_names(job), job.local, engines), engines.first.image(old.image)
     if image is not None and old.image_facts is not None:
         image = replace(image, reserved_files=old.image_facts.reserved_files)
-    request, facts = request_facts(job, strict=False), with_known_folders(engine.facts(), home)
+    placed = with_folders(placed, lambda each: with_known_folders(each.facts, home))
     plan = _plan(
         job,
-        request,
-        facts,
+        request_facts(job, strict=False),
+        placed,
         image,
-        engine,
         name=old.name,
         home=home,
-        gpus=machine.gpus,
-        neuron=machine.neuron,
+        accelerators=_accelerators_of(old),
         run_id=old.run_id,
     )
     return replace(plan, output=old.output)
@@ -135,17 +136,31 @@ def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines:
 
 def plan_job(job: JobFile, *, name: str, home: str, engines: Engines, strict: bool) -> JobPlan:
     """Only the plan: no image is pulled, and missing GPUs or Neuron devices are no error."""
-    engine = engines.first
     check_host_count(job, most=None)
     request = request_facts(job, strict=strict)
-    facts = engine.facts()
+    placed = place_hosts(_host_names(job), job.local, engines)
+    engine = placed.first.engine
     image = engine.image(image_name(job))
-    check_architecture(image_name(job), image, facts)
-    facts = with_folder_facts(facts, engine, image, home)
+    check_architecture(image_name(job), image, placed.first.facts)
+    placed = with_folders(placed, lambda each: with_folder_facts(each.facts, each.engine, image, home))
     if image is not None:
         image = with_reserved_files(image, engine, home)
-    gpus, neuron = gpu_facts(job, engine, facts, required=False), neuron_count(job, facts, required=False)
-    return _plan(job, request, facts, image, engine, name=name, home=home, gpus=gpus, neuron=neuron)
+    accelerators = {
+        each.facts.address: (gpu_facts(job, each, required=False), neuron_count(job, each, required=False))
+        for each in placed.each
+    }
+    return _plan(job, request, placed, image, name=name, home=home, accelerators=accelerators)
+
+
+def _host_names(job: JobFile) -> tuple[str, ...]:
+    resources = job.request.ResourceConfig
+    return () if resources is None else tuple(host_names(host_count(resources)))
+
+
+def _accelerators_of(plan: JobPlan) -> _Accelerators:
+    """What an earlier plan of the job had."""
+    machines = plan.engine_machines
+    return {address: (machine.gpus, machine.neuron) for address, machine in machines.items()}
 
 
 def _rule_facts(job: JobFile) -> dict[str, Any]:
@@ -160,39 +175,42 @@ def _rule_facts(job: JobFile) -> dict[str, Any]:
 def _plan(
     job: JobFile,
     request: RequestFacts,
-    engine_facts: EngineFacts,
+    placed: PlacedEngines,
     image: ImageFacts | None,
-    engine: Engine,
     *,
     name: str,
     home: str,
-    gpus: GpuFacts,
-    neuron: int | None,
+    accelerators: _Accelerators,
     run_id: str | None = None,
     remove_leftovers: bool = False,
 ) -> JobPlan:
     inputs = request.inputs
     run_id = run_id or os.urandom(4).hex()
-    machine = replace(machine_facts(gpus, engine_facts), neuron=neuron)
+    engine_facts = placed.first.facts
+    shares = tuple(
+        EngineShare(
+            engine=each.facts, machine=_machine(job, each, *accelerators[each.facts.address], home), hosts=each.hosts
+        )
+        for each in placed.each
+    )
     no_volume = None
     if wants_limits(job.local):
-        from smlocal.job.prepare.limit_checks import check_limits, why_no_volume, with_limit_facts
+        from smlocal.job.prepare.limit_checks import why_no_volume
 
-        check_limits(job.local, job.document, machine)
-        machine, no_volume = with_limit_facts(machine, engine, home=home), why_no_volume(engine_facts)
-    resources = job.request.ResourceConfig
+        no_volume = why_no_volume(engine_facts)
     network = choose_network(
-        1 if resources is None else host_count(resources),
+        len(_host_names(job)) or 1,
         job.local,
-        engine,
-        engine_facts,
+        placed,
         isolated=job.request.EnableNetworkIsolation is True,
         run_id=run_id,
         remove_leftovers=remove_leftovers,
     )
     facts = Facts(
         engine=engine_facts,
-        machine=machine,
+        machine=shares[0].machine,
+        shares=shares if len(shares) > 1 else (),
+        manager=placed.manager,
         no_volume=no_volume,
         image=image,
         listings=inputs.listings,
@@ -214,3 +232,13 @@ def _plan(
         loopback_only=network.loopback_only,
     )
     return build_plan(job, facts, name=name)
+
+
+def _machine(job: JobFile, placed: PlacedEngine, gpus: GpuFacts, neuron: int | None, home: str) -> MachineFacts:
+    machine = replace(machine_facts(gpus, placed.facts), neuron=neuron)
+    if not wants_limits(job.local):
+        return machine
+    from smlocal.job.prepare.limit_checks import check_limits, with_limit_facts  # few jobs have any
+
+    check_limits(job.local, job.document, machine)
+    return with_limit_facts(machine, placed.engine, home=home)

@@ -1,0 +1,86 @@
+"""Whether several engines form one swarm, and which of them makes networks. Swarm itself does the rest."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from smlocal.errors import EngineTwiceError, NotInSwarmError, SwarmManagerError, SwarmsDifferError
+from smlocal.quick_dataclass import dataclass
+
+_ACTIVE: Final = "active"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SwarmMember:
+    """What an engine says about itself and its swarm."""
+
+    address: str
+    engine_id: str
+    node_id: str
+    state: str
+    """The engine's word: `active`, `inactive`, `pending`, `locked` or `error`."""
+    is_manager: bool
+    nodes: frozenset[str] | None = None
+    """The ids of all nodes that a manager knows; None of a worker, and of a manager that cannot say."""
+    trouble: str = ""
+    """Why a manager cannot say."""
+
+
+def swarm_member(address: str, info: Mapping[str, Any]) -> SwarmMember:
+    """From the answer of `/info`. An engine without swarms, such as Podman, is inactive."""
+    swarm = info.get("Swarm") or {}
+    return SwarmMember(
+        address=address,
+        engine_id=info.get("ID") or "",
+        node_id=swarm.get("NodeID") or "",
+        state=swarm.get("LocalNodeState") or "inactive",
+        is_manager=bool(swarm.get("ControlAvailable")),
+    )
+
+
+def check_swarm(members: Sequence[SwarmMember]) -> str:
+    """The address of a manager of the swarm that all of them are in; pure."""
+    _check_distinct(members)
+    outside = [each for each in members if each.state != _ACTIVE]
+    if outside:
+        raise NotInSwarmError(
+            f"the engine at {outside[0].address} is not in a swarm, and a job on several engines needs one",
+            details=[f"{each.address}: {each.state}" for each in outside],
+            remedy=[
+                "On one engine: docker swarm init. On the others: the docker swarm join command that it prints.",
+                "Podman has no swarm: its engines run jobs alone.",
+            ],
+        )
+    asked = [each for each in members if each.is_manager]
+    managers = [each for each in asked if each.nodes is not None]
+    if not managers:
+        raise SwarmManagerError(
+            "no manager of the swarm is among the engines of the job"
+            if not asked
+            else "the swarm of the job's engines cannot be managed now",
+            details=[f"{each.address}: {each.trouble}" for each in asked],
+            remedy=[
+                "Networks across engines are made on a manager. Add one to Local.Engines (it needs no hosts),",
+                "or make one of these engines a manager: docker node promote NODE",
+            ]
+            if not asked
+            else ["Most managers of a swarm have to be there: docker node ls on one of them."],
+        )
+    manager = managers[0]
+    strangers = [each for each in members if each.node_id not in (manager.nodes or ())]
+    if strangers:
+        raise SwarmsDifferError(
+            f"the engines at {manager.address} and {strangers[0].address} are in different swarms",
+            remedy=["Let them join one swarm: docker swarm leave on one, then docker swarm join."],
+        )
+    return manager.address
+
+
+def _check_distinct(members: Sequence[SwarmMember]) -> None:
+    seen: dict[str, str] = {}
+    for each in members:
+        other = seen.setdefault(each.engine_id, each.address) if each.engine_id else each.address
+        if other != each.address:
+            raise EngineTwiceError(
+                f"the engines at {other} and {each.address} are the same one",
+                remedy=["Name each engine once."],
+            )

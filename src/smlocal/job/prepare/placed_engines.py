@@ -1,0 +1,45 @@
+"""The engines that run the hosts of a job."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from smlocal.engine.interface import Engine
+from smlocal.planning.facts import EngineFacts
+from smlocal.quick_dataclass import dataclass
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlacedEngine:
+    """An engine, and the names of the hosts that run on it."""
+
+    engine: Engine
+    facts: EngineFacts
+    hosts: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlacedEngines:
+    """The engines of one job."""
+
+    each: tuple[PlacedEngine, ...]
+    """Those that run a host, in their order."""
+    manager: str = ""
+    """Of several: the address of the one that makes their network, which may run no host."""
+
+    @property
+    def first(self) -> PlacedEngine:
+        """The only one, or the first."""
+        return self.each[0]
+
+
+def with_folders(placed: PlacedEngines, facts: Callable[[PlacedEngine], EngineFacts]) -> PlacedEngines:
+    """Replace the facts. Folders of this machine are mounted only if all engines of the job see them."""
+    found = [facts(each) for each in placed.each]
+    shared = all(each.shares_folders for each in found)
+    return replace(
+        placed,
+        each=tuple(
+            replace(each, facts=known if shared else replace(known, shares_folders=False))
+            for each, known in zip(placed.each, found, strict=True)
+        ),
+    )
