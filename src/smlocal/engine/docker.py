@@ -461,17 +461,17 @@ class DockerEngine:
             if not podman.is_not_running(error):
                 raise
 
-    def get_archive(self, container: str, path: str) -> Iterator[bytes]:
+    def get_archive(self, container: str, path: str, *, small: bool = False) -> Iterator[bytes]:
         """Stream a tar. Errors are raised with the first piece."""
-        target = f"/containers/{container}/archive"
-        with self.client.ask("GET", target, parameters={"path": path}, call=Call.STREAM) as answer:
+        target, call = f"/containers/{container}/archive", Call.ACTION if small else Call.STREAM
+        with self.client.ask("GET", target, parameters={"path": path}, call=call) as answer:
             yield from answer.pieces()
 
-    def put_archive(self, container: str, path: str, data: bytes | Iterable[bytes]) -> None:
+    def put_archive(self, container: str, path: str, data: bytes | Iterable[bytes], *, small: bool = False) -> None:
         """Unpack a tar below `path`, which must exist."""
         headers = {"Content-Type": "application/x-tar"}
-        target = f"/containers/{container}/archive"
-        self.client.tell("PUT", target, parameters={"path": path}, data=data, headers=headers, call=Call.STREAM)
+        target, call = f"/containers/{container}/archive", Call.ACTION if small else Call.STREAM
+        self.client.tell("PUT", target, parameters={"path": path}, data=data, headers=headers, call=call)
 
     @_checked_answer
     def remove(self, resource: Resource) -> None:

@@ -326,11 +326,11 @@ class Engine(Protocol):
     def signal(self, container: str, signal: str) -> None:
         """Send a signal to PID 1; no error if the container has ended."""
 
-    def get_archive(self, container: str, path: str) -> Iterator[bytes]:
-        """Stream a tar of `path`; the top entry is the last component of `path`."""
+    def get_archive(self, container: str, path: str, *, small: bool = False) -> Iterator[bytes]:
+        """Stream a tar of `path`; the top entry is the last component of `path`. A `small` one may take less time."""
 
-    def put_archive(self, container: str, path: str, data: bytes | Iterable[bytes]) -> None:
-        """Unpack a tar below `path`, with the owners and modes in the archive.
+    def put_archive(self, container: str, path: str, data: bytes | Iterable[bytes], *, small: bool = False) -> None:
+        """Unpack a tar below `path`, with the owners and modes in the archive. A `small` one may take less time.
 
         Only Docker unpacks into mounts below `path`; Podman unpacks into the folders under those mounts.
         """

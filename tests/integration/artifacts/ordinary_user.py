@@ -89,9 +89,9 @@ def main(place: str, image: str, job: str, script: str) -> None:
     calls = []
     put = engine.put_archive
 
-    def counting_put(container: str, path: str, data: bytes | Iterable[bytes]) -> None:
+    def counting_put(container: str, path: str, data: bytes | Iterable[bytes], *, small: bool = False) -> None:
         calls.append(path)
-        put(container, path, data)
+        put(container, path, data, small=small)
 
     engine.put_archive = counting_put  # type: ignore[method-assign]  # only counts, and sends it on
     give_to_user(engine, container, [*binds, (f"{host}/nowhere", "/opt/ml/nowhere")])

@@ -16,14 +16,21 @@ from typing import Any, Final
 
 import pytest
 
+from smlocal.engine.docker import connect_to
 from smlocal.engine.endpoint import Endpoint, find_endpoint
 from smlocal.engine.timeouts import VARIABLE
+from smlocal.job.prepare.shared_folders import tried_key
+from smlocal.store.tried_engines import remember_tried
 
 SECONDS: Final = "12"
 """In which a lost engine ends a job; a minute outside of tests. With six, a busy machine's Podman counts as lost."""
 NOTHING: Final = "nothing"
 AT_ONCE: Final = 6
+SHARES: Final = {"SharesFolders": True, "SameMounts": True, "Slowness": None}
 ENDINGS: Final = {"Completed", "Failed", "Stopped"}
+HERE: Final = b'"Name":"%s"' % os.uname().nodename.encode()
+THERE: Final = HERE[:-2] + b'#"'
+"""What the engine says it runs on: with an address of the network, it is another machine."""
 NONSENSE: Final = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 
 
@@ -84,7 +91,7 @@ class Faulty:
             with self._engine.connect() as engine:
                 self._open |= {client, engine}
                 engine.sendall(begin)
-                back = threading.Thread(target=self._pump, args=(engine, client), daemon=True)
+                back = threading.Thread(target=self._pump, args=(engine, client, THERE), daemon=True)
                 back.start()
                 self._pump(client, engine)
                 back.join(300)
@@ -99,9 +106,9 @@ class Faulty:
                     return True
             return self.struck.is_set() and not self._fault.endswith("once")
 
-    def _pump(self, source: socket.socket, target: socket.socket) -> None:
+    def _pump(self, source: socket.socket, target: socket.socket, name: bytes = HERE) -> None:
         with suppress(OSError):
-            while piece := source.recv(65536):
+            while piece := source.recv(65536).replace(HERE, name):
                 if self.struck.is_set() and self._fault == "hangs":
                     self._over.wait(300)
                 target.sendall(piece)
@@ -111,6 +118,7 @@ class Faulty:
 @pytest.fixture
 def attempt_run(
     tmp_path: Path,
+    smlocal_home: Path,
     image: Callable[[str | Path], str],
     smlocal_run: Callable[..., "subprocess.CompletedProcess[str]"],
     docker: Callable[..., str],
@@ -119,12 +127,16 @@ def attempt_run(
     data = tmp_path / "data"
     data.mkdir()
     (data / "a").write_text("1")
+    smlocal_home.mkdir(mode=0o700)
     tag = image("sh")
 
     def run(fault: str, number: int, *, remote: bool) -> Mapping[str, Any]:
         name = f"{re.sub('[^a-z]', '', fault)}-{'far' if remote else 'near'}-{number}"
         with closing(Faulty(fault, number, tmp_path, remote=remote)) as faulty:
             environment = {"DOCKER_HOST": faulty.address}
+            if not remote:  # whether folders are shared is tried once for an engine, not at each run
+                facts = connect_to(faulty.address).facts()
+                remember_tried(str(smlocal_home), tried_key(facts, str(smlocal_home)), SHARES)
             if fault != NOTHING:  # a busy machine is no fault
                 environment[VARIABLE] = SECONDS
             arguments = ("run", "--image", tag, "--name", name, "--channel", "train=./data", "--output", f"./{name}")

@@ -33,7 +33,7 @@ _LEAST_SECONDS: Final = 0.002
 
 
 class FolderTrialError(Exception):
-    """Nothing could be tried, because of this machine."""
+    """Nothing was found out."""
 
 
 def try_folders(facts: EngineFacts, engine: Engine, image: str, home: str) -> dict[str, Any]:
@@ -60,16 +60,19 @@ def try_folders(facts: EngineFacts, engine: Engine, image: str, home: str) -> di
 
 def _reads(engine: Engine, container: str, content: str) -> bool:
     try:
-        return content.encode() in b"".join(engine.get_archive(container, f"{_TARGET}/given"))
+        archive = b"".join(engine.get_archive(container, f"{_TARGET}/given", small=True))
     except EngineError as error:
         if error.status == _ABSENT:
             return False
         raise
+    if not archive.startswith(b"given\0") and b"path=given\n" not in archive:
+        raise FolderTrialError("the engine did not deliver the file")
+    return content.encode() in archive
 
 
 def _writes(engine: Engine, container: str, folder: str, content: str) -> bool:
     try:
-        engine.put_archive(container, _TARGET, _archive([("taken", content.encode())]))
+        engine.put_archive(container, _TARGET, _archive([("taken", content.encode())]), small=True)
         with open(f"{folder}/taken", encoding="utf-8") as file:
             return file.read() == content
     except FileNotFoundError:
@@ -98,7 +101,8 @@ def _slowness(engine: Engine, container: str, folder: str) -> float:
         os.mkdir(f"{folder}/{turn}-empty")
         for name in names:
             _write(f"{folder}/{turn}/{name}", content)
-        engine.put_archive(container, "/", _archive([(f"smlocal-own-{turn}/{name}", content) for name in names]))
+        own_files = _archive([(f"smlocal-own-{turn}/{name}", content) for name in names])
+        engine.put_archive(container, "/", own_files, small=True)
         empty.append(_seconds(engine, container, f"{_TARGET}/{turn}-empty"))
         mount.append(_seconds(engine, container, f"{_TARGET}/{turn}"))
         own.append(_seconds(engine, container, f"/smlocal-own-{turn}"))
@@ -108,7 +112,7 @@ def _slowness(engine: Engine, container: str, folder: str) -> float:
 
 def _seconds(engine: Engine, container: str, path: str) -> float:
     began = time.monotonic()
-    for _ in engine.get_archive(container, path):
+    for _ in engine.get_archive(container, path, small=True):
         pass
     return time.monotonic() - began
 

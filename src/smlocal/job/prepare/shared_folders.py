@@ -15,14 +15,14 @@ from smlocal.store.tried_engines import remember_tried, tried
 
 def with_known_folders(facts: EngineFacts, home: str) -> EngineFacts:
     """The facts with what is remembered; nothing is tried."""
-    return _with(facts, tried(home, _key(facts, home))) or facts
+    return _with(facts, tried(home, tried_key(facts, home))) or facts
 
 
 def with_folder_facts(facts: EngineFacts, engine: Engine, image: ImageFacts | None, home: str) -> EngineFacts:
     """The facts with what is known or can be tried now; without an image nothing can be tried."""
     if not facts.identity:
         return facts
-    known = _with(facts, tried(home, _key(facts, home)))
+    known = _with(facts, tried(home, tried_key(facts, home)))
     if known is not None:
         return known
     if image is None:
@@ -44,11 +44,11 @@ def try_folders_again(facts: EngineFacts, engine: Engine, image: str, home: str)
         if not error.status:  # no engine answers
             raise
         return replace(facts, untried=error.sentence)
-    remember_tried(home, _key(facts, home), found)
+    remember_tried(home, tried_key(facts, home), found)
     return _with(facts, found) or facts
 
 
-def _key(facts: EngineFacts, home: str) -> str:
+def tried_key(facts: EngineFacts, home: str) -> str:
     """A home that another machine uses too has the entries of its engines as well."""
     return f"{facts.identity} {os.path.realpath(home)}"
 
