@@ -14,8 +14,8 @@ class SwarmMember:
     """What an engine says about itself and its swarm."""
 
     address: str
-    engine_id: str
     node_id: str
+    """Tells it from others. The engine's own id does not: machines that were copied have the same."""
     state: str
     """The engine's word: `active`, `inactive`, `pending`, `locked` or `error`."""
     is_manager: bool
@@ -30,7 +30,6 @@ def swarm_member(address: str, info: Mapping[str, Any]) -> SwarmMember:
     swarm = info.get("Swarm") or {}
     return SwarmMember(
         address=address,
-        engine_id=info.get("ID") or "",
         node_id=swarm.get("NodeID") or "",
         state=swarm.get("LocalNodeState") or "inactive",
         is_manager=bool(swarm.get("ControlAvailable")),
@@ -78,7 +77,7 @@ def check_swarm(members: Sequence[SwarmMember]) -> str:
 def _check_distinct(members: Sequence[SwarmMember]) -> None:
     seen: dict[str, str] = {}
     for each in members:
-        other = seen.setdefault(each.engine_id, each.address) if each.engine_id else each.address
+        other = seen.setdefault(each.node_id, each.address) if each.node_id else each.address
         if other != each.address:
             raise EngineTwiceError(
                 f"the engines at {other} and {each.address} are the same one",

@@ -19,7 +19,7 @@ from smlocal.errors import (
     StreamNotStartedError,
 )
 from smlocal.job import details
-from smlocal.job.container_events import ContainerExited, ThreadDied, unexpected_error
+from smlocal.job.container_events import ContainerExited, ContainerLost, ThreadDied, unexpected_error
 from smlocal.job.context import Context
 from smlocal.job.control.stop_requests import StagingStoppedError
 from smlocal.job.decide.attempt_outcome import AttemptOutcome
@@ -114,7 +114,7 @@ class Attempt:
         started, error = start_hosts(list(self.runs.values()))
         self.on_running()
         if error is not None:
-            self._handle_error(error)
+            self._handle_error(error, containers=True)
         watch = self._watch(run.name for run in started)
         self.faults.training_began(time.monotonic())
         if error is not None:
@@ -261,12 +261,17 @@ class Attempt:
             watch.ended = {name for name, run in self.runs.items() if run.container.exited}
             self._do(watch.tick(time.monotonic()))
 
-    def _handle_waiting(self) -> None:
-        """Handle the events in the queue while no container is running."""
-        watch = self._watch(())
+    def _handle_waiting(self, *, containers: bool = False) -> None:
+        """Handle the events in the queue while no container is watched. `containers`: what happens to them is kept."""
+        watch, kept = self._watch(()), []
         while (event := self.context.events.next(0)) is not None:
+            if containers and isinstance(event, ContainerExited | ContainerLost):
+                kept.append(event)
+                continue
             events = self.context.stored_requests.read() if isinstance(event, Woken) else [event]
             self._handle(events, watch, idle=True)
+        for each in kept:
+            self.context.events.put(each)
         self.outcome = watch.outcome
         self.explanation = self.explanation or watch.explanation
 
@@ -353,9 +358,12 @@ class Attempt:
             why = f"the connection to the engine was lost while the job was running: {why}"
             self.fail(INTERNAL_ERROR, why)
 
-    def _handle_error(self, error: Exception) -> None:
-        """An error before PID 1 ran. A stop that was requested meanwhile takes precedence."""
-        self._handle_waiting()
+    def _handle_error(self, error: Exception, *, containers: bool = False) -> None:
+        """An error before PID 1 of a host ran. A stop that was requested meanwhile takes precedence.
+
+        `containers`: those of other hosts may run, or have ended already.
+        """
+        self._handle_waiting(containers=containers)
         if not self.over:
             self._fail_before_training(error)
         elif isinstance(error, EngineLostError | EngineUnreachableError):

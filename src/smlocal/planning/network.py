@@ -38,22 +38,28 @@ def plan_network(
     from ipaddress import IPv4Network
 
     network = IPv4Network(subnet)
+    # A swarm takes addresses for itself, one for each engine, from the beginning on.
+    first = network.num_addresses // 2 if manager else 2
     return NetworkPlan(
         name=name,
         within=within,
         subnet=subnet,
         gateway=str(network[1]),
-        addresses={host: str(network[number]) for number, host in enumerate(hosts, start=2)},
+        addresses={host: str(network[number]) for number, host in enumerate(hosts, start=first)},
         isolated=isolated,
         manager=manager,
     )
 
 
-def candidates(within: str, hosts: int, *, seed: int) -> Iterator[str]:
-    """All subnets of a range with enough addresses. `seed` decides which is first, so jobs rarely choose the same."""
+def candidates(within: str, hosts: int, *, seed: int, overlay: bool = False) -> Iterator[str]:
+    """All subnets of a range with enough addresses. `seed` decides which is first, so jobs rarely choose the same.
+
+    `overlay`: half of the addresses are left to the swarm.
+    """
     from ipaddress import IPv4Network
 
     whole = IPv4Network(within)
+    hosts *= 2 if overlay else 1
     bits = min(_USUAL_BITS, 32 - (hosts + _NOT_HOSTS - 1).bit_length())
     bits = max(bits, whole.prefixlen)
     if (1 << (32 - bits)) < hosts + _NOT_HOSTS:

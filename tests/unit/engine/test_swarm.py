@@ -7,10 +7,8 @@ import pytest
 from smlocal.engine.swarm import SwarmMember, check_swarm, swarm_member
 from smlocal.errors import EngineTwiceError, NotInSwarmError, SmlocalError, SwarmManagerError, SwarmsDifferError
 
-MANAGER = SwarmMember(
-    address="tcp://a", engine_id="A", node_id="na", state="active", is_manager=True, nodes=frozenset({"na", "nb"})
-)
-WORKER = SwarmMember(address="tcp://b", engine_id="B", node_id="nb", state="active", is_manager=False)
+MANAGER = SwarmMember(address="tcp://a", node_id="na", state="active", is_manager=True, nodes=frozenset({"na", "nb"}))
+WORKER = SwarmMember(address="tcp://b", node_id="nb", state="active", is_manager=False)
 
 
 def test_the_manager_is_found_wherever_it_is() -> None:
@@ -35,4 +33,4 @@ def test_engines_that_are_no_swarm(members: list[SwarmMember], error: type[Smloc
 
 
 def test_an_engine_without_swarms_is_in_none() -> None:
-    assert swarm_member("unix:///podman", {"ID": "x"}).state == "inactive"
+    assert swarm_member("unix:///podman", {}).state == "inactive"

@@ -23,12 +23,20 @@ _TRIES = 20
 _SHOWN = 5
 
 
-def free_subnet(networks: Sequence[Network], *, within: str, hosts: int, run_id: str, routes: bool = True) -> str:
+def free_subnet(
+    networks: Sequence[Network],
+    *,
+    within: str,
+    hosts: int,
+    run_id: str,
+    routes: bool = True,
+    overlay: bool = False,
+) -> str:
     """A subnet with enough addresses that no network has, and no route of this machine if `routes` is set."""
     taken = [subnet for each in networks for subnet in each.subnets]
     taken += routed_subnets() if routes else []
     room = False
-    for subnet in candidates(within, hosts, seed=int(run_id, 16)):
+    for subnet in candidates(within, hosts, seed=int(run_id, 16), overlay=overlay):
         room = True
         if not overlaps(subnet, taken):
             return subnet
@@ -119,5 +127,6 @@ def _another_subnet(engines: Engines, plan: JobPlan, attempt: int) -> str:
     assert network is not None  # noqa: S101  it has just been refused
     taken = [subnet for engine in engines for each in engine.networks() for subnet in each.subnets]
     begun = int(plan.run_id, 16) + attempt + 1
-    found = (s for s in candidates(network.within, len(network.addresses), seed=begun) if not overlaps(s, taken))
+    others = candidates(network.within, len(network.addresses), seed=begun, overlay=bool(network.manager))
+    found = (each for each in others if not overlaps(each, taken))
     return next(islice(found, 1), network.subnet)

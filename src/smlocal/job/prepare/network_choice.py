@@ -47,7 +47,7 @@ def choose_network(
             networks = remove_leftover_networks(place.engine, networks)
     near = any(place.facts.local and not place.facts.desktop for place in placed.each)
     within = local.NetworkRange
-    subnet = free_subnet(networks, within=within, hosts=hosts, run_id=run_id, routes=near)
+    subnet = free_subnet(networks, within=within, hosts=hosts, run_id=run_id, routes=near, overlay=bool(placed.manager))
     return NetworkChoice(subnet=subnet, loopback_only=loopback_only)
 
 
