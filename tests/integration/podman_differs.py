@@ -22,7 +22,6 @@ DIFFERS_ON_PODMAN = {
     "doctor/test_doctor.py::test_people_see_a_mark_a_sentence_and_what_to_do": "GPUs are refused for another reason",
     "engine/test_containers.py::test_a_bind_mount_of_nothing_is_refused": "Podman makes the folder",
     "engine/test_containers.py::test_a_container_that_cannot_start": _WORDS,
-    "engine/test_containers.py::test_a_name_in_use": _WORDS,
     "engine/test_containers.py::test_a_volume_below_a_bind_mount": "a mounted folder has no comma in its path",
     "engine/test_containers.py::test_an_engine_without_gpus_says_so": "Podman ignores requests for GPUs",
     "engine/test_containers.py::test_an_image_that_is_not_here": _WORDS,

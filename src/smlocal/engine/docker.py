@@ -246,7 +246,7 @@ class DockerEngine:
         except EngineError as error:
             if error.status and is_subnet_in_use(error.sentence):
                 raise SubnetInUseError(error.sentence, status=error.status) from error
-            if error.status == _CONFLICT:
+            if error.status == _CONFLICT or podman.is_name_in_use(error):
                 raise EngineNameInUseError(error.sentence, status=error.status) from error
             raise
 
@@ -277,7 +277,7 @@ class DockerEngine:
         try:
             answer = self.client.post("/containers/create", document, parameters={"name": spec.name})
         except EngineError as error:
-            if error.status == _CONFLICT:
+            if error.status == _CONFLICT or podman.is_name_in_use(error):
                 raise EngineNameInUseError(error.sentence, status=error.status) from error
             raise
         return str(answer["Id"])

@@ -21,6 +21,7 @@ _ENDING = re.compile(r"^read /proc/\d+/cgroup: no such process")
 _LOOKS = 40
 _LOOK_SECONDS = 0.05
 _NOT_RUNNING = "container state improper"
+_NAME_IN_USE = ("that name is already in use", "network already exists")
 
 
 def as_docker_error(error: EngineError) -> EngineError:
@@ -39,6 +40,11 @@ def as_docker_error(error: EngineError) -> EngineError:
 def is_not_running(error: EngineError) -> bool:
     """True if a signal was sent to a container that is not running."""
     return _NOT_RUNNING in error.sentence
+
+
+def is_name_in_use(error: EngineError) -> bool:
+    """True if a container or a network was refused because of its name; with Docker the status says so."""
+    return error.sentence.endswith(_NAME_IN_USE)
 
 
 def inspect(client: Client, path: str) -> dict[str, Any]:

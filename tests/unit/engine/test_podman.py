@@ -4,7 +4,7 @@ import pytest
 
 from smlocal.channels.overlay import is_overlay_refusal
 from smlocal.engine.documents import container_state
-from smlocal.engine.podman import as_docker_error, cdi_folders, is_not_running, no_gpus
+from smlocal.engine.podman import as_docker_error, cdi_folders, is_name_in_use, is_not_running, no_gpus
 from smlocal.errors import EngineError
 from smlocal.job.decide.start_hints import start_hints
 
@@ -37,6 +37,14 @@ def test_an_overlay_that_cannot_be_mounted_is_one() -> None:
 
 def test_other_words_stay_as_they_are() -> None:
     assert as_docker_error(EngineError("no space left on device", status=500)).sentence == "no space left on device"
+
+
+def test_a_name_in_use() -> None:
+    named = f'the container name "train" is already in use by {ID}. You have to remove that container'
+    said = f"container create: creating container storage: {named} to be able to reuse that name"
+    assert is_name_in_use(EngineError(f"{said}: that name is already in use", status=500))
+    assert is_name_in_use(EngineError("network name n already used: network already exists", status=500))
+    assert not is_name_in_use(EngineError("subnet 10.0.0.0/24 is already used on the host", status=500))
 
 
 def test_a_signal_that_comes_too_early() -> None:
