@@ -1,4 +1,4 @@
-"""Builds an image with the `docker build` command, which goes to the engine that jobs use."""
+"""Builds an image with the `docker build` command, on a given engine."""
 
 import os
 import subprocess
@@ -22,7 +22,7 @@ def build_image(engine: Engine, folder: str, tag: str, *, quiet: bool) -> None:
     with tempfile.TemporaryDirectory(prefix="smlocal-build-") as scratch:
         id_file = f"{scratch}/id"
         # A build that fails would leave the container of its last step. BuildKit makes none, and ignores --force-rm.
-        words = ["docker", "build", "--force-rm", "--tag", tag, "--iidfile", id_file]
+        words = [*engine.docker_command(), "build", "--force-rm", "--tag", tag, "--iidfile", id_file]
         words += [*(["--quiet"] if quiet else []), "--", folder]
         _run(words, folder, quiet=quiet)
         with open(id_file, encoding="ascii") as file:

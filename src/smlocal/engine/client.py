@@ -249,8 +249,7 @@ class Client:
         if command:
             yield f"Does this work?  {join(command)}     It must not ask for a password."
         elif name:
-            docker = ("docker", "--host" if "://" in name else "--context", name, "version")
-            yield f"Does this work?  {join(docker)}"
+            yield f"Does this work?  {join(self.endpoint.docker_command)} version"
         if name:
             yield "To run the job without this engine, leave it out of Local.Engines, or of --engine."
         elif not command:

@@ -175,6 +175,10 @@ class DockerEngine:
         """Look at the process that listens at the socket."""
         return has_our_mounts(self._endpoint)
 
+    def docker_command(self) -> tuple[str, ...]:
+        """As the engine was named."""
+        return self._endpoint.docker_command
+
     @_checked_answer
     def image(self, name: str) -> ImageFacts | None:
         """Inspect an image by name or id."""

@@ -41,6 +41,13 @@ class Endpoint:
         """True if the engine can mount this machine's folders."""
         return bool(self.path)
 
+    @property
+    def docker_command(self) -> tuple[str, ...]:
+        """The docker command, for this engine."""
+        if not self.name:
+            return ("docker",)
+        return ("docker", "--host" if "://" in self.name else "--context", self.name)
+
     def connect(self, seconds: float = CONNECT_SECONDS) -> socket.socket:
         """Open a connection within this time. The connection itself has no timeout."""
         if self.command:

@@ -210,6 +210,10 @@ class Engine(Protocol):
     def facts(self) -> EngineFacts:
         """What kind of engine this is. This is the first call, so it reports if no engine answers."""
 
+    def docker_command(self) -> tuple[str, ...]:
+        """The words of the docker command, for this engine."""
+        ...
+
     def has_our_mounts(self) -> bool:
         """True if every path of this machine is the same for the engine, as far as that can be seen from outside."""
         ...

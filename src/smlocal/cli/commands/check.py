@@ -130,7 +130,7 @@ def _check(
     from smlocal.check.check_image import check_image
     from smlocal.check.interface import Severity
     from smlocal.check.subject import Profile
-    from smlocal.engine.docker import connect
+    from smlocal.engine.engines import engines_named
     from smlocal.errors import ImageMissingError
     from smlocal.store.home import home_directory
 
@@ -138,7 +138,7 @@ def _check(
     try:
         report = check_image(
             _image(job) if job is not None else subject,
-            connect(),
+            engines_named(job.local.Engines if job is not None else ()).first,
             home=home_directory(),
             job=job,
             only=only,
