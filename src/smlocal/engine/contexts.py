@@ -11,7 +11,8 @@ from docker.errors import TLSParameterError
 from docker.tls import TLSConfig
 from docker.utils import kwargs_from_env
 
-from smlocal.engine.docker_config import docker_folder
+from smlocal.contract.validation.suggestions import closest
+from smlocal.engine.docker_config import context_addresses, docker_folder
 from smlocal.errors import EngineContextError, EngineTlsError
 
 _LOOKING = Lock()
@@ -26,7 +27,9 @@ def read_context(name: str) -> tuple[str, ssl.SSLContext | None]:
     except Exception as error:  # the SDK raises a bare Exception for a damaged file
         raise _context_error(f'the Docker context "{name}" cannot be read', str(error)) from error
     if context is None or endpoint is None:
-        raise _context_error(f'the Docker context "{name}" does not exist')
+        meant = closest(name, ["default", *context_addresses()])
+        suggestion = (f'Did you mean "{meant}"?',) if meant else ()
+        raise _context_error(f'the Docker context "{name}" does not exist', *suggestion)
     tls, folder, verify = context.tls_cfg.get("docker"), f"{context.tls_path}/docker", not endpoint["SkipTLSVerify"]
     if tls is None and (os.path.isdir(folder) or not verify):
         # One of the three files is missing. The SDK would not use TLS; the docker command uses the files that exist.

@@ -33,13 +33,12 @@ def docker_config() -> dict[str, Any]:
     return document if isinstance(document, dict) else {}
 
 
-def contexts_at(address: str) -> list[str]:
-    """The names of the Docker contexts whose engine has this address, sorted. Damaged contexts are left out."""
-    found = []
+def context_addresses() -> dict[str, str]:
+    """The address of the engine of each Docker context, sorted by name. Damaged contexts are left out."""
+    found = {}
     folder = f"{docker_folder()}/contexts/meta"
     for each in os.listdir(folder) if os.path.isdir(folder) else ():
         with suppress(OSError, ValueError, LookupError, TypeError), open(f"{folder}/{each}/meta.json", "rb") as file:
             document = json.load(file)
-            if document["Endpoints"]["docker"]["Host"] == address:
-                found.append(str(document["Name"]))
-    return sorted(found)
+            found[str(document["Name"])] = str(document["Endpoints"]["docker"]["Host"])
+    return dict(sorted(found.items()))

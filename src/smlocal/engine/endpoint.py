@@ -5,7 +5,7 @@ import socket
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from smlocal.engine.docker_config import contexts_at, docker_config
+from smlocal.engine.docker_config import context_addresses, docker_config
 from smlocal.errors import EngineRemoteError, EngineUnreachableError
 from smlocal.quick_dataclass import dataclass
 
@@ -109,8 +109,8 @@ def endpoint_at(address: str) -> Endpoint:
     """The engine at an address that an endpoint had earlier. TLS as the context with this address has it, if any."""
     if address.startswith(_WITHOUT_TLS):
         return parse_address(address, None)
-    contexts = [] if address == _host_of_environment() else contexts_at(address)
-    if not contexts:
+    contexts = [context for context, its in context_addresses().items() if its == address]
+    if not contexts or address == _host_of_environment():
         return _with_environment_tls(address)
     current = _current_context()
     return _endpoint_of_context(current if current in contexts else contexts[0])

@@ -39,4 +39,8 @@ def test_a_new_image_replaces_the_old_one_on_all_engines(
         assert done.stdout.count(f"from the {turn} build") == 2
         assert f"sending {TAG}:latest to {swarm.engines[0].address}" in done.stderr
         assert "COPY message" in done.stderr
+    two_hosts = ("plan", "--image", TAG, "--instance-count", "2")
+    absent = smlocal_run(*two_hosts, "--engine", "one", "--engine", f"unix://{tmp_path}/none", env=contexts)
+    assert (absent.returncode, "[engine-unreachable]" in absent.stderr) == (3, True)
+    assert f"no Docker engine answers at unix://{tmp_path}/none" in absent.stderr
     smlocal_run("rm", *(f"built-for-swarm-{turn}-{os.getpid()}" for turn in ("first", "second")), check=True)

@@ -1,5 +1,6 @@
 """What a flag says is held to the same rules as a file, and a blank path is not the folder one is in."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,47 @@ def test_engines_of_flags_replace_those_of_the_file(tmp_path: Path, capsys: pyte
     assert run_command_line(["plan", "job.yaml", "--engine", "third"]) == 2
     said = capsys.readouterr().err
     assert "job.yaml:7   Local.Placement.algo-1: 'second' is not in Local.Engines; it has third" in said
+
+
+@pytest.fixture
+def _deaf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Docker context whose engine does not answer."""
+    monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path / "docker"))
+    words = ("docker", "context", "create", "deaf", "--docker", "host=unix:///nowhere/deaf.sock")
+    subprocess.run(words, check=True, capture_output=True, timeout=60)
+
+
+@pytest.mark.usefixtures("_deaf")
+@pytest.mark.parametrize(
+    ("engines", "error", "words"),
+    [
+        (["daef"], "engine-context", ['the Docker context "daef" does not exist', 'Did you mean "deaf"?']),
+        (
+            ["deaf"],
+            "engine-unreachable",
+            [
+                'no Docker engine answers at unix:///nowhere/deaf.sock, the address of the Docker context "deaf"',
+                "docker --context deaf version",
+                "leave it out of Local.Engines, or of --engine",
+            ],
+        ),
+        (
+            ["deaf", "unix:///nowhere/deaf.sock"],
+            "engine-twice",
+            ['the engines "deaf" and "unix:///nowhere/deaf.sock" are the same one, at unix:///nowhere/deaf.sock'],
+        ),
+        (["tcp://far:docker"], "engine-unreachable", ["tcp://far:docker is not a valid engine address"]),
+        (["ssh://me:secret@far"], "engine-unreachable", ["ssh://me:•••@far is not a valid engine address"]),
+    ],
+)
+def test_an_engine_that_cannot_be_used(
+    engines: list[str], error: str, words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    flags = [word for engine in engines for word in ("--engine", engine)]
+    assert run_command_line(["plan", "--image", "image", *flags]) == 3
+    said = capsys.readouterr().err
+    assert f"[{error}]" in said
+    assert [word for word in words if word not in said] == []
 
 
 def test_a_blank_output_beside_a_file_that_names_s3(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

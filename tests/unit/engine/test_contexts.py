@@ -256,6 +256,14 @@ def test_a_name_that_is_no_context(name: str) -> None:
     assert "ssh://HOST" in caught.value.remedy[1]
 
 
+def test_a_context_with_a_similar_name_is_suggested(run_docker: Docker) -> None:
+    run_docker("context", "create", "gpu-box", "--docker", "host=ssh://gpu")
+    for name, details in (("gpubox", ('Did you mean "gpu-box"?',)), ("Default", ('Did you mean "default"?',))):
+        with pytest.raises(EngineContextError) as caught:
+            endpoint_named(name)
+        assert caught.value.details == details
+
+
 @pytest.mark.usefixtures("docker_home")
 def test_a_missing_context(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOCKER_CONTEXT", "gone")
