@@ -34,8 +34,16 @@ def network_text(plan: JobPlan) -> str:
     """Where the hosts are."""
     if plan.network is None:
         return "on the engine's default network"
-    own = f"on the job's own network {plan.network.name}, {plan.network.subnet}"
+    kind = "overlay network" if plan.network.manager else "network"
+    own = f"on the job's own {kind} {plan.network.name}, {plan.network.subnet}"
     return f"{own}, isolated" if plan.network.isolated else own
+
+
+def engine_rows(plan: JobPlan) -> Iterator[tuple[str, str]]:
+    """The engines of a job on several, each with its hosts."""
+    for index, engine in enumerate(plan.engines):
+        hosts = [host.host.name for host in plan.hosts if host.engine == engine.address]
+        yield "" if index else "Engines", f"{engine.address}: {', '.join(hosts)}"
 
 
 def host_kinds(plan: JobPlan) -> list[str]:

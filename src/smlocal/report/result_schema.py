@@ -59,6 +59,7 @@ _HOST = _object(
     {
         "Name": _TEXT,
         "Container": _TEXT,
+        "Engine": _TEXT,
         "ExitCode": _or_null({"type": "integer"}),
         "OomKilled": _SWITCH,
         "Signalled": _SWITCH,

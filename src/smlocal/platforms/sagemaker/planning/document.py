@@ -39,6 +39,10 @@ def plan_document(plan: JobPlan) -> dict[str, Any]:
             "Here": plan.engine.local,
             "SharesFolders": plan.engine.shares_folders,
         },
+        "Engines": [
+            {"Address": each.address, "Version": each.version, "Architecture": each.architecture}
+            for each in plan.engines
+        ],
         "Entrypoint": plan.entrypoint,
         "Command": plan.command,
         "Network": _network(plan),
@@ -104,6 +108,7 @@ def _network(plan: JobPlan) -> dict[str, Any] | None:
         "Name": network.name,
         "Subnet": network.subnet,
         "Isolated": network.isolated,
+        "Manager": network.manager or None,
         "Addresses": dict(network.addresses),
     }
 
@@ -150,6 +155,7 @@ def _host(plan: JobPlan, host: HostPlan) -> dict[str, Any]:
         **({"NeuronDevices": host.neuron} if host.neuron else {}),
         "Limits": limits_document(host.limits),
         "Container": host.container,
+        "Engine": host.engine or plan.engine.address,
         "Hostname": host.hostname,
         "ExtraHosts": dict(host.extra_hosts),
         "Aliases": host.aliases,

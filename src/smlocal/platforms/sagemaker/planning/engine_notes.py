@@ -28,12 +28,26 @@ def _ulimits(plan: JobPlan, job: JobFile) -> str | None:
 
 
 def _remote(plan: JobPlan, job: JobFile) -> str | None:
-    if plan.engine.shares_folders:
+    if plan.engine.shares_folders or plan.engines:
         return None
     why = "is on another machine" if plan.engine.elsewhere else "does not see the folders of this machine"
     return (
         f"the engine at {plan.engine.address} {why}: data is uploaded to its volumes, and results are "
         "downloaded when the containers have ended, not while they run"
+    )
+
+
+def _several(plan: JobPlan, job: JobFile) -> str | None:
+    if not plan.engines:
+        return None
+    data = (
+        "all of them see the folders of this machine"
+        if plan.engine.shares_folders
+        else "data is uploaded to the volumes of each, and results are downloaded when the containers have ended"
+    )
+    return (
+        f"the hosts run on {len(plan.engines)} engines, with an overlay network of their swarm in place of that of the "
+        f"service, which is faster; {data}"
     )
 
 
@@ -82,6 +96,7 @@ ENGINE_RULES = (
     NoteRule(id="engine-endpoints", says=_endpoints, warning=True),
     NoteRule(id="engine-ulimits", says=_ulimits, warning=True),
     NoteRule(id="engine-remote", says=_remote),
+    NoteRule(id="several-engines", says=_several),
     NoteRule(id="engine-untried", says=_untried),
     NoteRule(id="folders-slow", says=_slow),
     NoteRule(id="engine-podman", says=_podman),

@@ -8,6 +8,7 @@ from smlocal.contract.secrets.masking import masked_file
 from smlocal.job.plan_rows import (
     COLUMN,
     device_rows,
+    engine_rows,
     environment_rows,
     host_kinds,
     host_names,
@@ -35,6 +36,7 @@ def plan_rows(plan: JobPlan) -> Iterator[tuple[str, str]]:
     yield "Image", image_text(plan)
     yield from note_rows(plan)
     yield "Hosts", f"{host_names(plan)} ({', '.join(host_kinds(plan))}) {network_text(plan)}"
+    yield from engine_rows(plan)
     yield from device_rows(plan)
     yield from _limits(plan)
     yield "Request", request_text(plan)

@@ -148,6 +148,7 @@ def _data_parallel_differences(plan: JobPlan) -> Iterator[str]:
 def _refusals(plan: JobPlan) -> Iterator[str]:
     """Lines that end the script at its beginning, where docker commands cannot do what the job needs."""
     reasons = [] if plan.engine.shares_folders else ["the engine does not see the folders of this machine"]
+    reasons += [f"its hosts run on {len(plan.engines)} engines"] if plan.engines else []
     reasons += [f"{pipe.name} is a Pipe channel" for pipe in plan.pipes]
     for tree in plan.trees:
         if tree.listing.failure is not None:

@@ -313,7 +313,7 @@ ENGINES: dict[str, dict[str, Any]] = {
 
 
 def test_every_note_has_its_cases() -> None:
-    assert {*CASES, *ENGINES, "output-small", "image-changed"} == {rule.id for rule in RULES}
+    assert {*CASES, *ENGINES, "output-small", "image-changed", "several-engines"} == {rule.id for rule in RULES}
     assert len({rule.id for rule in RULES}) == len(RULES)
 
 

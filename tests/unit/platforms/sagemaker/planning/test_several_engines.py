@@ -1,0 +1,79 @@
+"""The plan of a job whose hosts run on several engines."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from smlocal.job.plan_rows import engine_rows
+from smlocal.planning.facts import EngineShare, Facts, GpuFacts, MachineFacts
+from smlocal.planning.model import JobPlan
+from smlocal.planning.plan_changes import on_network
+from smlocal.planning.recall import recall, remember
+from smlocal.platforms.sagemaker.planning.script import shell_script
+
+Planner = Callable[..., JobPlan]
+A, B = "ssh://a", "ssh://b"
+GPUS = GpuFacts(ids=("0", "1", "2", "3"))
+
+
+@pytest.fixture
+def several(plan: Planner, facts: Facts) -> Planner:
+    """Three hosts, of which the second is on the second engine."""
+
+    def make(local: dict[str, Any] | None = None, **resources: Any) -> JobPlan:
+        shares = tuple(
+            EngineShare(
+                engine=replace(facts.engine, address=address, local=False, shares_folders=False),
+                machine=MachineFacts(cpus=cpus, memory_mib=64_000, gpus=GPUS),
+                hosts=hosts,
+            )
+            for address, cpus, hosts in ((A, 16, ("algo-1", "algo-3")), (B, 2, ("algo-2",)))
+        )
+        changes = {"ResourceConfig": {"InstanceType": "ml.m5.xlarge", "InstanceCount": 3, **resources}}
+        first = shares[0]
+        return plan(changes, local, shares=shares, manager=B, engine=first.engine, machine=first.machine)
+
+    return make
+
+
+def test_each_host_knows_its_engine(several: Planner) -> None:
+    made = several()
+    assert [host.engine for host in made.hosts] == [A, B, A]
+    assert made.engine_addresses == (A, B)
+    assert dict(engine_rows(made)) == {"Engines": "ssh://a: algo-1, algo-3", "": "ssh://b: algo-2"}
+    assert {tree.staging for host in made.hosts for tree in host.channels} == {"send"}
+    assert "its hosts run on 2 engines" in shell_script(made)
+
+
+def test_the_addresses_leave_room_for_those_of_the_swarm(several: Planner) -> None:
+    made = several()
+    assert made.network is not None
+    assert made.network.manager == B
+    assert dict(made.network.addresses) == {f"algo-{n}": f"198.18.7.{127 + n}" for n in (1, 2, 3)}
+    moved = on_network(made, "other", "198.18.9.0/24").network
+    assert moved is not None
+    assert (moved.manager, moved.addresses["algo-1"]) == (B, "198.18.9.128")
+
+
+def test_gpus_are_those_of_the_engine(several: Planner) -> None:
+    made = several(InstanceType="ml.g4dn.xlarge")
+    assert [host.devices and host.devices.ids for host in made.hosts] == [("0",), ("0",), ("1",)]
+
+
+def test_limits_are_those_of_the_machine(several: Planner) -> None:
+    made = several({"EnforceInstanceLimits": True})
+    assert [host.limits.cpus for host in made.hosts] == [4.0, 2.0, 4.0]
+
+
+def test_the_note_says_how_data_gets_there(several: Planner) -> None:
+    notes = {note.id: note.text for note in several().notes}
+    assert "the hosts run on 2 engines" in notes["several-engines"]
+    assert "engine-remote" not in notes
+
+
+def test_another_supervisor_finds_all_of_it(several: Planner) -> None:
+    made = recall(remember(several()))
+    assert (made.engines, made.machines) == (several().engines, several().machines)
+    assert [*made.engine_machines] == [A, B]
