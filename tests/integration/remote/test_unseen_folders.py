@@ -64,6 +64,11 @@ def job_parts(life: Life) -> dict[str, Any]:
     }
 
 
+def file_system() -> dict[str, Any]:
+    system = {"FileSystemId": "fs-01234567", "FileSystemAccessMode": "rw", "FileSystemType": "EFS"}
+    return {"ChannelName": "t", "DataSource": {"FileSystemDataSource": {**system, "DirectoryPath": "/"}}}
+
+
 def test_a_job_from_its_start_to_its_end_with_two_supervisors(life: Life, engine: OwnEngine) -> None:
     script = """
         cd /opt/ml; cat input/data/train/a input/data/fast/a checkpoints/before; sh code/own.sh
@@ -102,21 +107,63 @@ def test_what_needs_folders_is_refused_and_the_rest_said(life: Life, engine: Own
     document = json.loads(life("plan", "unseen-said.json", "--json").stdout)
     assert {mount["Kind"] for mount in document["Hosts"][0]["Mounts"]} == {"send"}
     assert not document["Engine"]["SharesFolders"]
-    system = {"FileSystemId": "fs-01234567", "FileSystemAccessMode": "rw", "FileSystemType": "EFS"}
-    mounted = {"ChannelName": "t", "DataSource": {"FileSystemDataSource": {**system, "DirectoryPath": "/"}}}
     sources = {"Local": {"Sources": {"fs-01234567": "./data"}}}
     sentence = "does not see the folders of this machine"
     for name, members, error in (
         ("unseen-pipe", {"InputDataConfig": [channel("./data", "Pipe")]}, "pipe-unreachable"),
-        ("unseen-efs", {"InputDataConfig": [mounted], **sources}, "engine-remote"),
+        ("unseen-efs", {"InputDataConfig": [file_system()], **sources}, "engine-remote"),
         ("unseen-names", {"Local": {"Faults": [{"Kind": "LateNames", "AfterSeconds": 1}]}, **TWO}, "engine-remote"),
     ):
         refused = json.loads(life("run", life.job_file(name, "true", **members), "--json").stdout)["Error"]
         assert (refused["Id"], sentence in refused["Sentence"]) == (error, True), refused
+    pool = {"machineSpec": {"machineType": "n1-standard-4"}, "containerSpec": {"imageUri": life.image}}
+    custom = {"workerPoolSpecs": [pool], "baseOutputDirectory": {"outputUriPrefix": "gs://b"}}
+    (life.folder / "custom.json").write_text(json.dumps(custom))
+    refused = json.loads(life("run", "custom.json", "--name", "unseen-custom", "--json").stdout)["Error"]
+    assert (refused["Id"], "cannot mount it for the bucket" in refused["Sentence"]) == ("engine-remote", True), refused
     doctor = json.loads(life("doctor", "--json").stdout)["Doctor"]["Checks"]
     (overlay,) = [each["Sentence"] for each in doctor if each["Check"] == "overlay"]
     assert f"the engine does not see {life.home}" in overlay
     assert engine.docker("ps", "--all", "--quiet") == engine.docker("volume", "ls", "--quiet") == ""
+
+
+def test_a_home_that_is_seen_and_data_that_is_not(
+    engine: OwnEngine, unseen: Path, tmp_path: Path, image: Callable[[str], str]
+) -> None:
+    """As in a container that has a folder of its machine at the same path, and others that it has not."""
+    hidden = make_life(tmp_path / "seen", engine, image("sh"))
+    (hidden.folder / "data").mkdir()
+    (hidden.folder / "data" / "a").write_text("seen\n")
+    data = unseen / "data"
+    data.mkdir()
+    (data / "a").write_text("content\n")
+    inputs = [
+        {**channel(str(data)), "ChannelName": "file"},
+        {**channel(str(data), "FastFile"), "ChannelName": "fast"},
+        {**channel("./data"), "ChannelName": "seen"},
+    ]
+    script = "cd /opt/ml/input/data; cat file/a fast/a seen/a; touch fast/a 2>&- || echo ro; echo m >../../model/m"
+    path = hidden.job_file("unseen-data", script, InputDataConfig=inputs, Local={"Code": str(data)})
+    done = hidden("run", path, "--json")
+    answer = json.loads(done.stdout)
+    assert answer["TrainingJobStatus"] == "Completed", done.stderr
+    assert hidden.log("unseen-data") == "content\ncontent\nseen\nro\n"
+    staging = answer["Local"]["Hosts"][0]["Staging"]
+    assert staging["/opt/ml/input/data/seen"] == "overlay"
+    assert {staging["/opt/ml/input/data/file"], staging["/opt/ml/code"]} <= {"copy", "reflink"}
+    notes = {note["Id"]: note["Text"] for note in answer["Local"]["Notes"]}
+    assert f"the engine does not see {data}" in notes["staging-copied"]
+    assert hidden.model("unseen-data") == ["m"]
+    for folder, error in ((data, "engine-remote"), (hidden.folder / "data", None)):
+        members: dict[str, Any] = {"InputDataConfig": [file_system()]}
+        members["Local"] = {"Sources": {"fs-01234567": str(folder)}}
+        path = hidden.job_file(f"unseen-efs-{folder.parent.name}", "cat /opt/ml/input/data/t/a", **members)
+        done = hidden("run", path)
+        assert done.returncode == (0 if error is None else 3), done.stderr
+        assert error is None or f"does not see {folder}" in done.stderr
+    assert [each.name for each in data.iterdir()] == [each.name for each in (hidden.folder / "data").iterdir()] == ["a"]
+    assert engine.docker("ps", "--all", "--quiet") == engine.docker("volume", "ls", "--quiet") == ""
+    hidden.end()
 
 
 class Counting(DockerEngine):

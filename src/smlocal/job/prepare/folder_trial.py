@@ -52,10 +52,15 @@ def try_folders(facts: EngineFacts, engine: Engine, image: str, home: str) -> di
                 if shares and not same:
                     slowness = _slowness(engine, container, folder)
         except EngineError as error:
-            if not _says(error, _NOT_FOUND):
+            if not is_not_found(error):
                 raise
             shares = False
     return {"SharesFolders": shares, "SameMounts": shares and same, "Slowness": slowness}
+
+
+def is_not_found(error: EngineError) -> bool:
+    """True if the engine refused a container because it does not see a folder that is to be mounted."""
+    return _says(error, _NOT_FOUND)
 
 
 def _reads(engine: Engine, container: str, content: str) -> bool:

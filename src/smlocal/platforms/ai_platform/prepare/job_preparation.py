@@ -59,6 +59,7 @@ def prepare(
         check_architecture(image, found, facts)
         images[image] = found
     facts = with_folder_facts(facts, engine, images[planned[0].image], home)
+    _check_buckets(buckets, engine, facts, images[planned[0].image])
     _try_accelerators(job, planned, gpus, engine)
     plan = _plan(
         job,
@@ -205,6 +206,23 @@ def _buckets(job: JobFile, name: str, *, make: bool = True) -> tuple[BucketFolde
         if bucket.is_output:
             os.makedirs(bucket.folder, exist_ok=True)
     return found
+
+
+def _check_buckets(
+    buckets: tuple[BucketFolder, ...], engine: Engine, facts: EngineFacts, image: ImageFacts | None
+) -> None:
+    """Folders that stand for buckets are mounted as they are."""
+    if not buckets or (facts.shares_folders and facts.same_mounts):
+        return
+    from smlocal.job.prepare.seen_folders import is_seen_as_it_is  # most engines have our mounts
+
+    for bucket in buckets:
+        if not facts.shares_folders or (image and not is_seen_as_it_is(bucket.folder, [engine], image.id)):
+            raise EngineRemoteError(
+                f"{bucket.location}: the engine at {facts.address} does not see {bucket.folder} "
+                "and cannot mount it for the bucket",
+                remedy=["Use a folder that the engine sees at the same path, or an engine of this machine."],
+            )
 
 
 def _gpu_facts(

@@ -185,6 +185,10 @@ def _plan(
     remove_leftovers: bool = False,
 ) -> JobPlan:
     inputs = request.inputs
+    if placed.first.facts.shares_folders and not all(each.facts.same_mounts for each in placed.each) and image:
+        from smlocal.platforms.sagemaker.prepare.seen_inputs import seen_inputs  # most engines have our mounts
+
+        inputs = seen_inputs(job, inputs, placed, image.id)
     run_id = run_id or os.urandom(4).hex()
     engine_facts = placed.first.facts
     shares = tuple(

@@ -1,0 +1,89 @@
+"""Whether an engine with other mounts than this process sees certain folders of the user.
+
+That it sees smlocal's home says nothing of other folders: a virtual machine may share the user's home alone, and on the
+machine around a container there may be another folder at the same path.
+"""
+
+import os
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import closing, suppress
+from typing import Final
+
+from smlocal.artifacts.tar_header import BLOCK
+from smlocal.contract.listing import Listing
+from smlocal.engine.interface import Engine, Mount
+from smlocal.errors import EngineError
+from smlocal.job.prepare.folder_trial import is_not_found
+from smlocal.job.prepare.idle_container import idle_container
+from smlocal.job.prepare.placed_engines import PlacedEngine
+
+_LABEL: Final = "folder-look"
+_TARGET: Final = "/smlocal-look"
+_COMPARED_BYTES: Final = 64 << 10
+_CANDIDATES: Final = 100
+_ABSENT: Final = 404
+
+
+def engines_with_other_mounts(placed: Iterable[PlacedEngine]) -> list[Engine]:
+    """Those that mount folders, perhaps not all of this machine."""
+    return [each.engine for each in placed if each.facts.shares_folders and not each.facts.same_mounts]
+
+
+def is_seen(listing: Listing, engines: Sequence[Engine], image: str) -> bool:
+    """True if all of these engines have a file of the listing with the same content."""
+    path = _smallest(listing)
+    return path is not None and all(_has(engine, image, listing.root, path) for engine in engines)
+
+
+def is_seen_as_it_is(folder: str, engines: Sequence[Engine], image: str) -> bool:
+    """The same of a folder that is mounted as it is, whose files are not listed. If possible, a new file is tried."""
+    name = f".smlocal-{os.urandom(8).hex()}"
+    try:
+        with open(f"{folder}/{name}", "xb") as file:
+            file.write(os.urandom(16))
+    except OSError:  # mounted read-only, or of another user
+        first = next((each.name for each in os.scandir(folder) if each.is_file(follow_symlinks=False)), None)
+        return first is not None and all(_has(engine, image, folder, first) for engine in engines)
+    try:
+        return all(_has(engine, image, folder, name) for engine in engines)
+    finally:
+        with suppress(OSError):
+            os.remove(f"{folder}/{name}")
+
+
+def _smallest(listing: Listing) -> str | None:
+    """One of the first files with content; a large one might be read to its end."""
+    sizes = {}
+    for path in listing.paths[:_CANDIDATES]:
+        with suppress(OSError):
+            file = f"{listing.root}/{path}"
+            if not os.path.islink(file) and (size := os.path.getsize(file)):
+                sizes[path] = size
+    return min(sizes, key=lambda path: sizes[path], default=None)
+
+
+def _has(engine: Engine, image: str, folder: str, path: str) -> bool:
+    mount = Mount(source=os.path.realpath(folder), target=_TARGET, read_only=True)
+    try:
+        with open(f"{folder}/{path}", "rb") as file:
+            content, size = file.read(_COMPARED_BYTES), os.fstat(file.fileno()).st_size
+        with (
+            idle_container(engine, image, label=_LABEL, mounts=(mount,)) as container,
+            closing(_pieces(engine, container, f"{_TARGET}/{path}")) as pieces,
+        ):
+            archive = b""
+            for piece in pieces:
+                archive += piece
+                if len(archive) >= _COMPARED_BYTES + 16 * BLOCK:
+                    break
+    except OSError:
+        return False
+    except EngineError as error:
+        if error.status == _ABSENT or is_not_found(error):
+            return False
+        raise
+    return f"{size:011o}".encode() in archive and content in archive
+
+
+def _pieces(engine: Engine, container: str, path: str) -> Generator[bytes, None, None]:
+    yield from engine.get_archive(container, path)
