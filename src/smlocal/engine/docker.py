@@ -145,6 +145,7 @@ class DockerEngine:
                 rootless=rootless,
                 product=self.client.product,
                 identity=identity,
+                named=bool(self._endpoint.name),
             )
         answer = self.client.read("/version")
         details = self.client.read("/info")
@@ -169,6 +170,7 @@ class DockerEngine:
             # A kernel other than ours means a virtual machine.
             desktop=self._endpoint.local and details.get("KernelVersion") != here.release,
             identity=identity,
+            named=bool(self._endpoint.name),
         )
 
     def has_our_mounts(self) -> bool:

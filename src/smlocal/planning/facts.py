@@ -43,6 +43,8 @@ class EngineFacts:
     slowness: float | None = None
     """How many times as long small files take through a mount as in the container's own file system; None if it was
     not measured."""
+    named: bool = False
+    """True if the job names it; False for the engine that the docker command uses."""
     untried: str | None = None
     """Why it was not tried whether it shares folders, if there is a reason to doubt what is assumed."""
 

@@ -69,7 +69,10 @@ def _is_secret(name: str, value: str) -> bool:
 
 
 def _words(plan: JobPlan, host: HostPlan, folder: str, others: list[str]) -> Iterator[str]:
-    yield from ("docker", "run", "--rm", "--hostname", quote(host.hostname))
+    yield "docker"
+    if plan.engine.named:
+        yield from ("-H", quote(plan.engine.address))
+    yield from ("run", "--rm", "--hostname", quote(host.hostname))
     for name, address in host.extra_hosts.items():
         yield from ("--add-host", quote(f"{name}:{address}"))
     yield from ("--env-file", quote(f"{folder}/{VARIABLES}"))

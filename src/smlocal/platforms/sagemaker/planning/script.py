@@ -93,6 +93,7 @@ def shell_script(plan: JobPlan) -> str:
         "set -euo pipefail",
         f"job={plan.name} hosts={quote(' '.join(hosts))}",
         f"max_runtime={plan.stop.max_runtime} grace={plan.stop.grace} peer_grace={plan.stop.peer_grace}",
+        *([f"export DOCKER_HOST={quote(plan.engine.address)}"] if plan.engine.named else []),
         *secrets.required(),
         *_refusals(plan),
         _START,

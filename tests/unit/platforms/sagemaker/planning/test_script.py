@@ -6,7 +6,9 @@ from dataclasses import replace
 import pytest
 
 from smlocal.contract.listing import Listing
+from smlocal.planning.facts import Facts
 from smlocal.planning.model import JobPlan
+from smlocal.platforms.sagemaker.planning.docker_line import docker_line
 from smlocal.platforms.sagemaker.planning.script import shell_script
 
 Planner = Callable[..., JobPlan]
@@ -54,3 +56,13 @@ def test_too_many_single_objects_are_refused(plan: Planner, listing: Listing) ->
     script = shell_script(plan(listings={"train": remote}))
     assert "echo 'this job needs smlocal run: train has too many single objects' >&2; exit 3\n" in script
     assert len(script.splitlines()) < 1200
+
+
+def test_commands_are_for_the_engine_that_the_job_names(plan: Planner, facts: Facts) -> None:
+    there = replace(facts.engine, address="unix:///run/other one.sock")
+    for named in (False, True):
+        made = plan({"InputDataConfig": None}, engine=replace(there, named=named))
+        line = docker_line(made, "/folder")
+        assert line is not None
+        assert (line.words[:3] == ("docker", "-H", "'unix:///run/other one.sock'")) is named
+        assert ("\nexport DOCKER_HOST='unix:///run/other one.sock'\n" in shell_script(made)) is named
