@@ -41,7 +41,6 @@ from smlocal.engine.network_documents import (
     is_subnet_in_use,
     network,
     network_document,
-    overlay_document,
 )
 from smlocal.engine.output import AttachedOutput
 from smlocal.engine.socket_owner import has_our_mounts, is_owned_by_root, is_rootless_podman, socket_identity
@@ -57,8 +56,6 @@ if TYPE_CHECKING:
 _FORBIDDEN = 403
 _ABSENT = 404
 _CONFLICT = 409
-_REMOVAL_SECONDS = 60.0
-"""How long to wait if somebody else is removing the same resource."""
 _LOOK_SECONDS = 0.05
 """Pause between two inspections of a Podman container that is about to start."""
 _ARCHITECTURES: Final = {"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm", "i686": "386"}
@@ -240,36 +237,31 @@ class DockerEngine:
         overlay: bool = False,
     ) -> None:
         """Make a bridge or an overlay. Docker notices a name in use only when that network is complete."""
-        document = (
-            overlay_document(name, labels, subnet=subnet, gateway=gateway, isolated=isolated)
-            if overlay
-            else network_document(
+        if overlay:
+            from smlocal.engine.overlay import await_subnet, overlay_document  # most jobs have one engine
+
+            document = overlay_document(name, labels, subnet=subnet, gateway=gateway, isolated=isolated)
+        else:
+            document = network_document(
                 name, labels, subnet=subnet, gateway=gateway, isolated=isolated, product=self.client.product
             )
-        )
         try:
-            self.client.post("/networks/create", document)
+            made = self.client.post("/networks/create", document)
         except EngineError as error:
             if error.status and is_subnet_in_use(error.sentence):
                 raise SubnetInUseError(error.sentence, status=error.status) from error
             if error.status == _CONFLICT or podman.is_name_in_use(error):
                 raise EngineNameInUseError(error.sentence, status=error.status) from error
             raise
+        if overlay:
+            await_subnet(self.client, made["Id"], subnet)
 
     @_checked_answer
     def swarm_member(self) -> "SwarmMember":
         """Read `/info`, and of a manager the list of nodes."""
-        from smlocal.engine.swarm import swarm_member
+        from smlocal.engine.swarm import read_member  # most jobs have one engine
 
-        member = swarm_member(self._endpoint.address, self.client.read("/info"))
-        if not member.is_manager:
-            return member
-        try:
-            return replace(member, nodes=frozenset(node["ID"] for node in self.client.read("/nodes")))
-        except EngineError as error:
-            if not error.status:
-                raise
-            return replace(member, trouble=error.sentence)
+        return read_member(self.client)
 
     @_checked_answer
     def networks(self) -> list[Network]:
@@ -336,8 +328,17 @@ class DockerEngine:
 
     def start(self, container: str) -> None:
         """Start a container; no error if it is running."""
-        with self._with_docker_errors():
-            status = self.client.tell("POST", f"/containers/{container}/start", call=Call.ACTION)
+        try:
+            with self._with_docker_errors():
+                status = self.client.tell("POST", f"/containers/{container}/start", call=Call.ACTION)
+        except EngineError as error:
+            if "network" not in error.sentence:
+                raise
+            from smlocal.engine.overlay import attachment_error  # most jobs have one engine
+
+            if better := attachment_error(error):
+                raise better from error
+            raise
         if status not in _STARTED:  # otherwise `wait` would never return
             raise self.client.unexpected("start", f"status {status}")
 
@@ -481,21 +482,25 @@ class DockerEngine:
 
     @_checked_answer
     def remove(self, resource: Resource) -> None:
-        """Remove by force. If somebody else is removing it, wait."""
+        """Remove by force. If somebody else is removing it, or a swarm has not noticed that it is free, wait."""
         parameters = {"force": "1"}
         if resource.kind is ResourceKind.CONTAINER:
             parameters["v"] = "1"
         if resource.kind in {ResourceKind.NETWORK, ResourceKind.IMAGE}:
             parameters = {}
         path = _PATHS[resource.kind] + quote(resource.id)
-        deadline = time.monotonic() + _REMOVAL_SECONDS
+        begun = time.monotonic()
         while True:
             try:
                 self.client.tell("DELETE", path, parameters=parameters, fine={_ABSENT}, call=Call.ACTION)
             except EngineError as error:
                 if error.status == _FORBIDDEN and resource.kind is ResourceKind.NETWORK:
                     self._raise_if_miscounted(path, error)
-                if error.status != _CONFLICT or "in progress" not in error.sentence or time.monotonic() > deadline:
+                from smlocal.engine.refused_removal import is_no_manager, seconds_to_wait  # nothing refuses, usually
+
+                if is_no_manager(error):
+                    return
+                if time.monotonic() - begun >= seconds_to_wait(error):
                     raise
                 time.sleep(0.05)
             else:

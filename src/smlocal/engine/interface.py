@@ -258,7 +258,8 @@ class Engine(Protocol):
         `EngineNameInUseError`: another network has its name. While that one is being made, Docker makes both.
 
         From an isolated network nothing else can be reached, not even the engine's machine. With `overlay`, the engine
-        is a manager of a swarm, and containers of all its engines can be on the network.
+        is a manager of a swarm, containers of all its engines can be on the network, and the first half of the subnet
+        is the swarm's own.
         """
 
     def swarm_member(self) -> "SwarmMember":
@@ -299,7 +300,10 @@ class Engine(Protocol):
         """The complete lines in the engine's copy of the output, with their times."""
 
     def start(self, container: str) -> None:
-        """Start the container; raises `EngineError` with the runtime's message if that fails."""
+        """Start the container; raises `EngineError` with the runtime's message if that fails.
+
+        `NetworkAttachError`, `NetworkGoneError`: it is not on its network of a swarm. It cannot be started again then.
+        """
 
     def wait(self, container: str) -> int:
         """Wait until the container has ended; returns its exit code."""
@@ -340,7 +344,10 @@ class Engine(Protocol):
         """
 
     def remove(self, resource: Resource) -> None:
-        """Remove by force, with anonymous volumes; no error if it does not exist."""
+        """Remove by force, with anonymous volumes; no error if it does not exist.
+
+        Nor for a network of a swarm on an engine that is no manager: it is removed on a manager.
+        """
 
     def owned(self, job: str | None = None) -> list[Resource]:
         """All resources with our label (of one job), in the order of removal."""

@@ -35,22 +35,6 @@ def network_document(
     return document
 
 
-def overlay_document(
-    name: str, labels: Mapping[str, str], *, subnet: str, gateway: str, isolated: bool
-) -> dict[str, Any]:
-    """The body of a request that creates a network of a swarm, on which containers of all its engines can be."""
-    return {
-        "Attachable": True,
-        "CheckDuplicate": True,
-        "Driver": "overlay",
-        "IPAM": {"Config": [{"Subnet": subnet, "Gateway": gateway}]},
-        "Internal": isolated,
-        "Labels": dict(labels),
-        "Name": name,
-        "Scope": "swarm",
-    }
-
-
 def network(document: Mapping[str, Any]) -> Network:
     """From the list of networks."""
     ranges = [each for each in (document.get("IPAM") or {}).get("Config") or () if ":" not in each.get("Subnet", "")]

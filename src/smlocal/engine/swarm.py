@@ -1,9 +1,11 @@
 """Whether several engines form one swarm, and which of them makes networks. Swarm itself does the rest."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
-from smlocal.errors import EngineTwiceError, NotInSwarmError, SwarmManagerError, SwarmsDifferError
+from smlocal.engine.client import Client
+from smlocal.errors import EngineError, EngineTwiceError, NotInSwarmError, SwarmManagerError, SwarmsDifferError
 from smlocal.quick_dataclass import dataclass
 
 _ACTIVE: Final = "active"
@@ -23,6 +25,19 @@ class SwarmMember:
     """The ids of all nodes that a manager knows; None of a worker, and of a manager that cannot say."""
     trouble: str = ""
     """Why a manager cannot say."""
+
+
+def read_member(client: Client) -> SwarmMember:
+    """Read `/info`, and of a manager the list of nodes."""
+    member = swarm_member(client.endpoint.address, client.read("/info"))
+    if not member.is_manager:
+        return member
+    try:
+        return replace(member, nodes=frozenset(node["ID"] for node in client.read("/nodes")))
+    except EngineError as error:
+        if not error.status:
+            raise
+        return replace(member, trouble=error.sentence)
 
 
 def swarm_member(address: str, info: Mapping[str, Any]) -> SwarmMember:

@@ -538,6 +538,18 @@ class SubnetInUseError(EngineError):
     id = "subnet-in-use"
 
 
+class NetworkAttachError(EngineError):
+    """A swarm did not attach a container to its network in time."""
+
+    id = "network-attach"
+
+
+class NetworkGoneError(EngineError):
+    """The network of a job was removed while a container was about to start."""
+
+    id = "network-gone"
+
+
 class EngineNameInUseError(EngineError):
     """The engine has, or is about to have, a container or network of this name."""
 

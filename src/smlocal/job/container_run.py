@@ -13,7 +13,14 @@ from threading import Event, Thread
 
 from smlocal.engine.interface import ContainerSpec, Engine, Output, Resource, ResourceKind, Written
 from smlocal.engine.timeouts import chosen_timeouts
-from smlocal.errors import EngineError, EngineLostError, EngineNameInUseError, MachineNotReadyError, SmlocalError
+from smlocal.errors import (
+    EngineError,
+    EngineLostError,
+    EngineNameInUseError,
+    MachineNotReadyError,
+    NetworkAttachError,
+    SmlocalError,
+)
 from smlocal.job.container_events import ContainerEvent, ContainerExited, ContainerLost, ThreadDied
 from smlocal.job.logs.log_file import LogFile, rewrite_log
 from smlocal.quick_dataclass import dataclass
@@ -43,6 +50,7 @@ class ContainerRun:
     """The engine's id of the container, once it has been created."""
     exited: bool = False
     """True from the container's end on. Its output may not have been read completely."""
+    _spec: ContainerSpec | None = None
     _threads: list[Thread] = field(default_factory=list)
     _output: Output | None = None
     _reads: int = 0
@@ -59,6 +67,7 @@ class ContainerRun:
 
     def create(self, spec: ContainerSpec) -> None:
         """Create the container. Its name belongs to it: one that an earlier supervisor has left is removed."""
+        self._spec = spec
         try:
             self.id = self.engine.create(spec)
         except EngineNameInUseError:
@@ -69,8 +78,20 @@ class ContainerRun:
     def start(self) -> None:
         """Attach to the container, start it and watch it; `EngineError` with the runtime's message if it cannot start.
 
-        Some engines (Podman) prepare the container when a client attaches, so that may already fail.
+        A swarm may be too slow in attaching a container to its network. Another container is tried once then.
         """
+        try:
+            self._start()
+        except NetworkAttachError as error:
+            if self._spec is None:
+                raise
+            self.on_warning(f"{self.name}: {error.sentence}; trying once more")
+            self.remove()
+            self.create(self._spec)
+            self._start()
+
+    def _start(self) -> None:
+        """Some engines (Podman) prepare the container when a client attaches, so that may already fail."""
         output = self.engine.attach(self.id)
         try:
             self.engine.start(self.id)

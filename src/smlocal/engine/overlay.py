@@ -1,0 +1,93 @@
+"""Networks of a swarm: their documents, and how a subnet that is taken and a failed attachment show."""
+
+import re
+import time
+from collections.abc import Mapping
+from typing import Any, Final
+
+from smlocal.engine.client import Client
+from smlocal.engine.timeouts import Call
+from smlocal.errors import EngineError, NetworkAttachError, NetworkGoneError, SubnetInUseError
+
+_WAIT_SECONDS = 20.0
+"""As long as Docker waits for the swarm."""
+_SURE_SECONDS = 1.0
+_PAUSE_SECONDS = 0.01
+_ATTACHING: Final = re.compile(r"attaching to network failed|Could not attach to network .*: context deadline exceeded")
+_GONE: Final = re.compile(r"Could not attach to network .* code = NotFound|^network .* not found")
+
+
+def overlay_document(
+    name: str, labels: Mapping[str, str], *, subnet: str, gateway: str, isolated: bool
+) -> dict[str, Any]:
+    """The body of a request that creates a network of a swarm, on which containers of all its engines can be.
+
+    The swarm takes an address on it for each engine. It takes them from the first half of the subnet.
+    """
+    from ipaddress import IPv4Network
+
+    first_half = next(IPv4Network(subnet).subnets())
+    return {
+        "Attachable": True,
+        "CheckDuplicate": True,
+        "Driver": "overlay",
+        "IPAM": {"Config": [{"Subnet": subnet, "Gateway": gateway, "IPRange": str(first_half)}]},
+        "Internal": isolated,
+        "Labels": dict(labels),
+        "Name": name,
+        "Scope": "swarm",
+    }
+
+
+def await_subnet(client: Client, network: str, subnet: str) -> None:
+    """Wait until a new network has its subnet, which takes milliseconds. If it does not get it, it is removed.
+
+    `SubnetInUseError`: another network has it.
+    """
+    try:
+        _await_subnet(client, network, subnet)
+    except BaseException:
+        client.tell("DELETE", f"/networks/{network}", call=Call.ACTION)
+        raise
+
+
+def _await_subnet(client: Client, network: str, subnet: str) -> None:
+    """Look again and again.
+
+    A swarm accepts every subnet, and then leaves a network whose subnet is taken without one. An engine lists networks
+    for a moment longer than they have their subnets.
+    """
+    begun = time.monotonic()
+    while not _subnets(client.read(f"/networks/{network}")):
+        waited = time.monotonic() - begun
+        if waited > _SURE_SECONDS and (blocking := _blocking(client, network, subnet)):
+            raise SubnetInUseError(f"the network {blocking} of the swarm has addresses of {subnet}")
+        if waited > _WAIT_SECONDS:
+            raise EngineError(f"the swarm gave its new network no addresses within {_WAIT_SECONDS:.0f} s")
+        time.sleep(_PAUSE_SECONDS)
+
+
+def _subnets(document: Mapping[str, Any]) -> list[str]:
+    return [each["Subnet"] for each in document["IPAM"]["Config"] or ()]
+
+
+def _blocking(client: Client, network: str, subnet: str) -> str:
+    """The name of another network of the swarm that has addresses of this subnet."""
+    from ipaddress import ip_network
+
+    wanted = ip_network(subnet)
+    for other in client.read("/networks"):
+        if other["Scope"] == "swarm" and other["Id"] != network:
+            for each in map(ip_network, _subnets(other)):
+                if each.version == wanted.version and each.overlaps(wanted):
+                    return str(other["Name"])
+    return ""
+
+
+def attachment_error(error: EngineError) -> EngineError | None:
+    """The error of a start as one of its own class if the container could not be attached to its network."""
+    if _GONE.search(error.sentence):
+        return NetworkGoneError(error.sentence, status=error.status)
+    if _ATTACHING.search(error.sentence):
+        return NetworkAttachError(error.sentence, status=error.status)
+    return None
