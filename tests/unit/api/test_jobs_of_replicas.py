@@ -58,8 +58,8 @@ def test_a_capital_letter_alone_is_a_misspelling() -> None:
 
 def test_engines_are_taken() -> None:
     with pytest.raises(RequestInvalidError) as caught:
-        _read({**_CUSTOM_JOB}, Overrides(engines=("far", "near", "far")))
-    assert "Local.Engines.3.member: 'far' is in the list twice" in caught.value.details[0]
+        _read({**_CUSTOM_JOB}, Overrides(engines=("far", "near")))
+    assert "Local.Engines: all replicas of a job of this platform run on one engine here" in caught.value.details[0]
 
 
 @pytest.mark.parametrize(

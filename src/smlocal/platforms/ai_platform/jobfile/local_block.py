@@ -3,11 +3,10 @@
 import re
 from typing import Any, Final
 
-from smlocal.contract.placement import SPREAD
 from smlocal.contract.validation.violation import Violation
 from smlocal.jobfile import local_block
 from smlocal.jobfile.document import Document
-from smlocal.jobfile.local_block import without_meaning, wrong_region, wrong_source
+from smlocal.jobfile.local_block import LOCAL, without_meaning, wrong_region, wrong_source
 from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.platforms.ai_platform.locations import wrong_sources
 from smlocal.platforms.ai_platform.model.members import JobKind
@@ -27,6 +26,7 @@ WITHOUT_MEANING: Final = {
     "Staging": _NO_CHANNELS,
     "PeerGraceSeconds": "all replicas of this platform get StopGraceSeconds",
     "Endpoints": "replicas of this platform are not given URLs of AWS services",
+    "Placement": "all replicas of a job of this platform run on one engine",
     "ResourceConfigKeys": _NO_SUCH_FILE,
     "NetworkInterface": _NO_SUCH_FILE,
     "MergeOutput": "the output of jobs of this platform is not packed",
@@ -52,9 +52,7 @@ def read_local(
             from smlocal.platforms.ai_platform.jobfile.fault_rules import broken_fault_rules  # few jobs have any
 
             violations += broken_fault_rules(local, kind, request)
-        if local.Placement != SPREAD and request is not None:
-            from smlocal.jobfile.engine_settings import placement_violations
-            from smlocal.platforms.ai_platform.replicas import replicas  # few jobs have any
-
-            violations += placement_violations(local, [each.host for each in replicas(kind, request, job="")])
+        if len(local.Engines) > 1:
+            text = "Local.Engines: all replicas of a job of this platform run on one engine here; name one of them"
+            violations.append(Violation(path=(LOCAL, "Engines"), text=text))
     return local, violations

@@ -45,7 +45,7 @@ def prepare(
 
     `run_id`: of a job that is already recorded.
     """
-    engine = _only(engines)
+    engine = engines.first
     planned = replicas(job.kind, job.request, job=name)
     _check_count(planned, most=job.local.MaxHosts)
     buckets = _buckets(job, name)
@@ -93,7 +93,7 @@ def prepare_recorded(recorded: Mapping[str, Any], record: JobRecord, *, home: st
 def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines: Engines) -> JobPlan:
     """The complete plan of a recorded job."""
     job = read_job(_document(recorded), strict=False)
-    planned, engine = replicas(job.kind, job.request, job=old.name), _only(engines)
+    planned, engine = replicas(job.kind, job.request, job=old.name), engines.first
     images = {each.image: engine.image(each.image) for each in planned}
     return _plan(
         job,
@@ -111,7 +111,7 @@ def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines:
 
 def plan_job(job: JobFile, *, name: str, home: str, engines: Engines) -> JobPlan:
     """Only the plan: no image is pulled, and missing GPUs are no error."""
-    planned, engine = replicas(job.kind, job.request, job=name), _only(engines)
+    planned, engine = replicas(job.kind, job.request, job=name), engines.first
     facts = engine.facts()
     images = {each.image: engine.image(each.image) for each in planned}
     for image, found in images.items():
@@ -120,15 +120,6 @@ def plan_job(job: JobFile, *, name: str, home: str, engines: Engines) -> JobPlan
     gpus = _gpu_facts(job, planned, engine, facts, required=False)
     buckets = _buckets(job, name, make=False)
     return _plan(job, planned, facts, engine, images=images, buckets=buckets, name=name, home=home, gpus=gpus)
-
-
-def _only(engines: Engines) -> Engine:
-    if len(engines) > 1:
-        raise EngineRemoteError(
-            "replicas of one job run on one engine here, and Local.Engines has several",
-            remedy=["Leave one of them in Local.Engines, or give one with --engine."],
-        )
-    return engines.first
 
 
 def _document(recorded: Mapping[str, Any]) -> Document:

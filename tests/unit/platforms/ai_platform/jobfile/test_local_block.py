@@ -32,6 +32,7 @@ SOMETHING: dict[str, str] = {
     "Staging": "copy",
     "PeerGraceSeconds": "0",
     "Endpoints": "{s3: 'http://localhost:1'}",
+    "Placement": "{workerpool0-0: a}, Engines: [a]",
     "ResourceConfigKeys": "three-keys",
     "NetworkInterface": "eth1",
     "MergeOutput": "true",
@@ -64,8 +65,7 @@ def test_a_setting_without_a_meaning_is_refused_unless_it_is_the_default(name: s
 def test_the_other_settings_are_taken() -> None:
     local = read(
         "{Sources: {gs://bucket/data: data}, Output: out, Region: europe-west4, StopGraceSeconds: 1, MaxHosts: 3, "
-        "Engines: [here, there], "
-        "Placement: {workerpool0-0: here, workerpool1-0: here, workerpool1-1: there}, "
+        "Engines: [there], "
         "NetworkRange: 10.99.0.0/16, EnforceInstanceLimits: true, Memory: 512m, Cpus: 1, ShmSize: 64m, "
         "Ulimits: {nofile: 100}, Processes: 100, Gpus: none, AllowCpu: true, Pull: never, Keep: all, "
         "ErrorDelaySeconds: 0, ListChanges: true, Check: {Ignore: [{Id: a, Reason: b}]}, "
@@ -84,15 +84,7 @@ def test_the_other_settings_are_taken() -> None:
         ("{ErrorDelaySeconds: 3601}", "Local.ErrorDelaySeconds"),
         ("{AllowCpu: true, Gpus: all}", "Local.Gpus requests GPUs and Local.AllowCpu a run without them"),
         ("{Output: ' '}", "Local.Output is empty"),
-        ("{Engines: [here, here]}", "Local.Engines.2.member: 'here' is in the list twice"),
-        (
-            "{Engines: [here], Placement: {workerpool0-0: here, workerpool1-0: here}}",
-            "Local.Placement: no engine is given for workerpool1-1",
-        ),
-        (
-            "{Engines: [a], Placement: {workerpool0-0: a, workerpool1-0: a, workerpool1-1: a, chief-0: a}}",
-            "Local.Placement.chief-0: the job has no host 'chief-0'; it has workerpool0-0, workerpool1-0, workerp",
-        ),
+        ("{Engines: [here, there]}", "Local.Engines: all replicas of a job of this platform run on one engine here"),
     ],
 )
 def test_a_wrong_value(local: str, said: str) -> None:
