@@ -118,6 +118,28 @@ def test_an_engine_that_is_lost_is_a_lost_instance(life: Life, engines: list[Own
     assert left(engines) == []
 
 
+@pytest.mark.parametrize("phase", ["Downloading", "Uploading"])
+def test_an_engine_that_is_lost_while_data_is_moved(life: Life, engines: list[OwnEngine], phase: str) -> None:
+    manager, worker, _ = engines
+    name = f"several-{phase.lower()}"
+    data = life.folder / "data"
+    data.mkdir()
+    with (data / "big").open("wb") as file:
+        file.truncate(300 << 20)  # so much that it takes some time
+    script = "dd if=/dev/zero of=/opt/ml/model/$HOSTNAME bs=1M count=300"
+    members = {"InputDataConfig": [channel("./data")]} if phase == "Downloading" else {}
+    life.launch(name, script, hosts=2, **members, **on(manager, worker))
+    life.until_phase(name, phase)
+    worker.kill()
+    assert life("wait", name).returncode == 1
+    answer = life.describe(name)
+    assert (answer["TrainingJobStatus"], answer["FailureReason"][:19]) == ("Failed", "InternalServerError")
+    assert worker.address in answer["Local"]["Explanation"]
+    worker.start()
+    assert life("recover").returncode == 0
+    assert left(engines) == []
+
+
 def test_engines_that_cannot_run_one_job(
     life: Life, engines: list[OwnEngine], make_engines: MakeEngines, unseen: Path
 ) -> None:
