@@ -45,6 +45,8 @@ def _data_ranges(source: int, size: int) -> Iterator[tuple[int, int]]:
 def _copy_range(source: int, copy: int, start: int, end: int, copied: Callable[[int], None]) -> int:
     """Copy one range; returns where the copy ended."""
     position = start
+    if not hasattr(os, "copy_file_range"):  # not on macOS
+        return _read_and_write(source, copy, start, end, copied)
     try:
         while position < end and (
             count := os.copy_file_range(source, copy, min(end - position, _KERNEL_BYTES), position, position)

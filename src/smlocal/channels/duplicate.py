@@ -63,7 +63,8 @@ class Duplicator:
 def _copy(reading: int, writing: int, check: Check) -> int:
     """Copy from the current positions to the end, inside the kernel if possible."""
     copied = 0
-    for way in (_by_range, _by_sendfile, _by_read_and_write):
+    in_kernel = (_by_range, _by_sendfile) if hasattr(os, "copy_file_range") else ()  # on Linux alone
+    for way in (*in_kernel, _by_read_and_write):
         try:
             while count := way(reading, writing):
                 copied += count

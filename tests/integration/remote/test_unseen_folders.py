@@ -18,7 +18,8 @@ from smlocal.job.prepare.shared_folders import with_folder_facts
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can start a dockerd")
 
-TWO = {"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 2}}
+NOT_LINUX = Path(__file__).with_name("not_linux")
+TWO: dict[str, Any] = {"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 2}}
 
 
 @pytest.fixture(scope="module")
@@ -164,6 +165,46 @@ def test_a_home_that_is_seen_and_data_that_is_not(
     assert [each.name for each in data.iterdir()] == [each.name for each in (hidden.folder / "data").iterdir()] == ["a"]
     assert engine.docker("ps", "--all", "--quiet") == engine.docker("volume", "ls", "--quiet") == ""
     hidden.end()
+
+
+def test_a_job_needs_nothing_that_only_linux_has(life: Life, engine: OwnEngine) -> None:
+    """What smlocal does with such an engine could be done on macOS. It has not been tried there."""
+    tried = life.folder / "tried"
+    life.environment |= {"PYTHONPATH": str(NOT_LINUX), "NOT_LINUX_TRIED": str(tried)}
+    parts = job_parts(life)
+    script = """
+        cd /opt/ml; cat input/data/train/a input/data/fast/a checkpoints/before; sh code/own.sh
+        echo new >checkpoints/after; echo m >model/m; echo o >output/data/o; echo t >tensors/t; echo loss=0.5
+        echo ready
+        until [ -e output/go ]; do sleep 0.05; done; echo done
+    """
+    parts["AlgorithmSpecification"] = {
+        "TrainingImage": life.image,
+        "TrainingInputMode": "File",
+        "MetricDefinitions": [{"Name": "loss", "Regex": "loss=([0-9.]+)"}],
+    }
+    parts["TensorBoardOutputConfig"] = {"S3OutputPath": "./tensors", "LocalPath": "/opt/ml/tensors"}
+    life.detach("unseen-macos", script, **parts)
+    life.until_logged("unseen-macos", "ready")
+    (container,) = engine.docker("ps", "--quiet").split()
+    life.crash("unseen-macos")
+    engine.docker("exec", container, "touch", "/opt/ml/output/go")
+    for command in (("recover",), ("logs", "unseen-macos"), ("jobs",), ("plan", "unseen-macos.json"), ("doctor",)):
+        done = life(*command)
+        assert done.returncode == 0, (command, done.stdout, done.stderr)
+    answer = life.describe("unseen-macos")
+    assert answer["TrainingJobStatus"] == "Completed", answer
+    assert [each["MetricName"] for each in answer["FinalMetricDataList"]] == ["loss"]
+    assert (life.folder / "saved" / "after").read_text() == "new\n"
+    assert life.model("unseen-macos") == ["m"]
+    short = life.job_file("unseen-macos-short", "printf why >/opt/ml/output/failure; exit 3", **TWO)
+    assert "AlgorithmError: why, exit code: 3" in life("run", short).stderr
+    done = life("rm", "unseen-macos")
+    assert done.returncode == 0, done.stderr
+    assert engine.docker("ps", "--all", "--quiet") == engine.docker("volume", "ls", "--quiet") == ""
+    # The tables of mounts warn of folders that cannot be listed as they are. Without the tables there is no warning.
+    asked = {line for line in tried.read_text().splitlines() if line and not line.startswith(" ")}
+    assert asked == {"open /proc/mounts", "open /proc/self/mountinfo"}
 
 
 class Counting(DockerEngine):

@@ -40,6 +40,8 @@ class Inotify:
 
     def __init__(self) -> None:
         """Nothing is watched yet."""
+        if not hasattr(_libc(), "inotify_init1"):
+            raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
         self.descriptor = _checked(_libc().inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
 
     def add(self, folder: int, mask: int) -> int:

@@ -11,9 +11,18 @@ _NETWORK = {"nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs"}
 def check(machine: Machine) -> Finding:
     """Open the home as every command does, which creates the folder and its database if they are missing."""
     home = home_directory()
-    with Store.open(home) as store, open("/proc/mounts", encoding="utf-8", errors="surrogateescape") as mounts:
-        del machine
-        return judge(store.home, file_system=file_system_of(store.home, mounts.read()))
+    del machine
+    with Store.open(home) as store:
+        return judge(store.home, file_system=file_system_of(store.home, _mounts()))
+
+
+def _mounts() -> str:
+    """The kernel's table; empty on systems without it."""
+    try:
+        with open("/proc/mounts", encoding="utf-8", errors="surrogateescape") as mounts:
+            return mounts.read()
+    except OSError:
+        return ""
 
 
 def judge(home: str, *, file_system: str) -> Finding:

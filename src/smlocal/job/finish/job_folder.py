@@ -54,7 +54,10 @@ def reserve_space(directory: str) -> None:
     with suppress(OSError):
         descriptor = os.open(os.path.join(directory, _RESERVE), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            os.posix_fallocate(descriptor, 0, _RESERVED_BYTES)
+            if hasattr(os, "posix_fallocate"):  # not on macOS
+                os.posix_fallocate(descriptor, 0, _RESERVED_BYTES)
+            else:
+                os.write(descriptor, bytes(_RESERVED_BYTES))
         finally:
             os.close(descriptor)
 

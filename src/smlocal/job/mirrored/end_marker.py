@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from smlocal.artifacts.mirror.target import PathConflictError, Target
@@ -40,14 +41,11 @@ def put_end_marker(folder: "MirroredFolder", target: Target) -> None:
     """Add the marker, if the folder has one. It must be the last file that is written; `OSError` if that fails."""
     if folder.end_marker is None:
         return
-    empty = os.memfd_create(folder.end_marker)
-    try:
-        with target.open() as opened:
-            opened.write(os.fsencode(folder.end_marker), empty, mtime=int(time.time()))
-    except PathConflictError:
-        pass  # there is a folder of that name, and readers only ask whether the name exists
-    finally:
-        os.close(empty)
+    from tempfile import TemporaryFile
+
+    # If there is a folder of that name: readers only ask whether the name exists.
+    with TemporaryFile() as empty, suppress(PathConflictError), target.open() as opened:
+        opened.write(os.fsencode(folder.end_marker), empty.fileno(), mtime=int(time.time()))
 
 
 def _marked_folders(plan: JobPlan, cancelled: Callable[[], bool]) -> "list[MirroredFolder]":
