@@ -2,7 +2,10 @@
 
 import json
 import os
+import subprocess
+import sys
 import tarfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,9 +15,11 @@ from tests.integration.life.conftest import Life
 from tests.integration.own_engine import OwnEngine
 from tests.integration.remote.test_remote import channel
 
+from smlocal.channels.fastfile.availability import why_no_fuse
 from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import parse_address
 from smlocal.job.prepare.shared_folders import with_folder_facts
+from smlocal.planning.facts import SLOW
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can start a dockerd")
 
@@ -205,6 +210,43 @@ def test_a_job_needs_nothing_that_only_linux_has(life: Life, engine: OwnEngine) 
     # The tables of mounts warn of folders that cannot be listed as they are. Without the tables there is no warning.
     asked = {line for line in tried.read_text().splitlines() if line and not line.startswith(" ")}
     assert asked == {"open /proc/mounts", "open /proc/self/mountinfo"}
+
+
+@pytest.fixture
+def slow_life(tmp_path: Path, engine: OwnEngine, image: Callable[[str], str]) -> Iterator[Life]:
+    """A home that the engine sees through a slow file system."""
+    assert engine.containerd is not None
+    folder = tmp_path / "slow"
+    folder.mkdir()
+    there = ("nsenter", f"--mount=/proc/{engine.containerd.pid}/ns/mnt")
+    with subprocess.Popen([*there, sys.executable, Path(__file__).with_name("slow_mount.py"), folder]) as mount:
+        try:
+            while str(folder) not in Path(f"/proc/{engine.containerd.pid}/mounts").read_text():
+                assert mount.poll() is None
+                time.sleep(0.01)
+            environment = {"DOCKER_HOST": engine.address}
+            life = Life(folder=folder, home=folder / "home", image=image("sh"), environment=environment)
+            yield life
+            life.end()
+        finally:
+            subprocess.run([*there, "umount", "--lazy", folder], check=False)
+            mount.kill()
+
+
+@pytest.mark.skipif(why_no_fuse() is not None, reason="needs FUSE")
+def test_a_slow_mount_is_noted(slow_life: Life) -> None:
+    life = slow_life
+    life.job_file("unseen-slow", "cat /opt/ml/input/config/resourceconfig.json >/opt/ml/model/m")
+    done = life("run", "unseen-slow.json", "--json")
+    answer = json.loads(done.stdout)
+    assert answer["TrainingJobStatus"] == "Completed", done.stderr
+    (remembered,) = json.loads((life.home / "engines.json").read_text()).values()
+    assert (remembered["SharesFolders"], remembered["SameMounts"]) == (True, False)
+    assert remembered["Slowness"] > SLOW
+    said = f"read small files of this machine {remembered['Slowness']:.0f} times as slowly as files of their own"
+    assert said in {note["Id"]: note["Text"] for note in answer["Local"]["Notes"]}["folders-slow"]
+    planned = " ".join(life("plan", "unseen-slow.json").stdout.split())
+    assert said in planned
 
 
 class Counting(DockerEngine):

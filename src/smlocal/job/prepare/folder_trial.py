@@ -26,10 +26,12 @@ _ABSENT: Final = 404
 _NOT_FOUND: Final = ("bind source path does not exist", "no such file or directory", "not shared", "mounts denied")
 """What engines say of a folder that they do not see: Docker, Podman, and Docker Desktop."""
 _READ_ONLY: Final = ("read-only", "read only")
-_SMALL_FILES: Final = 300
+_SMALL_FILES: Final = 100
 _SMALL_BYTES: Final = 4096
 _LEAST_SECONDS: Final = 0.002
-"""The own file system is at least so slow; otherwise chance would decide."""
+"""The own file system takes so long; with less, chance would decide."""
+_FAST_SECONDS: Final = 0.05
+"""A mount that takes less is not slow: half a millisecond for each file."""
 
 
 class FolderTrialError(Exception):
@@ -112,7 +114,8 @@ def _slowness(engine: Engine, container: str, folder: str) -> float:
         mount.append(_seconds(engine, container, f"{_TARGET}/{turn}"))
         own.append(_seconds(engine, container, f"/smlocal-own-{turn}"))
     least = min(empty)
-    return round(max(min(mount) - least, 0.0) / max(min(own) - least, _LEAST_SECONDS), 1)
+    took = min(mount) - least
+    return 1.0 if took < _FAST_SECONDS else round(took / max(min(own) - least, _LEAST_SECONDS), 1)
 
 
 def _seconds(engine: Engine, container: str, path: str) -> float:
