@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from tests.integration.borrowed_layers import borrow_image
 
 _START_SECONDS = 60.0
 _END_SECONDS = 20.0
@@ -39,6 +40,8 @@ class OwnEngine:
     """The network namespace, as `ip netns` names it; empty: a new one at each start."""
     hidden: tuple[Path, ...] = ()
     """Folders of this machine that this engine does not see. If there are any, it has a mount namespace of its own."""
+    image: str = ""
+    """An image that it has from the start on."""
     process: subprocess.Popen[bytes] | None = field(default=None)
     containerd: subprocess.Popen[bytes] | None = field(default=None)
 
@@ -60,6 +63,8 @@ class OwnEngine:
                 *("--state", self.folder / "state"),
             )
         self._await("containerd", address.exists)
+        first = self.process is None
+        borrowed = first and self.image and borrow_image(self.image, self.folder / "data")
         there = ("nsenter", f"--mount=/proc/{self.containerd.pid}/ns/mnt")
         self.process = self._launch(
             *self._in_network(),
@@ -68,6 +73,8 @@ class OwnEngine:
             *("--data-root", self.folder / "data", "--exec-root", self.folder / "exec"),
         )
         self._await("dockerd", self._answers)
+        if first and self.image and not borrowed:
+            self.load(self.image)
 
     def _in_network(self) -> tuple[str, ...]:
         return ("nsenter", f"--net=/run/netns/{self.namespace}") if self.namespace else ("unshare", "--net")

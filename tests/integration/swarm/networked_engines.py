@@ -24,13 +24,13 @@ class NetworkedEngines:
     """What the names of the network namespaces begin with."""
     engines: list[OwnEngine] = field(default_factory=list)
 
-    def start(self, roles: Sequence[Role], hidden: Sequence[Path]) -> None:
-        """Start one engine for each role, none of which sees the hidden folders."""
+    def start(self, roles: Sequence[Role], hidden: Sequence[Path], image: str) -> None:
+        """Start one engine for each role, none of which sees the hidden folders. All have the image if one is named."""
         _ip("netns", "add", self.id)
         _ip("-n", self.id, "link", "add", "switch", "type", "bridge")
         _ip("-n", self.id, "link", "set", "switch", "up")
         for number, _ in enumerate(roles, 1):
-            self.engines.append(OwnEngine(namespace=f"{self.id}-{number}", hidden=tuple(hidden)))
+            self.engines.append(OwnEngine(namespace=f"{self.id}-{number}", hidden=tuple(hidden), image=image))
             self._connect(number)
         with ThreadPoolExecutor() as pool:
             list(pool.map(OwnEngine.start, self.engines))
@@ -55,11 +55,6 @@ class NetworkedEngines:
         token = self.engines[of - 1].docker("swarm", "join-token", "--quiet", role).strip()
         joining = ("swarm", "join", "--advertise-addr", self.ip(number), "--token", token, f"{self.ip(of)}:2377")
         self.engines[number - 1].docker(*joining)
-
-    def load(self, image: str) -> None:
-        """Bring an image over from the engine that everybody uses."""
-        with ThreadPoolExecutor() as pool:
-            list(pool.map(lambda engine: engine.load(image), self.engines))
 
     def unplug(self, number: int) -> None:
         """Take an engine's machine off the network: what it sends is lost."""

@@ -1,6 +1,7 @@
 """Whole jobs whose hosts run on several engines, none of which sees the folders of this machine."""
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -50,9 +51,13 @@ def let_go(engines: list[OwnEngine], name: str) -> None:
 
 
 def left(engines: list[OwnEngine]) -> list[str]:
-    """Containers, volumes and networks of jobs."""
+    """Containers, volumes and networks of jobs. Engines list a network for a moment after it was removed."""
     kinds = (("ps", "--all"), ("volume", "ls"), ("network", "ls"))
-    found = [engine.docker(*kind, "--quiet", "--filter", "label=smlocal.job") for engine in engines for kind in kinds]
+    for _ in range(50):
+        found = [each.docker(*kind, "--quiet", "--filter", "label=smlocal.job") for each in engines for kind in kinds]
+        if not any(found):
+            break
+        time.sleep(0.1)
     return [each for text in found for each in text.split()]
 
 
