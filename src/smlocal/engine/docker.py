@@ -500,7 +500,7 @@ class DockerEngine:
 
                 if is_no_manager(error):
                     return
-                if time.monotonic() - begun >= seconds_to_wait(error):
+                if time.monotonic() - begun >= seconds_to_wait(self.client, error):
                     raise
                 time.sleep(0.05)
             else:

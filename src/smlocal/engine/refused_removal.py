@@ -1,10 +1,15 @@
 """When an engine refuses to remove a resource: whether that is fine, and how long to try again."""
 
+import re
+from typing import Final
+
+from smlocal.engine.client import Client
 from smlocal.errors import EngineError
 
 _CONFLICT = 409
 _SOMEBODY_SECONDS = 60.0
 """How long somebody else may need to remove it."""
+_USED: Final = re.compile(r"is in use by task (\w+)")
 _TASK_SECONDS = 10.0
 """How long the manager of a swarm may count containers that another engine has removed."""
 
@@ -14,8 +19,20 @@ def is_no_manager(error: EngineError) -> bool:
     return "not a swarm manager" in error.sentence
 
 
-def seconds_to_wait(error: EngineError) -> float:
+def seconds_to_wait(client: Client, error: EngineError) -> float:
     """For how long the removal is worth trying again."""
     if error.status == _CONFLICT and "in progress" in error.sentence:
         return _SOMEBODY_SECONDS
-    return _TASK_SECONDS if "is in use by task" in error.sentence else 0.0
+    used = _USED.search(error.sentence)
+    return _TASK_SECONDS if used and not _is_on_lost_engine(client, used[1]) else 0.0
+
+
+def _is_on_lost_engine(client: Client, task: str) -> bool:
+    """True if the manager knows that the engine of a container is down: it counts the container until that is back."""
+    try:
+        node = client.read(f"/tasks/{task}")["NodeID"]
+        return bool(client.read(f"/nodes/{node}")["Status"]["State"] == "down")
+    except EngineError as changed:
+        if not changed.status:
+            raise
+        return False

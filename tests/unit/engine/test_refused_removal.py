@@ -1,0 +1,40 @@
+"""For how long a removal that an engine refuses is tried again."""
+
+from typing import Any, cast
+
+import pytest
+
+from smlocal.engine.refused_removal import is_no_manager, seconds_to_wait
+from smlocal.errors import EngineError
+
+IN_USE = "rpc error: code = FailedPrecondition desc = network iq9 is in use by task 2y7"
+
+
+class Manager:
+    def __init__(self, state: str) -> None:
+        self.answers = {"/tasks/2y7": {"NodeID": "n"}, "/nodes/n": {"Status": {"State": state}}}
+
+    def read(self, path: str) -> Any:
+        if path not in self.answers:
+            raise EngineError("not found", status=404)
+        return self.answers[path]
+
+
+def seconds(words: str, status: int, state: str = "ready") -> float:
+    return seconds_to_wait(cast("Any", Manager(state)), EngineError(words, status=status))
+
+
+@pytest.mark.parametrize(("state", "waits"), [("ready", True), ("unknown", True), ("down", False)])
+def test_an_engine_that_is_down_is_not_waited_for(state: str, *, waits: bool) -> None:
+    assert (seconds(IN_USE, 400, state) > 0) is waits
+
+
+def test_a_task_that_has_gone_meanwhile() -> None:
+    assert seconds(IN_USE.replace("2y7", "other"), 400) > 0
+
+
+def test_other_refusals() -> None:
+    assert seconds("removal of container abc is already in progress", 409) > 0
+    assert seconds("volume is in use", 409) == 0
+    assert is_no_manager(EngineError("This node is not a swarm manager. Worker nodes can't be used …", status=503))
+    assert not is_no_manager(EngineError(IN_USE, status=400))
