@@ -70,6 +70,7 @@ NOT_OF_AN_ENGINE = (
     "podman/",
     "s3/",
     "sources/",
+    "remote/test_unseen_folders.py",
     "swarm/",
     "test_docs.py",
     "test_image_script.py",
