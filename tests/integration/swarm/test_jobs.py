@@ -165,4 +165,8 @@ def test_engines_that_cannot_run_one_job(
         flags = [word for address in chosen for word in ("--engine", address)]
         refused = life("run", "several-refused.json", *flags, "--json")
         assert json.loads(refused.stdout)["Error"]["Id"] == error, refused.stderr
+    members = on(manager, workers[0], Memory="100000g")
+    refused = life("run", life.job_file("several-memory", "true", hosts=2, **members), "--json")
+    about = f"this is about the engine at {manager.address} and its machine (algo-1)"
+    assert about in json.loads(refused.stdout)["Error"]["Details"], refused.stdout
     assert left([*engines, alone, elsewhere]) == []

@@ -71,7 +71,7 @@ def _hosts(local: Mapping[str, Any], logs: Mapping[str, str]) -> Iterator[tuple[
         yield from ((_padded(name), f"log {path}") for name, path in logs.items())
         return
     for host in local.get("Hosts", ()):
-        code = "did not run" if host["ExitCode"] is None else f"exit {host['ExitCode']}"
+        code = "no exit code" if host["ExitCode"] is None else f"exit {host['ExitCode']}"
         yield _padded(host["Name"]), f"{code}   log {host['Log']}" if host["Log"] else code
 
 

@@ -144,6 +144,8 @@ def _write(path: str, content: bytes) -> None:
 @contextmanager
 def _folder(home: str) -> Iterator[str]:
     """A new folder in the home, removed afterwards, with those of processes that were killed."""
+    if not os.path.isdir(home):  # the first run makes it
+        raise FolderTrialError(f"{home} does not exist yet")
     folder = None
     try:
         for entry in os.scandir(home):
@@ -151,7 +153,7 @@ def _folder(home: str) -> Iterator[str]:
                 shutil.rmtree(entry.path, ignore_errors=True)
         folder = tempfile.mkdtemp(prefix=_PREFIX, dir=home)
         yield folder
-    except OSError as error:  # no home, or a full disk
+    except OSError as error:  # a full disk
         raise FolderTrialError(str(error)) from error
     finally:
         if folder is not None:

@@ -1,9 +1,11 @@
 """The engines that run the hosts of a job."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from smlocal.engine.interface import Engine
+from smlocal.errors import MachineNotReadyError
 from smlocal.planning.facts import EngineFacts
 from smlocal.quick_dataclass import dataclass
 
@@ -30,6 +32,18 @@ class PlacedEngines:
     def first(self) -> PlacedEngine:
         """The only one, or the first."""
         return self.each[0]
+
+
+@contextmanager
+def about_engine(placed: PlacedEngines, each: PlacedEngine) -> Iterator[None]:
+    """If there are several engines, an error says which of them it is about."""
+    try:
+        yield
+    except MachineNotReadyError as error:
+        if len(placed.each) > 1:
+            which = f"this is about the engine at {each.facts.address} and its machine ({', '.join(each.hosts)})"
+            error.details = (which, *error.details)
+        raise
 
 
 def with_folders(placed: PlacedEngines, facts: Callable[[PlacedEngine], EngineFacts]) -> PlacedEngines:

@@ -93,8 +93,10 @@ class SageMaker:
 
         return definitions_of(request)
 
-    def docker_command(self, plan: "JobPlan") -> str:
-        """The `docker run` that starts a failed job again, or what prints a script."""
+    def docker_command(self, plan: "JobPlan") -> str | None:
+        """The `docker run` that starts a failed job again, or what prints a script; None on several engines."""
+        if plan.engines:
+            return None
         from smlocal.platforms.sagemaker.outcome.docker_command import docker_command
 
         return docker_command(plan)

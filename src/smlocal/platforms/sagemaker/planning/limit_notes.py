@@ -53,13 +53,17 @@ def _clamped(plan: JobPlan, job: JobFile) -> str | None:
 
 
 def _together(plan: JobPlan, job: JobFile) -> str | None:
-    allowed = sum(host.limits.memory or 0 for host in plan.hosts)
-    if len(plan.hosts) == 1 or allowed <= plan.machine.memory_mib * MIB:
-        return None
-    return (
-        f"the hosts may use {_readable(allowed)} of memory together, and this machine has "
-        f"{_readable(plan.machine.memory_mib * MIB)}: it may run out before a host reaches its limit"
-    )
+    for address, machine in plan.engine_machines.items():
+        hosts = [host for host in plan.hosts if host.engine in {"", address}]
+        allowed = sum(host.limits.memory or 0 for host in hosts)
+        if len(hosts) > 1 and allowed > machine.memory_mib * MIB:
+            who = ", ".join(host.host.name for host in hosts) if plan.engines else "the hosts"
+            there = f"the machine of the engine at {address}" if plan.engines else "this machine"
+            return (
+                f"{who} may use {_readable(allowed)} of memory together, and {there} has "
+                f"{_readable(machine.memory_mib * MIB)}: it may run out before a host reaches its limit"
+            )
+    return None
 
 
 def _own_limits(plan: JobPlan, job: JobFile) -> str | None:

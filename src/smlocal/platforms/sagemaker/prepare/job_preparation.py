@@ -13,7 +13,7 @@ from smlocal.job.prepare.image_pull import check_architecture
 from smlocal.job.prepare.machine_size import machine_facts
 from smlocal.job.prepare.network_choice import choose_network
 from smlocal.job.prepare.output_folders import free_bytes
-from smlocal.job.prepare.placed_engines import PlacedEngine, PlacedEngines, with_folders
+from smlocal.job.prepare.placed_engines import PlacedEngine, PlacedEngines, about_engine, with_folders
 from smlocal.job.prepare.shared_folders import with_folder_facts, with_known_folders
 from smlocal.job.prepared import Prepared, find_credentials
 from smlocal.job.reporter import Reporter
@@ -61,18 +61,22 @@ def prepare(
         from smlocal.job.finish.publish import check_publishing
 
         check_publishing(request.region)
-    accelerators = {each.facts.address: (gpu_facts(job, each), neuron_count(job, each)) for each in placed.each}
+    accelerators = {}
+    for each in placed.each:
+        with about_engine(placed, each):
+            accelerators[each.facts.address] = (gpu_facts(job, each), neuron_count(job, each))
     image_reference = image_name(job)
     image, refused = image_of_all(placed, image_reference, job.local.Pull, reporter)
     placed = with_folders(asked, lambda each: with_folder_facts(each.facts, each.engine, image, home))
     check_access(job, placed.first.facts)
     if image is not None:
         for each in placed.each:
-            try_accelerators(job, accelerators[each.facts.address][0], each)
-            if job.local.Ulimits:
-                from smlocal.job.prepare.limit_checks import try_ulimits
+            with about_engine(placed, each):
+                try_accelerators(job, accelerators[each.facts.address][0], each)
+                if job.local.Ulimits:
+                    from smlocal.job.prepare.limit_checks import try_ulimits
 
-                try_ulimits(job.local, job.document, each.engine, image_reference)
+                    try_ulimits(job.local, job.document, each.engine, image_reference)
         image = with_reserved_files(image, engine, home)
     plan = _plan(
         job,
@@ -191,12 +195,7 @@ def _plan(
         inputs = seen_inputs(job, inputs, placed, image.id)
     run_id = run_id or os.urandom(4).hex()
     engine_facts = placed.first.facts
-    shares = tuple(
-        EngineShare(
-            engine=each.facts, machine=_machine(job, each, *accelerators[each.facts.address], home), hosts=each.hosts
-        )
-        for each in placed.each
-    )
+    shares = tuple(_share(job, placed, each, accelerators, home) for each in placed.each)
     no_volume = None
     if wants_limits(job.local):
         from smlocal.job.prepare.limit_checks import why_no_volume
@@ -236,6 +235,14 @@ def _plan(
         loopback_only=network.loopback_only,
     )
     return build_plan(job, facts, name=name)
+
+
+def _share(
+    job: JobFile, placed: PlacedEngines, each: PlacedEngine, accelerators: _Accelerators, home: str
+) -> EngineShare:
+    with about_engine(placed, each):
+        machine = _machine(job, each, *accelerators[each.facts.address], home)
+    return EngineShare(engine=each.facts, machine=machine, hosts=each.hosts)
 
 
 def _machine(job: JobFile, placed: PlacedEngine, gpus: GpuFacts, neuron: int | None, home: str) -> MachineFacts:

@@ -12,6 +12,7 @@ from smlocal.planning.model import JobPlan
 from smlocal.planning.plan_changes import on_network
 from smlocal.planning.recall import recall, remember
 from smlocal.platforms.sagemaker.planning.script import shell_script
+from smlocal.platforms.sagemaker.platform import PLATFORM as SAGEMAKER
 
 Planner = Callable[..., JobPlan]
 A, B = "ssh://a", "ssh://b"
@@ -65,6 +66,14 @@ def test_gpus_are_those_of_the_engine(several: Planner) -> None:
 def test_limits_are_those_of_the_machine(several: Planner) -> None:
     made = several({"EnforceInstanceLimits": True})
     assert [host.limits.cpus for host in made.hosts] == [4.0, 2.0, 4.0]
+
+
+def test_memory_is_that_of_the_hosts_on_one_machine(several: Planner) -> None:
+    enough = several({"EnforceInstanceLimits": True, "Memory": "30g"})
+    assert "memory-together" not in {note.id for note in enough.notes}
+    (note,) = (each for each in several({"Memory": "40g"}).notes if each.id == "memory-together")
+    assert note.text.startswith("algo-1, algo-3 may use 80 GiB of memory together, and the machine of the engine at ")
+    assert SAGEMAKER.docker_command(enough) is None
 
 
 def test_the_note_says_how_data_gets_there(several: Planner) -> None:
