@@ -61,6 +61,17 @@ def test_what_is_sent() -> None:
         assert answer.read() == b""
 
 
+def test_pieces_of_a_body_become_chunks() -> None:
+    here, there = socket.socketpair()
+    there.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")
+    large = b"x" * 65536
+    with exchange(here, "PUT", "/", limit=no_limit(), body=iter((b"short", b"", large))), there:
+        there.shutdown(socket.SHUT_WR)
+        here.shutdown(socket.SHUT_WR)
+        _, _, body = b"".join(iter(lambda: there.recv(65536), b"")).partition(b"\r\n\r\n")
+    assert body == b"5\r\nshort\r\n10000\r\n" + large + b"\r\n0\r\n\r\n"
+
+
 def test_a_body_with_a_length(talk: Talk) -> None:
     answer = talk(*one_by_one(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-A:  b \r\n\r\nhello"))
     assert (answer.status, answer.headers["x-a"], answer.read()) == (200, "b", b"hello")
