@@ -23,7 +23,10 @@ def recover_all(on_message: Callable[[str], None]) -> list[SmlocalError]:
     """
     with Store.open(home_directory()) as store:
         names = orphans(store)
-        on_message(f"recovering {', '.join(names)}" if names else "No job needs recovery.")
+        if names:
+            on_message(f"recovering {', '.join(names)}")
+        elif not store.left_on_engines():
+            on_message("No job needs recovery.")
         errors = recover(store, names)
         for name in names:
             if name not in errors:

@@ -13,6 +13,10 @@ _WAIT_SECONDS = 20.0
 """As long as Docker waits for the swarm."""
 _SURE_SECONDS = 1.0
 _PAUSE_SECONDS = 0.01
+_REMEDY: Final = (
+    "the engines of the swarm must reach each other at the ports 2377/tcp, 7946/tcp and udp, and 4789/udp; "
+    "docker node ls on a manager shows which are there"
+)
 _ATTACHING: Final = re.compile(r"attaching to network failed|Could not attach to network .*: context deadline exceeded")
 _GONE: Final = re.compile(r"Could not attach to network .* code = NotFound|^network .* not found")
 
@@ -89,5 +93,5 @@ def attachment_error(error: EngineError) -> EngineError | None:
     if _GONE.search(error.sentence):
         return NetworkGoneError(error.sentence, status=error.status)
     if _ATTACHING.search(error.sentence):
-        return NetworkAttachError(error.sentence, status=error.status)
+        return NetworkAttachError(error.sentence, status=error.status, remedy=(_REMEDY,))
     return None

@@ -401,6 +401,7 @@ class Attempt:
             self.hints += start_hints(error.sentence, mounted)
         else:
             self.fail(INTERNAL_ERROR, f"the engine could not start a container: {error.sentence}")
+            self.hints += error.remedy
 
 
 def _with_details(error: EngineError | MachineNotReadyError) -> str:

@@ -165,6 +165,14 @@ def test_engines_that_cannot_run_one_job(
         flags = [word for address in chosen for word in ("--engine", address)]
         refused = life("run", "several-refused.json", *flags, "--json")
         assert json.loads(refused.stdout)["Error"]["Id"] == error, refused.stderr
+    manager.docker("tag", life.image, "several-image:1")
+    for pull, error in (("never", "image-missing"), ("missing", "image-differs")):
+        flags = ["--image", "several-image:1", "--pull", pull]
+        refused = life(
+            "run", life.job_file("several-image", "true", hosts=2, **on(manager, workers[0])), *flags, "--json"
+        )
+        assert json.loads(refused.stdout)["Error"]["Id"] == error, refused.stderr
+        workers[0].docker("import", "-", "several-image:1", stdin=bytes(10240))  # another image of the same name
     members = on(manager, workers[0], Memory="100000g")
     refused = life("run", life.job_file("several-memory", "true", hosts=2, **members), "--json")
     about = f"this is about the engine at {manager.address} and its machine (algo-1)"
