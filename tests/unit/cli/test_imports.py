@@ -1,4 +1,5 @@
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -28,7 +29,7 @@ print(code, *{name.partition(".")[0] for name in sys.modules}, file=sys.stderr)
         capture_output=True,
         text=True,
         check=True,
-        env={"SMLOCAL_HOME": str(home)},
+        env={"SMLOCAL_HOME": str(home), "PYTHONPATH": os.environ.get("PYTHONPATH", "")},
     )
     exit_code, *modules = ended.stderr.splitlines()[-1].split()
     assert exit_code == "0", ended.stderr
