@@ -66,7 +66,7 @@ class ContainerRun:
     """Set when nobody waits for the container's end any more."""
 
     def create(self, spec: ContainerSpec) -> None:
-        """Create the container. Its name belongs to it: one that an earlier supervisor has left is removed."""
+        """Create the container. One of the same name that an earlier supervisor has left is removed first."""
         self._spec = spec
         try:
             self.id = self.engine.create(spec)

@@ -123,6 +123,22 @@ def test_an_engine_that_is_lost_is_a_lost_instance(life: Life, engines: list[Own
     assert left(engines) == []
 
 
+def test_another_supervisor_restarts_the_job_on_the_same_engines(life: Life, engines: list[OwnEngine]) -> None:
+    workers = engines[1:]  # the manager runs no host
+    for each in workers:
+        each.load(life.image)
+    placement = {"algo-1": workers[1].address, "algo-2": workers[0].address}
+    faults = [{"Kind": "InternalError", "When": "After"}]
+    members = {"RetryStrategy": {"MaximumRetryAttempts": 1}, **on(*engines, Placement=placement, Faults=faults)}
+    life.detach("several-again", "echo ready; sleep 2", hosts=2, **members)
+    life.until_logged("several-again", "ready")
+    life.crash("several-again")
+    assert life("recover").returncode == 0
+    local = life.describe("several-again")["Local"]
+    assert (local["Attempts"], [each["Engine"] for each in local["Hosts"]]) == (2, [*placement.values()]), local
+    assert left(engines) == []
+
+
 @pytest.mark.parametrize("phase", ["Downloading", "Uploading"])
 def test_an_engine_that_is_lost_while_data_is_moved(life: Life, engines: list[OwnEngine], phase: str) -> None:
     manager, worker, _ = engines

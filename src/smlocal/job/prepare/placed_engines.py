@@ -26,7 +26,7 @@ class PlacedEngines:
     each: tuple[PlacedEngine, ...]
     """Those that run a host, in their order."""
     manager: str = ""
-    """Of several: the address of the one that makes their network, which may run no host."""
+    """With several engines: the address of the one that makes the network. It may run no host."""
 
     @property
     def first(self) -> PlacedEngine:

@@ -121,7 +121,10 @@ def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines:
     """The plan of a recorded job, with its inputs as they are now."""
     document = Document(dict(recorded["Data"]), name=recorded["File"], directory=recorded["Directory"])
     job = read_job(document, strict=False)
-    placed, image = place_hosts(_host_names(job), job.local, engines), engines.first.image(old.image)
+    if len(job.local.Engines) > 1:  # `engines` may lack one that runs no host, and have another order
+        engines = engines_named(job.local.Engines)
+    placed = place_hosts(_host_names(job), job.local, engines)
+    image = placed.first.engine.image(old.image)
     if image is not None and old.image_facts is not None:
         image = replace(image, reserved_files=old.image_facts.reserved_files)
     placed = with_folders(placed, lambda each: with_known_folders(each.facts, home))
