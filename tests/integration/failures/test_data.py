@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -66,26 +65,14 @@ def test_a_home_that_stays_full_keeps_no_record_but_the_job_has_failed(
     wait_until: Callable[[Callable[[], bool]], None],
     assert_nothing_left: Callable[[str], None],
 ) -> None:
-    over = threading.Event()
-
-    def fill_on() -> None:
-        while not over.is_set():
-            fill(small_disk)
-
-    filler = threading.Thread(target=fill_on)
-
-    def fill_and_keep_full() -> None:
-        fill(small_disk)  # before the request goes on: a thread alone may begin after the container has ended
-        filler.start()
-
-    relay.before(A_CONTAINER, fill_and_keep_full)
+    # Job folders are on another disk: what a job frees there leaves no room for its record.
+    (small_disk / "home").mkdir(mode=0o700)
+    (tmp_path / "jobs").mkdir(mode=0o700)
+    (small_disk / "home" / "jobs").symlink_to(tmp_path / "jobs")
+    relay.before(A_CONTAINER, lambda: fill(small_disk))
     home = {"SMLOCAL_HOME": str(small_disk / "home")}
     job = ("--image", image("sh"), "--name", "home-stays-full", "--output", tmp_path / "out", "-e", "SCRIPT=true")
-    try:
-        done = smlocal_run("run", *job, "--json", env={**home, "DOCKER_HOST": relay.address})
-    finally:
-        over.set()
-        filler.join()
+    done = smlocal_run("run", *job, "--json", env={**home, "DOCKER_HOST": relay.address})
     assert done.returncode == 1, done.stderr
     error = json.loads(done.stdout)["Error"]
     assert error["Id"] == "job-unrecorded"
