@@ -127,15 +127,23 @@ def test_another_supervisor_restarts_the_job_on_the_same_engines(life: Life, eng
     workers = engines[1:]  # the manager runs no host
     for each in workers:
         each.load(life.image)
-    placement = {"algo-1": workers[1].address, "algo-2": workers[0].address}
+    placement = {"algo-1": workers[1].address, "algo-2": workers[0].address}  # not in the order of the list
     faults = [{"Kind": "InternalError", "When": "After"}]
     members = {"RetryStrategy": {"MaximumRetryAttempts": 1}, **on(*engines, Placement=placement, Faults=faults)}
-    life.detach("several-again", "echo ready; sleep 2", hosts=2, **members)
-    life.until_logged("several-again", "ready")
+    life.detach("several-again", f"echo ready; {WAITS}", hosts=2, **members)
+    for host in HOSTS[:2]:
+        life.until_logged("several-again", "ready", host)
     life.crash("several-again")
-    assert life("recover").returncode == 0
-    local = life.describe("several-again")["Local"]
-    assert (local["Attempts"], [each["Engine"] for each in local["Hosts"]]) == (2, [*placement.values()]), local
+    let_go(engines, "several-again")
+    recovering = life.begin("recover")
+    for host in HOSTS[:2]:
+        life.until_logged("several-again", "ready\nready", host)
+    names = [each.docker("ps", "--format", "{{.Names}}").split() for each in engines]
+    assert [[each.rpartition("-")[2] for each in on_one] for on_one in names] == [[], ["2"], ["1"]]
+    let_go(engines, "several-again")
+    recovering.communicate(timeout=60)
+    answer = life.describe("several-again")
+    assert (answer["TrainingJobStatus"], answer["Local"]["Attempts"]) == ("Completed", 2), answer["Local"]
     assert left(engines) == []
 
 

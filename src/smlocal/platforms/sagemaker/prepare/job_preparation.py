@@ -7,7 +7,7 @@ from typing import Any
 
 from smlocal.engine.engines import Engines, engines_named
 from smlocal.job.documents import STRICT
-from smlocal.job.prepare.host_placement import place_hosts
+from smlocal.job.prepare.host_placement import place_as_before, place_hosts
 from smlocal.job.prepare.image_everywhere import image_of_all
 from smlocal.job.prepare.image_pull import check_architecture
 from smlocal.job.prepare.machine_size import machine_facts
@@ -121,9 +121,7 @@ def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines:
     """The plan of a recorded job, with its inputs as they are now."""
     document = Document(dict(recorded["Data"]), name=recorded["File"], directory=recorded["Directory"])
     job = read_job(document, strict=False)
-    if len(job.local.Engines) > 1:  # `engines` may lack one that runs no host, and have another order
-        engines = engines_named(job.local.Engines)
-    placed = place_hosts(_host_names(job), job.local, engines)
+    placed = place_as_before(old, engines)
     image = placed.first.engine.image(old.image)
     if image is not None and old.image_facts is not None:
         image = replace(image, reserved_files=old.image_facts.reserved_files)
