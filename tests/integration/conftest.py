@@ -28,7 +28,7 @@ from tests.integration.podman_differs import DIFFERS_ON_PODMAN, MOSTLY_OF_NONE, 
 from tests.integration.s3_servers import S3Server, S3Servers
 
 from smlocal.engine.docker import connect
-from smlocal.engine.network_documents import MISCOUNTED
+from smlocal.engine.refused_removal import MISCOUNTED
 
 ROOT = Path(__file__).parents[2]
 IMAGES = Path(__file__).with_name("images")
@@ -111,7 +111,7 @@ class _Engine(HTTPConnection):
         return json.loads(text)
 
     def miscounts(self, network: str) -> bool:
-        """True for a network that Docker keeps for nobody (`engine.network_documents.MISCOUNTED`)."""
+        """True for a network that Docker keeps for nobody (`engine.refused_removal.MISCOUNTED`)."""
         self.request("DELETE", f"/networks/{network}")
         answer = self.getresponse()
         refused = b"active endpoints" in answer.read()

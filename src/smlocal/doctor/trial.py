@@ -12,9 +12,10 @@ from contextlib import contextmanager, suppress
 
 from smlocal.channels.overlay import is_overlay_refusal, overlay_volume
 from smlocal.contract.gpus import GpuDevices
-from smlocal.engine.docker import PROBE_PROGRAM, DockerEngine
+from smlocal.engine.docker import DockerEngine
 from smlocal.engine.inspection import Inspection
 from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, ContainerSpec, Mount
+from smlocal.engine.probe import PROBE_PROGRAM
 from smlocal.errors import EngineError, MachineNotReadyError
 from smlocal.job.prepare.shared_folders import try_folders_again
 from smlocal.quick_dataclass import dataclass

@@ -1,7 +1,6 @@
 """The Docker engine, through its HTTP API; implements `interface.Engine`."""
 
 import json
-import os
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,15 +12,16 @@ from smlocal.contract.gpus import GpuDevices
 from smlocal.contract.limits import Limits
 from smlocal.engine import podman
 from smlocal.engine.client import Client
+from smlocal.engine.container_end import wait_for_end
 from smlocal.engine.documents import (
     cannot_limit,
     container_document,
     container_origin,
     container_state,
     image_facts,
-    is_rootless,
 )
 from smlocal.engine.endpoint import Endpoint, endpoint_at, find_endpoint
+from smlocal.engine.engine_facts import engine_facts
 from smlocal.engine.http import quote
 from smlocal.engine.interface import (
     JOB_LABEL,
@@ -35,17 +35,10 @@ from smlocal.engine.interface import (
     Resource,
     ResourceKind,
 )
-from smlocal.engine.network_documents import (
-    MISCOUNTED,
-    is_miscounted,
-    is_subnet_in_use,
-    network,
-    network_document,
-)
 from smlocal.engine.output import AttachedOutput
-from smlocal.engine.socket_owner import has_our_mounts, is_owned_by_root, is_rootless_podman, socket_identity
+from smlocal.engine.socket_owner import has_our_mounts
 from smlocal.engine.timeouts import Call
-from smlocal.errors import EngineError, EngineLostError, EngineNameInUseError, SubnetInUseError
+from smlocal.errors import EngineError, EngineLostError, EngineNameInUseError
 from smlocal.planning.facts import EngineFacts, ImageFacts
 
 if TYPE_CHECKING:
@@ -53,33 +46,17 @@ if TYPE_CHECKING:
     from smlocal.engine.statistics import Statistics
     from smlocal.engine.swarm import SwarmMember
 
-_FORBIDDEN = 403
 _ABSENT = 404
 _CONFLICT = 409
-_LOOK_SECONDS = 0.05
-"""Pause between two inspections of a Podman container that is about to start."""
-_ARCHITECTURES: Final = {"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm", "i686": "386"}
-_GREETINGS: Final = ("Docker", "Libpod")
-"""The product names in the answer of Docker and Podman."""
 _PATHS: Final = {
     ResourceKind.CONTAINER: "/containers/",
     ResourceKind.VOLUME: "/volumes/",
     ResourceKind.NETWORK: "/networks/",
     ResourceKind.IMAGE: "/images/",
 }
-PROBE_PROGRAM = "/smlocal-probe-does-not-exist"
 _STARTED: Final = {204, 304}
-_ENDED: Final = {"exited", "dead"}
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
-
-
-class _EndedError(Exception):
-    """A container has ended, and the engine's answer has not arrived."""
-
-    def __init__(self, exit_code: int) -> None:
-        super().__init__(exit_code)
-        self.exit_code = exit_code
 
 
 def _checked_answer(
@@ -112,71 +89,21 @@ class DockerEngine:
 
     def __init__(self, endpoint: Endpoint) -> None:
         """Store the address; nothing is sent yet."""
-        self._endpoint = endpoint
         self.client = Client(endpoint)
         self._killed: set[str] = set()
 
     @_checked_answer
     def facts(self) -> EngineFacts:
-        """Ask the engine what it is.
-
-        `/_ping` takes 0.5 ms, `/version` and `/info` 6 ms each, and a second on Podman. For this machine's engine and
-        the user's own Podman `/_ping` is enough, and the storage driver stays empty. Other engines (remote, rootless
-        Docker, in a virtual machine) are asked for everything.
-        """
-        # Before the first request: what is found out about an engine that starts again now must not count for later.
-        identity = socket_identity(self._endpoint) if self._endpoint.local else ""
-        greeting = self.client.greet()
-        product, _, version = greeting.get("server", "").partition(" ")[0].partition("/")
-        rootless = product == "Libpod" and is_rootless_podman(self._endpoint)
-        if rootless or (product in _GREETINGS and is_owned_by_root(self._endpoint)):
-            machine = os.uname().machine
-            return EngineFacts(
-                address=self._endpoint.address,
-                local=True,
-                shares_folders=True,
-                version=version,
-                architecture=_ARCHITECTURES.get(machine, machine),
-                operating_system=greeting.get("ostype", "linux"),
-                storage_driver="",
-                rootless=rootless,
-                product=self.client.product,
-                identity=identity,
-                named=bool(self._endpoint.name),
-            )
-        answer = self.client.read("/version")
-        details = self.client.read("/info")
-        here = os.uname()
-        if not self._endpoint.local and (details.get("Name"), details.get("KernelVersion")) == (
-            here.nodename,
-            here.release,
-        ):
-            identity = f"{self._endpoint.address} {details.get('ID') or ''}"
-        return EngineFacts(
-            address=self._endpoint.address,
-            local=self._endpoint.local,
-            shares_folders=self._endpoint.local,
-            version=answer.get("Version") or version,
-            architecture=answer.get("Arch") or "",
-            operating_system=answer.get("Os") or "linux",
-            storage_driver=details.get("Driver") or "",
-            cpus=details.get("NCPU") or 0,
-            memory_mib=(details.get("MemTotal") or 0) // 2**20,
-            product=self.client.product,
-            rootless=is_rootless(details),
-            # A kernel other than ours means a virtual machine.
-            desktop=self._endpoint.local and details.get("KernelVersion") != here.release,
-            identity=identity,
-            named=bool(self._endpoint.name),
-        )
+        """Ask the engine what it is."""
+        return engine_facts(self.client)
 
     def has_our_mounts(self) -> bool:
         """Look at the process that listens at the socket."""
-        return has_our_mounts(self._endpoint)
+        return has_our_mounts(self.client.endpoint)
 
     def docker_command(self) -> tuple[str, ...]:
         """As the engine was named."""
-        return self._endpoint.docker_command
+        return self.client.endpoint.docker_command
 
     @_checked_answer
     def image(self, name: str) -> ImageFacts | None:
@@ -236,25 +163,10 @@ class DockerEngine:
         isolated: bool = False,
         overlay: bool = False,
     ) -> None:
-        """Make a bridge or an overlay. Docker notices a name in use only when that network is complete."""
-        if overlay:
-            from smlocal.engine.overlay import await_subnet, overlay_document  # most jobs have one engine
+        """Create a bridge or an overlay."""
+        from smlocal.engine.networks import create_network  # most jobs have one host
 
-            document = overlay_document(name, labels, subnet=subnet, gateway=gateway, isolated=isolated)
-        else:
-            document = network_document(
-                name, labels, subnet=subnet, gateway=gateway, isolated=isolated, product=self.client.product
-            )
-        try:
-            made = self.client.post("/networks/create", document)
-        except EngineError as error:
-            if error.status and is_subnet_in_use(error.sentence):
-                raise SubnetInUseError(error.sentence, status=error.status) from error
-            if error.status == _CONFLICT or podman.is_name_in_use(error):
-                raise EngineNameInUseError(error.sentence, status=error.status) from error
-            raise
-        if overlay:
-            await_subnet(self.client, made["Id"], subnet)
+        create_network(self.client, name, labels, subnet=subnet, gateway=gateway, isolated=isolated, overlay=overlay)
 
     @_checked_answer
     def swarm_member(self) -> "SwarmMember":
@@ -266,7 +178,9 @@ class DockerEngine:
     @_checked_answer
     def networks(self) -> list[Network]:
         """List all networks."""
-        return [network(document) for document in self.client.read("/networks")]
+        from smlocal.engine.networks import networks  # most jobs have one host
+
+        return networks(self.client)
 
     @_checked_answer
     def create(self, spec: ContainerSpec) -> str:
@@ -344,49 +258,8 @@ class DockerEngine:
 
     @_checked_answer
     def wait(self, container: str) -> int:
-        """Wait for the end; may be called before or after the start.
-
-        To the engine, a container that was not started yet has ended, so `next-exit` is used. The container is
-        inspected again after the request, because it may have ended just before. If the start fails, the wait ends
-        when the container is removed.
-        """
-        try:
-            return self._wait(container)
-        except _EndedError as ended:
-            return ended.exit_code
-
-    def _wait(self, container: str) -> int:
-        def still() -> None:
-            self._still_runs(container)
-
-        state = self.state(container)
-        if self.client.product == "podman":
-            while state.status == "created":
-                time.sleep(_LOOK_SECONDS)
-                state = self.state(container)
-            return podman.wait(self.client, container, still)
-        fresh = state.status == "created"
-        parameters = {"condition": "next-exit" if fresh else "not-running"}
-        path = f"/containers/{container}/wait"
-        with self.client.ask("POST", path, parameters=parameters, call=Call.WAIT, still=still) as answer:
-            if fresh and (state := self.state(container)).status in _ENDED:
-                return state.exit_code
-            document = answer.json() or {}
-        trouble = (document.get("Error") or {}).get("Message")
-        if trouble:
-            raise EngineError(trouble)
-        return int(document["StatusCode"])
-
-    def _still_runs(self, container: str) -> None:
-        """Raise if the engine is lost, or if the container has ended and the answer was lost with its connection."""
-        try:
-            state = container_state(self.client.read(f"/containers/{container}/json", call=Call.GLANCE))
-        except EngineLostError:
-            # The engine may be slow with one container, for example while a large file is copied out of it.
-            self.client.check()
-        else:
-            if state.status in _ENDED:
-                raise _EndedError(state.exit_code)
+        """Wait for the end; may be called before or after the start."""
+        return wait_for_end(self.client, container, self.state)
 
     @_checked_answer
     def state(self, container: str) -> ContainerState:
@@ -398,7 +271,7 @@ class DockerEngine:
         from smlocal.engine.memory_events import ran_out_of_memory
 
         by_us = container in self._killed
-        killed = self._endpoint.local and not by_us and killed_for_memory(container)
+        killed = self.client.endpoint.local and not by_us and killed_for_memory(container)
         if not killed and self.client.product != "podman":
             killed = ran_out_of_memory(self.client, container, state, killed_by_us=by_us)
         return replace(state, oom_killed=killed)
@@ -494,23 +367,17 @@ class DockerEngine:
             try:
                 self.client.tell("DELETE", path, parameters=parameters, fine={_ABSENT}, call=Call.ACTION)
             except EngineError as error:
-                if error.status == _FORBIDDEN and resource.kind is ResourceKind.NETWORK:
-                    self._raise_if_miscounted(path, error)
-                from smlocal.engine.refused_removal import is_no_manager, seconds_to_wait  # nothing refuses, usually
+                from smlocal.engine.refused_removal import is_no_manager, miscounted, seconds_to_wait  # hardly ever
 
                 if is_no_manager(error):
                     return
+                if resource.kind is ResourceKind.NETWORK and (better := miscounted(self.client, path, error)):
+                    raise better from error
                 if time.monotonic() - begun >= seconds_to_wait(self.client, error):
                     raise
                 time.sleep(0.05)
             else:
                 return
-
-    @_checked_answer
-    def _raise_if_miscounted(self, network: str, refusal: EngineError) -> None:
-        """Raise a better error if Docker refuses to remove a network that no container uses."""
-        if is_miscounted(refusal.sentence, self.client.read(network)):
-            raise EngineError(MISCOUNTED, status=refusal.status) from refusal
 
     @_checked_answer
     def owned(self, job: str | None = None) -> list[Resource]:
@@ -534,7 +401,7 @@ class DockerEngine:
         info = self.client.read("/info")
         if self.client.product == "podman":
             info["CDISpecDirs"] = podman.cdi_folders(info.get("ServerVersion") or "")
-        return cdi_gpus(info, local=self._endpoint.local)
+        return cdi_gpus(info, local=self.client.endpoint.local)
 
     @_checked_answer
     def cannot_limit(self) -> tuple[str, ...]:
@@ -551,33 +418,12 @@ class DockerEngine:
         device_files: tuple[str, ...] = (),
         limits: Limits | None = None,
     ) -> str | None:
-        """Start a program that does not exist. The engine sets everything else up first, and reports what fails."""
+        """Start a program that does not exist."""
         if devices is not None and not devices.cdi and self.client.product == "podman":
             return podman.no_gpus(self.client.greet().get("server", ""))
-        spec = ContainerSpec(
-            name="",
-            image=image,
-            labels=labels,
-            entrypoint=(PROBE_PROGRAM,),
-            command=(),
-            environment={},
-            hostname="",
-            devices=devices,
-            device_files=device_files,
-            limits=limits or Limits(),
-        )
-        try:
-            container = self.create(spec)
-        except EngineError as error:
-            return _refusal(error)
-        try:
-            self.start(container)
-        except EngineError as error:
-            refusal = _refusal(error)
-            return None if PROBE_PROGRAM in refusal else refusal
-        finally:
-            self.remove(Resource(kind=ResourceKind.CONTAINER, id=container))
-        return None
+        from smlocal.engine.probe import probe  # most jobs have no devices and no limits
+
+        return probe(self, image, labels, devices=devices, device_files=device_files, limits=limits)
 
     @contextmanager
     def _with_docker_errors(self) -> Iterator[None]:
@@ -587,13 +433,6 @@ class DockerEngine:
             if self.client.product != "podman" or not error.status:
                 raise
             raise podman.as_docker_error(error) from error
-
-
-def _refusal(error: EngineError) -> str:
-    """The engine's message; raises the error if there was no answer."""
-    if not error.status:
-        raise error
-    return error.sentence
 
 
 def _resources(kind: ResourceKind, documents: list[dict[str, Any]] | None, key: str) -> list[Resource]:

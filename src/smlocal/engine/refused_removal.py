@@ -1,4 +1,4 @@
-"""When an engine refuses to remove a resource: whether that is fine, and how long to try again."""
+"""When an engine refuses to remove a resource: whether that is fine, how long to try again, and what is wrong."""
 
 import re
 from typing import Final
@@ -6,6 +6,7 @@ from typing import Final
 from smlocal.engine.client import Client
 from smlocal.errors import EngineError
 
+_FORBIDDEN = 403
 _CONFLICT = 409
 _SOMEBODY_SECONDS = 60.0
 """How long somebody else may need to remove it."""
@@ -13,10 +14,23 @@ _USED: Final = re.compile(r"is in use by task (\w+)")
 _TASK_SECONDS = 10.0
 """How long the manager of a swarm may count containers that another engine has removed."""
 
+MISCOUNTED: Final = (
+    "the engine still counts removed containers on it (a bug of Docker before 28.1); after a restart of Docker the "
+    "next job with a network removes it"
+)
+"""Docker has a list and a count of a network's containers. Only a restart corrects a wrong count."""
+
 
 def is_no_manager(error: EngineError) -> bool:
     """True of a network on a worker, which forgets it with its last container. It is removed on a manager."""
     return "not a swarm manager" in error.sentence
+
+
+def miscounted(client: Client, network: str, error: EngineError) -> EngineError | None:
+    """A better error if Docker keeps a network, which is at this path, for containers that are not on it."""
+    if error.status != _FORBIDDEN or "active endpoints" not in error.sentence:
+        return None
+    return None if client.read(network).get("Containers") else EngineError(MISCOUNTED, status=error.status)
 
 
 def seconds_to_wait(client: Client, error: EngineError) -> float:

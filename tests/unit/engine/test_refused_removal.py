@@ -1,10 +1,10 @@
-"""For how long a removal that an engine refuses is tried again."""
+"""What becomes of a removal that an engine refuses."""
 
 from typing import Any, cast
 
 import pytest
 
-from smlocal.engine.refused_removal import is_no_manager, seconds_to_wait
+from smlocal.engine.refused_removal import MISCOUNTED, is_no_manager, miscounted, seconds_to_wait
 from smlocal.errors import EngineError
 
 IN_USE = "rpc error: code = FailedPrecondition desc = network iq9 is in use by task 2y7"
@@ -12,7 +12,12 @@ IN_USE = "rpc error: code = FailedPrecondition desc = network iq9 is in use by t
 
 class Manager:
     def __init__(self, state: str) -> None:
-        self.answers = {"/tasks/2y7": {"NodeID": "n"}, "/nodes/n": {"Status": {"State": state}}}
+        self.answers: dict[str, Any] = {
+            "/tasks/2y7": {"NodeID": "n"},
+            "/nodes/n": {"Status": {"State": state}},
+            "/networks/used": {"Containers": {"abc": {}}},
+            "/networks/unused": {"Containers": {}},
+        }
 
     def read(self, path: str) -> Any:
         if path not in self.answers:
@@ -38,3 +43,11 @@ def test_other_refusals() -> None:
     assert seconds("volume is in use", 409) == 0
     assert is_no_manager(EngineError("This node is not a swarm manager. Worker nodes can't be used …", status=503))
     assert not is_no_manager(EngineError(IN_USE, status=400))
+
+
+@pytest.mark.parametrize(("network", "better"), [("used", False), ("unused", True)])
+def test_a_network_that_is_kept_for_nobody(network: str, *, better: bool) -> None:
+    client, path = cast("Any", Manager("ready")), f"/networks/{network}"
+    found = miscounted(client, path, EngineError(f"network {network} has active endpoints", status=403))
+    assert (found.sentence if found else None) == (MISCOUNTED if better else None)
+    assert miscounted(client, path, EngineError("network is predefined", status=403)) is None
