@@ -34,6 +34,13 @@ def recall(document: Mapping[str, Any]) -> JobPlan:
     return plan
 
 
+def engine_of_each_host(document: Mapping[str, Any] | None) -> dict[str, str]:
+    """Where the hosts of a job on several engines run, by its plan as a document: the address of the engine of each."""
+    if document is None or not document.get("engines"):
+        return {}
+    return {each["host"]["name"]: each["engine"] for each in document["hosts"]}
+
+
 def _encode(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {

@@ -90,6 +90,7 @@ _LOCAL: _Json = {
     "Directory": _TEXT,
     "Request": {"type": "object"},
     "Hosts": _list(_HOST),
+    "Placement": {"type": "object", "additionalProperties": _TEXT},
     "FailedHost": _or_null(_TEXT),
     "Attempts": _WHOLE,
     "Interruptions": _WHOLE,

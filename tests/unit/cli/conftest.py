@@ -24,10 +24,12 @@ def remember(tmp_path: Path) -> Callable[..., None]:
         local: Mapping[str, Any] | None = None,
         uri: str = "file:///out/model.tar.gz",
         ended: bool = True,
+        instances: int = 1,
+        recall: Mapping[str, Any] | None = None,
     ) -> None:
         began = float(int(time.time()) - 3600)
         with Store.open(str(tmp_path)) as store:
-            documents: dict[str, Any] = {"request": {}}
+            documents: dict[str, Any] = {"request": {}, **({"recall": recall} if recall else {})}
             store.create(
                 name,
                 run_id="0" * 8,
@@ -35,6 +37,7 @@ def remember(tmp_path: Path) -> Callable[..., None]:
                 documents=documents,
                 supervisor_pid=os.getpid(),
                 model_uri=uri,
+                instances=instances,
             )
             store.transition(
                 name,

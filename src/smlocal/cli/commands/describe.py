@@ -67,12 +67,22 @@ def _rows(
 
 
 def _hosts(local: Mapping[str, Any], logs: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """`logs`: of a job that has not ended."""
+    where = local.get("Placement", {})
+    for name, path in logs.items():
+        yield _padded(name), "   ".join((*_on(where, name), f"log {path}"))
     if logs:
-        yield from ((_padded(name), f"log {path}") for name, path in logs.items())
         return
     for host in local.get("Hosts", ()):
         code = "no exit code" if host["ExitCode"] is None else f"exit {host['ExitCode']}"
-        yield _padded(host["Name"]), f"{code}   log {host['Log']}" if host["Log"] else code
+        log = [f"log {host['Log']}"] if host["Log"] else []
+        yield _padded(host["Name"]), "   ".join((code, *_on(where, host["Name"]), *log))
+
+
+def _on(where: Mapping[str, str], host: str) -> Iterator[str]:
+    """The engine, of a job on several."""
+    if host in where:
+        yield f"on {where[host]}"
 
 
 def _padded(name: str) -> str:

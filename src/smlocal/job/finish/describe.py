@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from smlocal.job.documents import DECISION, FINAL_METRICS, LOCAL, REQUEST, RULES
+from smlocal.job.documents import DECISION, FINAL_METRICS, LOCAL, RECALL, REQUEST, RULES
 from smlocal.job.finish.kept import is_kept
 from smlocal.job.platform import platform_named
 from smlocal.job.view import JobView
+from smlocal.planning.recall import engine_of_each_host
 from smlocal.store.jobs import Store
 from smlocal.store.records import JobRecord, StoredJob
 
@@ -42,7 +43,14 @@ def _described(store: Store, stored: StoredJob) -> dict[str, Any]:
             "SupervisorPid": stored.record.supervisor_pid,
             "Directory": directory,
             "Request": platform.request_only(stored.documents[REQUEST]),
+            **_placement(store, stored.record),
             **({"ContainersKept": True} if is_kept(directory) else {}),
             **{key: value for key, value in local.items() if key not in {DECISION, FINAL_METRICS}},
         },
     }
+
+
+def _placement(store: Store, record: JobRecord) -> dict[str, Any]:
+    """Of a job on several engines that has been planned."""
+    engines = engine_of_each_host(store.document(record.name, RECALL)) if record.instances > 1 else {}
+    return {"Placement": engines} if engines else {}

@@ -80,3 +80,22 @@ def test_a_running_job_names_its_supervisor_and_its_logs(
     assert found["Status"] == "InProgress (Training)"
     assert found["Model"] == "will be file:///out/model.tar.gz"
     assert found["algo-1"] == f"log {folder}/logs/algo-1.log"
+
+
+def test_each_host_of_a_job_on_several_engines_names_its_engine(
+    remember: Callable[..., None], smlocal: Smlocal, tmp_path: Path
+) -> None:
+    plan: dict[str, Any] = {
+        "engines": [{"address": "ssh://a"}, {"address": "ssh://b"}],
+        "hosts": [{"host": {"name": f"algo-{index + 1}"}, "engine": f"ssh://{'ab'[index]}"} for index in range(2)],
+    }
+    hosts = [{"Name": each["host"]["name"], "ExitCode": None, "Log": "/logs/it"} for each in plan["hosts"]]
+    remember("spread", local={**LOCAL, "Hosts": hosts}, instances=2, recall=plan)
+    assert rows(smlocal("describe", "spread").stdout)["algo-2"] == "no exit code   on ssh://b   log /logs/it"
+    remember("spreads", ended=False, instances=2, recall=plan)
+    lease = Lease.take(str(folder := tmp_path / "jobs" / "spreads"))
+    assert lease is not None
+    with lease:
+        assert rows(smlocal("describe", "spreads").stdout)["algo-1"] == f"on ssh://a   log {folder}/logs/algo-1.log"
+        local = json.loads(smlocal("describe", "spreads", "--json").stdout)["Local"]
+    assert local["Placement"] == {"algo-1": "ssh://a", "algo-2": "ssh://b"}

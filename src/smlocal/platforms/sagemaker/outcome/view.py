@@ -25,12 +25,20 @@ def start_of(plan: JobPlan) -> Start:
     default = specification.get("TrainingInputMode") or "File"
     modes = {channel.get("InputMode") or default for channel in plan.request.get("InputDataConfig") or ()}
     size = f"{len(plan.hosts)} × {plan.hosts[0].host.instance_type}"
+    where = [f"{len(plan.engines)} engines"] if plan.engines else []
     return Start(
-        about=f"{plan.image} · {size} · {', '.join(sorted(modes or {'no channels'}))}",
+        about=" · ".join((plan.image, size, *where, ", ".join(sorted(modes or {"no channels"})))),
         members={
             "TrainingJobName": plan.name,
             "TrainingImage": plan.image,
-            "Hosts": [{"Name": each.host.name, "InstanceType": each.host.instance_type} for each in plan.hosts],
+            "Hosts": [
+                {
+                    "Name": each.host.name,
+                    "InstanceType": each.host.instance_type,
+                    **({"Engine": each.engine} if each.engine else {}),
+                }
+                for each in plan.hosts
+            ],
         },
         phases={},
         causes=CAUSES,
