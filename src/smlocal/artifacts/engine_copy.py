@@ -30,13 +30,13 @@ _NOT_FOUND = 404
 
 
 def read_or_copy(
-    host: str, directory: str, *, engine: "Engine", container: str, path: str, copy_to: str, local: bool = True
+    host: str, directory: str, *, engine: "Engine", container: str, path: str, copy_to: str, shared: bool = True
 ) -> HostTree:
     """The tree of `directory`. If this user cannot read it, the container's `path` is copied to the folder `copy_to`.
 
-    `local` is False if the directory is on another machine.
+    `shared` is False if the container is on an engine that does not see the folders of this machine.
     """
-    if not local:
+    if not shared:
         return _copy(host, engine, container, path, copy_to)
     try:
         return walk(host, directory)

@@ -33,7 +33,7 @@ class Means(StrEnum):
     BIND = "bind"
     """Mounted from where they are, read-only unless it is a file system."""
     SENT = "sent"
-    """Sent to an engine on another machine, into a volume."""
+    """Sent into a volume of an engine that does not see the folder."""
     FUSE = "fuse"
     """Fetched from S3 when they are read."""
 

@@ -12,8 +12,8 @@ from typing import Any
 from smlocal.debugger.action_endpoint import ActionEndpoint, acts, endpoint_folder
 from smlocal.debugger.rule_container import MEMORY, result_folder, rule_container
 from smlocal.debugger.rule_result import RuleResult, read_result
-from smlocal.engine.create_instead import create_instead
 from smlocal.engine.interface import RULE_LABEL, RUN_LABEL, Engine, Resource, ResourceKind
+from smlocal.engine.recreated_container import recreate_container
 from smlocal.errors import EngineError, EngineLostError, HomeUnusableError, MachineNotReadyError, StagingError
 from smlocal.planning.model import JobPlan
 from smlocal.planning.rules import RulePlan
@@ -172,7 +172,7 @@ class JobRules:
                     return  # whoever has set it tells what became of the rule
                 os.makedirs(self.tensors, exist_ok=True)
                 spec = rule_container(self.plan, rule.number, here, self.tensors)
-                rule.container = create_instead(self.engine, spec)
+                rule.container = recreate_container(self.engine, spec)
                 self.engine.start(rule.container)
             except _FAILURES as failure:
                 error = f"the rule could not be started: {_sentence(failure)}"

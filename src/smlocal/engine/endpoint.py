@@ -38,7 +38,7 @@ class Endpoint:
 
     @property
     def local(self) -> bool:
-        """True if the engine can mount this machine's folders."""
+        """True if it is a Unix socket of this machine."""
         return bool(self.path)
 
     @property

@@ -71,9 +71,9 @@ class ContainerRun:
         try:
             self.id = self.engine.create(spec)
         except EngineNameInUseError:
-            from smlocal.engine.create_instead import create_instead  # only if a supervisor was killed
+            from smlocal.engine.recreated_container import recreate_container  # only if a supervisor was killed
 
-            self.id = create_instead(self.engine, spec)
+            self.id = recreate_container(self.engine, spec)
 
     def start(self) -> None:
         """Attach to the container, start it and watch it; `EngineError` with the runtime's message if it cannot start.

@@ -536,7 +536,7 @@ class Supervisor:
             run.engine,
             run.container.id,
             in_container=folders.failure,
-            here=self.plan.engine.shares_folders,
+            shared=self.plan.engine.shares_folders,
         )
 
 

@@ -5,7 +5,8 @@ from typing import Literal
 from smlocal.contract.listing import Listing
 
 Staging = Literal["overlay", "copy", "bind", "fuse", "send"]
-"""`bind`: mounted read-only or as it is; `fuse`: objects streamed from S3; `send`: uploaded to a remote engine."""
+"""`bind`: mounted read-only or as it is; `fuse`: objects streamed from S3; `send`: sent into a volume of an engine that
+does not see the folder."""
 
 _REASONS_SHOWN = 2
 _NO_RENAMES = "with a rootless overlay its folders cannot be renamed; Local.Staging overlay allows that"
@@ -17,16 +18,16 @@ def choose_staging(
     *,
     fast_file: bool = False,
     no_fuse: str | None = None,
-    here: bool = True,
+    shared: bool = True,
     rootless: bool = False,
 ) -> tuple[Staging, str | None]:
     """Return the staging, and why it is not the default (None if it is, or if the user requested it).
 
     A selection that is not a whole folder is first collected in a folder of its own, as regular files, so links and
-    mounts around it do not matter. `here` is False for an engine that does not see this machine's folders. In the
+    mounts around it do not matter. `shared` is False for an engine that does not see this machine's folders. In the
     overlays of a `rootless` engine folders cannot be renamed, so they are used only on request.
     """
-    if not here:
+    if not shared:
         return "send", no_fuse if fast_file and listing.remote else None
     if fast_file:
         if listing.remote:

@@ -55,11 +55,11 @@ def test_a_selection_is_gathered_first_so_that_nothing_leads_out() -> None:
 
 @pytest.mark.parametrize("requested", [None, "overlay", "copy"])
 def test_an_engine_elsewhere_is_sent_everything(requested: Staging | None) -> None:
-    assert choose_staging(listing("l leads out"), requested, here=False) == ("send", None)
-    assert choose_staging(listing(), requested, fast_file=True, here=False) == ("send", None)
+    assert choose_staging(listing("l leads out"), requested, shared=False) == ("send", None)
+    assert choose_staging(listing(), requested, fast_file=True, shared=False) == ("send", None)
     remote = replace(listing(), root="")
-    assert choose_staging(remote, requested, fast_file=True, no_fuse="far", here=False) == ("send", "far")
-    assert choose_staging(remote, requested, no_fuse="far", here=False) == ("send", None)
+    assert choose_staging(remote, requested, fast_file=True, no_fuse="far", shared=False) == ("send", "far")
+    assert choose_staging(remote, requested, no_fuse="far", shared=False) == ("send", None)
 
 
 def test_a_copy_that_was_asked_for_needs_no_reason() -> None:

@@ -37,14 +37,15 @@ def save(
     *,
     restored: Sequence[Restored],
     owners: Mapping[str, str] | None = None,
-    local: bool = True,
+    shared: bool = True,
 ) -> SaveReport:
     """Write to the target what the hosts have changed since their folders were restored.
 
     `trees` and `restored` have one element per host, in host order. If hosts wrote the same path, the later host wins.
-    `owners` is the host whose file was mirrored last, by path. `local` is False for trees that were copied from another
-    machine: then a restored file counts as unchanged by its size and time alone. Only complete files are visible. After
-    an `ArtifactError`, what was saved before it stays. Saving again is harmless.
+    `owners` is the host whose file was mirrored last, by path. `shared` is False for hosts
+    that did not have the restored folders of this machine: a file that is missing in a tree is then deleted without a
+    look at those. Only complete files are visible. After an `ArtifactError`, what was saved before it stays. Saving
+    again is harmless.
     """
     owners = {} if owners is None else owners
     notes = [note for tree in trees for note in tree.skipped]
@@ -52,7 +53,7 @@ def save(
     merged, clashes = merge(changes)
     to_write: _Files = {entry.path: (tree, entry) for tree, entry in merged if entry.is_file}
     clashes = [*_clashes_with_mirrored(to_write, owners, clashes), *clashes]
-    to_delete = _deleted(trees, restored, to_write, owners, local=local)
+    to_delete = _deleted(trees, restored, to_write, owners, shared=shared)
     if not to_write and not (to_delete and target.exists()):
         return SaveReport(written=(), deleted=(), bytes_written=0, notes=tuple(notes), clashes=tuple(clashes))
     with artifact_errors(), target.open() as opened:
@@ -129,7 +130,12 @@ def _clashes_with_mirrored(to_write: _Files, owners: Mapping[str, str], known: S
 
 
 def _deleted(
-    trees: Sequence[HostTree], restored: Sequence[Restored], to_write: _Files, owners: Mapping[str, str], *, local: bool
+    trees: Sequence[HostTree],
+    restored: Sequence[Restored],
+    to_write: _Files,
+    owners: Mapping[str, str],
+    *,
+    shared: bool,
 ) -> set[bytes]:
     """Files that were restored to a host and do not exist there any more, unless another host has written them."""
     deleted = set()
@@ -139,7 +145,7 @@ def _deleted(
             path = os.fsencode(shown)
             if path in present or path in to_write or owners.get(shown, tree.host) != tree.host:
                 continue
-            if not local or _is_gone(os.fsencode(before.directory) + b"/" + path):
+            if not shared or _is_gone(os.fsencode(before.directory) + b"/" + path):
                 deleted.add(path)
     return deleted
 

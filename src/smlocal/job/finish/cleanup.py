@@ -42,7 +42,7 @@ def clear_engines(
     if len(engines) == 1:
         failures = clear(engines.first, tuple(ResourceKind))
         return {engines.addresses[0]: failures} if failures else {}
-    from smlocal.job.finish.several_engines import clear_several  # most jobs have one engine
+    from smlocal.job.finish.swarm_cleanup import clear_several  # most jobs have one engine
 
     return clear_several(engines, clear)
 

@@ -91,5 +91,5 @@ def _tree(plan: JobPlan, run: HostRun, path: str) -> HostTree:
         container=run.container.id,
         path=path,
         copy_to=spool(plan, run.name, path),
-        local=plan.engine.shares_folders,
+        shared=plan.engine.shares_folders,
     )

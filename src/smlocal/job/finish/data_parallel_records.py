@@ -32,7 +32,7 @@ def _records(plan: JobPlan, run: HostRun) -> list[dict[str, Any]]:
             container=run.container.id,
             path=RECORDS,
             copy_to=f"{plan.job_directory}/staged/{run.name}-data-parallel-records",
-            local=plan.engine.shares_folders,
+            shared=plan.engine.shares_folders,
         )
         contents = [_content(tree, index) for index in range(min(len(tree.entries), MOST_RECORDS))]
     except (ArtifactError, OSError):  # the container did something to the folder: there is nothing to report

@@ -13,12 +13,12 @@ _ARCHIVE_BEGINNING = 65536
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
-def read_failure(path: str, engine: Engine, container: str, *, in_container: str, here: bool = True) -> bytes:
+def read_failure(path: str, engine: Engine, container: str, *, in_container: str, shared: bool = True) -> bytes:
     """The file's beginning, with one byte more than is used: it shows that the file is longer.
 
-    Empty if it is not a regular file. `here`: the container runs on this machine, where the file is `path`.
+    Empty if it is not a regular file. `shared`: the folder is one of this machine, where the file is `path`.
     """
-    if not here:
+    if not shared:
         return _through_engine(engine, container, in_container)
     try:
         descriptor = os.open(path, _OPEN)
@@ -35,7 +35,7 @@ def read_failure(path: str, engine: Engine, container: str, *, in_container: str
 
 
 def _through_engine(engine: Engine, container: str, path: str) -> bytes:
-    """For a file that only root may read, or that is on another machine."""
+    """For a file that only root may read, or that is in a volume of the engine."""
     import tarfile
     from io import BytesIO
 

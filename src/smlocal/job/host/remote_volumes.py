@@ -1,4 +1,4 @@
-"""Data for an engine on another machine: sent into volumes there, as one stream.
+"""Data for an engine that does not see the folders of this machine: sent into its volumes, as one stream.
 
 Engines unpack archives only into containers, so a container is created for that and never started. The host's own
 container cannot be used, since some of its mounts are read-only. Podman unpacks only into the mount at the given path

@@ -43,7 +43,7 @@ def build_tree(
 
 
 def mounts(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
-    """The folders of this machine that are mounted; for an engine on another machine, the volumes in their place."""
+    """The folders of this machine that are mounted; for an engine that does not see them, volumes in their place."""
     if plan.engine.shares_folders:
         return _folders(plan, host)
     return tuple(mount for _, mount in _volumes(plan, host))
@@ -85,7 +85,7 @@ def stage_trees(
 ) -> tuple[StagedChannel, ...]:
     """Prepare the channels and the code of one host; `staging` replaces that of the plan after an overlay failed."""
     if not plan.engine.shares_folders:
-        from smlocal.job.host.remote_volumes import fill_volumes  # most engines are on this machine
+        from smlocal.job.host.remote_volumes import fill_volumes  # most engines see our folders
 
         named = [(tree, f"{host.container}-{_folder(plan, tree)}") for tree in trees(plan, host)]
         folders = _volumes(plan, host)
@@ -123,7 +123,7 @@ def stage_trees(
 
 
 def file_systems(plan: JobPlan, host: HostPlan) -> tuple[StagedChannel, ...]:
-    """The channels of one host that need no preparation; for an engine on another machine, their volumes."""
+    """The channels of one host that need no preparation; for an engine that does not see our folders, their volumes."""
     if plan.engine.shares_folders:
         return tuple(_bound(tree) for tree in host.channels if tree.mode == "FileSystem")
     return tuple(

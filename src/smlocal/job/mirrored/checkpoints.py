@@ -184,7 +184,7 @@ def save_folder(folder: "MirroredFolder", trees: Sequence[HostTree], hosts: _Hos
         folder.target,
         restored=[state.up_to_date(host.host.name, folder.restored(host)) for host, _ in hosts],
         owners=state.owners,
-        local=folder.plan.engine.shares_folders,
+        shared=folder.plan.engine.shares_folders,
     )
     clashes = {clash.path: clash for clash in (*state.clashes.values(), *report.clashes)}
     return replace(report, clashes=tuple(clashes.values()))
@@ -248,7 +248,7 @@ def folder_tree(folder: "MirroredFolder", host: HostPlan, container: str, engine
         container=container,
         path=folder.local_path,
         copy_to=f"{folder.plan.job_directory}/staged/{host.host.name}-{folder.name}",
-        local=folder.plan.engine.shares_folders,
+        shared=folder.plan.engine.shares_folders,
     )
 
 

@@ -15,7 +15,7 @@ def mirroring(plan: JobPlan, *, cancelled: Callable[[], bool], notes: list[str])
 
     Once `cancelled` returns True, sending to S3 is stopped. What went wrong is added to `notes`.
     """
-    # Files on another machine can only be read when the container has ended.
+    # What an engine without these folders has can only be read when the container has ended.
     if not plan.engine.shares_folders or (plan.checkpoints is None and not plan.collectors):
         yield
         return

@@ -13,7 +13,7 @@ def place_hosts(hosts: Sequence[str], local: LocalSettings, engines: Engines) ->
     if len(engines) == 1:
         only = PlacedEngine(engine=engines.first, facts=engines.first.facts(), hosts=tuple(hosts))
         return PlacedEngines(each=(only,))
-    from smlocal.job.prepare.several_engines import place_on_several  # most jobs have one engine
+    from smlocal.job.prepare.swarm_placement import place_on_several  # most jobs have one engine
 
     return place_on_several(hosts, local, engines)
 

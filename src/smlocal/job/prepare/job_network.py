@@ -12,7 +12,7 @@ from smlocal.errors import EngineError, EngineNameInUseError, NetworkRangeError,
 from smlocal.job.labels import labels
 from smlocal.job.prepare.route_table import routed_subnets
 from smlocal.planning.model import JobPlan
-from smlocal.planning.network import candidates, overlaps
+from smlocal.planning.network import NetworkPlan, candidates, overlaps
 from smlocal.planning.plan_changes import on_network
 from smlocal.store.lease import supervised
 
@@ -116,17 +116,15 @@ def make_network(engines: Engines, plan: JobPlan) -> JobPlan:
                 raise
         else:
             return plan
-        plan = on_network(plan, f"{name}-{attempt + 2}", _another_subnet(engines, plan, attempt))
+        plan = on_network(plan, f"{name}-{attempt + 2}", _another_subnet(engines, network, plan.run_id, attempt))
         network = plan.network or network
     return plan
 
 
-def _another_subnet(engines: Engines, plan: JobPlan, attempt: int) -> str:
+def _another_subnet(engines: Engines, network: NetworkPlan, run_id: str, attempt: int) -> str:
     """Another subnet that seems free, a new one each time: the engine may refuse subnets that it does not list."""
-    network = plan.network
-    assert network is not None  # noqa: S101  it has just been refused
     taken = [subnet for engine in engines for each in engine.networks() for subnet in each.subnets]
-    begun = int(plan.run_id, 16) + attempt + 1
+    begun = int(run_id, 16) + attempt + 1
     others = candidates(network.within, len(network.addresses), seed=begun, overlay=bool(network.manager))
     found = (each for each in others if not overlaps(each, taken))
     return next(islice(found, 1), network.subnet)

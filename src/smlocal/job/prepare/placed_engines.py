@@ -46,7 +46,7 @@ def about_engine(placed: PlacedEngines, each: PlacedEngine) -> Iterator[None]:
         raise
 
 
-def with_folders(placed: PlacedEngines, facts: Callable[[PlacedEngine], EngineFacts]) -> PlacedEngines:
+def with_facts(placed: PlacedEngines, facts: Callable[[PlacedEngine], EngineFacts]) -> PlacedEngines:
     """Replace the facts. Folders of this machine are mounted only if all engines of the job see them."""
     found = [facts(each) for each in placed.each]
     shared = all(each.shares_folders for each in found)

@@ -29,13 +29,13 @@ def engines_with_other_mounts(placed: Iterable[PlacedEngine]) -> list[Engine]:
     return [each.engine for each in placed if each.facts.shares_folders and not each.facts.same_mounts]
 
 
-def is_seen(listing: Listing, engines: Sequence[Engine], image: str) -> bool:
+def is_listing_seen(listing: Listing, engines: Sequence[Engine], image: str) -> bool:
     """True if all of these engines have a file of the listing with the same content."""
     path = _smallest(listing)
     return path is not None and all(_has(engine, image, listing.root, path) for engine in engines)
 
 
-def is_seen_as_it_is(folder: str, engines: Sequence[Engine], image: str) -> bool:
+def is_folder_seen(folder: str, engines: Sequence[Engine], image: str) -> bool:
     """The same of a folder that is mounted as it is, whose files are not listed. If possible, a new file is tried."""
     name = f".smlocal-{os.urandom(8).hex()}"
     try:

@@ -205,10 +205,10 @@ def _check_buckets(
     """Folders that stand for buckets are mounted as they are."""
     if not buckets or (facts.shares_folders and facts.same_mounts):
         return
-    from smlocal.job.prepare.seen_folders import is_seen_as_it_is  # most engines have our mounts
+    from smlocal.job.prepare.seen_folders import is_folder_seen  # most engines have our mounts
 
     for bucket in buckets:
-        if not facts.shares_folders or (image and not is_seen_as_it_is(bucket.folder, [engine], image.id)):
+        if not facts.shares_folders or (image and not is_folder_seen(bucket.folder, [engine], image.id)):
             raise EngineRemoteError(
                 f"{bucket.location}: the engine at {facts.address} does not see {bucket.folder} "
                 "and cannot mount it for the bucket",

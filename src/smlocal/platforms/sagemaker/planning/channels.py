@@ -75,7 +75,7 @@ def _tree(channel: Channel, mode: str, shard: Shard, local: LocalSettings, facts
         local.Staging,
         fast_file=fast,
         no_fuse=facts.no_fuse,
-        here=facts.engine.shares_folders,
+        shared=facts.engine.shares_folders,
         rootless=facts.engine.rootless,
     )
     return TreePlan(

@@ -204,7 +204,7 @@ def _data_parallel_mounts(plan: JobPlan, host: HostPlan) -> list[dict[str, Any]]
 
 
 def _kind(plan: JobPlan) -> str:
-    """How folders of the job reach the container: mounted, or uploaded to a volume of a remote engine."""
+    """How folders of the job reach the container: mounted, or sent into volumes of the engine."""
     return "bind" if plan.engine.shares_folders else "send"
 
 

@@ -60,6 +60,6 @@ def code_of(facts: Facts, local: LocalSettings) -> TreePlan | None:
     if facts.code is None:
         return None
     engine = facts.engine
-    staging, reason = choose_staging(facts.code, local.Staging, here=engine.shares_folders, rootless=engine.rootless)
+    staging, reason = choose_staging(facts.code, local.Staging, shared=engine.shares_folders, rootless=engine.rootless)
     uri = local.Code or ""
     return TreePlan(name="code", uri=uri, target=paths.CODE, listing=facts.code, staging=staging, reason=reason)

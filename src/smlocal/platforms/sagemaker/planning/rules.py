@@ -17,7 +17,7 @@ _OF_AWS = {"sagemaker-debugger-rules", "sagemaker-debugger-rule-evaluator"}
 
 
 def rules_of(request: CreateTrainingJobRequest, local: LocalSettings, facts: Facts) -> tuple[RulePlan, ...]:
-    """The rules that are evaluated here; none of an engine on another machine, where tensors come at the end only."""
+    """The rules that are evaluated here; none if tensors come at the end only, or from several engines."""
     if not local.Rules or not facts.engine.shares_folders or facts.shares:
         return ()
     return tuple(_rule(each, facts) for each in request.DebugRuleConfigurations or ())

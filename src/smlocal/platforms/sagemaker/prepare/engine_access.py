@@ -9,12 +9,12 @@ from smlocal.platforms.sagemaker.prepare.inputs import Inputs
 
 def check_access(job: JobFile, engine: EngineFacts) -> None:
     """Refuse what needs an engine that sees this machine's folders, or runs on its kernel."""
-    check_file_systems(job, engine)
-    check_pipes(job, engine)
-    check_late_names(job, engine)
+    _check_file_systems(job, engine)
+    _check_pipes(job, engine)
+    _check_late_names(job, engine)
 
 
-def check_file_systems(job: JobFile, engine: EngineFacts) -> None:
+def _check_file_systems(job: JobFile, engine: EngineFacts) -> None:
     """Channels that are file systems need an engine that can mount local folders."""
     mounted = [
         c.ChannelName for c in job.request.InputDataConfig or () if c.DataSource.FileSystemDataSource is not None
@@ -27,7 +27,7 @@ def check_file_systems(job: JobFile, engine: EngineFacts) -> None:
         )
 
 
-def check_late_names(job: JobFile, engine: EngineFacts) -> None:
+def _check_late_names(job: JobFile, engine: EngineFacts) -> None:
     """`LateNames` changes a file of this machine that the containers see."""
     if any(fault.Kind == "LateNames" for fault in job.local.Faults) and not engine.shares_folders:
         raise EngineRemoteError(
@@ -37,7 +37,7 @@ def check_late_names(job: JobFile, engine: EngineFacts) -> None:
         )
 
 
-def check_pipes(job: JobFile, engine: EngineFacts) -> None:
+def _check_pipes(job: JobFile, engine: EngineFacts) -> None:
     """A FIFO connects two processes of one kernel. The containers of some engines run on another one."""
     pipes = [c.ChannelName for c in job.request.InputDataConfig or () if effective_mode(c, job.request) == "Pipe"]
     if not pipes or (engine.shares_folders and engine.local and not engine.desktop):

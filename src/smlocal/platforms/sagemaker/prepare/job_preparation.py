@@ -13,7 +13,7 @@ from smlocal.job.prepare.image_pull import check_architecture
 from smlocal.job.prepare.machine_size import machine_facts
 from smlocal.job.prepare.network_choice import choose_network
 from smlocal.job.prepare.output_folders import free_bytes
-from smlocal.job.prepare.placed_engines import PlacedEngine, PlacedEngines, about_engine, with_folders
+from smlocal.job.prepare.placed_engines import PlacedEngine, PlacedEngines, about_engine, with_facts
 from smlocal.job.prepare.shared_folders import with_folder_facts, with_known_folders
 from smlocal.job.prepared import Prepared, find_credentials
 from smlocal.job.reporter import Reporter
@@ -54,7 +54,7 @@ def prepare(
     check_host_count(job, most=job.local.MaxHosts)
     request = request_facts(job, strict=strict)
     asked = place_hosts(_host_names(job), job.local, engines)
-    placed = with_folders(asked, lambda each: with_known_folders(each.facts, home))
+    placed = with_facts(asked, lambda each: with_known_folders(each.facts, home))
     engine = placed.first.engine
     check_access(job, placed.first.facts)
     if request.publishes:
@@ -67,7 +67,7 @@ def prepare(
             accelerators[each.facts.address] = (gpu_facts(job, each), neuron_count(job, each))
     image_reference = image_name(job)
     image, refused = image_of_all(placed, image_reference, job.local.Pull, reporter)
-    placed = with_folders(asked, lambda each: with_folder_facts(each.facts, each.engine, image, home))
+    placed = with_facts(asked, lambda each: with_folder_facts(each.facts, each.engine, image, home))
     check_access(job, placed.first.facts)
     if image is not None:
         for each in placed.each:
@@ -125,7 +125,7 @@ def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines:
     image = placed.first.engine.image(old.image)
     if image is not None and old.image_facts is not None:
         image = replace(image, reserved_files=old.image_facts.reserved_files)
-    placed = with_folders(placed, lambda each: with_known_folders(each.facts, home))
+    placed = with_facts(placed, lambda each: with_known_folders(each.facts, home))
     plan = _plan(
         job,
         request_facts(job, strict=False),
@@ -147,7 +147,7 @@ def plan_job(job: JobFile, *, name: str, home: str, engines: Engines, strict: bo
     engine = placed.first.engine
     image = engine.image(image_name(job))
     check_architecture(image_name(job), image, placed.first.facts)
-    placed = with_folders(placed, lambda each: with_folder_facts(each.facts, each.engine, image, home))
+    placed = with_facts(placed, lambda each: with_folder_facts(each.facts, each.engine, image, home))
     if image is not None:
         image = with_reserved_files(image, engine, home)
     accelerators = {

@@ -5,7 +5,7 @@ from dataclasses import replace
 from smlocal.contract.listing import Listing
 from smlocal.errors import EngineRemoteError
 from smlocal.job.prepare.placed_engines import PlacedEngines
-from smlocal.job.prepare.seen_folders import engines_with_other_mounts, is_seen, is_seen_as_it_is
+from smlocal.job.prepare.seen_folders import engines_with_other_mounts, is_folder_seen, is_listing_seen
 from smlocal.platforms.sagemaker.contract.documents.config_files import effective_mode
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 from smlocal.platforms.sagemaker.prepare.inputs import Inputs
@@ -17,7 +17,7 @@ def seen_inputs(job: JobFile, inputs: Inputs, placed: PlacedEngines, image: str)
     if not engines:
         return inputs
     for name, listing in inputs.file_systems.items():
-        if not is_seen_as_it_is(listing.root, engines, image):
+        if not is_folder_seen(listing.root, engines, image):
             raise EngineRemoteError(
                 f'channel "{name}": the engine at {placed.first.facts.address} does not see {listing.root} '
                 "and cannot mount it as a file system",
@@ -26,7 +26,7 @@ def seen_inputs(job: JobFile, inputs: Inputs, placed: PlacedEngines, image: str)
 
     def judged(listing: Listing) -> Listing:
         mounted = listing.whole_tree and not listing.remote and not listing.copy_reasons
-        if not mounted or is_seen(listing, engines, image):
+        if not mounted or is_listing_seen(listing, engines, image):
             return listing
         return replace(listing, copy_reasons=(f"the engine does not see {listing.root}",))
 

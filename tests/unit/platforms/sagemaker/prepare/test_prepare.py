@@ -9,7 +9,7 @@ from smlocal.errors import PipeUnreachableError
 from smlocal.jobfile.document import Document
 from smlocal.planning.facts import EngineFacts
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile, read_job
-from smlocal.platforms.sagemaker.prepare.engine_access import check_pipes
+from smlocal.platforms.sagemaker.prepare.engine_access import check_access
 
 HERE = EngineFacts(
     address="unix:///var/run/docker.sock",
@@ -43,7 +43,7 @@ def job(mode: str) -> JobFile:
 @pytest.mark.parametrize("engine", [DESKTOP, REMOTE])
 def test_a_fifo_reaches_no_other_kernel(engine: EngineFacts) -> None:
     with pytest.raises(PipeUnreachableError) as caught:
-        check_pipes(job("Pipe"), engine)
+        check_access(job("Pipe"), engine)
     assert caught.value.exit_code == 3
     assert 'channel "train"' in caught.value.sentence
     assert engine.address in caught.value.sentence
@@ -51,4 +51,4 @@ def test_a_fifo_reaches_no_other_kernel(engine: EngineFacts) -> None:
 
 @pytest.mark.parametrize(("mode", "engine"), [("File", DESKTOP), ("FastFile", DESKTOP), ("Pipe", HERE)])
 def test_everything_else_is_fine(mode: str, engine: EngineFacts) -> None:
-    check_pipes(job(mode), engine)
+    check_access(job(mode), engine)

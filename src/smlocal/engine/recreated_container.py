@@ -9,7 +9,7 @@ _WAIT_SECONDS = 60.0
 _PAUSE_SECONDS = 0.05
 
 
-def create_instead(engine: Engine, spec: ContainerSpec) -> str:
+def recreate_container(engine: Engine, spec: ContainerSpec) -> str:
     """Remove whatever has the name of this container, and create it; returns its id.
 
     The engine reserves a name before the container can be seen, and goes on after the client is gone.
