@@ -58,7 +58,7 @@ def shell_in_job(
 
     plan, record = job.plan, job.record
     chosen = host_of(plan, host)
-    engine = connect_to(chosen.engine or plan.engine.address)
+    engine = connect_to(plan.engine_address(chosen))
     container = host_container(engine, plan, chosen)
     if record.status.terminal:
         if container is None:

@@ -298,6 +298,10 @@ class JobPlan:
         manager = self.network.manager if self.network is not None else ""
         return found if manager in {"", *found} else (*found, manager)
 
+    def engine_address(self, host: HostPlan) -> str:
+        """Of the engine that a host runs on."""
+        return host.engine or self.engine.address
+
     @property
     def engine_machines(self) -> Mapping[str, MachineFacts]:
         """The machines of its engines, by the address of the engine."""

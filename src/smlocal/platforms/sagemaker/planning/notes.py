@@ -171,12 +171,17 @@ def _rules_action(plan: JobPlan, job: JobFile) -> str | None:
     return f"Local.OnRule names what is no debugger rule of the job: {some(unknown)}" if unknown else None
 
 
+def _why_no_rules(plan: JobPlan, job: JobFile) -> str:
+    if not job.local.Rules:
+        return "Local.Rules is false"
+    return "the job has several engines" if plan.engines else "the engine does not see the folders of this machine"
+
+
 def _rules(plan: JobPlan, job: JobFile) -> str | None:
     said = []
     debugger, profiler = job.request.DebugRuleConfigurations, job.request.ProfilerRuleConfigurations
     if debugger and not plan.rules:
-        why = "the engine does not see the folders of this machine" if job.local.Rules else "Local.Rules is false"
-        said.append(f"debugger rules are recorded, not evaluated: {why}")
+        said.append(f"debugger rules are recorded, not evaluated: {_why_no_rules(plan, job)}")
     if any(rule.needs_evaluator for rule in plan.rules):
         said.append(
             "the images of AWS that evaluate debugger rules are closed: smlocal evaluates them with rules of its "

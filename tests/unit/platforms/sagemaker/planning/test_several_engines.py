@@ -23,7 +23,7 @@ GPUS = GpuFacts(ids=("0", "1", "2", "3"))
 def several(plan: Planner, facts: Facts) -> Planner:
     """Three hosts, of which the second is on the second engine."""
 
-    def make(local: dict[str, Any] | None = None, **resources: Any) -> JobPlan:
+    def make(local: dict[str, Any] | None = None, request: dict[str, Any] | None = None, **resources: Any) -> JobPlan:
         shares = tuple(
             EngineShare(
                 engine=replace(facts.engine, address=address, local=False, shares_folders=False),
@@ -32,7 +32,10 @@ def several(plan: Planner, facts: Facts) -> Planner:
             )
             for address, cpus, hosts in ((A, 16, ("algo-1", "algo-3")), (B, 2, ("algo-2",)))
         )
-        changes = {"ResourceConfig": {"InstanceType": "ml.m5.xlarge", "InstanceCount": 3, **resources}}
+        changes = {
+            **(request or {}),
+            "ResourceConfig": {"InstanceType": "ml.m5.xlarge", "InstanceCount": 3, **resources},
+        }
         first = shares[0]
         return plan(changes, local, shares=shares, manager=B, engine=first.engine, machine=first.machine)
 
@@ -80,6 +83,16 @@ def test_the_note_says_how_data_gets_there(several: Planner) -> None:
     notes = {note.id: note.text for note in several().notes}
     assert "the hosts run on 2 engines" in notes["several-engines"]
     assert "engine-remote" not in notes
+
+
+@pytest.mark.parametrize(
+    ("local", "why"), [({}, "the job has several engines"), ({"Rules": False}, "Local.Rules is false")]
+)
+def test_debugger_rules_need_one_engine(local: dict[str, Any], why: str, several: Planner) -> None:
+    rule = {"RuleConfigurationName": "r", "RuleEvaluatorImage": "i"}
+    made = several(local, {"DebugRuleConfigurations": [rule]})
+    assert made.rules == ()
+    assert f"debugger rules are recorded, not evaluated: {why}" in {note.text for note in made.notes}
 
 
 def test_another_supervisor_finds_all_of_it(several: Planner) -> None:
