@@ -66,8 +66,8 @@ def test_hosts_on_three_engines_with_two_supervisors(life: Life, engines: list[O
     (life.folder / "data" / "a").write_text("content\n")
     script = f"""
         cat /opt/ml/input/data/train/a; ls /sys/class/net; cat /sys/class/net/eth0/mtu
-        for each in {" ".join(HOSTS)}; do ping -c 1 -w 1 $each | head -n 1; done
-        for each in {" ".join(HOSTS)}; do until ping -c 1 -w 1 $each >/dev/null; do :; done; done
+        for each in {" ".join(HOSTS)}; do ping -c 1 -W 1 $each | head -n 1; done
+        for each in {" ".join(HOSTS)}; do until ping -c 1 -W 1 $each >/dev/null; do :; done; done
         me=$(grep -o '"current_host":"[^"]*' /opt/ml/input/config/resourceconfig.json | cut -d'"' -f4)
         echo met; {WAITS}; echo $me >/opt/ml/model/$me
     """
