@@ -24,7 +24,8 @@ from smlocal.store.jobs import Store
 from smlocal.store.records import JobRecord
 
 _POLL_SECONDS = 0.002
-_PATIENCE_SECONDS = 60.0
+_PATIENCE_SECONDS = 200.0
+"""Of a busy machine, where one request to the engine may take a quarter of a minute."""
 
 
 @dataclass(kw_only=True)
@@ -55,7 +56,7 @@ class Life:
             text=True,
         )
 
-    def __call__(self, *arguments: str | Path, timeout: float = 90) -> "subprocess.CompletedProcess[str]":
+    def __call__(self, *arguments: str | Path, timeout: float = 240) -> "subprocess.CompletedProcess[str]":
         """Run a command to its end."""
         return run_smlocal(arguments, cwd=self.folder, environment=self.environment, timeout=timeout)
 

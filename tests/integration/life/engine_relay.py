@@ -11,7 +11,7 @@ from pathlib import Path
 
 from smlocal.engine.endpoint import find_endpoint
 
-_CUT_SECONDS = 10.0
+_CUT_SECONDS = 60.0
 
 
 class EngineRelay:
@@ -21,7 +21,7 @@ class EngineRelay:
         self.path = path
         self.refused = 0
         """How many calls were answered with an error."""
-        self._refuses = re.compile(b"(?!)")
+        self.refuse("")
         self._open: set[socket.socket] = set()
         self._lines: dict[socket.socket, bytes] = {}
         self._stalled: set[socket.socket] = set()
@@ -33,8 +33,9 @@ class EngineRelay:
     def address(self) -> str:
         return f"unix://{self.path}"
 
-    def refuse(self, request: str) -> None:
-        """Answer calls whose first line matches with status 500 from now on; an empty pattern ends that."""
+    def refuse(self, request: str, *, times: float = float("inf")) -> None:
+        """Answer so many calls whose first line matches with status 500; an empty pattern ends that."""
+        self._left = times
         self._refuses = re.compile(request.encode() or b"(?!)")
 
     def cut(self, request: str) -> None:
@@ -93,7 +94,8 @@ class EngineRelay:
             self._open.add(here)
             first = here.recv(65536)
             self._lines[here] = first.partition(b"\r\n")[0]
-            if self._refuses.search(first.partition(b"\r\n")[0]):
+            if self._left > 0 and self._refuses.search(first.partition(b"\r\n")[0]):
+                self._left -= 1
                 self.refused += 1
                 body = b'{"message": "the engine is busy"}'
                 here.sendall(b"HTTP/1.1 500 Busy\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))

@@ -31,13 +31,12 @@ def test_a_busy_engine_is_asked_again(
     relayed.detach(name, ENDS)
     relayed.until_logged(name, "ready")
     relayed.crash(name)
-    relay.refuse(call)
+    relay.refuse(call, times=2)  # by count: it asks again for ten seconds, which a busy machine may take for nothing
     recovery = relayed.begin("recover")
-    relayed.until(lambda: relay.refused > 0)
+    relayed.until(lambda: relay.refused == 2)
     assert running(docker, name)
-    relay.refuse("")
     relayed.let_go(name)
-    _, err = recovery.communicate(timeout=60)
+    _, err = recovery.communicate(timeout=200)
     assert recovery.returncode == 0, err
     assert relayed.job(name).status == "Completed"
     assert_nothing_left(name)
@@ -132,18 +131,25 @@ def test_the_end_of_training_of_a_failed_job_is_its_containers(life: Any, docker
     assert answer["TrainingEndTime"] == pytest.approx(finished.timestamp(), abs=0.002)
 
 
-def test_a_job_that_ended_in_time_is_in_time(life: Any, assert_nothing_left: Clean) -> None:
+def test_a_job_that_ended_in_time_is_in_time(life: Any, docker: Any, assert_nothing_left: Clean) -> None:
     """However late anybody looks."""
-    life.detach("in-time", ENDS, StoppingCondition={"MaxRuntimeInSeconds": 10})
-    life.until_logged("in-time", "ready")
-    began = time.monotonic()
-    life.crash("in-time")
-    life.let_go("in-time")
-    time.sleep(began + 11 - time.monotonic())
+    for limit in (5, 15, 45):  # on a busy machine the container may need more time
+        name = f"in-time-{limit}"
+        life.detach(name, ENDS, StoppingCondition={"MaxRuntimeInSeconds": limit})
+        life.until_logged(name, "ready")
+        life.crash(name)
+        life.let_go(name)
+        (container,) = docker("ps", "--all", "--quiet", "--filter", f"label=smlocal.job={name}").split()
+        docker("wait", container)
+        ended = datetime.fromisoformat(docker("inspect", "--format", "{{.State.FinishedAt}}", container).strip())
+        began = next(each.started for each in life.store.transitions(name) if each.status == "Training")
+        if ended.timestamp() < began + limit - 1:
+            break
+    time.sleep(max(0.0, began + limit + 1 - time.time()))
     assert life("recover").returncode == 0
-    assert life.job("in-time").status == "Completed"
-    assert life.phases("in-time") == [*TRAINED, "Uploading", "Completed"]
-    assert_nothing_left("in-time")
+    assert life.job(name).status == "Completed"
+    assert life.phases(name) == [*TRAINED, "Uploading", "Completed"]
+    assert_nothing_left(name)
 
 
 def test_hosts_that_had_ended_are_not_signalled(life: Any, docker: Any, assert_nothing_left: Clean) -> None:
@@ -195,10 +201,11 @@ def test_signals_of_the_first_supervisor_are_remembered(life: Any) -> None:
 
 def test_the_files_of_the_result_are_written_by_whoever_finishes_the_job(life: Any, tmp_path: Path) -> None:
     result, junit = tmp_path / "result.json", tmp_path / "junit.xml"
-    life.detach("told-late", "echo ready; sleep 3", flags=("--report", str(result), "--junit", str(junit)))
+    life.detach("told-late", ENDS, flags=("--report", str(result), "--junit", str(junit)))
     life.until_logged("told-late", "ready")
     life.crash("told-late")
     assert not result.exists()
+    life.let_go("told-late")
     assert life("recover").returncode == 0
     life.until(lambda: result.exists() and junit.exists())
     assert json.loads(result.read_text())["TrainingJobStatus"] == "Completed"

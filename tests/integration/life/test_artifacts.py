@@ -75,7 +75,8 @@ def test_of_a_spot_job_the_last_attempt_is_kept(life: Any, assert_nothing_left: 
         "StoppingCondition": {"MaxRuntimeInSeconds": 60, "MaxWaitTimeInSeconds": 120},
         "Local": {"Faults": [{"Kind": "Interrupt", "When": "During", "AfterSeconds": 2, "Times": 1}]},
     }
-    script = "echo $$ >/opt/ml/model/word; ls /opt/ml/model | wc -l >/opt/ml/output/data/files; sleep 4"
+    script = """trap 'exit 1' TERM; echo $$ >/opt/ml/model/word; ls /opt/ml/model | wc -l >/opt/ml/output/data/files
+    grep -q '"jobRunNumber":2' /opt/ml/input/config/init-config.json || while :; do sleep 0.05; done"""
     begin(life, "kept-spot", script, "", **spot, OutputDataConfig={"S3OutputPath": "./later"})
     (life.folder / "later").write_text("")
     assert life("wait", "kept-spot").returncode == 1

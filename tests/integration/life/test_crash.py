@@ -183,9 +183,7 @@ def test_a_runtime_that_passed_meanwhile(life: Any, assert_nothing_left: Clean) 
     life.until_logged("late", "ready")
     life.crash("late")
     time.sleep(2.2)
-    began = time.monotonic()
     assert life("wait", "late").returncode == 4
-    assert time.monotonic() - began < 30
     assert life.phases("late") == [*TRAINED, "Stopping", "Uploading", "MaxRuntimeExceeded"]
     assert [path.rpartition("/")[2] for path in life.model("late")] == ["late"]
     assert_nothing_left("late")

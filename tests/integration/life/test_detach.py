@@ -133,7 +133,7 @@ def test_who_sees_a_terminal_state_finds_nothing_left(
 
 
 def test_a_detached_job_outlives_its_session(life: Any, assert_nothing_left: Clean) -> None:
-    path = life.job_file("survivor", COUNTS)
+    path = life.job_file("survivor", HELD)
     session = subprocess.Popen(
         ["sh", "-c", f"{sys.executable} -m smlocal run --detach {path}; echo begun; sleep 600"],
         cwd=life.folder,
@@ -149,6 +149,8 @@ def test_a_detached_job_outlives_its_session(life: Any, assert_nothing_left: Cle
         assert os.getsid(pid) != session.pid
         for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
             os.killpg(session.pid, number)
+    life.until_phase("survivor", "Training")
+    life.let_go("survivor")
     assert life("wait", "survivor").returncode == 0
     assert life.phases("survivor") == ["Starting", "Downloading", "Training", "Uploading", "Completed"]
     assert life.log("survivor").splitlines() == LINES
@@ -164,7 +166,7 @@ def test_a_detached_job_holds_nothing_of_the_command_that_began_it(life: Any) ->
 
 
 def test_jobs_shows_what_goes_on(life: Any) -> None:
-    life.detach("going", "echo ready; sleep 30")
+    life.detach("going", "echo ready; sleep 600")
     life.until_phase("going", "Training")
     row = life("jobs").stdout.splitlines()[1].split()
     assert row[:3] == ["going", "InProgress", "Training"]

@@ -4,7 +4,6 @@ import asyncio
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -83,7 +82,7 @@ def test_a_job_by_keywords_and_what_can_be_asked_of_it(
     assert job.describe()["Local"]["SupervisorPid"] == os.getpid()
     assert smlocal.TrainingJob("asked").describe() == job.describe()
     assert capfd.readouterr() == ("", "")
-    assert set(threading.enumerate()) <= before
+    life.until(lambda: set(threading.enumerate()) <= before)
     assert_nothing_left("asked")
 
 
@@ -193,8 +192,8 @@ def test_four_jobs_from_four_threads_and_one_of_them_is_stopped(life: Any, asser
             pool.submit(smlocal.run, image=life.image, name=f"threads-{number}", **script(each))
             for number, each in enumerate([*scripts, STOPPABLE])
         ]
-        assert pool.submit(stop_it).result(90) == "Stopped"
-        assert [job.result(90).status for job in jobs] == [*["Completed"] * 3, "Stopped"]
+        assert pool.submit(stop_it).result(200) == "Stopped"
+        assert [job.result(200).status for job in jobs] == [*["Completed"] * 3, "Stopped"]
     for number, job in enumerate(jobs[:3]):
         assert list(job.result().logs()) == [str(number)]
     for job in jobs:
@@ -220,7 +219,7 @@ def test_an_event_loop_goes_on_and_keeps_its_handlers(life: Any) -> None:
                     said = await asyncio.to_thread(command.communicate, timeout=60)
                 assert said == ("", "stopping looped\n")
         os.kill(os.getpid(), signal.SIGTERM)
-        await asyncio.sleep(0.05)
+        await asyncio.to_thread(life.until, lambda: bool(heard))
         for number in (signal.SIGUSR1, signal.SIGTERM):
             loop.remove_signal_handler(number)
         return (await running).status, turns
@@ -253,12 +252,10 @@ def test_a_detached_job_has_a_supervisor_of_its_own(life: Any, assert_nothing_le
     assert os.getsid(pid) != os.getsid(0)
     life.until_logged("apart", "ready")
     assert (job.status, job.model) == ("InProgress", None)
-    began = time.monotonic()
     with pytest.raises(errors.WaitTimeoutError, match="apart"):
         job.wait(timeout=0.2)
     with pytest.raises(TimeoutError):
         job.wait(timeout=0)
-    assert time.monotonic() - began < 10
     life.let_go("apart")
     assert list(job.logs(follow=True)) == ["ready"]
     assert job.wait(60).status == "Completed"

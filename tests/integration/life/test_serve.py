@@ -17,18 +17,29 @@ import pytest
 from botocore.exceptions import ClientError, ConnectionClosedError
 from tests.answer_shapes import client_of
 
+from smlocal.engine.timeouts import VARIABLE
+from smlocal.store.jobs import Store
+
 WAITS = "echo ready; until [ -e /opt/ml/output/go ]; do sleep 0.02; done"
-_END_SECONDS = 5.0
+_END_SECONDS = 60.0
 """It takes one or two; the rest is for a busy machine."""
+PATIENT = """
+import sys
+from smlocal.cli.main import run_command_line
+from smlocal.server import http_server, starting
+http_server._END_SECONDS = starting._END_SECONDS = 600.0
+sys.exit(run_command_line(sys.argv[1:]))
+"""
+"""The same command, which would wait for ever for what does not end by itself."""
 Clean = Callable[[str], None]
 
 
 class Server:
     """`smlocal serve` as a process of its own."""
 
-    def __init__(self, life: Any, *options: str) -> None:
+    def __init__(self, life: Any, *options: str, program: tuple[str, str] = ("-m", "smlocal")) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "smlocal", "serve", "--port", "0", *options],
+            [sys.executable, *program, "serve", "--port", "0", *options],
             env=life.environment,
             stderr=subprocess.PIPE,
             text=True,
@@ -85,14 +96,14 @@ class Server:
 @pytest.fixture
 def serve(life: Any) -> Iterator[Callable[..., Server]]:
     """Starts servers on the home of the test."""
-    yield from _servers(lambda *options: Server(life, *options))
+    yield from _servers(lambda *options, **more: Server(life, *options, **more))
 
 
 def _servers(make: Callable[..., Server]) -> Iterator[Callable[..., Server]]:
     made: list[Server] = []
 
-    def start(*options: str) -> Server:
-        made.append(make(*options))
+    def start(*options: str, **more: Any) -> Server:
+        made.append(make(*options, **more))
         return made[-1]
 
     try:
@@ -156,7 +167,7 @@ def test_the_port_of_another_server_is_named_with_its_program(serve: Callable[..
 def test_it_ends_at_once_whatever_is_open_and_leaves_nothing(
     life: Any, serve: Callable[..., Server], assert_nothing_left: Clean
 ) -> None:
-    server = serve()
+    server = serve(program=("-c", PATIENT))
     server.create("ended-runs", WAITS)
     life.until_logged("ended-runs", "ready")
     (starter,) = server.children()
@@ -222,10 +233,16 @@ def test_a_full_disk_refuses_and_harms_nothing(life: Any, tmp_path: Path) -> Non
     )
     if mounted.returncode:
         pytest.skip(f"cannot mount here: {mounted.stderr.strip()}")
-    life.environment |= {"SMLOCAL_HOME": str(disk), "DOCKER_HOST": "unix:///nowhere"}
+    silent = socket.socket(socket.AF_UNIX)  # an engine that accepts connections and never answers
+    silent.bind(str(tmp_path / "engine"))
+    silent.listen(64)
+    life.environment |= {"SMLOCAL_HOME": str(disk), "DOCKER_HOST": f"unix://{tmp_path}/engine", VARIABLE: "1200"}
     server = Server(life)
     try:
         server.create("disk-before")
+        with closing(Store.open(str(disk))) as store:
+            # From then on it waits for the engine: what it writes or frees could leave room for the next.
+            life.until(lambda: "beginning" in {event.kind for event in store.events("disk-before")})
         _fill(disk / "ballast")
         with pytest.raises(ClientError, match="disk with the job records is full") as refused:
             server.create("disk-full")
@@ -233,11 +250,14 @@ def test_a_full_disk_refuses_and_harms_nothing(life: Any, tmp_path: Path) -> Non
         assert server.status("disk-before")[0] in {"InProgress", "Failed"}
         with pytest.raises(ClientError, match="Requested resource not found"):
             server.status("disk-full")
+        silent.close()
+        (tmp_path / "engine").unlink()
         (disk / "ballast").unlink()
         server.create("disk-full")
         life.until(lambda: server.status("disk-full")[0] == "Failed")
         life.until(lambda: server.status("disk-before")[0] == "Failed")
     finally:
+        silent.close()
         said = server.end()
         subprocess.run(["umount", disk], check=True)
     assert "disk with the job records is full" in said

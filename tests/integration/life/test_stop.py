@@ -158,6 +158,7 @@ def test_a_stop_at_the_very_beginning(life: Any, assert_nothing_left: Clean) -> 
         ["Starting", "Stopping", "Stopped"],
         ["Starting", "Downloading", "Stopping", "Stopped"],
         ["Starting", "Downloading", "Stopping", "Uploading", "Stopped"],
+        [*TRAINED, "Stopping", "Uploading", "Stopped"],  # on a busy machine it may have come later than it looks
     )
     assert_nothing_left("at-once")
 
@@ -166,7 +167,6 @@ def test_a_stop_at_the_very_beginning(life: Any, assert_nothing_left: Clean) -> 
 def test_a_stop_while_downloading_skips_uploading(
     life: Any, tmp_path: Path, assert_nothing_left: Clean, hosts: int
 ) -> None:
-    name = f"slow-{hosts}"
     data = tmp_path / "data"
     for folder in range(200):
         (data / str(folder)).mkdir(parents=True)
@@ -174,10 +174,14 @@ def test_a_stop_while_downloading_skips_uploading(
             (data / str(folder) / str(file)).touch()
     source = {"S3DataSource": {"S3DataType": "S3Prefix", "S3Uri": "./data"}}
     channels = [{"ChannelName": "train", "DataSource": source}]
-    life.launch(name, SAVES, hosts=hosts, InputDataConfig=channels, Local={"Staging": "copy"})
-    life.until_phase(name, "Downloading")
-    life.ask_to_stop(name)
-    assert life("wait", name).returncode == 4
+    for number in range(10):
+        name = f"slow-{hosts}-{number}"
+        life.launch(name, SAVES, hosts=hosts, InputDataConfig=channels, Local={"Staging": "copy"})
+        life.until_phase(name, "Downloading")
+        life.ask_to_stop(name)
+        assert life("wait", name).returncode == 4
+        if "Training" not in life.phases(name):
+            break
     assert life.phases(name) == ["Starting", "Downloading", "Stopping", "Stopped"]
     answer = life.describe(name)
     assert answer["TrainingTimeInSeconds"] >= 1
