@@ -1,4 +1,4 @@
-"""torchrun over two engines that see this machine's folders."""
+"""torchrun over three engines that see this machine's folders."""
 
 import json
 import os
@@ -20,7 +20,7 @@ def test_torchrun(
     tmp_path: Path,
     wait_until: Callable[[Callable[[], bool]], None],
 ) -> None:
-    engines = make_engines("manager", "worker", image=(tag := image("distributed")))
+    engines = make_engines("manager", "worker", "worker", image=(tag := image("distributed")))
     request = {
         "TrainingJobName": (name := f"torchrun-on-engines-{os.getpid()}"),
         "AlgorithmSpecification": {
@@ -29,7 +29,7 @@ def test_torchrun(
             "ContainerEntrypoint": ["sh", "/opt/ml/code/launch.sh"],
         },
         "OutputDataConfig": {"S3OutputPath": "./out"},
-        "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 2},
+        "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 3},
         "Local": {
             "Code": str(IMAGES / "distributed" / "code"),
             "Engines": [each.address for each in engines.engines],
@@ -38,8 +38,8 @@ def test_torchrun(
     (tmp_path / "job.json").write_text(json.dumps(request))
     done = smlocal_run("run", "job.json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    said = "of 4 sum 10 master algo-1 interface eth0"
-    assert sorted(re.findall(r"algo-\d.*(rank \d of .*)", done.stdout)) == [f"rank {rank} {said}" for rank in range(4)]
+    said = "of 6 sum 21 master algo-1 interface eth0"
+    assert sorted(re.findall(r"algo-\d.*(rank \d of .*)", done.stdout)) == [f"rank {rank} {said}" for rank in range(6)]
     answer = json.loads(smlocal_run("describe", name, "--json", check=True).stdout)
     assert [each["Engine"] for each in answer["Local"]["Hosts"]] == [each.address for each in engines.engines]
     networks = ("network", "ls", "--quiet", "--filter", "label=smlocal.job")
