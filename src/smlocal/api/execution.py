@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from smlocal.job.control.stop_requests import StopRequests
     from smlocal.job.prepared import Prepared
     from smlocal.job.reporter import Reporter
-    from smlocal.job.supervisor import Result
+    from smlocal.job.supervision import Result
     from smlocal.planning.model import JobPlan
     from smlocal.platforms.job_files import AnyJobFile
     from smlocal.store.jobs import Store
@@ -32,7 +32,7 @@ def execute(
     `where` calls what supervises the job, if need be in another thread. It returns when that has returned.
     """
     from smlocal.engine.engines import engines_named
-    from smlocal.job.supervisor import supervise
+    from smlocal.job.supervision import supervise
     from smlocal.store.home import home_directory
     from smlocal.store.jobs import Store
 
@@ -96,7 +96,7 @@ def supervise_prepared(
     from smlocal.job.control.stop_requests import StopSignals
     from smlocal.job.prepared import find_credentials
     from smlocal.job.reporter import Reporter
-    from smlocal.job.supervisor import supervise
+    from smlocal.job.supervision import supervise
     from smlocal.store.jobs import Store
 
     engines = engines_at(prepared.plan.engine_addresses)

@@ -36,7 +36,7 @@ def test_what_there_is_not() -> None:
 
 
 def test_a_job_without_rules_imports_nothing_of_them() -> None:
-    modules = loaded("import smlocal.job.supervisor, smlocal.job.control.adopt, smlocal.api.execution")
+    modules = loaded("import smlocal.job.supervision, smlocal.job.control.adopt, smlocal.api.execution")
     assert "smlocal.job.attempt" in modules
     assert not {
         module

@@ -15,7 +15,7 @@ from smlocal.cli.screen_options import SCREEN_OPTIONS
 from smlocal.cli.service_options import service_options
 
 if TYPE_CHECKING:
-    from smlocal.job.supervisor import Result
+    from smlocal.job.supervision import Result
     from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
     from smlocal.remote.described_job import DescribedJob
     from smlocal.remote.job_end import LogEnd

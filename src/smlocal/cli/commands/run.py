@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from smlocal.ci.services import CiService
     from smlocal.cli.terminal.screen import Screen
     from smlocal.errors import StandardOutputError
-    from smlocal.job.supervisor import Result
+    from smlocal.job.supervision import Result
     from smlocal.platforms.job_files import AnyJobFile
 
 EXIT_CODES = {"Completed": 0, "Failed": 1, "Stopped": 4}

@@ -22,7 +22,8 @@ from smlocal.job.finish.replaced import delete_replaced
 from smlocal.job.finish.unpacked import keep_unpacked
 from smlocal.job.platform import platform_named
 from smlocal.job.reporter import Reporter
-from smlocal.job.supervisor import Supervisor, end_job, make_context, remember_left, supervisor_of
+from smlocal.job.supervision import make_context, supervisor_of
+from smlocal.job.supervisor import Supervisor, end_job, remember_left
 from smlocal.planning.model import JobPlan
 from smlocal.planning.recall import recall
 from smlocal.store.jobs import Store

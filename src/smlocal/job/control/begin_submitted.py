@@ -16,7 +16,7 @@ from smlocal.job.finish.unprepared import fail_unprepared, fail_with, stop_unpre
 from smlocal.job.platform import platform_named
 from smlocal.job.prepared import Prepared
 from smlocal.job.reporter import Reporter
-from smlocal.job.supervisor import supervise_submitted
+from smlocal.job.supervision import supervise_submitted
 from smlocal.store.jobs import Store
 
 _MOST_BEGINNINGS = 3
