@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from smlocal.api.dead_shells import remove_dead_shells
 from smlocal.api.host_names import host_named
-from smlocal.errors import ContainerNotRunningError
+from smlocal.errors.shells import ContainerNotRunningError
 from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:

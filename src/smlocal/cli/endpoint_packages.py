@@ -1,6 +1,6 @@
 """Whether the packages of the extra `serve` are installed."""
 
-from smlocal.errors import ServeMissingError
+from smlocal.errors.serving import ServeMissingError
 
 _PACKAGES = ("starlette", "uvicorn", "trustme")
 

@@ -197,24 +197,6 @@ class HostUnknownError(RequestRefusedError):
     id = "host-unknown"
 
 
-class ContainerNotRunningError(RequestRefusedError):
-    """A shell in a running job, whose container has not been started, or has ended."""
-
-    id = "container-not-running"
-
-
-class ShellMissingError(RequestRefusedError):
-    """The image has no shell that could be opened."""
-
-    id = "shell-missing"
-
-
-class CommandNotStartedError(RequestRefusedError):
-    """The program that should run in the container is not there, or cannot be executed."""
-
-    id = "command-not-started"
-
-
 class NothingToPublishError(RequestRefusedError):
     """A finished job has nothing that could be uploaded, or nowhere to upload it to."""
 
@@ -303,12 +285,6 @@ class EngineTlsError(EngineUnreachableError):
     """The TLS files for the engine are missing or invalid."""
 
     id = "engine-tls"
-
-
-class JobStarterError(MachineNotReadyError):
-    """The process that starts submitted jobs cannot be started, or does not answer."""
-
-    id = "job-starter"
 
 
 class EngineForbiddenError(MachineNotReadyError):
@@ -483,30 +459,6 @@ class EarlierPlanError(SmlocalError):
     """A job was planned by another version of smlocal, and this one cannot continue, pack or publish it."""
 
     id = "earlier-plan"
-
-
-class PortUnusableError(MachineNotReadyError):
-    """The endpoint cannot listen on its port: another program has it, or this user may not use it."""
-
-    id = "port-unusable"
-
-
-class EndpointKeyError(RequestRefusedError):
-    """The environment has half of a key for the endpoint."""
-
-    id = "endpoint-key"
-
-
-class ServeMissingError(MachineNotReadyError):
-    """The packages that the endpoint needs are not installed."""
-
-    id = "serve-missing"
-
-
-class ProgramUnusableError(RequestRefusedError):
-    """The program of `smlocal exec` cannot be started."""
-
-    id = "program-unusable"
 
 
 class EngineError(SmlocalError):

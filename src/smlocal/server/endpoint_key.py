@@ -8,7 +8,7 @@ import string
 from collections.abc import Mapping
 from contextlib import suppress
 
-from smlocal.errors import EndpointKeyError
+from smlocal.errors.serving import EndpointKeyError
 from smlocal.server.signature import Signatures
 
 ACCESS_KEY, SECRET_KEY = "SMLOCAL_ACCESS_KEY_ID", "SMLOCAL_SECRET_ACCESS_KEY"

@@ -9,7 +9,7 @@ from contextlib import suppress
 from hashlib import sha256
 from typing import Any
 
-from smlocal.errors import ProgramUnusableError
+from smlocal.errors.serving import ProgramUnusableError
 from smlocal.server.door.authority import Authority
 from smlocal.server.door.environment import program_environment, users_bundle, users_proxy
 from smlocal.server.http_server import HttpServer, listen

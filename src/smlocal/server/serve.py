@@ -7,7 +7,7 @@ from errno import EADDRINUSE, EADDRNOTAVAIL
 from socket import gaierror, socket
 from threading import Event
 
-from smlocal.errors import PortUnusableError
+from smlocal.errors.serving import PortUnusableError
 from smlocal.server.application import Application
 from smlocal.server.endpoint_key import is_loopback, key_of_environment, key_of_home
 from smlocal.server.hosts import Hosts

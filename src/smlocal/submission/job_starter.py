@@ -9,7 +9,7 @@ from threading import Lock
 from types import TracebackType
 from typing import Self
 
-from smlocal.errors import JobStarterError
+from smlocal.errors.serving import JobStarterError
 
 _TRIES = 2
 """A starter that was killed is replaced."""

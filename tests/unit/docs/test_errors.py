@@ -1,7 +1,7 @@
 from collections.abc import Callable, Iterator
 
 from smlocal import errors
-from smlocal.errors import submitting, tensors
+from smlocal.errors import serving, shells, submitting, tensors
 
 
 def classes(base: type[errors.SmlocalError] = errors.SmlocalError) -> Iterator[type[errors.SmlocalError]]:
@@ -17,7 +17,13 @@ def test_every_error_has_a_row_with_its_exit_code_and_every_row_is_an_error(
     table = rows(page("errors.md"))
     # The classes that only group others have no id of their own and are never raised as such.
     groups = {errors.RequestRefusedError, errors.MachineNotReadyError}
-    assert {submitting.UploadNameError, tensors.TensorStepError} <= {*classes()}  # of every module of errors
+    of_commands = {
+        serving.PortUnusableError,
+        shells.ShellMissingError,
+        submitting.UploadNameError,
+        tensors.TensorStepError,
+    }
+    assert of_commands <= {*classes()}  # of every module of errors
     known = sorted((error.id, str(error.exit_code)) for error in classes() if error not in groups)
     assert sorted((row[0].strip("`"), row[1]) for row in table) == known
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.errors import EndpointKeyError
+from smlocal.errors.serving import EndpointKeyError
 from smlocal.server.endpoint_key import ACCESS_KEY, SECRET_KEY, is_loopback, key_of_environment, key_of_home
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.errors import JobStarterError
+from smlocal.errors.serving import JobStarterError
 from smlocal.store.jobs import Store
 from smlocal.store.lease import supervised
 from smlocal.store.records import JobRecord

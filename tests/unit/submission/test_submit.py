@@ -11,7 +11,6 @@ from smlocal.api.shell import find_containers
 from smlocal.api.training_job import TrainingJob
 from smlocal.contract.statuses import JobPhase, JobStatus
 from smlocal.errors import (
-    ContainerNotRunningError,
     InstanceLimitError,
     JobNotFinishedError,
     NameInUseError,
@@ -19,6 +18,7 @@ from smlocal.errors import (
     OutputUnusableError,
     WaitTimeoutError,
 )
+from smlocal.errors.shells import ContainerNotRunningError
 from smlocal.job.control.orphans import orphans
 from smlocal.store.jobs import Store
 from smlocal.store.lease import supervised

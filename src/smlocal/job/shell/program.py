@@ -3,7 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from smlocal.errors import CommandNotStartedError, EngineError, ShellMissingError, SmlocalError
+from smlocal.errors import EngineError, SmlocalError
+from smlocal.errors.shells import CommandNotStartedError, ShellMissingError
 from smlocal.quick_dataclass import dataclass
 
 _SHELL = ("sh", "-c", "if command -v bash >/dev/null 2>&1; then exec bash; fi; exec sh")
