@@ -58,7 +58,7 @@ def shell_in_job(
 
     plan, record = job.plan, job.record
     chosen = host_of(plan, host)
-    engine = connect_to(plan.engine_address(chosen))
+    engine = connect_to(plan.engine_of(chosen).address)
     container = host_container(engine, plan, chosen)
     if record.status.terminal:
         if container is None:

@@ -34,7 +34,9 @@ def check_engine(engine: EngineFacts, *, several: bool = False) -> None:
         return
     raise CredentialsUnreachableError(
         f"containers of the engine at {engine.address} cannot ask this machine for credentials: it {kind}",
-        remedy=("Use the Docker engine of this machine: docker context use default; or run with --credentials none",),
+        remedy=(
+            "Use the Docker engine of this machine (docker context use default, no --engine), or --credentials none",
+        ),
     )
 
 

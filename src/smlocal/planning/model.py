@@ -298,9 +298,9 @@ class JobPlan:
         manager = self.network.manager if self.network is not None else ""
         return found if manager in {"", *found} else (*found, manager)
 
-    def engine_address(self, host: HostPlan) -> str:
-        """Of the engine that a host runs on."""
-        return host.engine or self.engine.address
+    def engine_of(self, host: HostPlan) -> EngineFacts:
+        """The engine that runs this host."""
+        return next((each for each in self.engines if each.address == host.engine), self.engine)
 
     @property
     def engine_machines(self) -> Mapping[str, MachineFacts]:

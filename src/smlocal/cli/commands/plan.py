@@ -61,8 +61,6 @@ def command(*, recorded: str | None, as_json: bool, script: bool, texts: tuple[s
             from smlocal.cli.views.metric_lines import tried_rows
 
             _print_rows(tried_rows(tried))
-        if as_script is not None:
-            _print_rows([("By hand", "smlocal plan --script prints this job as a script of docker commands")])
 
 
 def _no_script(plan: "JobPlan") -> "UsageRefusedError":

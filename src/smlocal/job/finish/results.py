@@ -106,7 +106,7 @@ def _host(attempt: Attempt, name: str) -> dict[str, Any]:
     return {
         "Name": name,
         "Container": run.host.container,
-        "Engine": run.plan.engine_address(run.host),
+        "Engine": run.plan.engine_of(run.host).address,
         "ExitCode": None if end is None else end.exit_code,
         "OomKilled": end is not None and end.oom_killed,
         "Signalled": end is not None and end.signalled,

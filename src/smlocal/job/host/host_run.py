@@ -229,6 +229,7 @@ class HostRun:
         )
 
     def _watch_usage(self) -> None:
+        engine = self.plan.engine_of(self.host)  # the GPUs of this machine are not those of another one
         folders = [
             (mount.source, mount.target)
             for mount in self._mounts
@@ -238,7 +239,7 @@ class HostRun:
             self.engine,
             self.container.id,
             path=series_path(self.plan.job_directory, self.name),
-            gpus=self.host.devices.ids if self.host.devices is not None and self.plan.engine.local else None,
+            gpus=self.host.devices.ids if self.host.devices is not None and engine.local else None,
             folders=[*folders, *self._overlay_folders()],
             started_before=self._running_before,
         )

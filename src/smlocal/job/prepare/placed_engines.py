@@ -27,6 +27,8 @@ class PlacedEngines:
     """Those that run a host, in their order."""
     manager: str = ""
     """With several engines: the address of the one that makes the network. It may run no host."""
+    blind: EngineFacts | None = None
+    """The first that does not see the folders of this machine; None if all see them, or if it is not known yet."""
 
     @property
     def first(self) -> PlacedEngine:
@@ -49,11 +51,12 @@ def about_engine(placed: PlacedEngines, each: PlacedEngine) -> Iterator[None]:
 def with_facts(placed: PlacedEngines, facts: Callable[[PlacedEngine], EngineFacts]) -> PlacedEngines:
     """Replace the facts. Folders of this machine are mounted only if all engines of the job see them."""
     found = [facts(each) for each in placed.each]
-    shared = all(each.shares_folders for each in found)
+    blind = next((each for each in found if not each.shares_folders), None)
     return replace(
         placed,
+        blind=blind,
         each=tuple(
-            replace(each, facts=known if shared else replace(known, shares_folders=False))
+            replace(each, facts=known if blind is None else replace(known, shares_folders=False))
             for each, known in zip(placed.each, found, strict=True)
         ),
     )

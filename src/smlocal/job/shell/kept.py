@@ -28,7 +28,7 @@ def shell_in_kept(
     for each in _not_served(plan, host):
         warn(each)
     folder = ShellFolder.make(home)
-    folder.record({"Engine": plan.engine_address(host), "Job": plan.name})
+    folder.record({"Engine": plan.engine_of(host).address, "Job": plan.name})
     ours = ""
     try:
         ours = _create(engine, plan, host, container, program, shell=folder.id)

@@ -155,7 +155,7 @@ def _host(plan: JobPlan, host: HostPlan) -> dict[str, Any]:
         **({"NeuronDevices": host.neuron} if host.neuron else {}),
         "Limits": limits_document(host.limits),
         "Container": host.container,
-        "Engine": plan.engine_address(host),
+        "Engine": plan.engine_of(host).address,
         "Hostname": host.hostname,
         "ExtraHosts": dict(host.extra_hosts),
         "Aliases": host.aliases,

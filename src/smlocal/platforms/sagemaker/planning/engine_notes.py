@@ -1,6 +1,6 @@
 """Notes on engines other than Docker on this machine."""
 
-from smlocal.planning.facts import SLOW
+from smlocal.planning.facts import SLOW, EngineFacts
 from smlocal.planning.model import JobPlan
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 from smlocal.platforms.sagemaker.planning.note_rule import NoteRule
@@ -52,18 +52,19 @@ def _several(plan: JobPlan, job: JobFile) -> str | None:
 
 
 def _untried(plan: JobPlan, job: JobFile) -> str | None:
-    if plan.engine.untried is None:
+    engine = next((each for each in _engines(plan) if each.untried is not None), None)
+    if engine is None:
         return None
-    assumed = "does" if plan.engine.shares_folders else "does not"
+    assumed = "does" if engine.shares_folders else "does not"
     return (
-        f"whether the engine at {plan.engine.address} sees the folders of this machine was not tried "
-        f"({plan.engine.untried}); smlocal assumes that it {assumed}"
+        f"whether the engine at {engine.address} sees the folders of this machine was not tried "
+        f"({engine.untried}); smlocal assumes that it {assumed}"
     )
 
 
 def _slow(plan: JobPlan, job: JobFile) -> str | None:
-    times = plan.engine.slowness
-    if times is None or times < SLOW:
+    times = max(each.slowness or 0 for each in _engines(plan))
+    if times < SLOW or not plan.engine.shares_folders:
         return None
     return (
         f"containers read small files of this machine {times:.0f} times as slowly as files of their own: "
@@ -72,7 +73,8 @@ def _slow(plan: JobPlan, job: JobFile) -> str | None:
 
 
 def _endpoints(plan: JobPlan, job: JobFile) -> str | None:
-    if not job.local.Endpoints or not (plan.engine.rootless or not plan.engine.local):
+    engine = next((each for each in _engines(plan) if each.rootless or not each.local), None)
+    if not job.local.Endpoints or engine is None:
         return None
     if plan.network is not None and plan.network.isolated:
         return None
@@ -81,14 +83,20 @@ def _endpoints(plan: JobPlan, job: JobFile) -> str | None:
     here = [url for url in job.local.Endpoints.values() if local_port(url) is not None]
     if not here:
         return None
-    where = "on another machine" if plan.engine.elsewhere else "in a network of its own"
-    return f"{', '.join(here)} is not this machine in the containers: the engine is {where}"
+    where = "on another machine" if engine.elsewhere else "in a network of its own"
+    which = f"the engine at {engine.address}" if plan.engines else "the engine"
+    return f"{', '.join(here)} is not this machine in the containers: {which} is {where}"
 
 
 def _isolation(plan: JobPlan, job: JobFile) -> str | None:
     if plan.engine.product != "podman" or plan.network is None or not plan.network.isolated:
         return None
     return "isolation is incomplete on Podman: containers can reach what listens on this machine's addresses"
+
+
+def _engines(plan: JobPlan) -> tuple[EngineFacts, ...]:
+    """All that run a host."""
+    return plan.engines or (plan.engine,)
 
 
 ENGINE_RULES = (

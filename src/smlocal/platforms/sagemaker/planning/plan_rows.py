@@ -23,6 +23,7 @@ from smlocal.planning.rules import RulePlan
 from smlocal.platforms.sagemaker.contract import paths
 from smlocal.platforms.sagemaker.planning.document import file_document, limits_document
 from smlocal.platforms.sagemaker.planning.rules import INVOKED
+from smlocal.platforms.sagemaker.planning.script import no_script
 from smlocal.readable import readable_bytes, short_path
 
 _FILE_COLUMN = 38
@@ -46,6 +47,7 @@ def plan_rows(plan: JobPlan) -> Iterator[tuple[str, str]]:
     stop = plan.stop
     yield "Stops", f"after {stop.max_runtime} s; SIGTERM, {stop.grace} s, SIGKILL"
     yield "Output", short_path(f"{plan.output.directory}/output")
+    yield "By hand", no_script(plan) or "smlocal plan --script prints this job as a script of docker commands"
 
 
 def _rule(rule: RulePlan) -> str:

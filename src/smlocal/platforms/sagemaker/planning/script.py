@@ -95,7 +95,7 @@ def shell_script(plan: JobPlan) -> str:
         f"max_runtime={plan.stop.max_runtime} grace={plan.stop.grace} peer_grace={plan.stop.peer_grace}",
         *([f"export DOCKER_HOST={quote(plan.engine.address)}"] if plan.engine.named else []),
         *secrets.required(),
-        *_refusals(plan),
+        *_refusal(plan),
         _START,
         *_network(plan),
         *_checkpoints(plan),
@@ -146,8 +146,8 @@ def _data_parallel_differences(plan: JobPlan) -> Iterator[str]:
         yield "What the data parallel library records is not kept, and Local.DataParallel: strict is not obeyed."
 
 
-def _refusals(plan: JobPlan) -> Iterator[str]:
-    """Lines that end the script at its beginning, where docker commands cannot do what the job needs."""
+def no_script(plan: JobPlan) -> str | None:
+    """Why docker commands cannot do what the job needs; None if they can."""
     reasons = [] if plan.engine.shares_folders else ["the engine does not see the folders of this machine"]
     reasons += [f"its hosts run on {len(plan.engines)} engines"] if plan.engines else []
     reasons += [f"{pipe.name} is a Pipe channel" for pipe in plan.pipes]
@@ -158,9 +158,14 @@ def _refusals(plan: JobPlan) -> Iterator[str]:
             reasons.append(f"{tree.name} has too many single objects")
     if plan.checkpoints is not None and plan.checkpoints.listing.failure is not None:
         reasons.append(f"the checkpoints cannot be downloaded: {plan.checkpoints.listing.failure}")
-    if reasons:
-        sentence = f"this job needs smlocal run: {'; '.join(reasons)}"
-        yield f"echo {quote(sentence)} >&2; exit 3"
+    return f"this job needs smlocal run: {'; '.join(reasons)}" if reasons else None
+
+
+def _refusal(plan: JobPlan) -> Iterator[str]:
+    """A line that ends the script at its beginning."""
+    why = no_script(plan)
+    if why is not None:
+        yield f"echo {quote(why)} >&2; exit 3"
 
 
 def _network(plan: JobPlan) -> Iterator[str]:

@@ -1,17 +1,21 @@
 """Whether the containers of an engine can use folders, FIFOs and FUSE mounts of this machine."""
 
+from collections.abc import Sequence
+
 from smlocal.errors import EngineRemoteError, PipeUnreachableError
+from smlocal.job.prepare.placed_engines import PlacedEngines
 from smlocal.planning.facts import EngineFacts
 from smlocal.platforms.sagemaker.contract.documents.config_files import effective_mode
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 from smlocal.platforms.sagemaker.prepare.inputs import Inputs
 
 
-def check_access(job: JobFile, engine: EngineFacts) -> None:
-    """Refuse what needs an engine that sees this machine's folders, or runs on its kernel."""
-    _check_file_systems(job, engine)
-    _check_pipes(job, engine)
-    _check_late_names(job, engine)
+def check_access(job: JobFile, placed: PlacedEngines) -> None:
+    """Refuse what needs engines that see this machine's folders, or run on its kernel."""
+    for engine in [each.facts for each in placed.each] if placed.blind is None else [placed.blind]:
+        _check_file_systems(job, engine)
+        _check_pipes(job, engine)
+        _check_late_names(job, engine)
 
 
 def _check_file_systems(job: JobFile, engine: EngineFacts) -> None:
@@ -23,7 +27,7 @@ def _check_file_systems(job: JobFile, engine: EngineFacts) -> None:
         raise EngineRemoteError(
             f'channel "{mounted[0]}": the engine at {engine.address} does not see the folders of this machine '
             "and cannot mount one as a file system",
-            remedy=["Use an engine of this machine: docker context use default, or unset DOCKER_HOST."],
+            remedy=[f"Use an engine of this machine ({_how(engine)})."],
         )
 
 
@@ -33,7 +37,7 @@ def _check_late_names(job: JobFile, engine: EngineFacts) -> None:
         raise EngineRemoteError(
             f"Local.Faults: LateNames is not possible with the engine at {engine.address}, which does not see "
             "the folders of this machine",
-            remedy=["Remove the fault, or use an engine of this machine: docker context use default."],
+            remedy=[f"Remove the fault, or use an engine of this machine ({_how(engine)})."],
         )
 
 
@@ -51,21 +55,26 @@ def _check_pipes(job: JobFile, engine: EngineFacts) -> None:
     raise PipeUnreachableError(
         f'channel "{pipes[0]}": a FIFO of this machine cannot reach containers of the engine at {engine.address}, '
         f"which {why}",
-        remedy=["Use an engine of this machine, or File or FastFile mode: InputMode: FastFile."],
+        remedy=[f"Use an engine of this machine ({_how(engine)}), or File or FastFile mode: InputMode: FastFile."],
     )
 
 
-def no_fuse(job: JobFile, inputs: Inputs, engine: EngineFacts) -> str | None:
+def _how(engine: EngineFacts) -> str:
+    """How to use another engine."""
+    return "change Local.Engines, or --engine" if engine.named else "docker context use default, or unset DOCKER_HOST"
+
+
+def no_fuse(job: JobFile, inputs: Inputs, engines: Sequence[EngineFacts]) -> str | None:
     """Why FUSE cannot be used. Only checked if a channel would use it."""
     channels = job.request.InputDataConfig or ()
     streamed = [c.ChannelName for c in channels if effective_mode(c, job.request) == "FastFile"]
     if not any(name in inputs.listings and inputs.listings[name].remote for name in streamed):
         return None
-    if engine.desktop:
+    if any(each.desktop for each in engines):
         return "the engine runs in a virtual machine"
-    if not engine.shares_folders:
+    if not all(each.shares_folders for each in engines):
         return "the engine does not see the folders of this machine"
-    if not engine.same_mounts:
+    if not all(each.same_mounts for each in engines):
         return "the engine does not see what is mounted on this machine"
     from smlocal.channels.fastfile.availability import why_no_fuse
 

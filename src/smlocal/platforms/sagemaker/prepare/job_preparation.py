@@ -56,7 +56,7 @@ def prepare(
     asked = place_hosts(_host_names(job), job.local, engines)
     placed = with_facts(asked, lambda each: with_known_folders(each.facts, home))
     engine = placed.first.engine
-    check_access(job, placed.first.facts)
+    check_access(job, placed)
     if request.publishes:
         from smlocal.job.finish.publish import check_publishing
 
@@ -68,7 +68,7 @@ def prepare(
     image_reference = image_name(job)
     image, refused = image_of_all(placed, image_reference, job.local.Pull, reporter)
     placed = with_facts(asked, lambda each: with_folder_facts(each.facts, each.engine, image, home))
-    check_access(job, placed.first.facts)
+    check_access(job, placed)
     if image is not None:
         for each in placed.each:
             with about_engine(placed, each):
@@ -220,7 +220,7 @@ def _plan(
         listings=inputs.listings,
         file_systems=inputs.file_systems,
         sources=inputs.sources,
-        no_fuse=no_fuse(job, inputs, engine_facts),
+        no_fuse=no_fuse(job, inputs, [each.facts for each in placed.each]),
         code=inputs.code,
         checkpoints=inputs.checkpoints,
         collectors=inputs.collectors,

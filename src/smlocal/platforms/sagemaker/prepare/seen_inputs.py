@@ -17,9 +17,10 @@ def seen_inputs(job: JobFile, inputs: Inputs, placed: PlacedEngines, image: str)
     if not engines:
         return inputs
     for name, listing in inputs.file_systems.items():
-        if not is_folder_seen(listing.root, engines, image):
+        blind = next((each for each in engines if not is_folder_seen(listing.root, [each], image)), None)
+        if blind is not None:
             raise EngineRemoteError(
-                f'channel "{name}": the engine at {placed.first.facts.address} does not see {listing.root} '
+                f'channel "{name}": the engine at {blind.facts().address} does not see {listing.root} '
                 "and cannot mount it as a file system",
                 remedy=["Use a folder that the engine sees at the same path."],
             )

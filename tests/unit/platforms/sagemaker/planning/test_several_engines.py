@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from smlocal.job.plan_rows import engine_rows
-from smlocal.planning.facts import EngineShare, Facts, GpuFacts, MachineFacts
+from smlocal.planning.facts import EngineFacts, EngineShare, Facts, GpuFacts, MachineFacts
 from smlocal.planning.model import JobPlan
 from smlocal.planning.plan_changes import on_network
 from smlocal.planning.recall import recall, remember
+from smlocal.platforms.sagemaker.planning.plan_rows import plan_rows
 from smlocal.platforms.sagemaker.planning.script import shell_script
 from smlocal.platforms.sagemaker.platform import PLATFORM as SAGEMAKER
 
@@ -23,10 +24,18 @@ GPUS = GpuFacts(ids=("0", "1", "2", "3"))
 def several(plan: Planner, facts: Facts) -> Planner:
     """Three hosts, of which the second is on the second engine."""
 
-    def make(local: dict[str, Any] | None = None, request: dict[str, Any] | None = None, **resources: Any) -> JobPlan:
+    def make(
+        local: dict[str, Any] | None = None,
+        request: dict[str, Any] | None = None,
+        *,
+        first: EngineFacts | None = None,
+        **resources: Any,
+    ) -> JobPlan:
         shares = tuple(
             EngineShare(
-                engine=replace(facts.engine, address=address, local=False, shares_folders=False),
+                engine=first
+                if first is not None and first.address == address
+                else replace(facts.engine, address=address, local=False, shares_folders=False),
                 machine=MachineFacts(cpus=cpus, memory_mib=64_000, gpus=GPUS),
                 hosts=hosts,
             )
@@ -36,8 +45,8 @@ def several(plan: Planner, facts: Facts) -> Planner:
             **(request or {}),
             "ResourceConfig": {"InstanceType": "ml.m5.xlarge", "InstanceCount": 3, **resources},
         }
-        first = shares[0]
-        return plan(changes, local, shares=shares, manager=B, engine=first.engine, machine=first.machine)
+        engine, machine = shares[0].engine, shares[0].machine
+        return plan(changes, local, shares=shares, manager=B, engine=engine, machine=machine)
 
     return make
 
@@ -48,7 +57,9 @@ def test_each_host_knows_its_engine(several: Planner) -> None:
     assert made.engine_addresses == (A, B)
     assert dict(engine_rows(made)) == {"Engines": "ssh://a: algo-1, algo-3", "": "ssh://b: algo-2"}
     assert {tree.staging for host in made.hosts for tree in host.channels} == {"send"}
-    assert "its hosts run on 2 engines" in shell_script(made)
+    why = "this job needs smlocal run: the engine does not see the folders of this machine; its hosts run on 2 engines"
+    assert f"echo '{why}' >&2; exit 3" in shell_script(made)
+    assert dict(plan_rows(made))["By hand"] == why
 
 
 def test_the_addresses_leave_room_for_those_of_the_swarm(several: Planner) -> None:
@@ -93,6 +104,13 @@ def test_debugger_rules_need_one_engine(local: dict[str, Any], why: str, several
     made = several(local, {"DebugRuleConfigurations": [rule]})
     assert made.rules == ()
     assert f"debugger rules are recorded, not evaluated: {why}" in {note.text for note in made.notes}
+
+
+def test_notes_name_the_engine_that_they_are_about(several: Planner, facts: Facts) -> None:
+    made = several({"Endpoints": {"s3": "http://localhost:9000"}}, first=replace(facts.engine, address=A))
+    notes = {note.id: note.text for note in made.notes}
+    assert notes["engine-endpoints"].endswith("in the containers: the engine at ssh://b is on another machine")
+    assert [made.engine_of(host).local for host in made.hosts] == [True, False, True]
 
 
 def test_another_supervisor_finds_all_of_it(several: Planner) -> None:

@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from smlocal.engine.engines import engines_at
 from smlocal.errors import PipeUnreachableError
+from smlocal.job.prepare.placed_engines import PlacedEngine, PlacedEngines, with_facts
 from smlocal.jobfile.document import Document
 from smlocal.planning.facts import EngineFacts
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile, read_job
@@ -40,10 +42,16 @@ def job(mode: str) -> JobFile:
     return read_job(Document(data, name="job.yaml", directory="/nowhere"), strict=False)
 
 
+def placed_on(*facts: EngineFacts) -> PlacedEngines:
+    engines = engines_at(each.address for each in facts)
+    placed = [PlacedEngine(engine=engines.at(each.address), facts=each, hosts=()) for each in facts]
+    return with_facts(PlacedEngines(each=tuple(placed)), lambda each: each.facts)
+
+
 @pytest.mark.parametrize("engine", [DESKTOP, REMOTE])
 def test_a_fifo_reaches_no_other_kernel(engine: EngineFacts) -> None:
     with pytest.raises(PipeUnreachableError) as caught:
-        check_access(job("Pipe"), engine)
+        check_access(job("Pipe"), placed_on(engine))
     assert caught.value.exit_code == 3
     assert 'channel "train"' in caught.value.sentence
     assert engine.address in caught.value.sentence
@@ -51,4 +59,13 @@ def test_a_fifo_reaches_no_other_kernel(engine: EngineFacts) -> None:
 
 @pytest.mark.parametrize(("mode", "engine"), [("File", DESKTOP), ("FastFile", DESKTOP), ("Pipe", HERE)])
 def test_everything_else_is_fine(mode: str, engine: EngineFacts) -> None:
-    check_access(job(mode), engine)
+    check_access(job(mode), placed_on(engine))
+
+
+def test_of_several_engines_the_one_that_does_not_see_the_folders_is_named() -> None:
+    placed = placed_on(HERE, replace(REMOTE, named=True))
+    assert not placed.first.facts.shares_folders
+    with pytest.raises(PipeUnreachableError, match="engine at tcp://elsewhere:2375, which does not see") as caught:
+        check_access(job("Pipe"), placed)
+    assert caught.value.remedy[0].startswith("Use an engine of this machine (change Local.Engines, or --engine), or")
+    check_access(job("FastFile"), placed)
