@@ -61,22 +61,12 @@ def prepare(
         from smlocal.job.finish.publish import check_publishing
 
         check_publishing(request.region)
-    accelerators = {}
-    for each in placed.each:
-        with about_engine(placed, each):
-            accelerators[each.facts.address] = (gpu_facts(job, each), neuron_count(job, each))
-    image_reference = image_name(job)
-    image, refused = image_of_all(placed, image_reference, job.local.Pull, reporter)
+    accelerators = _accelerators(job, placed, required=True)
+    image, refused = image_of_all(placed, image_name(job), job.local.Pull, reporter)
     placed = with_facts(asked, lambda each: with_folder_facts(each.facts, each.engine, image, home))
     check_access(job, placed)
     if image is not None:
-        for each in placed.each:
-            with about_engine(placed, each):
-                try_accelerators(job, accelerators[each.facts.address][0], each)
-                if job.local.Ulimits:
-                    from smlocal.job.prepare.limit_checks import try_ulimits
-
-                    try_ulimits(job.local, job.document, each.engine, image_reference)
+        _try_containers(job, placed, accelerators)
         image = with_reserved_files(image, engine, home)
     plan = _plan(
         job,
@@ -150,16 +140,35 @@ def plan_job(job: JobFile, *, name: str, home: str, engines: Engines, strict: bo
     placed = with_facts(placed, lambda each: with_folder_facts(each.facts, each.engine, image, home))
     if image is not None:
         image = with_reserved_files(image, engine, home)
-    accelerators = {
-        each.facts.address: (gpu_facts(job, each, required=False), neuron_count(job, each, required=False))
-        for each in placed.each
-    }
+    accelerators = _accelerators(job, placed, required=False)
     return _plan(job, request, placed, image, name=name, home=home, accelerators=accelerators)
 
 
 def _host_names(job: JobFile) -> tuple[str, ...]:
     resources = job.request.ResourceConfig
     return () if resources is None else tuple(host_names(host_count(resources)))
+
+
+def _accelerators(job: JobFile, placed: PlacedEngines, *, required: bool) -> _Accelerators:
+    """What the machine of each engine has. Too few for its hosts are an error if they are `required`."""
+    found = {}
+    for each in placed.each:
+        with about_engine(placed, each):
+            gpus, neuron = gpu_facts(job, each, required=required), neuron_count(job, each, required=required)
+            found[each.facts.address] = (gpus, neuron)
+    return found
+
+
+def _try_containers(job: JobFile, placed: PlacedEngines, accelerators: _Accelerators) -> None:
+    """Try whether each engine gives its containers what can only be tried: GPUs, Neuron devices and ulimits."""
+    for each in placed.each:
+        with about_engine(placed, each):
+            gpus, _ = accelerators[each.facts.address]
+            try_accelerators(job, gpus, each)
+            if job.local.Ulimits:
+                from smlocal.job.prepare.limit_checks import try_ulimits
+
+                try_ulimits(job.local, job.document, each.engine, image_name(job))
 
 
 def _accelerators_of(plan: JobPlan) -> _Accelerators:
