@@ -26,18 +26,11 @@ class User:
 
     def may_execute(self, entry: Entry) -> bool:
         """Whether the kernel starts this file for them."""
-        return self._may(entry, 0o1)
-
-    def may_write(self, entry: Entry) -> bool:
-        """Whether they may change this file, or what is in this folder."""
-        return self._may(entry, 0o2)
-
-    def _may(self, entry: Entry, bit: int) -> bool:
         if self.is_root:
-            return bit == 0o2 or bool(entry.mode & 0o111)  # noqa: PLR2004 - the bit of writing
+            return bool(entry.mode & 0o111)
         if entry.uid == self.uid:
-            return bool(entry.mode & bit << 6)
-        return bool(entry.mode & (bit << 3 if entry.gid in self.groups else bit))
+            return bool(entry.mode & 0o100)
+        return bool(entry.mode & (0o010 if entry.gid in self.groups else 0o001))
 
 
 def user_of(subject: Subject) -> User:

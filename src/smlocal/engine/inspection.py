@@ -31,7 +31,6 @@ class EngineDetails:
     cgroup_version: str
     unlimited: tuple[str, ...]
     """Which of `memory` and `CPUs` it cannot limit."""
-    runtimes: tuple[str, ...]
     cpus: int
     memory: int
     """Bytes."""
@@ -103,7 +102,6 @@ def engine_details(version: Mapping[str, Any], info: Mapping[str, Any]) -> Engin
         root=info.get("DockerRootDir") or "",
         cgroup_version=str(info.get("CgroupVersion") or ""),
         unlimited=cannot_limit(info),
-        runtimes=tuple(sorted(info.get("Runtimes") or ())),
         cpus=info.get("NCPU") or 0,
         memory=info.get("MemTotal") or 0,
         rootless=is_rootless(info),

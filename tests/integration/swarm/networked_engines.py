@@ -56,14 +56,6 @@ class NetworkedEngines:
         joining = ("swarm", "join", "--advertise-addr", self.ip(number), "--token", token, f"{self.ip(of)}:2377")
         self.engines[number - 1].docker(*joining)
 
-    def unplug(self, number: int) -> None:
-        """Take an engine's machine off the network: what it sends is lost."""
-        _ip("-n", self.id, "link", "set", f"port{number}", "down")
-
-    def plug_in(self, number: int) -> None:
-        """Put it back."""
-        _ip("-n", self.id, "link", "set", f"port{number}", "up")
-
     def close(self) -> None:
         """Remove everything."""
         with ThreadPoolExecutor() as pool:

@@ -43,7 +43,6 @@ DETAILS = EngineDetails(
     root="/var/lib/docker",
     cgroup_version="2",
     unlimited=(),
-    runtimes=("runc",),
     cpus=8,
     memory=16 * GIB,
     rootless=False,

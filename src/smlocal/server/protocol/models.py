@@ -22,11 +22,6 @@ def operation_model(service: str, operation: str) -> OperationModel | None:
     return model.operation_model(operation) if operation in model.operation_names else None
 
 
-def target_prefix(service: str) -> str:
-    """What the header X-Amz-Target begins with, such as `SageMaker`."""
-    return str(service_model(service).metadata["targetPrefix"])
-
-
 def api_version(service: str) -> str:
     """What the query protocol sends as Version."""
     return str(service_model(service).api_version)

@@ -58,13 +58,9 @@ def _remove() -> None:
         for name in names:
             if hasattr(module, name):
                 delattr(module, name)
-    for module, beginnings in ((os, ("sched_", "SCHED_", "EFD_", "TFD_", "SPLICE_", "MFD_", "CLONE_", "RWF_")),):
+    for module, beginnings in _KINDS:
         for name in [each for each in dir(module) if each.startswith(beginnings)]:
             delattr(module, name)
-    for name in [
-        each for each in dir(fcntl) if each.startswith(("F_OFD_", "F_SEAL", "F_ADD_", "F_SETPIPE", "F_NOTIFY"))
-    ]:
-        delattr(fcntl, name)
     sys.platform = "darwin"
     here = os.uname()
     mac = os.uname_result(("Darwin", here.nodename, "24.1.0", "", here.machine))
