@@ -1,9 +1,17 @@
-"""Ended from outside: by a signal, or by the kernel for want of memory."""
+"""Ended from outside: by a signal, or by the kernel for want of memory; and a supervisor that is killed."""
 
+import json
+import os
+import re
+import signal
 from collections.abc import Callable
+from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
+
+from smlocal.store.jobs import Store
 
 Fails = Callable[..., dict[str, Any]]
 Docker = Callable[..., str]
@@ -45,3 +53,47 @@ def test_out_of_memory(
     docker("exec", container(name), "touch", "/tmp/limited")
     (host,) = end()["Local"]["Hosts"]
     assert (host["ExitCode"], host["OomKilled"]) == (exit_code, True)
+
+
+def test_a_container_that_the_engine_makes_for_a_killed_supervisor_is_removed(
+    image: Callable[[str], str],
+    docker: Docker,
+    relay: Any,
+    smlocal_run: Callable[..., Any],
+    smlocal_home: Path,
+    assert_nothing_left: Callable[[str], None],
+) -> None:
+    """The engine goes on with the request after the next supervisor has looked for containers."""
+    name, creates = "killed-making", r"POST \S*/containers/create\S*algo-1"
+    killed, asked, made = Event(), Event(), Event()
+
+    def kill() -> None:
+        with Store.open(str(smlocal_home)) as store:
+            job = store.get(name)
+        assert job.supervisor_pid is not None
+        request = next(each for each in reversed(relay.seen) if re.match(creates, each))
+        container = re.split("[=& ]", request.partition("?")[2])[1]
+        os.kill(job.supervisor_pid, signal.SIGKILL)
+        killed.set()
+        asked.wait(120)
+        # As an engine does that has read the request: one that has not yet gives it up with the connection.
+        labels = (f"smlocal.job={name}", f"smlocal.run={job.run_id}", "smlocal.host=algo-1")
+        docker("create", "--name", container, *(word for each in labels for word in ("--label", each)), image("sh"))
+        made.set()
+        raise ConnectionAbortedError
+
+    def wait_for_it() -> None:
+        asked.set()
+        assert made.wait(120)
+
+    relay.before(creates, kill)
+    environment = {"DOCKER_HOST": relay.address}
+    smlocal_run("run", "--detach", "--image", image("sh"), "--name", name, env=environment)
+    assert killed.wait(120)
+    relay.before(creates, wait_for_it)  # the next supervisor's own: then the first one is seen
+    done = smlocal_run("recover", env=environment)
+    assert done.returncode == 0, done.stderr
+    asked.set()
+    assert made.wait(120)
+    assert "killed" in json.loads(smlocal_run("describe", name, "--json").stdout)["Local"]["Explanation"]
+    assert_nothing_left(name)

@@ -10,7 +10,7 @@ from smlocal.artifacts.atomic_write import remove_partial
 from smlocal.contract.statuses import Ending, JobPhase, JobStatus, PhaseMessage
 from smlocal.engine.engines import Engines, engines_at
 from smlocal.errors import EngineError, MachineNotReadyError
-from smlocal.job.control.found_containers import find_containers, hosts_with_containers
+from smlocal.job.control.found_containers import find_containers, hosts_with_containers, remove_unseen
 from smlocal.job.control.history import Past, read_past
 from smlocal.job.control.stop_requests import StopSignals
 from smlocal.job.documents import DECISION, JOB, LOCAL, NOT_ADOPTED, RECALL
@@ -109,6 +109,7 @@ def _finish_cleanup(store: Store, plan: JobPlan, engines: Engines) -> bool:
 
 def _continue(store: Store, plan: JobPlan, engines: Engines, requests: StopSignals) -> None:
     found = find_containers(engines, plan)  # if this raises, nothing has been decided
+    remove_unseen(engines, plan, found)
     name = plan.name
     record, transitions, past = store.get(name), store.transitions(name), read_past(store.events(name))
     context = make_context(name, engines=engines, store=store, reporter=Reporter(), stop_requests=requests)

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from smlocal.engine.engines import Engines
-from smlocal.engine.interface import ContainerState, Engine, ResourceKind
+from smlocal.engine.interface import ContainerSpec, ContainerState, Engine, Resource, ResourceKind
 from smlocal.errors import EngineError, MachineNotReadyError
 from smlocal.job.decide.events import Events
 from smlocal.job.host.delivery import Delivery
 from smlocal.job.host.host_run import HostRun
-from smlocal.job.labels import HOST_LABEL, owned_by
+from smlocal.job.labels import HOST_LABEL, labels, owned_by
 from smlocal.job.reporter import Reporter
 from smlocal.planning.model import JobPlan
 from smlocal.quick_dataclass import dataclass
@@ -88,6 +88,33 @@ def find_containers(engines: Engines, plan: JobPlan) -> FoundContainers:
                 raise
             time.sleep(_PAUSE_SECONDS)
     raise AssertionError
+
+
+def remove_unseen(engines: Engines, plan: JobPlan, found: FoundContainers) -> None:
+    """Remove the containers of hosts without a started one, also those that an engine is still making.
+
+    An engine goes on with a request whose client was killed. So each name is taken for a moment, which waits for that.
+    """
+    from smlocal.engine.recreated_container import recreate_container
+
+    for host in plan.hosts:
+        if host.host.name in found.hosts:
+            continue
+        engine = engines.at(host.engine)
+        spec = ContainerSpec(
+            name=host.container,
+            image=(host.program or plan).image,
+            labels=labels(plan),
+            entrypoint=("none",),
+            command=None,
+            environment={},
+            hostname=host.hostname,
+        )
+        try:
+            engine.remove(Resource(kind=ResourceKind.CONTAINER, id=recreate_container(engine, spec)))
+        except EngineError as error:
+            if not error.status:
+                raise  # else the engine cannot make it, as when there is no image: then nobody else has
 
 
 def hosts_with_containers(engines: Engines, plan: JobPlan) -> list[HostRun]:
