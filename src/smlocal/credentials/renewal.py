@@ -65,7 +65,7 @@ class RenewedKeys:
             self._reported = ""
         except SmlocalError as error:
             self._renew_at = self.clock() + _RETRY_SECONDS
-            reason = "; ".join([error.sentence, *error.details])
+            reason = error.with_details
             if reason != self._reported:
                 self._reported = reason
                 self.warn(reason)

@@ -17,6 +17,11 @@ class SmlocalError(Exception):
         self.details = tuple(details)
         self.remedy = tuple(remedy)
 
+    @property
+    def with_details(self) -> str:
+        """The sentence and the details as one text."""
+        return "; ".join([self.sentence, *self.details])
+
 
 class RequestRefusedError(SmlocalError):
     """The service would refuse this at creation, or the command line is wrong: no job is made."""

@@ -1,25 +1,22 @@
 """One attempt of a job: its data, its containers, and how they ended. A restarted job has several."""
 
-import errno
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
-from smlocal.contract.failures import CANNOT_PULL, INTERNAL_ERROR, Failure, FailureKind, input_failure
+from smlocal.contract.failures import CANNOT_PULL, INTERNAL_ERROR, Failure, FailureKind
 from smlocal.contract.statuses import JobPhase, PhaseMessage
 from smlocal.engine.timeouts import chosen_timeouts
 from smlocal.errors import (
     EngineError,
     EngineLostError,
     EngineUnreachableError,
-    HomeUnusableError,
     MachineNotReadyError,
     StagingError,
-    StreamNotStartedError,
 )
 from smlocal.job import details
-from smlocal.job.container_events import ContainerExited, ContainerLost, ThreadDied, unexpected_error
+from smlocal.job.container_events import ContainerExited, ContainerLost, ThreadDied
 from smlocal.job.context import Context
 from smlocal.job.control.stop_requests import StagingStoppedError
 from smlocal.job.decide.attempt_outcome import AttemptOutcome
@@ -39,8 +36,6 @@ if TYPE_CHECKING:
     from smlocal.job.control.history import Past
     from smlocal.job.credential_endpoint import CredentialEndpoint
 
-HOME_FULL = input_failure("Data download failed:Insufficient disk space")
-"""The disk with the job's folder became full before a container ran."""
 _RUNTIME_ERROR = "OCI runtime"
 
 
@@ -170,7 +165,7 @@ class Attempt:
         if isinstance(error, EngineLostError | EngineUnreachableError):
             self._engine_lost(error.sentence)
         elif not self.outcome.decided:
-            self.fail(INTERNAL_ERROR, _with_details(error))
+            self.fail(INTERNAL_ERROR, error.with_details)
 
     def simulate_fault_after_training(self) -> None:
         """Fail if `Local.Faults` wants an internal error now."""
@@ -372,22 +367,14 @@ class Attempt:
     def _fail_before_training(self, error: Exception) -> None:
         """Fail with the reason that the service would give."""
         match error:
-            case StreamNotStartedError():
-                self.fail(INTERNAL_ERROR, "; ".join(error.details))
-            case StagingError():
-                self.fail(input_failure(error.sentence), "; ".join(error.details) or None)
-            case OSError():
-                self.fail(input_failure(_download_failure(error)), str(error))
             case EngineLostError() | EngineUnreachableError():
                 self._engine_lost(error.sentence)
             case EngineError():
                 self._cannot_start(error)
-            case HomeUnusableError():
-                self.fail(HOME_FULL, _with_details(error))
-            case MachineNotReadyError():
-                self.fail(INTERNAL_ERROR, _with_details(error))
             case _:
-                self.fail(INTERNAL_ERROR, unexpected_error(error))
+                from smlocal.job.decide.staging_failure import staging_failure  # most data is there
+
+                self.fail(*staging_failure(error))
 
     def _cannot_start(self, error: EngineError) -> None:
         """An error of the runtime is the image's fault, any other error the machine's."""
@@ -402,14 +389,3 @@ class Attempt:
         else:
             self.fail(INTERNAL_ERROR, f"the engine could not start a container: {error.sentence}")
             self.hints += error.remedy
-
-
-def _with_details(error: EngineError | MachineNotReadyError) -> str:
-    return "; ".join([error.sentence, *error.details])
-
-
-def _download_failure(error: OSError) -> str:
-    """The service's message for an error while data was brought."""
-    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-        return "Data download failed:Insufficient disk space"
-    return f"Data download failed:{error.strerror or error}: {error.filename}"

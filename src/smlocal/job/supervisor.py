@@ -11,7 +11,7 @@ from smlocal.contract.failures import INTERNAL_ERROR, input_failure
 from smlocal.contract.statuses import Ending, JobPhase, JobStatus, PhaseMessage
 from smlocal.errors import ArtifactError, EngineError, HomeUnusableError, JobUnrecordedError, MachineNotReadyError
 from smlocal.job import details
-from smlocal.job.attempt import HOME_FULL, Attempt
+from smlocal.job.attempt import Attempt
 from smlocal.job.container_events import ContainerExited, unexpected_error
 from smlocal.job.context import Context
 from smlocal.job.decide.faults import Faults
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from smlocal.job.control.history import Past
     from smlocal.job.credential_endpoint import CredentialEndpoint
 
-DISK_FULL = input_failure("Artifact upload failed:Insufficient disk space")
+_DISK_FULL = input_failure("Artifact upload failed:Insufficient disk space")
 
 
 @dataclass(kw_only=True, slots=True)
@@ -88,8 +88,10 @@ class Supervisor:
             run()
         except HomeUnusableError as error:
             # The disk with the job's folder is full. The containers filled it, as they may on the service.
-            why = "; ".join([error.sentence, *error.details])
-            self.attempt.fail(DISK_FULL if self.attempt.ran else HOME_FULL, why)
+            from smlocal.job.decide.staging_failure import staging_failure  # hardly any disk is full
+
+            before_training, why = staging_failure(error)
+            self.attempt.fail(_DISK_FULL if self.attempt.ran else before_training, why)
         except (EngineError, MachineNotReadyError) as error:
             self.attempt.engine_failed(error)
         except Exception as error:
@@ -313,7 +315,7 @@ class Supervisor:
 
     def _upload_failed(self, error: ArtifactError, remedy: Sequence[str]) -> None:
         attempt = self.attempt
-        attempt.explanation = attempt.explanation or "; ".join([error.sentence, *error.details, *remedy])
+        attempt.explanation = attempt.explanation or "; ".join([error.with_details, *remedy])
         if not attempt.outcome.decided:
             attempt.outcome = replace(attempt.outcome, failure=input_failure(error.sentence))
 

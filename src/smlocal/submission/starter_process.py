@@ -32,7 +32,7 @@ def _start(home: str, name: str) -> str:
     try:
         detach.start_in_background(adopt_orphan, home=home, name=name)
     except SmlocalError as error:
-        return json.dumps("; ".join([error.sentence, *error.details]))
+        return json.dumps(error.with_details)
     except Exception as error:  # noqa: BLE001 - the process goes on, and whoever has started it says so
         return json.dumps(f"{type(error).__name__}: {error}")
     return ""

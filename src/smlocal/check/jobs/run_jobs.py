@@ -90,7 +90,7 @@ class RunningJobs:
             except _GENERAL:
                 raise
             except SmlocalError as error:
-                self._no_plain = "; ".join([error.sentence, *error.details])
+                self._no_plain = error.with_details
                 raise CannotLookError(self._no_plain) from error
         return self._plain
 

@@ -20,7 +20,7 @@ def fail_unprepared(store: Store, name: str, error: SmlocalError) -> None:
         store,
         name,
         preparation_failure(error),
-        explanation="; ".join([error.sentence, *error.details]),
+        explanation=error.with_details,
         hints=error.remedy,
     )
 

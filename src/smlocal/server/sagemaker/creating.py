@@ -69,7 +69,7 @@ def _read(serving: Serving, call: Call) -> JobFile:
 
 
 def _in_one_line(error: SmlocalError) -> str:
-    return "; ".join([error.sentence, *error.details, *error.remedy])
+    return "; ".join([error.with_details, *error.remedy])
 
 
 def _without_data(serving: Serving, job: JobFile) -> Iterator[str]:
