@@ -95,6 +95,31 @@ def test_hosts_on_three_engines_with_two_supervisors(life: Life, engines: list[O
     assert left(engines) == []
 
 
+def test_two_jobs_at_once_on_the_same_engines(life: Life, engines: list[OwnEngine]) -> None:
+    pair = engines[:2]
+    reached = (
+        "for each in algo-1 algo-2; do until ping -c 1 -W 1 $each >/tmp/said; do :; done; head -n 1 /tmp/said; done"
+    )
+    members = on(*pair, NetworkRange="198.51.100.0/23")  # two subnets, and both jobs may choose the same one first
+    first, second = names = ("several-at-once-1", "several-at-once-2")
+    for name in names:
+        request = life.job_file(name, f"{reached}; echo met; {WAITS}", hosts=2, **members)
+        life.commands.append(life.begin("run", "--detach", request))
+    for name in names:
+        for host in HOSTS[:2]:
+            life.until_logged(name, "met", host)
+    let_go(pair, first)
+    assert life("wait", first).returncode == 0
+    for engine in pair:
+        (container,) = engine.docker("ps", "--all", "--quiet", "--filter", "label=smlocal.job").split()
+        seen = engine.docker("exec", container, "sh", "-c", reached)
+        assert seen + "met\n" == life.log(second)
+    let_go(pair, second)
+    assert life("wait", second).returncode == 0
+    assert life.log(first) != life.log(second)
+    assert left(engines) == []
+
+
 def test_an_engine_that_is_lost_is_a_lost_instance(life: Life, engines: list[OwnEngine]) -> None:
     manager, worker, _ = engines
     script = f"""
