@@ -47,7 +47,7 @@ def fails(
         *,
         more: Mapping[str, Any] | None = None,
         env: Mapping[str, str] | None = None,
-        timeout: float = 120,
+        timeout: float = 240,
     ) -> Answer:
         row = ROWS[name]
         algorithm: dict[str, Any] = {"TrainingInputMode": "File"}
@@ -90,7 +90,7 @@ def beside(docker: Callable[..., str]) -> Iterator[Callable[..., Callable[[], An
         def begin(function: Callable[..., Any], name: str, *arguments: Any, **named: Any) -> Callable[[], Any]:
             begun = pool.submit(function, name, *arguments, **named)
             wanted = ROWS[name].get("hosts", 1) if name in ROWS else 1
-            for _ in range(600):
+            for _ in range(2000):
                 running = docker("ps", "--quiet", "--filter", f"label=smlocal.job={name}").split()
                 if begun.done() or len(running) >= wanted:
                     return begun.result

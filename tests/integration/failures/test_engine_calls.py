@@ -148,7 +148,7 @@ def attempt_run(
                     "--json",
                     cwd=tmp_path,
                     env=environment,
-                    timeout=120,
+                    timeout=300,
                 )
             finally:
                 _remove_all(name, docker)

@@ -35,12 +35,14 @@ def seconds(ran: Ran, host: str) -> float:
 
 
 def test_names_resolve_late(run_job: RunJob) -> None:
-    late = {"Faults": [{"Kind": "LateNames", "AfterSeconds": 5}]}
-    ran = run_job([], LOOK_UP, runs="py", local=late, **HOSTS)
-    assert ran.answer["TrainingJobStatus"] == "Completed", ran.reason
-    # The interpreter starts meanwhile; on a busy machine it takes seconds.
-    assert seconds(ran, "algo-1") > 0.5
-    assert seconds(ran, "algo-2") > 0.5
+    for late in (3, 15, 45):  # the interpreter starts meanwhile; on a busy machine it takes seconds
+        faults = {"Faults": [{"Kind": "LateNames", "AfterSeconds": late}]}
+        ran = run_job([], LOOK_UP, runs="py", local=faults, **HOSTS)
+        assert ran.answer["TrainingJobStatus"] == "Completed", ran.reason
+        took = [seconds(ran, host) for host in ("algo-1", "algo-2")]
+        if min(took) > 0.5:
+            break
+    assert min(took) > 0.5
 
 
 def test_names_that_are_not_late(run_job: RunJob) -> None:
@@ -53,8 +55,11 @@ def test_the_next_fifo_comes_late(run_job: RunJob) -> None:
     script = """cd /opt/ml/input/data; cat train_0; ls
     while [ ! -e train_1 ]; do sleep 0.1; n=$((n + 1)); done
     cat train_1; echo waited $((n > 1)); while [ ! -e train_2 ]; do sleep 0.1; done; cat train_2"""
-    late = {"Faults": [{"Kind": "LateFifo", "AfterSeconds": 2}]}
-    ran = run_job([channel(mode="Pipe")], script.replace("cat train_0", "n=0; cat train_0"), local=late)
-    assert ran.answer["TrainingJobStatus"] == "Completed", ran.reason
     data = "one\ntwo\nthree\n"
+    for late in (2, 10, 30):  # on a busy machine the shell looks late itself
+        faults = {"Faults": [{"Kind": "LateFifo", "AfterSeconds": late}]}
+        ran = run_job([channel(mode="Pipe")], script.replace("cat train_0", "n=0; cat train_0"), local=faults)
+        assert ran.answer["TrainingJobStatus"] == "Completed", ran.reason
+        if "waited 1" in ran.log():
+            break
     assert ran.log() == f"{data}train_0\n{data}waited 1\n{data}"

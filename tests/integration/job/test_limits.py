@@ -12,6 +12,9 @@ import pytest
 from tests.integration.conftest import touch_inside
 from tests.integration.reasons import assert_failed
 
+from smlocal.job.usage.series import read_series
+from smlocal.job.usage.usage_paths import series_path
+
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 SMALL = {"InstanceType": "ml.t3.medium", "InstanceCount": 1}
 OUT_OF_MEMORY = (
@@ -49,9 +52,17 @@ def test_memory_that_runs_out_gives_the_reason_of_production(run_job: Callable[.
     assert ran.exit == 1
 
 
-def test_memory_that_runs_out_is_compared_with_the_limit_of_the_job(run_job: Callable[..., Any]) -> None:
-    ran = run_job([], "sleep 3; exec dd if=/dev/zero of=/dev/null bs=256M count=1", local={"Memory": "64m"})
-    usage = ran.answer["Local"]["Usage"]
+def test_memory_that_runs_out_is_compared_with_the_limit_of_the_job(
+    job_file: Callable[..., Path],
+    background: Callable[[Path], Any],
+    wait_until: Callable[[Callable[[], bool]], None],
+) -> None:
+    script = "until [ -e /opt/ml/output/go ]; do sleep 0.1; done; exec dd if=/dev/zero of=/dev/null bs=256M count=1"
+    job = background(job_file([], script, local={"Memory": "64m"}))
+    measured = Path(series_path(str(job.home / "jobs" / job.name), "algo-1"))
+    wait_until(lambda: measured.exists() and bool(read_series(str(measured)).points))
+    touch_inside(job.home / "jobs" / job.name / "hosts" / "algo-1" / "output" / "go")
+    usage = job.finish()["Local"]["Usage"]
     assert usage["Hosts"][0]["MemoryLimitMiB"] == 64
     assert "the 64 MiB of Local.Memory. Raise Local.Memory." in usage["Advice"][0]["Sentences"][0]
 

@@ -71,17 +71,16 @@ def test_two_hosts_that_print_everything(write: Write, smlocal_run: Run) -> None
         printf '\033[1mepoch\033[0m 10%%\r20%%\rf1=0.5\n' >&2
         eval "$MORE"
     """
-    # The second comes later, however long its peer has taken to start.
+    # The second comes later, however long its peer takes.
     meet = """
-        if [ "$host" = 1 ]; then nc -l -p 4000 </dev/null; else
-            until nc algo-1 4000 </dev/null 2>/dev/null; do sleep 0.1; done; sleep 1
-        fi
+        [ "$host" = 1 ] || { until nc algo-1 4000 </dev/null 2>/dev/null; do sleep 0.1; done; sleep 1; }
     """
     more = r"""
         i=0; while [ $i -lt 5 ]; do echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!; i=$((i+1)); done
         echo cat=dog nan=nan host=$host
         head -c 3000000 /dev/zero | tr '\0' x; echo loss=9
         printf 'last=1'
+        [ "$host" != 1 ] || nc -l -p 4000 </dev/null
     """
     definitions = [
         LOSS,

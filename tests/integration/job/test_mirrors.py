@@ -126,7 +126,7 @@ def test_who_takes_over_goes_on(
         wait_until(lambda: files_in(tmp_path / "ckpt") == {"deep/last": 5})
     finally:
         tell(job.home, job.name, "over")
-        assert recovering.wait(90) == 0
+        assert recovering.wait(240) == 0
     assert files_in(tmp_path / "ckpt") == {"deep/last": 5, "late": 5}
     answer = json.loads(smlocal_run("describe", job.name, "--json").stdout)
     assert answer["TrainingJobStatus"] == "Completed"

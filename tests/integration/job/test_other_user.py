@@ -334,7 +334,7 @@ def test_what_is_left_by_a_lost_engine_can_be_removed(
         )
         assert begun.returncode == 0, begun.stderr
         written = place / "home" / "jobs" / name / "hosts" / "algo-1" / "model" / "a" / "b"
-        for _ in range(600):
+        for _ in range(2000):
             if written.exists() and os.listdir(written):
                 break
             time.sleep(0.1)

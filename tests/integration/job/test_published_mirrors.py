@@ -108,17 +108,31 @@ def test_nothing_is_written_unless_told(run_job: RunJob, s3_servers: S3Servers) 
     assert "mirrors-published" not in ran.notes
 
 
-def test_the_last_of_it_after_a_stop(run_job: RunJob, s3_servers: S3Servers) -> None:
+def test_the_last_of_it_after_a_stop(
+    job_file: Callable[..., Path],
+    background: Callable[..., Background],
+    smlocal_run: Callable[..., Any],
+    wait_until: Wait,
+    s3_servers: S3Servers,
+) -> None:
     s3 = s3_servers("moto")
     bucket = s3.make_bucket()
-    script = "cd /opt/ml/checkpoints; exec 3>open; trap 'echo last >&3; exit 1' TERM; while :; do sleep 0.1; done"
-    limit = {"StoppingCondition": {"MaxRuntimeInSeconds": 3}}
-    ran = run_job([], script, env=s3.environment, **request(bucket), **limit)
-    assert ran.exit == 4
+    trap = "trap 'echo last >&3; exit 1' TERM; echo ready"
+    script = f"cd /opt/ml/checkpoints; exec 3>open; {trap}; while :; do sleep 0.1; done"
+    job = background(job_file([], script, **request(bucket)), s3.environment)
+    wait_until(lambda: "ready" in job.output())
+    assert smlocal_run("stop", job.name).returncode == 0
+    assert job.finish()["TrainingJobStatus"] == "Stopped"
     assert objects(s3, bucket) == {"ckpt/run/open": "last\n"}
 
 
-def test_after_an_interruption_it_goes_on_from_s3(run_job: RunJob, s3_servers: S3Servers) -> None:
+def test_after_an_interruption_it_goes_on_from_s3(
+    job_file: Callable[..., Path],
+    background: Callable[..., Background],
+    smlocal_run: Callable[..., Any],
+    wait_until: Wait,
+    s3_servers: S3Servers,
+) -> None:
     s3 = s3_servers("moto")
     bucket = s3.make_bucket()
     s3.put(bucket, "ckpt/run/a", b"old\n")
@@ -126,20 +140,20 @@ def test_after_an_interruption_it_goes_on_from_s3(run_job: RunJob, s3_servers: S
     cd /opt/ml/checkpoints; ls; cat ../input/data/checkpoints-manifest
     if [ -e n ]; then exit 0; fi
     rm a
-    trap 'echo 1 >n; exit 1' TERM
+    trap 'echo 1 >n; exit 1' TERM; echo ready
     while :; do sleep 0.05; done
     """
-    ran = run_job(
-        [],
-        script,
-        env=s3.environment,
-        EnableManagedSpotTraining=True,
-        StoppingCondition={"MaxRuntimeInSeconds": 60, "MaxWaitTimeInSeconds": 120},
-        **request(bucket, Faults=[{"Kind": "Interrupt", "AfterSeconds": 3}]),
-    )
-    assert ran.exit == 0, ran.reason
+    spot = {
+        "EnableManagedSpotTraining": True,
+        "StoppingCondition": {"MaxRuntimeInSeconds": 600, "MaxWaitTimeInSeconds": 600},
+    }
+    job = background(job_file([], script, **request(bucket), **spot), s3.environment)
+    wait_until(lambda: "ready" in job.output())
+    assert smlocal_run("interrupt", job.name).returncode == 0
+    answer = job.finish()
+    assert answer["TrainingJobStatus"] == "Completed", answer
     root = f"ckpt/run\ns3://{bucket}/ckpt/run"
-    assert ran.log() == f"a\n{root}/a\nn\n{root}/n\n"
+    assert job.output() == f"a\n{root}/a\nready\nn\n{root}/n\n"
     assert objects(s3, bucket) == {"ckpt/run/n": "1\n"}
 
 
@@ -149,7 +163,12 @@ def test_two_hosts_share_a_prefix_and_fail(run_job: RunJob, s3_servers: S3Server
     script = """
     cd /opt/ml/checkpoints
     me=$(sed 's/.*current_host":"\\([^"]*\\).*/\\1/' /opt/ml/input/config/resourceconfig.json)
-    echo $me >$me; echo $me >same; sleep 1; ls; exit 3
+    echo $me >$me; echo $me >same
+    # Neither ends before the other has written.
+    if [ $me = algo-1 ]; then nc -l -p 4000 </dev/null; else
+        until nc algo-1 4000 </dev/null 2>/dev/null; do sleep 0.1; done
+    fi
+    ls; exit 3
     """
     resources = {"ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 2}}
     ran = run_job([], script, env=s3.environment, **request(bucket), **resources)
@@ -220,7 +239,7 @@ def test_who_takes_over_goes_on(
         wait_until(lambda: objects(s3, bucket) == {"ckpt/run/b": "2\n"})
     finally:
         tell(job, "over")
-        assert recovering.wait(90) == 0
+        assert recovering.wait(240) == 0
     assert objects(s3, bucket) == {"ckpt/run/b": "2\n", "ckpt/run/c": "3\n"}
     assert s3.client().list_multipart_uploads(Bucket=bucket).get("Uploads", []) == []
     answer = json.loads(smlocal_run("describe", job.name, "--json").stdout)

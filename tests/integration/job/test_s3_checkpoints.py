@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.integration.job.conftest import Ran
+from tests.integration.job.conftest import Background, Ran
 from tests.integration.s3_servers import S3Server
 
 RunJob = Callable[..., Ran]
@@ -67,26 +67,35 @@ def test_every_host_has_them_all(run_job: RunJob, s3: S3Server, bucket: str) -> 
     assert (ran.log("algo-1"), ran.log("algo-2")) == ("one\ntwo\n", "one\ntwo\n")
 
 
-def test_after_an_interruption_it_goes_on_from_what_is_kept(run_job: RunJob, s3: S3Server, bucket: str) -> None:
+def test_after_an_interruption_it_goes_on_from_what_is_kept(
+    job_file: Callable[..., Path],
+    background: Callable[..., Background],
+    smlocal_run: Callable[..., "subprocess.CompletedProcess[str]"],
+    wait_until: Callable[[Callable[[], bool]], None],
+    s3: S3Server,
+    bucket: str,
+) -> None:
     script = f"""
     cd {AT}; ls
     if [ -e n ]; then exit 0; fi
     rm a
-    trap 'echo 1 >n; exit 1' TERM
+    trap 'echo 1 >n; exit 1' TERM; echo ready
     while :; do sleep 0.05; done
     """
-    ran = run_job(
+    path = job_file(
         [],
         script,
-        env=s3.environment,
         InputDataConfig=None,
         CheckpointConfig={"S3Uri": f"s3://{bucket}/ckpt/run"},
         EnableManagedSpotTraining=True,
-        StoppingCondition={"MaxRuntimeInSeconds": 60, "MaxWaitTimeInSeconds": 120},
-        local={"Faults": [{"Kind": "Interrupt", "AfterSeconds": 3}]},
+        StoppingCondition={"MaxRuntimeInSeconds": 600, "MaxWaitTimeInSeconds": 600},
     )
-    assert ran.exit == 0, ran.reason
-    assert ran.log() == "a\nb\nb\nn\n"
+    job = background(path, s3.environment)
+    wait_until(lambda: "ready" in job.output())
+    assert smlocal_run("interrupt", job.name).returncode == 0
+    answer = job.finish()
+    assert answer["TrainingJobStatus"] == "Completed", answer
+    assert job.output() == "a\nb\nready\nb\nn\n"
 
 
 def test_what_an_earlier_job_left_is_moved_aside(run_job: RunJob, s3: S3Server, bucket: str) -> None:

@@ -81,7 +81,7 @@ def test_script_and_run_agree(
 
 
 def script_of(
-    smlocal_run: Run, folder: Path, tag: str, work: str, *, hosts: int = 1, max_run: int = 60, **environment: str
+    smlocal_run: Run, folder: Path, tag: str, work: str, *, hosts: int = 1, max_run: int = 600, **environment: str
 ) -> str:
     """The script of a job called `by-hand` whose containers do `work`."""
     request = {
@@ -106,7 +106,7 @@ def by_hand(script: str, folder: Path, **environment: str) -> "subprocess.Comple
         cwd=folder,
         env={**os.environ, "TMPDIR": str(folder), **environment},
         check=False,
-        timeout=120,
+        timeout=240,
     )
 
 
@@ -146,7 +146,10 @@ def test_the_time_limit_holds(
     assert_nothing_left: Callable[[str], None],
 ) -> None:
     work = f"trap 'echo asked; {when_asked}' TERM; while :; do sleep 0.1; done"
-    done = by_hand(script_of(smlocal_run, tmp_path, image("sh"), work, max_run=3), tmp_path)
+    for limit in (3, 15, 45):  # on a busy machine the shell may not be ready to be asked
+        done = by_hand(script_of(smlocal_run, tmp_path, image("sh"), work, max_run=limit), tmp_path)
+        if done.stdout:
+            break
     assert (done.returncode, done.stdout) == (124, "asked\n"), done.stderr
     assert done.stderr.endswith("MaxRuntimeInSeconds reached\n")
     assert_nothing_left(NAME)

@@ -44,7 +44,7 @@ def test_no_command_line_and_no_open_file_has_it(
     smlocal_home.chmod(0o755)  # as a folder is that the user made
     (tmp_path / "secrets").write_text(f"FROM_FILE_TOKEN={secret}\n")
     work = 'echo "$API_TOKEN $FROM_FILE_TOKEN"; until [ -e /opt/ml/output/data/over ]; do sleep 0.1; done'
-    flags = ("-e", "API_TOKEN", "--env-file", "secrets", "-e", f"SCRIPT={work}", "-o", "out", "--max-run", "100")
+    flags = ("-e", "API_TOKEN", "--env-file", "secrets", "-e", f"SCRIPT={work}", "-o", "out", "--max-run", "1000")
     started = smlocal_run(
         *("run", "-d", "--image", image("sh"), "--name", "secret-held", *flags),
         cwd=tmp_path,
@@ -57,7 +57,7 @@ def test_no_command_line_and_no_open_file_has_it(
     wait_until(lambda: secret in smlocal_run("logs", "secret-held").stdout)
     shown += [name for name, line in command_lines() if secret.encode() in line]
     touch_inside(over)
-    assert smlocal_run("wait", "secret-held", "--timeout", "60").returncode == 0
+    assert smlocal_run("wait", "secret-held", "--timeout", "200").returncode == 0
     assert shown == []
     assert smlocal_run("logs", "secret-held").stdout == f"{secret} {secret}\n"
 

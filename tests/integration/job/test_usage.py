@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.integration.conftest import touch_inside
@@ -78,10 +77,16 @@ def test_a_job_says_what_it_used(
 
 
 @pytest.mark.skipif(Path("/sys/fs/cgroup/cgroup.controllers").exists(), reason="only cgroup v1 keeps a mark of peaks")
-def test_a_peak_between_two_samples_is_seen(run_job: Callable[..., Any]) -> None:
+def test_a_peak_between_two_samples_is_seen(
+    job_file: Callable[..., Path], background: Callable[..., Background], wait_until: Wait
+) -> None:
     # Held for a moment only, in the middle of a second.
-    ran = run_job([channel()], "sleep 3.4; head -c 300m /dev/zero | tail | : ; sleep 5")
-    (host,) = ran.answer["Local"]["Usage"]["Hosts"]
+    job = background(job_file([channel()], f"sleep 2.4; head -c 300m /dev/zero | tail | : ; echo held; {TOLD}"))
+    wait_until(lambda: "held" in job.output())
+    before = len(memory(job.home, job.name))
+    wait_until(lambda: len(memory(job.home, job.name)) > before + 1)
+    let_go(job)
+    (host,) = job.finish()["Local"]["Usage"]["Hosts"]
     assert 300 <= host["MemoryPeakMiB"] <= host["MemoryWithCachePeakMiB"]
 
 
