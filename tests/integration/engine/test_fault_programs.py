@@ -47,5 +47,5 @@ def test_exit_codes_and_classes_with_and_without_an_init(engine: DockerEngine, j
     }
     assert found == expected
     assert [*killed] == [(KILLED_FROM_OUTSIDE, False)] * 2
-    error = error_class(KILLED_FROM_OUTSIDE, oom_killed=False, custom_container=True)
+    error = error_class(KILLED_FROM_OUTSIDE, oom_killed=False)
     assert error is ErrorClass.REPLICA_FAILURE

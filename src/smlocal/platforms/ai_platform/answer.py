@@ -12,7 +12,8 @@ from smlocal.platforms.ai_platform.lifecycle.error_codes import ERROR_CODES
 from smlocal.platforms.ai_platform.lifecycle.job_states import JobState
 from smlocal.platforms.ai_platform.model.members import JobKind
 from smlocal.platforms.ai_platform.run.stored_lifecycle import LIFECYCLE
-from smlocal.platforms.ai_platform.shape import job_kinds
+from smlocal.platforms.ai_platform.shape import job_kind
+from smlocal.platforms.ai_platform.state_words import word_of
 from smlocal.store.records import JobRecord, StoredJob
 
 DOCUMENTS: Final = (LIFECYCLE, JOB, PLAN)
@@ -50,14 +51,12 @@ def state_of(record: JobRecord) -> JobState:
 
 def state_word(record: JobRecord, kind: JobKind) -> str:
     """The state in the words of the job's kind."""
-    state = state_of(record)
-    return state.value if kind is JobKind.TRAINING_JOB else state.of_custom_job
+    return word_of(state_of(record), kind)
 
 
 def state_word_of(phase: JobPhase, kind: JobKind) -> str:
     """The state that a phase belongs to, in the words of the job's kind."""
-    state = _STATES_OF_PHASES.get(phase, JobState.PREPARING)
-    return state.value if kind is JobKind.TRAINING_JOB else state.of_custom_job
+    return word_of(_STATES_OF_PHASES.get(phase, JobState.PREPARING), kind)
 
 
 def kind_of(record: JobRecord) -> JobKind:
@@ -68,7 +67,7 @@ def kind_of(record: JobRecord) -> JobKind:
 def answer_of(stored: StoredJob) -> dict[str, Any]:
     """The Job or CustomJob. The error of a job appears about a minute after its end."""
     record, request = stored.record, stored.documents[REQUEST]
-    kind = next(iter(job_kinds(request)))
+    kind = job_kind(request)
     local = ((stored.documents.get(JOB) or {}).get("Data") or {}).get("Local") or {}
     lifecycle = stored.documents.get(LIFECYCLE) or {}
     error = lifecycle.get("Error") or {}

@@ -7,7 +7,7 @@ from smlocal.planning.model import JobPlan
 from smlocal.platforms.ai_platform.lifecycle import rules
 from smlocal.platforms.ai_platform.replicas import replicas
 from smlocal.platforms.ai_platform.rules_of_request import lifecycle_replicas, lifecycle_rules
-from smlocal.platforms.ai_platform.shape import job_kinds
+from smlocal.platforms.ai_platform.shape import job_kind
 from smlocal.quick_dataclass import dataclass
 
 
@@ -23,7 +23,7 @@ class PlannedJob:
     @classmethod
     def of(cls, plan: JobPlan) -> "PlannedJob":
         """From the request in the plan."""
-        kind = next(iter(job_kinds(plan.request)))
+        kind = job_kind(plan.request)
         planned = replicas(kind, plan.request, job=plan.name)
         given = lifecycle_rules(kind, plan.request, region=plan.region)
         return cls(

@@ -78,11 +78,10 @@ class AiPlatform:
     def host_names(self, record: "JobRecord", request: Callable[[], Mapping[str, Any]]) -> list[str]:
         """`master-0`, `workerpool0-0` and so on."""
         from smlocal.platforms.ai_platform.replicas import replicas
-        from smlocal.platforms.ai_platform.shape import job_kinds
+        from smlocal.platforms.ai_platform.shape import job_kind
 
         given = request()
-        kind = next(iter(job_kinds(given)))
-        return [each.host for each in replicas(kind, given, job=record.name)]
+        return [each.host for each in replicas(job_kind(given), given, job=record.name)]
 
     def metrics(self, request: Mapping[str, Any]) -> "tuple[MetricDefinition, ...]":  # noqa: ARG002 - there are none
         """The service finds no metrics in logs."""

@@ -21,6 +21,11 @@ def camel(name: str) -> str:
     return first + "".join(other[:1].upper() + other[1:] for other in others) if first else name
 
 
+def job_kind(request: Mapping[str, Any]) -> JobKind:
+    """The kind of the job in a valid request."""
+    return next(iter(job_kinds(request)))
+
+
 def job_kinds(data: Mapping[str, Any]) -> dict[JobKind, str]:
     """The kinds of jobs that a document has keys of, and the first key of each. Empty for another platform's job."""
     found: dict[JobKind, str] = {}

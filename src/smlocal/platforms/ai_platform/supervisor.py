@@ -133,9 +133,7 @@ class ReplicaSupervisor(Supervisor):
 
     def _use(self, stored: StoredLifecycle) -> None:
         self.stored = stored
-        self.lifecycle = Lifecycle(
-            replicas=self.job.replicas, rules=replace(self.job.rules, error_delay=0.0), progress=stored.progress
-        )
+        self.lifecycle = Lifecycle(replicas=self.job.replicas, rules=self.job.rules, progress=stored.progress)
         self.cancel = stored.cancel
 
     @property

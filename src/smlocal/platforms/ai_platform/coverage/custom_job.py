@@ -1,4 +1,4 @@
-"""Every member of a custom job. docs/ai-platform.md is made from it."""
+"""Every member of a custom job. docs/ai-platform-coverage.md is made from it."""
 
 from typing import Final
 

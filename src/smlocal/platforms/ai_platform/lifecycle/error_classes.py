@@ -2,8 +2,8 @@
 
 from enum import StrEnum
 
-ABORTED, SEGMENTATION_FAULT = 6, 11
-"""Signal numbers, and the exit codes that stand for them outside of custom containers."""
+_TRANSIENT = {6, 11, 128 + 6, 128 + 11}
+"""Those that stand for the signals SIGABRT and SIGSEGV, with a shell as PID 1 or without."""
 _OF_SIGNALS = range(129, 193)
 """128 and the number of the signal that ended PID 1."""
 
@@ -34,13 +34,10 @@ MOST_REPLICA_RESTARTS = 5
 """Of each replica in each attempt of the job."""
 
 
-def error_class(exit_code: int, *, oom_killed: bool, custom_container: bool) -> ErrorClass:
+def error_class(exit_code: int, *, oom_killed: bool) -> ErrorClass:
     """The class of an exit code that is not 0. Only the engine knows who ran out of memory: 137 alone says nothing."""
     if oom_killed:
         return ErrorClass.OUT_OF_MEMORY
-    transient = {ABORTED, SEGMENTATION_FAULT}
-    if custom_container:
-        transient |= {128 + code for code in transient}
-    if exit_code in transient:
+    if exit_code in _TRANSIENT:
         return ErrorClass.TRANSIENT
     return ErrorClass.REPLICA_FAILURE if exit_code in _OF_SIGNALS else ErrorClass.USER_EXCEPTION

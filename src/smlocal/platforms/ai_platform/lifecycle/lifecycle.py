@@ -54,7 +54,7 @@ class Lifecycle:
 
     @property
     def over(self) -> bool:
-        """True if the job has ended. Its error may still have to be attached."""
+        """True if the job has ended."""
         return self.progress.ended_at is not None
 
     @property
@@ -62,7 +62,8 @@ class Lifecycle:
         """When `tick` has something to do."""
         progress = self.progress
         times = [*progress.kill_at.values(), *progress.lost_at.values()]
-        times += [at for at in (self._deadline[1], self._error_at) if at is not None]
+        if self._deadline[1] is not None:
+            times.append(self._deadline[1])
         return min(times, default=None)
 
     def begin_attempt(self) -> list[Action]:
@@ -106,7 +107,7 @@ class Lifecycle:
         cause, at = self._deadline
         if at is not None and now >= at:
             actions += self._cancel(cause, None, now)
-        return actions + self._attach_error(now)
+        return actions
 
     def after_attempt(self, now: float) -> list[Action]:
         """End the job, or prepare its next attempt. No replica is running any more."""
@@ -117,7 +118,11 @@ class Lifecycle:
             progress.retries += verdict.end is not End.MOVED
             return self.begin_attempt()
         progress.ended_at = now
-        return [*self._enter(_FINAL[verdict.end]), *self._attach_error(now)]
+        actions = self._enter(_FINAL[verdict.end])
+        if verdict.end is not End.SUCCEEDED:
+            code = CANCELLED if verdict.error is None else ERROR_CODES[verdict.error]
+            actions.append(AttachError(code=code, message=verdict.message))
+        return actions
 
     def resume(self, found: Collection[str], now: float) -> list[Action]:
         """For a supervisor that takes the job over: what was decided and may not have been done.
@@ -150,14 +155,6 @@ class Lifecycle:
         if since is None:
             since, limit, cause = self.progress.created, self.rules.max_wait, CancelCause.WAITED_TOO_LONG
         return cause, since + limit if limit is not None and self._open else None
-
-    @property
-    def _error_at(self) -> float | None:
-        """When the error will be attached to the job, if that is still to come."""
-        progress = self.progress
-        if progress.ended_at is None or progress.error_attached or progress.state is JobState.SUCCEEDED:
-            return None
-        return progress.ended_at + self.rules.error_delay
 
     def _retries(self, verdict: Verdict) -> bool:
         """True if another attempt follows this error."""
@@ -217,7 +214,7 @@ class Lifecycle:
 
     def _failed(self, event: _ReplicaEnd, now: float) -> list[Action]:
         progress, name = self.progress, event.replica
-        verdict = verdicts.of_replica(event, custom_container=self._replica(name).custom_container)
+        verdict = verdicts.of_replica(event)
         restarts = progress.restarts.get(name, 0)
         in_place = verdict.error is ErrorClass.REPLICA_FAILURE and not self.rules.restarts_job
         if in_place and restarts < MOST_REPLICA_RESTARTS:
@@ -286,14 +283,6 @@ class Lifecycle:
                 if self.progress.verdict is None:  # its machine is maintained, and the container does not leave it
                     actions += self._internal_error(InternalError(why=why), now)
         return actions
-
-    def _attach_error(self, now: float) -> list[Action]:
-        at, verdict = self._error_at, self.progress.verdict
-        if at is None or now < at or verdict is None:
-            return []
-        self.progress.error_attached = True
-        code = CANCELLED if verdict.error is None else ERROR_CODES[verdict.error]
-        return [AttachError(code=code, message=verdict.message)]
 
     def _lose(self, name: str, why: str) -> Action:
         """Nobody waits for this replica any more."""

@@ -66,7 +66,6 @@ class Progress:
     lost_at: dict[str, float] = field(default_factory=dict)
     """When those that got SIGKILL must have ended."""
     ended_at: float | None = None
-    error_attached: bool = False
 
     def stored(self) -> dict[str, Any]:
         """As JSON can hold it."""

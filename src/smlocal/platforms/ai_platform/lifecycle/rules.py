@@ -4,7 +4,6 @@ from smlocal.platforms.ai_platform.lifecycle.messages import OTHER_REGION_OR_ACC
 from smlocal.quick_dataclass import dataclass
 
 SEVEN_DAYS = 604_800.0
-A_MINUTE = 60.0
 GRACE = 30.0
 """Seconds between SIGTERM and SIGKILL, as Kubernetes has them. The service does not say how many it gives."""
 
@@ -16,7 +15,6 @@ class Replica:
     name: str
     """As the service's messages have it: `master 0`, `workerpool0-0`."""
     primary: bool = False
-    custom_container: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,8 +33,6 @@ class Rules:
     """Between SIGTERM and SIGKILL."""
     kill_timeout: float = 60.0
     """A container that has not ended so long after SIGKILL counts as lost."""
-    error_delay: float = A_MINUTE
-    """Between the end of the job and its error."""
     stock_out_advice: str = OTHER_REGION_OR_ACCELERATOR
 
     @property

@@ -18,7 +18,7 @@ GONE = 137
 """The exit code of a container of which nothing is left."""
 
 
-def of_replica(event: ReplicaExited | ReplicaLost | StartRefused, *, custom_container: bool) -> Verdict:
+def of_replica(event: ReplicaExited | ReplicaLost | StartRefused) -> Verdict:
     """A replica ended, and not with exit code 0."""
     name = event.replica
     why: str | None = None
@@ -28,7 +28,7 @@ def of_replica(event: ReplicaExited | ReplicaLost | StartRefused, *, custom_cont
         case StartRefused(why=why):
             error, code, reason = ErrorClass.USER_EXCEPTION, NO_PROGRAM, messages.CANNOT_RUN
         case ReplicaExited(exit_code=code):
-            error = error_class(code, oom_killed=event.oom_killed, custom_container=custom_container)
+            error = error_class(code, oom_killed=event.oom_killed)
             reason = messages.ERROR
     if error is ErrorClass.OUT_OF_MEMORY:
         message = messages.out_of_memory(name, code)

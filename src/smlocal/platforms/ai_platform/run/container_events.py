@@ -9,7 +9,7 @@ from smlocal.quick_dataclass import dataclass
 
 _RUNTIME_ERROR = "OCI runtime"
 _NOT_FOUND = 404
-SIMULATED = "simulated by Local.Faults"
+_SIMULATED = "simulated by Local.Faults"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,7 +57,7 @@ def of_request(event: job_events.Event) -> events.Event | None:
         case job_events.KillAsked():
             return events.KillAsked()
         case job_events.PlatformFailed():
-            return events.InternalError(why=SIMULATED)
+            return events.InternalError(why=_SIMULATED)
         case _:
             return None
 

@@ -21,6 +21,7 @@ Broken = tuple[Path, str]
 _REGISTRIES: Final = ("gcr.io/", "docker.pkg.dev/")
 _LIKENESS: Final = 0.75
 """Names of machine types resemble each other."""
+_LONGEST_LABEL: Final = 64
 _BUCKET: Final = "a Cloud Storage location, such as gs://bucket/folder"
 
 
@@ -105,9 +106,6 @@ def label_rules(labels: Mapping[str, str], path: Path) -> Iterator[Broken]:
     for key, value in labels.items():
         if len(key) > _LONGEST_LABEL or len(value) > _LONGEST_LABEL:
             yield (*path, key), f"is longer than {_LONGEST_LABEL} characters"
-
-
-_LONGEST_LABEL: Final = 64
 
 
 def first_of(names: Sequence[str], data: Mapping[str, Any]) -> str | None:

@@ -8,7 +8,8 @@ from smlocal.job.view import Start
 from smlocal.planning.model import JobPlan
 from smlocal.platforms.ai_platform.lifecycle.job_states import JobState
 from smlocal.platforms.ai_platform.model.members import JobKind
-from smlocal.platforms.ai_platform.shape import job_kinds
+from smlocal.platforms.ai_platform.shape import job_kind
+from smlocal.platforms.ai_platform.state_words import word_of
 
 _STATES: Final = {
     JobPhase.STARTING: JobState.PREPARING,
@@ -20,7 +21,7 @@ _LIMITS: Final = {JobKind.TRAINING_JOB: "maxRunningTime", JobKind.CUSTOM_JOB: "t
 
 def start_of(plan: JobPlan) -> Start:
     """`workerpool0: 1 × n1-standard-4 · workerpool1: 2 × n1-standard-4`."""
-    kind = next(iter(job_kinds(plan.request)))
+    kind = job_kind(plan.request)
     groups = Counter((host.host.group or "", host.host.instance_type) for host in plan.hosts)
     sizes = [f"{group}: {count} × {machine}" for (group, machine), count in groups.items()]
     return Start(
@@ -47,8 +48,3 @@ def start_of(plan: JobPlan) -> Start:
             StopCause.MAX_WAIT: "maxWaitTime reached, SIGTERM sent",
         },
     )
-
-
-def word_of(state: JobState, kind: JobKind) -> str:
-    """A state in the words of the job's kind."""
-    return state.value if kind is JobKind.TRAINING_JOB else state.of_custom_job

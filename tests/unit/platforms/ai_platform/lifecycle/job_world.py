@@ -39,7 +39,7 @@ class Container:
 class World:
     """Drives a `Lifecycle` as a supervisor does."""
 
-    rules: Rules = field(default_factory=lambda: Rules(region="us-central1", error_delay=0.0))
+    rules: Rules = field(default_factory=lambda: Rules(region="us-central1"))
     replicas: tuple[Replica, ...] = REPLICAS
     now: float = 100.0
     lifecycle: Lifecycle = field(init=False)

@@ -32,7 +32,6 @@ RULES = st.builds(
     restart_job_on_worker_restart=st.booleans(),
     disable_retries=st.booleans(),
     grace=st.sampled_from([0.0, 30.0]),
-    error_delay=st.sampled_from([0.0, 60.0]),
 )
 Step = tuple[str, int, str]
 """What happens, an exit code or a number of seconds, and the replica to which it happens."""
@@ -200,7 +199,7 @@ def test_after_the_end_nothing_happens_to_a_job(rules: Rules, seed: int) -> None
 
 def test_the_random_jobs_go_where_mistakes_could_be() -> None:
     """They have several attempts, all kinds of ends, and replicas that use up their restarts."""
-    rules = Rules(region="us-central1", error_delay=0.0)
+    rules = Rules(region="us-central1")
     worlds = [run(rules, steps_of(seed, WILD, CODES)) for seed in range(60)]
     calm = [run(rules, steps_of(seed, CALM, [143])) for seed in range(5)]
     assert {world.states[-1] for world in worlds} == {"SUCCEEDED", "FAILED", "CANCELLED"}
