@@ -109,10 +109,10 @@ def pipes_in(folder: Path, image: Callable[[str], str], docker: Callable[..., st
         subprocess.run(["docker", "rm", "--force", pipes.container], capture_output=True, check=False)
         for feeder in pipes.feeders:
             feeder.stop()
-        assert not [thread.name for thread in threading.enumerate() if thread.name.startswith("smlocal-pipe")]
         for thread in threading.enumerate():
-            if thread.name.startswith("s3-ahead"):
+            if thread.name.startswith(("s3-ahead", "smlocal-pipe")):
                 thread.join(60)
+        assert not [thread.name for thread in threading.enumerate() if thread.name.startswith("smlocal-pipe")]
         for store in pipes.stores:
             store.close()
 

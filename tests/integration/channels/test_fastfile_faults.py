@@ -106,7 +106,7 @@ def test_a_reader_that_is_killed_does_not_wait_for_s3(
         with python("import sys; open(sys.argv[1], 'rb').read()", str(channel.path / "big")) as reader:
             wait_until(lambda: "/big" in "".join(_open_files(reader.pid)))
             reader.kill()
-            assert reader.wait(30) == -signal.SIGKILL
+            assert reader.wait(60) == -signal.SIGKILL
         assert (channel.path / "small").stat().st_size == 5
     finally:
         rclone.process.send_signal(signal.SIGCONT)

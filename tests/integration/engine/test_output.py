@@ -24,7 +24,9 @@ def test_a_line_in_pieces_is_whole_when_the_other_stream_writes_between_them(run
         echo -n 'loss='; sleep 0.3; echo -n 'bar 1%' >&2; sleep 0.3; echo 0.5
         echo -n out; sleep 0.3; echo -n ' 2%' >&2
     """
-    assert run(script) == (0, b"loss=0.5\nbar 1% 2%\nout")
+    code, written = run(script)
+    assert code == 0
+    assert sorted(written.splitlines()) == [b"bar 1% 2%", b"loss=0.5", b"out"]  # a busy engine may be late with either
 
 
 def test_the_engines_copy_has_whole_lines_too(engine: DockerEngine, spec: Spec) -> None:
@@ -36,7 +38,8 @@ def test_the_engines_copy_has_whole_lines_too(engine: DockerEngine, spec: Spec) 
     container = engine.create(spec(script))
     engine.start(container)
     engine.wait(container)
-    assert [line for _, line in engine.logs(container)] == [b"short\n", b"0123456789" * 4096 + b"\n"]
+    lines = sorted(line for _, line in engine.logs(container))  # a busy engine may be late with either
+    assert lines == [b"0123456789" * 4096 + b"\n", b"short\n"]
 
 
 def test_one_stream_comes_byte_for_byte(run: Run) -> None:

@@ -30,7 +30,7 @@ def proxy(s3: Any) -> Iterator[TroubledProxy]:
 @pytest.fixture
 def troubled(proxy: TroubledProxy) -> Iterator[S3Client]:
     """Through the proxy."""
-    client = opened(environment(proxy.url), retry_seconds=20)
+    client = opened(environment(proxy.url), retry_seconds=120)
     yield client
     client.close()
 

@@ -147,8 +147,9 @@ def test_a_stop_leaves_no_half_file(
 
     def hold(*_: object) -> bool:
         held.set()
-        # Longer than anybody waits for it, and away when the test is over.
-        return not release.wait(20)
+        # Longer than anybody waits for it; then the connection ends.
+        release.wait(120)
+        return True
 
     release = threading.Event()
     listed = list(troubled.list_objects(bucket, "0"))
@@ -205,7 +206,8 @@ def test_no_descriptor_is_left_open(store: S3Client, bucket: str, target: Path) 
         store.close()
         return len(os.listdir("/proc/self/fd"))
 
-    assert once(target / "1") == once(target / "2")
+    first = once(target / "1")
+    assert once(target / "2") <= first  # what an earlier test has left may be closed meanwhile
 
 
 def test_a_server_that_is_killed_and_comes_back(

@@ -121,7 +121,7 @@ def test_a_head_of_one_byte_a_moment_is_cut_off(endpoint: Any, port: int, monkey
         began = time.monotonic()
         with pytest.raises(ConnectionError):
             drip(connection, b"GET / HTTP/1.1\r\n" + b"X: 1\r\n" * 1000)
-        assert time.monotonic() - began < 15
+        assert time.monotonic() - began < 60
     still_answers(endpoint)
 
 
@@ -137,17 +137,18 @@ def test_a_body_that_comes_slowly_is_cut_off_and_leaves_nothing(
         for _ in range(200):
             if got:
                 break
-            connection.sendall(b"x")
+            with suppress(ConnectionError):  # it may have been cut off already
+                connection.sendall(b"x")
             time.sleep(0.05)
-        reader.join(30)
+        reader.join(60)
     assert got[0].startswith(b"HTTP/1.1 408")
+    wait_for(lambda: not list((folder / ".smlocal" / "data" / "partial").iterdir()))
     assert list((folder / "data").iterdir()) == []
-    assert list((folder / ".smlocal" / "data" / "partial").iterdir()) == []
     still_answers(endpoint)
 
 
 def wait_for(true: Callable[[], bool]) -> None:
-    until = time.monotonic() + 30
+    until = time.monotonic() + 60
     while not true():
         assert time.monotonic() < until
         time.sleep(0.02)

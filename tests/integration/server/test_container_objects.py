@@ -84,7 +84,7 @@ def test_a_toolkit_downloads_its_code_and_a_script_uses_boto3(
     job["ResourceConfig"]["InstanceCount"] = instances
     sagemaker.create_training_job(**job)
     sagemaker.get_waiter("training_job_completed_or_stopped").wait(
-        TrainingJobName="toolkit", WaiterConfig={"Delay": 1, "MaxAttempts": 10}
+        TrainingJobName="toolkit", WaiterConfig={"Delay": 1, "MaxAttempts": 100}
     )
 
     lines = (Path(endpoint.store.directory("toolkit")) / "logs" / "algo-1.log").read_text()

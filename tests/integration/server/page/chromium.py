@@ -19,7 +19,7 @@ _FLAGS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"),
     *("--remote-debugging-pipe", "--no-first-run", "--disable-background-networking", "--disable-extensions"),
 )
-_SECONDS = 60.0
+_SECONDS = 150.0
 _KEYS = {"Tab": 9, "Enter": 13, "PageUp": 33, "End": 35, "Home": 36}
 
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import unescape
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -74,7 +75,7 @@ def script_job(image: Callable[[str], str]) -> Callable[..., dict[str, Any]]:
             "RoleArn": "arn:aws:iam::000000000000:role/any",
             "OutputDataConfig": {"S3OutputPath": "s3://some-bucket/out"},
             "ResourceConfig": resources,
-            "StoppingCondition": {"MaxRuntimeInSeconds": 100},
+            "StoppingCondition": {"MaxRuntimeInSeconds": 1000},
             "Environment": {"SCRIPT": script},
             **more,
         }
@@ -83,19 +84,24 @@ def script_job(image: Callable[[str], str]) -> Callable[..., dict[str, Any]]:
 
 
 @pytest.fixture
-def run_job(endpoint: Any, script_job: Callable[..., dict[str, Any]]) -> Callable[..., None]:
+def run_job(
+    endpoint: Any, script_job: Callable[..., dict[str, Any]], wait_until: Callable[[Callable[[], bool]], None]
+) -> Callable[..., None]:
     """Creates a job and waits until it has this status."""
 
     def run(name: str, script: str, *, until: str = "Completed", **more: Any) -> None:
         client = endpoint.client("sagemaker")
         client.create_training_job(**script_job(name, script, **more))
         wait_for(client, name, until)
+        if until == "Training":  # and has done something: before its trap, a shell that is PID 1 ignores SIGTERM
+            log = Path(endpoint.store.directory(name)) / "logs" / "algo-1.log"
+            wait_until(lambda: log.exists() and log.stat().st_size > 0)
 
     return run
 
 
 def wait_for(client: Any, name: str, wanted: str) -> None:
-    end = time.monotonic() + 90
+    end = time.monotonic() + 200
     while time.monotonic() < end:
         answer = client.describe_training_job(TrainingJobName=name)
         if wanted in {answer["TrainingJobStatus"], answer["SecondaryStatus"]}:

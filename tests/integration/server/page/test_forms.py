@@ -13,7 +13,7 @@ from smlocal.server.serving import Options, Rights
 def test_a_job_is_stopped_only_with_the_token_and_from_the_page(
     endpoint: Any, browserless: Any, run_job: Callable[..., None]
 ) -> None:
-    run_job("page-stop", "trap 'exit 0' TERM; echo up; sleep 60 & wait", until="Training")
+    run_job("page-stop", "trap 'exit 0' TERM; echo up; sleep 600 & wait", until="Training")
     page, stop = "/-/jobs/page-stop", "/-/jobs/page-stop/stop"
     token = browserless.token(page)
     for fields, headers in (

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.integration.conftest import touch_inside
 from tests.integration.server.page.chromium import Browser, Tab, program, running_browser
 
 
@@ -29,12 +30,17 @@ def tab(browser: Browser, endpoint: Any) -> Iterator[Tab]:
     made.close()
 
 
+def let_go(endpoint: Any, job: str) -> None:
+    """Make the file that a container waits for."""
+    touch_inside(Path(endpoint.store.directory(job)) / "hosts" / "algo-1" / "output" / "go")
+
+
 def test_a_job_from_starting_to_completed(tab: Tab, endpoint: Any, script_job: Callable[..., dict[str, Any]]) -> None:
     tab.go(endpoint.address)
     tab.sees("There are no jobs yet")
     script = (
-        "echo begin; i=0; while [ $i -lt 30 ]; do i=$((i+1)); echo loss=0.$((90-i)); sleep 0.1; done;"
-        " echo done > /opt/ml/model/m"
+        "echo begin; i=0; while [ $i -lt 30 ]; do i=$((i+1)); echo loss=0.$((90-i)); sleep 0.05; done;"
+        " until [ -e /opt/ml/output/go ]; do sleep 0.1; done; echo done > /opt/ml/model/m"
     )
     specification = {
         **script_job("", "")["AlgorithmSpecification"],
@@ -51,6 +57,7 @@ def test_a_job_from_starting_to_completed(tab: Tab, endpoint: Any, script_job: C
     tab.sees("begin\nloss=0.89\n", "#log")
     tab.sees("loss", "[data-part=metrics]")  # a curve before the end
     assert "InProgress" in tab.text(".outcome")
+    let_go(endpoint, "seen-tree")
     tab.sees("Completed in", ".outcome")
     tab.sees("The log is complete.")
     assert tab.text("#log").splitlines() == ["begin", *(f"loss=0.{90 - i}" for i in range(1, 31))]
@@ -63,7 +70,7 @@ def test_a_job_from_starting_to_completed(tab: Tab, endpoint: Any, script_job: C
 
 
 def test_a_job_stopped_by_the_button_with_the_keyboard(tab: Tab, endpoint: Any, run_job: Callable[..., None]) -> None:
-    run_job("seen-stop", "trap 'echo saving; exit 0' TERM; echo up; sleep 60 & wait", until="Training")
+    run_job("seen-stop", "trap 'echo saving; exit 0' TERM; echo up; sleep 600 & wait", until="Training")
     tab.go(f"{endpoint.address}/-/jobs/seen-stop")
     tab.sees("up", "#log")
     for _ in range(10):
@@ -97,8 +104,9 @@ def test_a_failure_is_read(tab: Tab, endpoint: Any, run_job: Callable[..., None]
 
 def test_a_log_is_followed_paused_and_left_behind(tab: Tab, endpoint: Any, run_job: Callable[..., None]) -> None:
     script = (
-        "seq 1 20000; for i in $(seq 20001 20030); do echo $i; sleep 0.1; done; printf 'a\\rb\\n\\303'; sleep 2;"
-        " printf '\\244'; echo; seq 30000 32000"
+        "seq 1 20000; i=20000; until [ -e /opt/ml/output/go ] && [ $i -ge 20030 ]; do"
+        " i=$((i+1)); echo $i; sleep 0.1; done;"
+        " printf 'a\\rb\\n\\303'; sleep 1; printf '\\244'; echo; seq 90000 92000"
     )
     run_job("seen-log", script, until="Training")
     tab.go(f"{endpoint.address}/-/jobs/seen-log")
@@ -113,8 +121,9 @@ def test_a_log_is_followed_paused_and_left_behind(tab: Tab, endpoint: Any, run_j
     assert tab.text("#log") == before
     assert tab.text("#follow") == "Follow"
     tab.click("#follow")
-    tab.wait("document.getElementById('log').textContent.endsWith('\\n32000\\n')")
-    tab.sees("a#015b\nä\n30000", "#log")
+    let_go(endpoint, "seen-log")
+    tab.wait("document.getElementById('log').textContent.endsWith('\\n92000\\n')")
+    tab.sees("a#015b\nä\n90000", "#log")
     numbers = [int(line) for line in tab.text("#log").splitlines() if line.isdecimal()]
     assert numbers == sorted(set(numbers))
     assert set(range(20_006, 20_031)) < set(numbers)

@@ -98,7 +98,7 @@ def test_the_list_is_filtered_and_paged(browserless: Any, endpoint: Any) -> None
 
 def test_a_waiting_job_has_a_page(endpoint: Any, browserless: Any, script_job: Callable[..., dict[str, Any]]) -> None:
     client = endpoint.client("sagemaker")
-    client.create_training_job(**script_job("page-waits", "sleep 30"))
+    client.create_training_job(**script_job("page-waits", "sleep 600"))
     page = browserless.get("/-/jobs/page-waits")
     assert page.status == 200
     assert "Stop this job" in page.text
