@@ -341,7 +341,7 @@ class DockerEngine:
             if not podman.is_not_running(error):
                 raise
 
-    def get_archive(self, container: str, path: str, *, small: bool = False) -> Iterator[bytes]:
+    def get_archive(self, container: str, path: str, *, small: bool = False) -> Generator[bytes, None, None]:
         """Stream a tar. Errors are raised with the first piece."""
         target, call = f"/containers/{container}/archive", Call.ACTION if small else Call.STREAM
         with self.client.ask("GET", target, parameters={"path": path}, call=call) as answer:

@@ -334,7 +334,7 @@ class Engine(Protocol):
     def signal(self, container: str, signal: str) -> None:
         """Send a signal to PID 1; no error if the container has ended."""
 
-    def get_archive(self, container: str, path: str, *, small: bool = False) -> Iterator[bytes]:
+    def get_archive(self, container: str, path: str, *, small: bool = False) -> Generator[bytes, None, None]:
         """Stream a tar of `path`; the top entry is the last component of `path`. A `small` one may take less time."""
 
     def put_archive(self, container: str, path: str, data: bytes | Iterable[bytes], *, small: bool = False) -> None:

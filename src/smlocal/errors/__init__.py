@@ -471,6 +471,11 @@ class EngineError(SmlocalError):
         super().__init__(message, remedy=remedy)
         self.status = status
 
+    @property
+    def is_of_runtime(self) -> bool:
+        """True if the runtime did not start the program of a container: the image's fault, not the engine's."""
+        return "OCI runtime" in self.sentence
+
 
 class ImagePullError(EngineError):
     """The registry refused to deliver the image: the job fails, as on the service."""

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from smlocal.job.control.history import Past
     from smlocal.job.credential_endpoint import CredentialEndpoint
 
-_RUNTIME_ERROR = "OCI runtime"
-
 
 @dataclass(kw_only=True, slots=True)
 class Attempt:
@@ -378,7 +376,7 @@ class Attempt:
 
     def _cannot_start(self, error: EngineError) -> None:
         """An error of the runtime is the image's fault, any other error the machine's."""
-        if _RUNTIME_ERROR in error.sentence:
+        if error.is_of_runtime:
             from smlocal.job.decide.start_hints import start_hints  # most containers start
             from smlocal.job.host.staging import mounts
 

@@ -230,5 +230,5 @@ def test_an_archive_may_be_left_half_read(engine: DockerEngine, run: Run, spec: 
     assert run("dd if=/dev/zero of=/data/zeros bs=1M count=20 2>/dev/null", mounts=mounts)[0] == 0
     pieces = engine.get_archive(engine.create(spec(mounts=mounts)), "/data")
     assert next(pieces)
-    pieces.close()  # type: ignore[attr-defined]  # a generator; the interface promises only an iterator
+    pieces.close()
     assert os.path.getsize(tmp_path / "zeros") == 20 * 1024 * 1024

@@ -5,7 +5,7 @@ machine around a container there may be another folder at the same path.
 """
 
 import os
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
 from typing import Final
 
@@ -69,7 +69,7 @@ def _has(engine: Engine, image: str, folder: str, path: str) -> bool:
             content, size = file.read(_COMPARED_BYTES), os.fstat(file.fileno()).st_size
         with (
             idle_container(engine, image, label=_LABEL, mounts=(mount,)) as container,
-            closing(_pieces(engine, container, f"{_TARGET}/{path}")) as pieces,
+            closing(engine.get_archive(container, f"{_TARGET}/{path}")) as pieces,
         ):
             archive = b""
             for piece in pieces:
@@ -83,7 +83,3 @@ def _has(engine: Engine, image: str, folder: str, path: str) -> bool:
             return False
         raise
     return f"{size:011o}".encode() in archive and content in archive
-
-
-def _pieces(engine: Engine, container: str, path: str) -> Generator[bytes, None, None]:
-    yield from engine.get_archive(container, path)

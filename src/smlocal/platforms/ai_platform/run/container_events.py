@@ -7,7 +7,6 @@ from smlocal.job.decide import events as job_events
 from smlocal.platforms.ai_platform.lifecycle import events
 from smlocal.quick_dataclass import dataclass
 
-_RUNTIME_ERROR = "OCI runtime"
 _NOT_FOUND = 404
 _SIMULATED = "simulated by Local.Faults"
 
@@ -43,7 +42,7 @@ def of_thread(event: ThreadDied, replica: str | None) -> events.Event:
 
 def of_start(error: Exception, replica: str, number: int) -> events.Event:
     """A container could not be started. An error of the runtime is the image's fault, any other one the machine's."""
-    if isinstance(error, EngineError) and _RUNTIME_ERROR in error.sentence:
+    if isinstance(error, EngineError) and error.is_of_runtime:
         return events.StartRefused(replica=replica, number=number, why=error.sentence)
     sentence = error.sentence if isinstance(error, EngineError | MachineNotReadyError) else str(error)
     return events.InternalError(why=f"a container could not be started: {sentence}", replica=replica)
