@@ -28,7 +28,7 @@ def session(command: list[str], cwd: Path, home: Path, answers: list[tuple[bytes
         os.execv(command[0], command)
     termios.tcsetwinsize(terminal, (24, 120))
     shown = b""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 200
     while time.monotonic() < deadline:
         try:
             piece = os.read(terminal, 4096)
