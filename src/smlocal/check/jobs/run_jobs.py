@@ -130,7 +130,8 @@ class RunningJobs:
         except _GENERAL:
             raise
         except SmlocalError as error:
-            raise CannotLookError(f"the job {scenario.id} was not run: {error.sentence}") from error
+            why = "; ".join([error.sentence, *error.details])
+            raise CannotLookError(f"the job {scenario.id} was not run: {why}") from error
 
     def _begin(self, scenario: Scenario) -> Future[JobResult]:
         _ = self.plain

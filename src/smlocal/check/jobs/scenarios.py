@@ -21,6 +21,9 @@ def _without_channels(request: Request, _folders: Folders) -> None:
 
 def _two_hosts(request: Request, _folders: Folders) -> None:
     request["ResourceConfig"]["InstanceCount"] = 2
+    placement = request["Local"].get("Placement")
+    if isinstance(placement, dict):
+        placement["algo-2"] = placement["algo-1"]
 
 
 def _patiently(request: Request, _folders: Folders) -> None:

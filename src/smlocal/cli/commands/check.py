@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from smlocal.check.ignores import Ignore
     from smlocal.check.interface import CheckReport, Finding
     from smlocal.ci.services import CiService
+    from smlocal.engine.interface import Engine
     from smlocal.errors import UsageRefusedError
     from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 
@@ -29,6 +30,7 @@ _SKIPPED = "?"
 _INDENT = 2
 _PROFILES = ("model-trainer", "model-trainer=mpi", "remote-function", "toolkit", "toolkit-mpi", "smddp")
 _LEVELS = ("error", "warning", "info")
+_FIRST_HOST = "algo-1"
 
 
 def _rule_ids(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -130,7 +132,6 @@ def _check(
     from smlocal.check.check_image import check_image
     from smlocal.check.interface import Severity
     from smlocal.check.subject import Profile
-    from smlocal.engine.engines import engines_named
     from smlocal.errors import ImageMissingError
     from smlocal.store.home import home_directory
 
@@ -138,7 +139,7 @@ def _check(
     try:
         report = check_image(
             _image(job) if job is not None else subject,
-            engines_named(job.local.Engines if job is not None else ()).first,
+            _engine(job),
             home=home_directory(),
             job=job,
             only=only,
@@ -214,6 +215,16 @@ def _job(subject: str) -> "JobFile | None":
     document = read_file(subject)
     use_described_request(document, lambda text: click.echo(f"! {printable(text)}", err=True))
     return read_document(document, Overrides(), path=subject, fill_in=False, strict=False)[0]
+
+
+def _engine(job: "JobFile | None") -> "Engine":
+    """The engine of the first host, whose container is looked at."""
+    from smlocal.engine.engines import engines_named
+    from smlocal.planning.placement import engine_of_each
+
+    if job is None or not job.local.Engines:
+        return engines_named(()).first
+    return engines_named(engine_of_each([_FIRST_HOST], job.local.Engines, job.local.Placement).values()).first
 
 
 def _image(job: "JobFile") -> str:
