@@ -25,6 +25,7 @@ from urllib.parse import quote
 
 import pytest
 
+from smlocal.contract.rights import EVERYTHING
 from smlocal.sources.s3.client import S3Client, open_store
 
 ACCESS_KEY = "smlocaltestkey"
@@ -307,7 +308,7 @@ def opened(given: Mapping[str, str], *, region: str = REGION, **options: Any) ->
     """Our client with this AWS configuration and nothing of the environment's own."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
     with mock.patch.dict(os.environ, {**kept, **given}, clear=True):
-        client = open_store(region, **options)
+        client = open_store(region, rights=EVERYTHING, **options)
         assert client._source.current.slow_client  # made later otherwise, when the environment is another
     return client
 

@@ -19,6 +19,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "quick_dataclass": set(),
     "errors": set(),
     "removal": set(),
+    "no_links": set(),
     "readable": set(),
     "threads": set(),
     "contract": {
@@ -45,6 +46,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "sources": {
         "errors",
+        "no_links",
         "contract",
     },
     "engine": {
@@ -59,6 +61,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "channels": {
         "errors",
+        "no_links",
         "removal",
         "threads",
         "contract",
@@ -78,6 +81,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "artifacts": {
         "errors",
+        "no_links",
         "removal",
         "contract",
         "sources",
@@ -178,6 +182,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "api": {
         "errors",
+        "no_links",
         "contract",
         "jobfile",
         "platforms/sagemaker/contract",
@@ -209,6 +214,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "server": {
         "errors",
+        "no_links",
         "removal",
         "contract",
         "jobfile",

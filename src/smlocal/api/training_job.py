@@ -195,10 +195,11 @@ class TrainingJob:
 
         Returns `Local.Artifacts` of `describe()`. `NothingToPackError` if everything is packed.
         """
+        from smlocal.contract.rights import EVERYTHING
         from smlocal.job.finish.unpacked import pack_again
         from smlocal.job.prepare.output_folders import folder_at
 
-        folder = None if output is None else folder_at(os.fspath(output), os.getcwd())
+        folder = None if output is None else folder_at(os.fspath(output), os.getcwd(), EVERYTHING)
         with self._store() as store:
             return pack_again(store, self.name, output=folder)
 

@@ -3,11 +3,15 @@
 import os
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from smlocal.artifacts.archive import Progress, write_archive
+from smlocal.artifacts.artifact_errors import artifact_errors
 from smlocal.artifacts.model_folder import write_model_folder
 from smlocal.artifacts.tree import Clash, HostTree, WriteReport
+from smlocal.errors import ArtifactError
+from smlocal.no_links import held_folder
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources.progress import Meter
 
@@ -42,6 +46,7 @@ def write_artifacts(
     publisher: "Publisher | None" = None,
     replaces: Collection[str] = (),
     owner: str = "",
+    links: bool = True,
 ) -> Artifacts:
     """Write the artifacts into the folder `destination` (`<output>/<job>/output`). Hosts are given in host order.
 
@@ -49,7 +54,54 @@ def write_artifacts(
     `model.tar.gz` has the files of all hosts. `output.tar.gz` has those of the first host only, as on the service,
     unless `merge_output`. `working` is called several times a second with the progress. `replaces` are artifacts of an
     earlier job, which may be replaced. `owner` marks unfinished files (`atomic_write`).
+    Without `links`, no link in the path of `destination` is followed, and a model that is not packed has none.
     """
+    write = partial(
+        _write,
+        model,
+        output,
+        model_folder=model_folder,
+        output_folder=output_folder,
+        compression=compression,
+        merge_output=merge_output,
+        working=working,
+        publisher=publisher,
+        owner=owner,
+        links=links,
+    )
+    if links:
+        return write(destination=destination, replaces=replaces)
+    with artifact_errors(destination), held_folder(destination, create=True) as held:
+        try:
+            done = write(destination=held, replaces=[path.replace(destination, held, 1) for path in replaces])
+        except ArtifactError as error:
+            raise ArtifactError(
+                error.sentence.replace(held, destination),
+                details=[text.replace(held, destination) for text in error.details],
+                remedy=error.remedy,
+            ) from error
+    return replace(
+        done,
+        model=done.model and done.model.replace(held, destination),
+        output=done.output and done.output.replace(held, destination),
+    )
+
+
+def _write(
+    model: Sequence[HostTree],
+    output: Sequence[HostTree],
+    *,
+    model_folder: str,
+    output_folder: str,
+    destination: str,
+    compression: Literal["GZIP", "NONE"],
+    merge_output: bool,
+    working: Callable[[str], None] | None,
+    publisher: "Publisher | None",
+    replaces: Collection[str],
+    owner: str,
+    links: bool,
+) -> Artifacts:
     if compression == "GZIP":
         path = os.path.join(destination, "model.tar.gz")
         progress = _progress("model.tar.gz", working, publisher)
@@ -57,7 +109,9 @@ def write_artifacts(
     else:
         path = os.path.join(destination, "model")
         progress = _progress("model", working, publisher)
-        model_report = write_model_folder(model, path, progress=progress, replace=path in replaces, owner=owner)
+        model_report = write_model_folder(
+            model, path, progress=progress, replace=path in replaces, owner=owner, links=links
+        )
         if publisher is not None and model_report is not None:
             publisher.add_folder(path, original=model_folder)
 

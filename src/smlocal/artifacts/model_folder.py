@@ -8,7 +8,7 @@ from smlocal.artifacts.archive import Progress
 from smlocal.artifacts.artifact_errors import artifact_errors
 from smlocal.artifacts.atomic_write import atomic_write
 from smlocal.artifacts.file_copy import copy_bytes
-from smlocal.artifacts.tree import Entry, HostTree, WriteReport, merge, open_if_present, walk
+from smlocal.artifacts.tree import Entry, HostTree, WriteReport, merge, open_if_present, skipped_note, walk
 from smlocal.errors import ArtifactError
 
 _OWNER_FILE, _OWNER_DIRECTORY = 0o600, 0o700
@@ -21,15 +21,20 @@ def write_model_folder(
     progress: Progress | None = None,
     replace: bool = False,
     owner: str = "",
+    links: bool = True,
 ) -> WriteReport | None:
     """Copy the files of the hosts to the folder `destination`; None, and no folder, if there are none.
 
     An existing folder is replaced if an earlier attempt of this job wrote it, or if `replace` is True. Otherwise, or if
-    the folder cannot be written, `ArtifactError` is raised. Links stay links. Modes are kept, but the owner may always
-    read and delete, and nothing is setuid. `owner` marks the unfinished folder (`atomic_write`).
+    the folder cannot be written, `ArtifactError` is raised. Links stay links; without `links` they are left out, with a
+    note. Modes are kept, but the owner may always read and delete, and nothing is setuid. `owner` marks the unfinished
+    folder (`atomic_write`).
     """
     members, clashes = merge(sources)
     notes = [note for source in sources for note in source.skipped]
+    if not links:
+        members, left_out = _without_links(members)
+        notes += left_out
     if not members:
         return None
     if not replace:
@@ -46,6 +51,16 @@ def write_model_folder(
         notes=tuple(notes),
         clashes=tuple(clashes),
     )
+
+
+def _without_links(members: Sequence[tuple[HostTree, Entry]]) -> tuple[list[tuple[HostTree, Entry]], list[str]]:
+    kept, left_out = [], []
+    for tree, entry in members:
+        if entry.is_file or entry.is_directory:
+            kept.append((tree, entry))
+        else:
+            left_out.append(skipped_note(tree.host, entry.path, "a link, which a bucket cannot have,"))
+    return kept, left_out
 
 
 def _check_replaceable(destination: str, members: Sequence[tuple[HostTree, Entry]]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import field
 
-from smlocal.artifacts.safe_open import SafeOpener
+from smlocal.no_links import Opener
 from smlocal.quick_dataclass import dataclass
 
 _SKIPPED_KINDS = {
@@ -58,11 +58,11 @@ class HostTree:
     entries: tuple[Entry, ...]
     skipped: tuple[str, ...] = ()
     """A sentence for each entry that cannot be kept."""
-    opener: SafeOpener | None = field(default=None, repr=False, compare=False)
+    opener: Opener | None = field(default=None, repr=False, compare=False)
 
     def open(self, entry: Entry) -> int:
         """Open a file for reading. No link is followed, even if it was made after the walk."""
-        opener = self.opener if self.opener is not None else SafeOpener(self.root)
+        opener = self.opener if self.opener is not None else Opener(self.root)
         return opener.file(entry.data or entry.path)
 
 
@@ -99,7 +99,7 @@ def walk(host: str, directory: str) -> HostTree:
     it. `PermissionError` if this user cannot read something: then the files must be copied through the engine.
     """
     root = os.fsencode(os.path.abspath(directory))
-    opener = SafeOpener(root)
+    opener = Opener(root)
     try:
         opener.directory(b"")
     except OSError as error:

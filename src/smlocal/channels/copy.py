@@ -1,15 +1,18 @@
 """Folders made from a listing: copies, or hard links that serve only as the lower layer of an overlay."""
 
 import os
+import stat
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from errno import EACCES, EDQUOT, ENOENT, ENOSPC, EPERM
+from errno import EACCES, EDQUOT, ELOOP, ENOENT, ENOSPC, EPERM
 
 from smlocal.channels.duplicate import Duplicator
 from smlocal.channels.interface import Check, Means, no_check
 from smlocal.contract.listing import Listing
 from smlocal.errors import StagingError
+from smlocal.no_links import Opener
 from smlocal.removal import remove_tree
+from smlocal.sources.listed_file import opener_of
 
 _DIRECTORY_MODE = 0o755
 _FULL = {ENOSPC, EDQUOT}
@@ -31,7 +34,7 @@ def copy_tree(
     duplicator = Duplicator(check=check)
     try:
         _make_folder(listing, target)
-        _fill(listing, target, duplicator.duplicate, folders=folders)
+        _fill(listing, target, _duplicating(listing, duplicator), folders=folders)
     except StagingError as error:
         if isinstance(error.__cause__, OSError) and error.__cause__.errno in _FULL:
             with suppress(OSError):
@@ -47,16 +50,17 @@ def link_tree(listing: Listing, target: str, *, check: Check = no_check) -> int:
     These may be the user's own files: nothing may write, chmod or chown there. An overlay above it does not.
     """
     duplicator = Duplicator(check=check)
+    duplicate = _duplicating(listing, duplicator)
+    opener = opener_of(listing)
 
-    def link_or_duplicate(source: str, place: str) -> None:
+    def link_or_duplicate(index: int, place: str) -> None:
         check()
         try:
-            # link(2) on a symbolic link would make a second name for the link itself.
-            os.link(os.path.realpath(source) if os.path.islink(source) else source, place)
+            _link(listing, index, place, opener)
         except FileNotFoundError:
             raise
         except OSError:  # another device, too many links, or a file of another user that may not be linked
-            duplicator.duplicate(source, place)
+            duplicate(index, place)
 
     _make_folder(listing, target)
     _fill(listing, target, link_or_duplicate)
@@ -66,14 +70,39 @@ def link_tree(listing: Listing, target: str, *, check: Check = no_check) -> int:
 def copy_into(listing: Listing, target: str, *, check: Check = no_check) -> int:
     """Copy every object below the existing folder `target`, which may have subfolders; return the bytes copied."""
     duplicator = Duplicator(check=check)
-    _fill(listing, target, duplicator.duplicate, existing=True)
+    _fill(listing, target, _duplicating(listing, duplicator), existing=True)
     return duplicator.bytes_copied
+
+
+def _duplicating(listing: Listing, duplicator: Duplicator) -> Callable[[int, str], None]:
+    """Copies an object of the listing to a path."""
+    opener = opener_of(listing)
+
+    def duplicate(index: int, place: str) -> None:
+        reading = None if opener is None else opener.file(os.fsencode(listing.below_root(index)))
+        duplicator.duplicate(listing.file(index), place, reading=reading)
+
+    return duplicate
+
+
+def _link(listing: Listing, index: int, place: str, opener: Opener | None) -> None:
+    """Give a file of the listing a second name."""
+    if opener is None:
+        source = listing.file(index)
+        # link(2) on a symbolic link would make a second name for the link itself.
+        os.link(os.path.realpath(source) if os.path.islink(source) else source, place)
+        return
+    above, _, name = os.fsencode(listing.below_root(index)).rpartition(b"/")
+    os.link(name, os.fsencode(place), src_dir_fd=opener.directory(above), follow_symlinks=False)
+    if not stat.S_ISREG(os.lstat(place).st_mode):
+        os.unlink(place)
+        raise OSError(ELOOP, "is no longer a regular file", listing.file(index))
 
 
 def _fill(
     listing: Listing,
     target: str,
-    put: Callable[[str, str], None],
+    put: Callable[[int, str], None],
     *,
     folders: Sequence[str] = (),
     existing: bool = False,
@@ -97,7 +126,7 @@ def _fill(
             below = path.rpartition("/")[0]
             if below not in made:
                 make_folders(below)
-            put(listing.file(index), f"{target}/{path}")
+            put(index, f"{target}/{path}")
         for below in folders:
             make_folders(below)
     except OSError as error:

@@ -26,12 +26,16 @@ class Duplicator:
     bytes_copied: int = 0
     _cannot_clone: set[int] = field(default_factory=set)
 
-    def duplicate(self, source: str, target: str) -> None:
-        """Make `target` with the content of `source`, the service's mode and the current time."""
-        self.check()
-        # Non-blocking: the file may have been replaced by a FIFO.
-        reading = os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    def duplicate(self, source: str, target: str, *, reading: int | None = None) -> None:
+        """Make `target` with the content of `source`, the service's mode and the current time.
+
+        `reading`: the source, if it is open already. It is closed.
+        """
+        if reading is None:
+            # Non-blocking: the file may have been replaced by a FIFO.
+            reading = os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
+            self.check()
             status = os.fstat(reading)
             if not stat.S_ISREG(status.st_mode):
                 raise OSError(EISDIR, "is no longer a regular file", source)

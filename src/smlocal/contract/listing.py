@@ -53,6 +53,8 @@ class Listing:
     """The part of the key before the file's path below `root`, if it is not `key_base`."""
     left_out: int = 0
     """The number of objects after these that a sample leaves out."""
+    links: bool = True
+    """False if files must be opened without following a link, for a job with limited rights: `root` has none then."""
 
     @property
     def remote(self) -> bool:
@@ -79,9 +81,11 @@ class Listing:
 
     def file(self, index: int) -> str:
         """The file of object `index` on this machine."""
-        if self.root_key is None:
-            return f"{self.root}/{self.paths[index]}"
-        return f"{self.root}/{self.key(index)[len(self.root_key) :]}"
+        return f"{self.root}/{self.below_root(index)}"
+
+    def below_root(self, index: int) -> str:
+        """The path of that file below `root`."""
+        return self.paths[index] if self.root_key is None else self.key(index)[len(self.root_key) :]
 
     def failed(self, words: str) -> "Listing":
         """The listing of a channel whose download fails: without objects."""

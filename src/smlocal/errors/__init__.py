@@ -112,6 +112,12 @@ class SourceMissingError(RequestRefusedError):
     id = "source-missing"
 
 
+class PathNotAllowedError(RequestRefusedError):
+    """A job whose paths are limited (`Local.AllowedPaths`, or a client of the endpoint) names another one."""
+
+    id = "path-not-allowed"
+
+
 class SourceUnreadableError(RequestRefusedError):
     """A channel names a local path that this user may not read."""
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from itertools import islice
 
 from smlocal.channels.checkpoints import download
+from smlocal.contract.rights import Rights
 from smlocal.contract.s3_uri import bucket_name, split_s3_uri
 from smlocal.errors import SmlocalError, StagingError
 from smlocal.removal import remove_tree
@@ -18,7 +19,7 @@ _END_MARKER = "training_job_end.ts"
 _PAGE = 1000
 
 
-def fetch_rule_data(uri: str, folder: str, *, region: str, cancelled: Callable[[], bool]) -> str:
+def fetch_rule_data(uri: str, folder: str, *, region: str, rights: Rights, cancelled: Callable[[], bool]) -> str:
     """Download an object, or a folder with tensors, into `folder`, and return its path; or raise `StagingError`.
 
     What was in `folder` is removed.
@@ -26,7 +27,7 @@ def fetch_rule_data(uri: str, folder: str, *, region: str, cancelled: Callable[[
     try:
         remove_tree(folder)
         os.makedirs(folder)
-        store = open_store(region)
+        store = open_store(region, rights=rights)
         try:
             return _fetch(store.until(cancelled), uri, folder)
         finally:

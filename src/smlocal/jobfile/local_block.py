@@ -63,6 +63,10 @@ def _wrong(local: LocalSettings) -> Iterator[Violation]:
     for name, path in (("Output", local.Output), ("Code", local.Code)):
         if path is not None and not path.strip():
             yield Violation(path=(LOCAL, name), text=f"Local.{name} is empty; give the path of a folder")
+    for index, path in enumerate(local.AllowedPaths or ()):
+        if not path.startswith("/"):
+            text = f"Local.AllowedPaths: '{path}' is not an absolute path"
+            yield Violation(path=(LOCAL, "AllowedPaths", index), text=text)
     yield from _ignores(local)
     if local.AllowCpu and local.Gpus not in ("auto", "none", 0):
         text = "Local.Gpus requests GPUs and Local.AllowCpu a run without them: remove one of the two"

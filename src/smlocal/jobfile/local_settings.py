@@ -11,6 +11,7 @@ from smlocal.contract.model.constraints import Checked, Items, Text, Whole
 from smlocal.contract.model.structure import Structure, setting
 from smlocal.contract.placement import SCHEMA as PLACEMENT_SCHEMA
 from smlocal.contract.placement import SPREAD, PlacementChoice, placement_trouble
+from smlocal.contract.rights import Rights
 
 _Path = Annotated[str, Text(minimum=1)]
 _Grace = Annotated[int, Whole(minimum=0, maximum=120)]
@@ -58,6 +59,14 @@ class LocalSettings(Structure):
 
     Sources: Annotated[dict[_Path, _Path], Items()] = setting(
         default_factory=dict, description="Local folder for each s3:// prefix or file-system id."
+    )
+    AllowedPaths: Annotated[list[_Path], Items(minimum=0, maximum=1000)] | None = setting(
+        default=None,
+        description="Absolute folders in which the job's local paths must lie; links below them are not followed. "
+        "Default: all.",
+    )
+    AllowedBuckets: Annotated[list[_Path], Items(minimum=0, maximum=1000)] | None = setting(
+        default=None, description="Buckets of S3 that the job may read and write. Default: all."
     )
     Output: _Path | None = setting(default=None, description="Local folder for output that goes to an s3:// URI.")
     Publish: bool = setting(
@@ -157,3 +166,11 @@ class LocalSettings(Structure):
         description="What follows when a rule finds an issue, by the name of the rule or *: stop, or a command.",
     )
     Check: CheckSettings = setting(default_factory=CheckSettings, description="Settings of smlocal check.")
+
+    @property
+    def rights(self) -> Rights:
+        """What the job may use of this machine."""
+        return Rights(
+            folders=None if self.AllowedPaths is None else tuple(self.AllowedPaths),
+            buckets=None if self.AllowedBuckets is None else tuple(self.AllowedBuckets),
+        )

@@ -9,6 +9,7 @@ from smlocal.contract.hosts import Host
 from smlocal.contract.limits import Limits
 from smlocal.contract.listing import Listing
 from smlocal.contract.metrics.metric_values import MetricDefinition
+from smlocal.contract.rights import EVERYTHING, Rights
 from smlocal.contract.sharding import WHOLE, Shard
 from smlocal.planning.collectors import CollectorPlan
 from smlocal.planning.data_parallel import DataParallelPlan
@@ -58,6 +59,8 @@ class PipePlan:
     """The attributes of an augmented manifest that are sent; empty for other sources."""
     sources: Mapping[str, str] = field(default_factory=dict)
     """Local.Sources with absolute folders, for the URIs in an augmented manifest."""
+    rights: Rights = EVERYTHING
+    """For the paths that an augmented manifest names."""
     lines: int | None = None
     """The lines of an augmented manifest that are sent, from the first one; None for all."""
 
@@ -248,6 +251,8 @@ class JobPlan:
     job_directory: str
     request: Mapping[str, Any]
     """The request as given, with the job's name."""
+    rights: Rights = EVERYTHING
+    """What the job may use of this machine."""
     metrics: tuple[MetricDefinition, ...] = ()
     """What is searched for in the logs."""
     retries: int = 0

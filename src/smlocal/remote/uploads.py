@@ -6,6 +6,7 @@ from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
+from smlocal.contract.rights import EVERYTHING
 from smlocal.errors import SmlocalError
 from smlocal.errors.submitting import UploadFailedError
 from smlocal.quick_dataclass import dataclass
@@ -53,7 +54,7 @@ class ToSend:
 
 def open_bucket(region: str, profile: str | None) -> S3Client:
     """S3 as the user's credentials reach it; no request is sent yet."""
-    return open_store(region, profile=profile)
+    return open_store(region, rights=EVERYTHING, profile=profile)
 
 
 def look(store: S3Client, uploads: Iterable[Upload]) -> ToSend:

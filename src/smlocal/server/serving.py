@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from socket import socket
 from typing import Any
 
+from smlocal.contract.rights import Rights
 from smlocal.platforms.sagemaker.contract.identity import DEFAULT_ACCOUNT, region
 from smlocal.server.objects.bucket_folder import remove_unfinished
 from smlocal.server.objects.container_port import ContainerPort
@@ -16,13 +17,18 @@ from smlocal.store.home import home_directory
 from smlocal.store.jobs import Store
 from smlocal.submission.instance_limit import InstanceLimit
 
+CODE = "code"
+"""The folder in the home with the code that clients have uploaded for their jobs."""
+
 
 @dataclass(frozen=True, kw_only=True)
-class Rights:
+class ClientRights:
     """What clients may ask for beyond running containers."""
 
     allowed_paths: tuple[str, ...] = ()
-    """Folders of this machine that jobs may name; absolute and without links."""
+    """Folders of this machine that jobs may name; absolute."""
+    allowed_buckets: tuple[str, ...] | None = ()
+    """Buckets of S3 that jobs may use with the owner's AWS credentials; None for all: every client has the key."""
     local_members: bool = False
     """True if requests may have every member of `Local`, also those that share credentials."""
 
@@ -36,7 +42,7 @@ class Options:
     limit: InstanceLimit | None = None
     hosts: frozenset[str] = frozenset()
     """Names to answer to, beside those of this machine."""
-    rights: Rights = field(default_factory=Rights)
+    rights: ClientRights = field(default_factory=ClientRights)
     local: Mapping[str, Any] = field(default_factory=dict)
     """Members of `Local` for jobs that do not set them: clients of the service know nothing of this machine."""
 
@@ -64,6 +70,12 @@ class Serving:
     def home(self) -> str:
         """The home of its jobs."""
         return self.store.home
+
+    def job_rights(self) -> Rights:
+        """What a job of a client may use of this machine: what the owner allows, and what this server keeps for it."""
+        kept = (self.buckets, self.artifacts, os.path.join(self.home, CODE))
+        rights = self.options.rights
+        return Rights(folders=(*rights.allowed_paths, *kept), buckets=rights.allowed_buckets)
 
     @property
     def artifacts(self) -> str:

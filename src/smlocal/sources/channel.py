@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from smlocal.contract.listing import Listing
+from smlocal.contract.rights import EVERYTHING, Rights
 from smlocal.contract.s3_uri import s3_form, split_s3_uri
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources import local_listing, s3_listing, source_errors
@@ -36,6 +37,7 @@ def list_channel(
     region: str,
     role: str,
     store: Callable[[], ObjectStore],
+    rights: Rights = EVERYTHING,
 ) -> Listing:
     """List what a channel selects; `store` is called only if S3 is needed.
 
@@ -43,7 +45,12 @@ def list_channel(
     """
     uri = s3_form(asked.uri)
     source = RequestedSource(
-        subject=f'channel "{asked.name}"', member="S3Uri", uri=uri, where=asked.where, directory=asked.directory
+        subject=f'channel "{asked.name}"',
+        member="S3Uri",
+        uri=uri,
+        where=asked.where,
+        directory=asked.directory,
+        rights=rights,
     )
     caller = Caller(region=region, role=role)
     in_s3 = is_remote(uri) and longest_match(uri, mapping) is None
@@ -70,6 +77,7 @@ def list_channel(
         where=asked.where,
         region=region,
         role=role,
+        rights=rights,
     )
     failure = check_local_paths(listing.prefix, listing.bucket_uri, listing.key_base, listing.paths, asked.mode)
     return listing if failure is None else listing.failed(failure)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from smlocal.contract.checkpoints import UPLOADING, folder_key
 from smlocal.contract.listing import Listing
+from smlocal.contract.rights import EVERYTHING, Rights
 from smlocal.contract.s3_uri import bucket_name, s3_form, split_s3_uri
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources import s3_source_errors, source_errors
@@ -19,6 +20,8 @@ from smlocal.sources.source_errors import Caller, RequestedSource
 _LONGEST = 255
 """Bytes of a name, on every file system in use."""
 _SUBJECT = "the checkpoints"
+_WITHOUT_LINKS = Rights(folders=("/",))
+"""For a folder to which the job has a right: it has no link in its path."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,6 +41,7 @@ def list_checkpoints(
     strict: bool = False,
     where: str | None = None,
     in_s3: InS3 | None = None,
+    rights: Rights = EVERYTHING,
 ) -> Listing:
     """List everything below a checkpoint prefix, which may be empty.
 
@@ -47,7 +51,7 @@ def list_checkpoints(
     request has the prefix.
     """
     uri = s3_form(uri)
-    asked = RequestedSource(subject=_SUBJECT, member=member, uri=uri, where=where, directory=directory)
+    asked = RequestedSource(subject=_SUBJECT, member=member, uri=uri, where=where, directory=directory, rights=rights)
     if in_s3 is not None and uri.startswith("s3://") and longest_match(uri, mapping) is None:
         return _list_objects(asked, in_s3)
     if is_remote(uri):
@@ -56,12 +60,13 @@ def list_checkpoints(
     else:
         if strict:
             raise source_errors.strict_path(asked)
-        folder = cleaned(local_path(uri, directory))
+        folder = cleaned(local_path(uri, directory, rights))
         bucket_uri, key = "file:///", f"{folder[1:]}/" if folder != "/" else ""
     if "\0" in folder or any(len(name) > _LONGEST for name in os.fsencode(folder).split(b"/")):
         raise source_errors.no_folder(asked)
     _check(asked, folder)
-    return list_again(_empty_listing(folder, bucket_uri, key, whole_tree=False), member=member, where=where)
+    listing = replace(_empty_listing(folder, bucket_uri, key, whole_tree=False), links=rights.links)
+    return list_again(listing, member=member, where=where)
 
 
 def _empty_listing(root: str, bucket_uri: str, key: str, *, whole_tree: bool) -> Listing:
@@ -98,7 +103,8 @@ def list_again(listing: Listing, *, member: str = "folder", where: str | None = 
     """List the folder of a checkpoint prefix again, under the same names."""
     if not os.path.isdir(listing.root):
         return replace(listing, paths=(), total_bytes=0, whole_tree=False)
-    found = list_folder(listing.root, subject=_SUBJECT, member=member, directory="/", where=where)
+    rights = EVERYTHING if listing.links else _WITHOUT_LINKS
+    found = list_folder(listing.root, subject=_SUBJECT, member=member, directory="/", where=where, rights=rights)
     # Without the partial files of a save that was killed.
     paths = tuple(path for path in found.paths if not path.endswith(UPLOADING))
     return replace(found, bucket_uri=listing.bucket_uri, prefix=listing.prefix, key_base=listing.key_base, paths=paths)
@@ -111,7 +117,7 @@ def _mapped(asked: RequestedSource, mapping: Mapping[str, str]) -> str:
     rest = match.rest.removesuffix("/")
     if rest and any(name in {"", ".", ".."} for name in rest.split("/")):  # it must stay in the mapped folder
         raise source_errors.no_folder(asked)
-    return cleaned(os.path.join(local_path(match.value, asked.directory), rest))
+    return cleaned(local_path(match.value, asked.directory, asked.rights, rest))
 
 
 def _check(asked: RequestedSource, folder: str) -> None:

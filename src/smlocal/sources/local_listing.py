@@ -5,6 +5,7 @@ import stat
 from collections.abc import Mapping, Sequence
 
 from smlocal.contract.listing import Listing
+from smlocal.contract.rights import EVERYTHING, Rights
 from smlocal.contract.s3_uri import split_s3_uri
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources import source_errors
@@ -44,6 +45,7 @@ def list_source(
     where: str | None = None,
     region: str,
     role: str,
+    rights: Rights = EVERYTHING,
 ) -> Listing:
     """List what the S3Uri of a channel selects locally.
 
@@ -51,7 +53,9 @@ def list_source(
     keys as on the service; the mapped folder has the objects. If all keys are in the folder that the prefix names, they
     lose that folder; otherwise everything after the last `/` of the prefix stays.
     """
-    asked = RequestedSource(subject=f'channel "{channel}"', member="S3Uri", uri=uri, where=where, directory=directory)
+    asked = RequestedSource(
+        subject=f'channel "{channel}"', member="S3Uri", uri=uri, where=where, directory=directory, rights=rights
+    )
     try:
         selection = _mapped(asked, mapping) if is_remote(uri) else _plain(asked, strict=strict)
         listing = _listing(asked, selection) if selection is not None else None
@@ -79,9 +83,17 @@ def list_object(asked: RequestedSource, *, mapping: Mapping[str, str], strict: b
         raise source_errors.broken(asked, error) from error
 
 
-def list_folder(path: str, *, subject: str, member: str, directory: str, where: str | None = None) -> Listing:
+def list_folder(
+    path: str,
+    *,
+    subject: str,
+    member: str,
+    directory: str,
+    where: str | None = None,
+    rights: Rights = EVERYTHING,
+) -> Listing:
     """List a local folder that is not a channel, such as `Local.Code`; it may be empty."""
-    asked = RequestedSource(subject=subject, member=member, uri=path, where=where, directory=directory)
+    asked = RequestedSource(subject=subject, member=member, uri=path, where=where, directory=directory, rights=rights)
     try:
         selection = _plain(asked, strict=False)
         if selection.single:
@@ -96,7 +108,7 @@ def list_folder(path: str, *, subject: str, member: str, directory: str, where: 
 def _plain(asked: RequestedSource, *, strict: bool) -> _Selection:
     if strict:
         raise source_errors.strict_path(asked)
-    path = local_path(asked.uri, asked.directory)
+    path = local_path(asked.uri, asked.directory, asked.rights)
     mode = mode_of(asked, path)
     path = cleaned(path)
     if stat.S_ISDIR(mode):
@@ -119,7 +131,7 @@ def _mapped(asked: RequestedSource, mapping: Mapping[str, str]) -> _Selection | 
     match = longest_match(asked.uri, mapping)
     if match is None:
         raise source_errors.unmapped(asked, bucket_uri, key)
-    path = local_path(match.value, asked.directory)
+    path = local_path(match.value, asked.directory, asked.rights)
     mode = mode_of(asked, path, match.value)
     path = cleaned(path)
     if stat.S_ISREG(mode) and asked.uri == match.key:
@@ -131,10 +143,10 @@ def _mapped(asked: RequestedSource, mapping: Mapping[str, str]) -> _Selection | 
     *folders, last = match.rest.split("/")
     if not _plain_names(folders) or "\0" in match.rest:
         return None  # no file below the mapped folder can have such a key
-    folder = os.path.join(path, *folders).rstrip("/") or "/"
+    folder = cleaned(local_path(match.value, asked.directory, asked.rights, "/".join(folders)))
     if not os.path.isdir(folder):
         return None
-    if last and _only_folder(folder, last):
+    if last and _only_folder(folder, last, links=asked.rights.links):
         return _Selection(root=f"{folder}/{last}", bucket_uri=bucket_uri, prefix=key, key_base=f"{key}/")
     key_base = key[: len(key) - len(last)]
     if not last and asked.uri + "/" == match.base:
@@ -151,10 +163,11 @@ def _mapped_object(asked: RequestedSource, mapping: Mapping[str, str]) -> _Selec
     if not match.rest:
         selection = _mapped(asked, mapping)
         return selection if selection is not None and selection.single else None
-    path = cleaned(local_path(match.value, asked.directory))
-    mode_of(asked, path, match.value)
-    file = f"{path}/{match.rest}"
-    if not _plain_names(match.rest.split("/")) or not os.path.isfile(file):
+    mode_of(asked, local_path(match.value, asked.directory, asked.rights), match.value)
+    if not _plain_names(match.rest.split("/")):
+        return None
+    file = local_path(match.value, asked.directory, asked.rights, match.rest)
+    if not os.path.isfile(file):
         return None
     return _single(file, key, bucket_uri)
 
@@ -163,19 +176,21 @@ def _plain_names(names: Sequence[str]) -> bool:
     return not any(name in {"", ".", ".."} or "\0" in name for name in names)
 
 
-def _only_folder(folder: str, name: str) -> bool:
+def _only_folder(folder: str, name: str, *, links: bool) -> bool:
     """Whether every key that starts with `name` starts with `name/`: then the prefix names a folder."""
     with os.scandir(folder) as entries:
         alike = [entry for entry in entries if entry.name.startswith(name)]
-    if not any(entry.name == name and entry.is_dir() for entry in alike):
+    if not any(entry.name == name and entry.is_dir(follow_symlinks=links) for entry in alike):
         return False
-    return len(alike) == 1 or names_folder(name, scan(folder, name).files)
+    return len(alike) == 1 or names_folder(name, scan(folder, name, links=links).files)
 
 
 def _listing(asked: RequestedSource, selection: _Selection) -> Listing:
     root = selection.root
     special = special_devices(asked, root)
-    tree = Tree(files=[selection.names], whole=False) if selection.single else scan(root, selection.names, special)
+    links = asked.rights.links
+    single = Tree(files=[selection.names], whole=False)
+    tree = single if selection.single else scan(root, selection.names, special, links=links)
     denied = [*tree.unreadable, *unreadable(root, tree.files)]
     if denied:
         raise source_errors.unreadable(asked, [os.path.normpath(f"{root}/{path}") for path in denied])
@@ -192,6 +207,7 @@ def _listing(asked: RequestedSource, selection: _Selection) -> Listing:
         copy_reasons=copy_reasons(root, tree.links, tree.skipped) if tree.whole else (),
         skipped=tuple(tree.skipped),
         unlike_service_modes=unlike,
+        links=links,
     )
 
 
@@ -223,6 +239,6 @@ def _near(asked: RequestedSource, mapping: Mapping[str, str]) -> str | None:
     match = longest_match(asked.uri, mapping) if is_remote(asked.uri) else None
     if match is None or not match.rest:
         return None
-    base = local_path(match.value, asked.directory)
+    base = local_path(match.value, asked.directory, asked.rights)
     near = source_errors.similar_path(match.rest.rstrip("/"), base)
     return None if near is None else match.base + near

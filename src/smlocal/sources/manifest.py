@@ -8,6 +8,7 @@ from smlocal.contract.listing import Listing
 from smlocal.contract.s3_uri import s3_form, split_s3_uri
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources import invalid_keys, s3_source_errors, source_errors
+from smlocal.sources.listed_file import open_listed
 from smlocal.sources.local_path import cleaned, local_path
 from smlocal.sources.manifest_files import with_local_files
 from smlocal.sources.manifest_json import ManifestError, manifest_strings
@@ -65,7 +66,7 @@ def _invalid(document: Listing, text: str) -> Listing:
 
 def _pieces(document: Listing, store: Callable[[], ObjectStore]) -> Iterator[bytes]:
     if not document.remote:
-        with open(document.file(0), "rb") as file:
+        with open(open_listed(document, 0), "rb") as file:
             while piece := file.read(_PIECE):
                 yield piece
         return
@@ -101,8 +102,9 @@ def _prefix(asked: RequestedSource, document: Listing, text: str, *, strict: boo
         raise ManifestError(f"has a prefix that is not an S3 URI: {text}")
     if strict:
         raise source_errors.strict_path(replace(asked, member="prefix", uri=text))
-    folder, last = split_prefix(local_path(text, document.root))
-    return _Prefix(bucket_uri="file:///", key=f"{cleaned(folder)}/{last}".lstrip("/"))
+    folder, last = split_prefix(text)
+    path = cleaned(local_path(folder, document.root, asked.rights))
+    return _Prefix(bucket_uri="file:///", key=f"{path}/{last}".lstrip("/"))
 
 
 def _after_bucket(names: Iterator[str]) -> Iterator[str]:

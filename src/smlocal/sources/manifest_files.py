@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from smlocal.contract.listing import Listing
+from smlocal.no_links import Opener
 from smlocal.sources import source_errors
 from smlocal.sources.file_permissions import SERVICE_MODE, readable
 from smlocal.sources.invalid_keys import invalid_part
@@ -22,21 +23,21 @@ def with_local_files(asked: RequestedSource, listing: Listing, mapping: Mapping[
     """The listing with the local folder that is mapped to its prefix, if there is one."""
     folder_key = split_prefix(listing.key_base)[0]
     if listing.bucket_uri == "file:///":
-        root = f"/{folder_key}".rstrip("/") or "/"
+        root = local_path(f"/{folder_key}", "/", asked.rights).rstrip("/") or "/"
     else:
         match = longest_match(f"{listing.bucket_uri}{folder_key}", mapping)
         if match is None:
             return listing
         if match.rest and invalid_part(match.rest.removesuffix("/")) is not None:
             return _missing(listing, 0) if listing.paths else listing
-        root = local_path(match.value, asked.directory)
-        mode_of(asked, root, match.value)
-        root = os.path.join(cleaned(root), match.rest).rstrip("/") or "/"
+        mode_of(asked, local_path(match.value, asked.directory, asked.rights), match.value)
+        root = cleaned(local_path(match.value, asked.directory, asked.rights, match.rest))
     local = replace(
         listing,
         root=root,
         root_key=folder_key if listing.keys or folder_key != listing.key_base else None,
         whole_tree=False,
+        links=asked.rights.links,
     )
     if os.path.isdir(root):
         special_devices(asked, root)
@@ -48,12 +49,13 @@ def _checked(asked: RequestedSource, listing: Listing) -> Listing:
     total = unlike = 0
     denied = []
     below = len(split_prefix(listing.key_base)[0])
+    opener = None if listing.links else Opener(listing.root)
     for index in range(len(listing.paths)):
         if invalid_part(listing.key(index)[below:]) is not None:
             return _missing(listing, index)  # no file below the folder can have such a key
         file = listing.file(index)
         try:
-            status = os.stat(file)
+            status = os.stat(file) if opener is None else _status(opener, listing.below_root(index))
         except PermissionError:
             denied.append(file)
             continue
@@ -68,6 +70,15 @@ def _checked(asked: RequestedSource, listing: Listing) -> Listing:
     if denied:
         raise source_errors.unreadable(asked, denied)
     return replace(listing, total_bytes=total, unlike_service_modes=unlike)
+
+
+def _status(opener: Opener, path: str) -> os.stat_result:
+    """Of a file in whose path nothing is a link; `OSError` otherwise."""
+    descriptor = opener.file(os.fsencode(path))
+    try:
+        return os.fstat(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _missing(listing: Listing, index: int) -> Listing:

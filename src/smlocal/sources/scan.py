@@ -5,6 +5,7 @@ import stat
 from collections.abc import Set as AbstractSet
 from dataclasses import field
 
+from smlocal.no_links import Opener
 from smlocal.quick_dataclass import dataclass
 
 _KINDS = (
@@ -12,6 +13,7 @@ _KINDS = (
     (stat.S_ISSOCK, "a socket"),
     (stat.S_ISCHR, "a device"),
     (stat.S_ISBLK, "a device"),
+    (stat.S_ISLNK, "a link, which this job does not follow"),
 )
 
 
@@ -41,17 +43,19 @@ class Tree:
     """How many more links lead to one of these: nested links multiply."""
 
 
-def scan(root: str, name_prefix: str = "", special: AbstractSet[int] = frozenset()) -> Tree:
+def scan(root: str, name_prefix: str = "", special: AbstractSet[int] = frozenset(), *, links: bool = True) -> Tree:
     """Scan the folder `root`; at the top only names that start with `name_prefix`.
 
-    Links must not lead to the devices `special`. `EndlessError` if links lead to too many files.
+    Links must not lead to the devices `special`. `EndlessError` if links lead to too many files. Without `links` they
+    are skipped, and a folder that has become one is not entered.
     """
     tree = Tree()
     pending = [""]
+    opener = None if links else Opener(root)
     while pending:
         below = pending.pop()
         try:
-            with os.scandir(f"{root}/{below}") as entries:
+            with _scandir(root, below, opener) as entries:
                 found = _chosen(entries, name_prefix, tree) if name_prefix and not below else entries
                 empty = True
                 for entry in found:
@@ -61,7 +65,7 @@ def scan(root: str, name_prefix: str = "", special: AbstractSet[int] = frozenset
                         tree.files.append(below + entry.name)
                     elif entry.is_dir(follow_symlinks=False):
                         pending.append(f"{below}{entry.name}/")
-                    elif entry.is_symlink():
+                    elif entry.is_symlink() and links:
                         _follow(root, below + entry.name, tree, pending, special)
                     else:
                         _skip(tree, below + entry.name, entry.stat(follow_symlinks=False).st_mode)
@@ -76,6 +80,12 @@ def scan(root: str, name_prefix: str = "", special: AbstractSet[int] = frozenset
     for names in (tree.empty_directories, tree.links, tree.skipped, tree.unreadable):
         names.sort()
     return tree
+
+
+def _scandir(root: str, below: str, opener: Opener | None) -> "os._ScandirIterator[str]":
+    if opener is None:
+        return os.scandir(f"{root}/{below}")
+    return os.scandir(opener.directory(os.fsencode(below.rstrip("/"))))
 
 
 def sort_by_key(paths: list[str]) -> None:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 
+from smlocal.contract.rights import EVERYTHING, Rights
 from smlocal.contract.s3_uri import bucket_name, split_s3_uri
 from smlocal.errors import (
     OutputUnusableError,
@@ -28,6 +29,8 @@ class RequestedSource:
     where: str | None
     """`job.yaml:14`"""
     directory: str
+    rights: Rights = EVERYTHING
+    """What the job may use of this machine."""
 
     @property
     def details(self) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from tests.integration.s3_servers import REGION, S3Server
 
 from smlocal.channels.fastfile.mount import FuseMount
 from smlocal.contract.listing import Listing
+from smlocal.contract.rights import EVERYTHING
 from smlocal.sources.s3.client import open_store
 
 BASE = "data/"
@@ -77,7 +78,7 @@ def seed(s3: S3Server, objects: Mapping[str, bytes], monkeypatch: pytest.MonkeyP
     bucket = s3.make_bucket()
     for path, data in objects.items():
         s3.put(bucket, BASE + path, data)
-    found = list(open_store(REGION).list_objects(bucket, BASE))
+    found = list(open_store(REGION, rights=EVERYTHING).list_objects(bucket, BASE))
     return Listing(
         root="",
         bucket_uri=f"s3://{bucket}/",

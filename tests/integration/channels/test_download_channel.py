@@ -23,6 +23,7 @@ from smlocal.channels.cache.folder import Cache
 from smlocal.channels.download_channel import download_channel
 from smlocal.channels.interface import StagedChannel
 from smlocal.contract.listing import Listing
+from smlocal.contract.rights import EVERYTHING
 from smlocal.errors import StagingError
 from smlocal.planning.staging import Staging
 from smlocal.sources.progress import Progress
@@ -69,7 +70,7 @@ class Job:
 
     def store(self) -> S3Client:
         """A new client; all are closed when the test is over."""
-        return self.stores.enter_context(closing(open_store("eu-west-1", retry_seconds=5)))
+        return self.stores.enter_context(closing(open_store("eu-west-1", rights=EVERYTHING, retry_seconds=5)))
 
     def listed(self, bucket: str, prefix: str = "data/") -> Listing:
         """As the lister has it, sizes and ETags of the listing."""

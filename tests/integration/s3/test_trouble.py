@@ -18,6 +18,7 @@ from tests.integration.s3.troubled_proxy import (
 )
 from tests.integration.s3_servers import REGION, S3Server, environment, opened, reserve_port
 
+from smlocal.contract.rights import EVERYTHING
 from smlocal.sources.s3.client import S3Client, open_store
 from smlocal.sources.s3.failure_reasons import download_failure
 from smlocal.sources.s3.interface import S3Error, S3Object
@@ -119,7 +120,7 @@ def test_expired_credentials_are_looked_up_again(
     file.write_text(f"[default]\naws_access_key_id = {key}\n{pair} old\n")
     for name, value in {**given, "AWS_SHARED_CREDENTIALS_FILE": str(file)}.items():
         monkeypatch.setenv(name, value)
-    store = open_store(REGION, retry_seconds=5)
+    store = open_store(REGION, rights=EVERYTHING, retry_seconds=5)
     assert read(store, stored, 0, 5) == data[:5]
     # Nothing has changed: S3's word stands.
     proxy.next(refused(400, "ExpiredToken"))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from smlocal.artifacts.safe_open import SafeOpener
 from smlocal.artifacts.tree import merge, open_if_present, walk
+from smlocal.no_links import Opener
 from smlocal.removal import remove_tree
 
 Plant = Callable[..., Path]
@@ -89,7 +89,7 @@ def test_a_folder_that_becomes_a_link_after_the_walk_is_not_followed(tmp_path: P
     (tmp_path / swapped).rename(tmp_path / "aside")
     (tmp_path / swapped).symlink_to(tmp_path / swapped.replace("data", "host", 1))
     notes: list[str] = []
-    found = open_if_present(replace(tree, opener=SafeOpener(tree.root)), file, notes)
+    found = open_if_present(replace(tree, opener=Opener(tree.root)), file, notes)
     assert found is None
     assert notes == ["algo-1: a/b/file was deleted before it could be saved"]
 

@@ -11,10 +11,9 @@ from typing import Self
 from smlocal.artifacts.file_copy import copy_bytes
 from smlocal.artifacts.mirror.target import PathConflictError, always, check_unchanged
 from smlocal.contract.checkpoints import UPLOADING
+from smlocal.no_links import FOLDER, NEW, open_folder
 from smlocal.quick_dataclass import dataclass
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _NOT_A_FOLDER = {errno.ENOTDIR, errno.ELOOP}
 
 
@@ -25,6 +24,8 @@ class FolderTarget:
     path: str
     run_id: str
     """Part of the temporary name of each file until it is complete."""
+    links: bool = True
+    """False if no part of the path may be a link."""
 
     def exists(self) -> bool:
         """False if there is nothing to delete."""
@@ -32,19 +33,21 @@ class FolderTarget:
 
     def open(self) -> "OpenFolder":
         """Create the folder if necessary."""
-        os.makedirs(self.path, exist_ok=True)
-        return OpenFolder(self.path, partial_name=os.fsencode(f".{self.run_id}{UPLOADING}"))
+        if self.links:
+            os.makedirs(self.path, exist_ok=True)
+        # The folder itself may be a link, because the user has named it.
+        root = os.open(self.path, FOLDER & ~os.O_NOFOLLOW) if self.links else open_folder(self.path, create=True)
+        return OpenFolder(self.path, root, partial_name=os.fsencode(f".{self.run_id}{UPLOADING}"))
 
 
 class OpenFolder:
     """Writes and deletes files below a folder; a context manager."""
 
-    def __init__(self, path: str, *, partial_name: bytes) -> None:
-        """`partial_name` is the name of a file, in its own folder, until it is complete."""
+    def __init__(self, path: str, root: int, *, partial_name: bytes) -> None:
+        """`root` is the open folder. `partial_name` is the name of a file, in its own folder, until it is complete."""
         self._path = os.fsencode(path)
         self._partial_name = partial_name
-        # The folder itself may be a link, because the user has named it.
-        self._root = os.open(path, _FOLDER & ~os.O_NOFOLLOW)
+        self._root = root
         self._current: tuple[bytes, int] | None = None
 
     def __enter__(self) -> Self:
@@ -81,7 +84,7 @@ class OpenFolder:
             with suppress(FileNotFoundError):
                 os.unlink(self._partial_name, dir_fd=folder)  # a killed process may have left it
             try:
-                partial = os.open(self._partial_name, _NEW, 0o644, dir_fd=folder)
+                partial = os.open(self._partial_name, NEW, 0o644, dir_fd=folder)
                 try:
                     copy_bytes(source, partial, lambda _: None)
                     os.utime(partial, (mtime, mtime))
@@ -140,12 +143,12 @@ class OpenFolder:
     @staticmethod
     def _open_child(name: bytes, parent: int, *, make: bool) -> int:
         try:
-            return os.open(name, _FOLDER, dir_fd=parent)
+            return os.open(name, FOLDER, dir_fd=parent)
         except FileNotFoundError:
             if not make:
                 raise
         os.mkdir(name, dir_fd=parent)
-        return os.open(name, _FOLDER, dir_fd=parent)
+        return os.open(name, FOLDER, dir_fd=parent)
 
     def _close_current(self) -> None:
         if self._current is not None:

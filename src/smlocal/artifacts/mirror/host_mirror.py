@@ -27,8 +27,8 @@ from smlocal.artifacts.mirror.schedule import Schedule
 from smlocal.artifacts.mirror.state import MirrorState
 from smlocal.artifacts.mirror.target import OpenTarget
 from smlocal.artifacts.mirror.watches import Watches
-from smlocal.artifacts.safe_open import SafeOpener
 from smlocal.contract.checkpoints import UPLOADING, Restored
+from smlocal.no_links import Opener
 
 SCAN_SECONDS = 5.0
 """Between two scans of folders that cannot be watched."""
@@ -56,11 +56,11 @@ class HostMirror:
     _closed: set[bytes] = field(default_factory=set)
     """Scheduled paths whose last event said that the writer has closed the file."""
     _copier: FileCopier = field(init=False)
-    _opener: SafeOpener = field(init=False)
+    _opener: Opener = field(init=False)
     _scan_at: float | None = None
 
     def __post_init__(self) -> None:
-        self._opener = SafeOpener(self.root)
+        self._opener = Opener(self.root)
         at_target = self.state.up_to_date(self.host, self.restored).files
         self._copier = FileCopier(
             host=self.host,

@@ -9,12 +9,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import field
 from threading import Lock
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from smlocal.channels.fastfile.index import write_index
 from smlocal.channels.fastfile.unmount import unmount
 from smlocal.channels.fastfile.unread import NOT_CHECKED, Unread, read_unread
 from smlocal.contract.listing import Listing
+from smlocal.contract.rights import EVERYTHING, Rights
 from smlocal.errors import StreamNotStartedError
 from smlocal.quick_dataclass import dataclass
 from smlocal.threads import watched_thread
@@ -56,6 +57,7 @@ class FuseMount:
         region: str,
         directory: str,
         died: Callable[[str], None],
+        rights: Rights = EVERYTHING,
         read_seconds: float | None = None,
     ) -> "FuseMount":
         """Mount the objects of a listing at a new folder below `directory`, which is made if necessary.
@@ -69,11 +71,12 @@ class FuseMount:
         unread = os.path.join(directory, "unread")
         os.makedirs(mount_point)
         write_index(listing, index)
-        settings = {
+        settings: dict[str, Any] = {
             "mount_point": mount_point,
             "index": index,
             "unread": unread,
             "region": region,
+            "buckets": rights.buckets,
             "bucket": listing.bucket,
             "key_base": listing.key_base,
         }

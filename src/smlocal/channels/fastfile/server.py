@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from threading import Thread
+from typing import Any
 
 from smlocal.channels.fastfile.unmount import unmount
 
@@ -32,17 +33,19 @@ def main() -> None:
     os._exit(code)
 
 
-def _serve(settings: dict[str, str]) -> int:
+def _serve(settings: dict[str, Any]) -> int:
     from smlocal.channels.fastfile.binding import serve
     from smlocal.channels.fastfile.filesystem import READ_SECONDS, FileSystem
     from smlocal.channels.fastfile.tree import Tree
     from smlocal.channels.fastfile.unread import NOT_CHECKED, Unread, UnreadLog
+    from smlocal.contract.rights import Rights
     from smlocal.sources.s3.client import open_store
 
     read_seconds = float(settings.get("read_seconds", READ_SECONDS))
     unread = UnreadLog(settings["unread"])
     store = open_store(
         settings["region"],
+        rights=Rights(buckets=None if settings["buckets"] is None else tuple(settings["buckets"])),
         retry_seconds=read_seconds,
         not_checked=lambda kind, uri: unread.add_first(Unread(uri=uri, code=NOT_CHECKED, why=kind)),
     )

@@ -15,6 +15,8 @@ class LocalObject:
 
     path: str
     uri: str
+    links: bool = True
+    """False if no link in the path may be followed."""
 
 
 Item = LocalObject | S3Object | bytes
@@ -62,4 +64,6 @@ class Objects:
         listing = self._listing
         if listing.remote:
             return listed_object(listing, index)
-        return LocalObject(path=listing.file(index), uri=f"{listing.bucket_uri}{listing.key(index)}")
+        return LocalObject(
+            path=listing.file(index), uri=f"{listing.bucket_uri}{listing.key(index)}", links=listing.links
+        )

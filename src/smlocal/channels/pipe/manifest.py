@@ -11,8 +11,10 @@ from smlocal.channels.pipe.line_values import BadLineError, values_of
 from smlocal.channels.pipe.lines import Lines
 from smlocal.channels.pipe.object_bytes import open_regular
 from smlocal.channels.pipe.streams import Streams
+from smlocal.contract.rights import EVERYTHING, Rights
 from smlocal.contract.s3_uri import bucket_name, split_s3_uri
 from smlocal.contract.sharding import epoch_order
+from smlocal.errors import PathNotAllowedError
 from smlocal.planning.model import PipePlan
 from smlocal.sources.local_path import local_path
 from smlocal.sources.mapping import is_remote, longest_match
@@ -31,7 +33,7 @@ class Manifest:
         self._plan = plan
         self._uri = plan.listing.uri(plan.listing.paths[0])
         self._folder = os.path.dirname(path) if not plan.listing.remote else None
-        self._lines = Lines(_opened(path, self._uri))
+        self._lines = Lines(_opened(path, self._uri, links=plan.rights.links or plan.listing.remote))
         self._remote = False
         try:
             self._check()
@@ -76,11 +78,13 @@ class Manifest:
     def _items(self, line: bytes) -> list[Item]:
         plan = self._plan
         return [
-            referenced(value, name=name, sources=plan.sources, folder=self._folder)
-            if name.endswith(_REFERENCE)
-            else text.encode()
+            self._referenced(value, name) if name.endswith(_REFERENCE) else text.encode()
             for name, (value, text) in zip(plan.attributes, values_of(line, plan.attributes), strict=True)
         ]
+
+    def _referenced(self, value: object, name: str) -> Item:
+        plan = self._plan
+        return referenced(value, name=name, sources=plan.sources, rights=plan.rights, folder=self._folder)
 
 
 def open_manifest(plan: PipePlan, *, spool: str, streams: Streams) -> Manifest:
@@ -108,14 +112,16 @@ def _download(wanted: S3Object, path: str, streams: Streams) -> None:
             file.write(piece)
 
 
-def _opened(path: str, uri: str) -> BinaryIO:
+def _opened(path: str, uri: str, *, links: bool) -> BinaryIO:
     try:
-        return os.fdopen(open_regular(path), "rb")
+        return os.fdopen(open_regular(path, links=links), "rb")
     except OSError as error:
         raise unreadable(uri, error) from error
 
 
-def referenced(value: object, *, name: str, sources: Mapping[str, str], folder: str | None) -> LocalObject | S3Object:
+def referenced(
+    value: object, *, name: str, sources: Mapping[str, str], folder: str | None, rights: Rights = EVERYTHING
+) -> LocalObject | S3Object:
     """The object that a `-ref` attribute names: a file if `sources` maps its URI, else an object in S3.
 
     A plain path or `file://` URI works too, relative to `folder`, which is None for a manifest in S3. `BadLineError`
@@ -124,10 +130,10 @@ def referenced(value: object, *, name: str, sources: Mapping[str, str], folder: 
     if not isinstance(value, str) or not value or "\0" in value:
         raise BadLineError(f"has no URI as '{name}'")
     if not is_remote(value):
-        path = local_path(value, folder or "")
-        if not os.path.isabs(path):
+        if not os.path.isabs(local_path(value, folder or "", EVERYTHING)):
             raise BadLineError(f"has no URI as '{name}': {value}")
-        return LocalObject(path=path, uri=f"file://{path}")
+        path = _path(value, folder or "/", rights)
+        return LocalObject(path=path, uri=f"file://{path}", links=rights.links)
     bucket_uri, key = split_s3_uri(value)
     bucket = bucket_name(bucket_uri)
     if not value.startswith("s3://") or not bucket or not key:
@@ -136,7 +142,14 @@ def referenced(value: object, *, name: str, sources: Mapping[str, str], folder: 
     if match is None:
         return S3Object(bucket=bucket, key=key)
     if not match.rest and match.key == value:
-        return LocalObject(path=match.value, uri=value)
+        return LocalObject(path=_path(match.value, "/", rights), uri=value, links=rights.links)
     if any(part in _NOT_NAMES for part in match.rest.split("/")):
         raise missing(value, f"Nothing below {match.value} can have this key.")
-    return LocalObject(path=f"{match.value.rstrip('/')}/{match.rest}", uri=value)
+    return LocalObject(path=_path(match.value, "/", rights, match.rest), uri=value, links=rights.links)
+
+
+def _path(text: str, folder: str, rights: Rights, rest: str = "") -> str:
+    try:
+        return local_path(text, folder, rights, rest)
+    except PathNotAllowedError as error:
+        raise BadLineError(f"cannot be used: {error.sentence}") from error

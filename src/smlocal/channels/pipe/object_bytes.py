@@ -1,14 +1,13 @@
 """The bytes of one object, from a file, from S3 or from memory, to be sent to a FIFO."""
 
 import os
-import stat
 from collections.abc import Iterable
-from errno import EISDIR
 from typing import TYPE_CHECKING, Protocol, Self
 
 from smlocal.channels.pipe.failures import changed, unreadable
 from smlocal.channels.pipe.fifo_writer import FifoWriter
 from smlocal.channels.pipe.items import LocalObject
+from smlocal.no_links import open_file, regular
 from smlocal.sources.s3.interface import S3Object
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ class LocalBytes:
         """Open the file; `FeedError` if it is no longer a regular file."""
         self.uri = item.uri
         try:
-            self._file = open_regular(item.path)
+            self._file = open_regular(item.path, links=item.links)
         except OSError as error:
             raise unreadable(item.uri, error) from error
         self._status = os.fstat(self._file)
@@ -157,11 +156,9 @@ class MemoryBytes:
         return next(self._pieces, b"")
 
 
-def open_regular(path: str) -> int:
+def open_regular(path: str, *, links: bool) -> int:
     """Open a regular file for reading; `OSError` if it is something else by now."""
+    if not links:
+        return open_file(path)
     # Non-blocking: opening a FIFO would wait for a writer.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    if stat.S_ISREG(os.fstat(descriptor).st_mode):
-        return descriptor
-    os.close(descriptor)
-    raise OSError(EISDIR, "is no longer a regular file", path)
+    return regular(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), path)

@@ -21,6 +21,12 @@ PORT = 4597
     help="A folder that jobs of clients may name; repeatable.",
 )
 @click.option(
+    "--allow-bucket",
+    metavar="NAME",
+    multiple=True,
+    help="A bucket of S3 that jobs of clients may use with your AWS credentials; repeatable.",
+)
+@click.option(
     "--allow-local", is_flag=True, help="Let clients set every member of Local, also those that share credentials."
 )
 @click.option("--allow-cpu", is_flag=True, help="Run GPU and Neuron instance types without their devices.")
@@ -38,6 +44,7 @@ def command(
     host: str,
     allow_host: tuple[str, ...],
     allow_path: tuple[str, ...],
+    allow_bucket: tuple[str, ...],
     allow_local: bool,
     allow_cpu: bool,
     buckets: str | None,
@@ -56,7 +63,7 @@ def command(
         raise click.UsageError(f"--buckets: {buckets} is not a folder.")
     check_endpoint_packages()
     from smlocal.server.serve import serve
-    from smlocal.server.serving import Options, Rights
+    from smlocal.server.serving import ClientRights, Options
     from smlocal.submission.instance_limit import InstanceLimit
 
     serve(
@@ -66,7 +73,11 @@ def command(
             buckets=None if buckets is None else os.path.realpath(buckets),
             limit=None if max_instances is None else InstanceLimit(instances=max_instances, refuse=refuse),
             hosts=frozenset(allow_host),
-            rights=Rights(allowed_paths=tuple(map(os.path.realpath, allow_path)), local_members=allow_local),
+            rights=ClientRights(
+                allowed_paths=tuple(map(os.path.abspath, allow_path)),
+                allowed_buckets=allow_bucket,
+                local_members=allow_local,
+            ),
             local={"AllowCpu": True} if allow_cpu else {},
         ),
         say=lambda message: click.echo(message, err=True),

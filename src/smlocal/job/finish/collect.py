@@ -51,6 +51,7 @@ def collect_artifacts(
                 publisher=publisher,
                 replaces=replaces,
                 owner=plan.run_id,
+                links=plan.rights.links,
             )
         except BaseException:
             _write_indexes(plan, (*model, *output))

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from smlocal.contract.rights import EVERYTHING, Rights
 from smlocal.contract.s3_uri import bucket_name, s3_form, split_s3_uri
 from smlocal.errors import ArtifactError, JobNotFinishedError, MachineNotReadyError, NothingToPublishError, SmlocalError
 from smlocal.job.documents import LOCAL, RECALL
@@ -39,7 +40,7 @@ def publishing(plan: JobPlan, *, cancelled: Callable[[], bool]) -> "Iterator[Pub
         return
     # The folder with `model.tar.gz` or `model/`.
     target = target_of(f"{plan.output.model_uri.rstrip('/').rpartition('/')[0]}/", plan.output.kms_key)
-    with _publisher(plan.region, target, plan.job_directory, cancelled) as publisher:
+    with _publisher(plan.region, plan.rights, target, plan.job_directory, cancelled) as publisher:
         yield publisher
 
 
@@ -55,7 +56,7 @@ def check_publishing(region: str) -> None:
     """Check that there are AWS credentials. No request is sent to S3."""
     from smlocal.sources.s3.client import open_store
 
-    open_store(region)
+    open_store(region, rights=EVERYTHING)
 
 
 def published_document(published: "PublishResult") -> dict[str, Any]:
@@ -93,7 +94,7 @@ def publish_again(
 
     def send(uri: str, paths: Iterable[str]) -> "PublishResult":
         """Archives and folders; of a folder with a `/` at its end its contents only."""
-        with _publisher(job.region, target_of(uri, job.kms_key), directory, cancelled) as publisher:
+        with _publisher(job.region, EVERYTHING, target_of(uri, job.kms_key), directory, cancelled) as publisher:
             for path in paths:
                 if os.path.isdir(path):
                     publisher.add_folder(path, original=job.model_folder)
@@ -205,7 +206,9 @@ def _upload_error(name: str, job: _LocalArtifacts, published: "PublishResult") -
     )
 
 
-def _publisher(region: str, target: "Target", directory: str, cancelled: Callable[[], bool]) -> "Publisher":
+def _publisher(
+    region: str, rights: Rights, target: "Target", directory: str, cancelled: Callable[[], bool]
+) -> "Publisher":
     from smlocal.artifacts.s3_publish import Publisher
 
     journal = OpenUploads(directory)
@@ -214,7 +217,7 @@ def _publisher(region: str, target: "Target", directory: str, cancelled: Callabl
     def open_client() -> "S3Client":
         from smlocal.sources.s3.client import open_store
 
-        client = open_store(region)
+        client = open_store(region, rights=rights)
         for each in (journal, *others):
             each.abort_all(client)
         return client

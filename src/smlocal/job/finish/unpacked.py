@@ -108,6 +108,7 @@ def _pack(store: Store, plan: JobPlan, directory: str, working: Callable[[str], 
             working=working,
             replaces=[path for paths in replaced.values() for path in paths],
             owner=plan.run_id,
+            links=plan.rights.links or not directory.startswith(f"{plan.output.directory}/"),
         )
     except ArtifactError as error:
         raise ArtifactError(

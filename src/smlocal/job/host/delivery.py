@@ -83,6 +83,7 @@ class Delivery:
             mounted = FuseMount.start(
                 tree.listing,
                 region=self.plan.region,
+                rights=self.plan.rights,
                 directory=f"{self.plan.job_directory}/staged/fuse-{len(self._mounts)}",
                 died=lambda why: self._stream_died(f'the process that streams channel "{tree.name}" ended: {why}'),
             )
@@ -155,7 +156,7 @@ class Delivery:
             from smlocal.sources.s3.client import open_store
 
             try:
-                self._client = open_store(self.plan.region, not_checked=self._note_not_checked)
+                self._client = open_store(self.plan.region, rights=self.plan.rights, not_checked=self._note_not_checked)
             except MachineNotReadyError as error:
                 raise StagingError(f"Data download failed:{error.sentence}") from error
         return self._client

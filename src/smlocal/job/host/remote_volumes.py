@@ -22,6 +22,7 @@ from smlocal.errors import StagingError
 from smlocal.job.host.delivery import Delivery
 from smlocal.job.labels import labels as labels_of
 from smlocal.planning.model import HostPlan, JobPlan, TreePlan
+from smlocal.sources.listed_file import open_listed
 
 _PIECE = 1 << 20
 _NO_PROGRAM = ("/smlocal-never-starts-this",)
@@ -127,7 +128,7 @@ def _tree(listing: Listing, sent: list[int], index: int, there: str) -> Iterator
         for folder in _folders_above(path, made):
             yield from _directory(f"{there}/{folder}")
         try:
-            descriptor = os.open(listing.file(number), os.O_RDONLY | os.O_CLOEXEC)
+            descriptor = open_listed(listing, number)
         except OSError as error:
             raise _failed(listing.uri(path), error.strerror or str(error)) from error
         try:

@@ -195,7 +195,7 @@ def _save_locally(folder: "MirroredFolder", trees: Sequence[HostTree], hosts: _H
     from smlocal.artifacts.mirror.folder_target import FolderTarget
     from smlocal.job.mirrored.end_marker import put_end_marker
 
-    target = FolderTarget(path=folder.fallback, run_id=folder.plan.run_id)
+    target = FolderTarget(path=folder.fallback, run_id=folder.plan.run_id, links=folder.plan.rights.links)
     try:
         written = bool(save_folder(replace(folder, target=target), trees, hosts).written)
         if last and folder.end_marker is not None:
@@ -212,7 +212,7 @@ def with_current_checkpoints(plan: JobPlan) -> JobPlan:
         return plan
     checkpoints = plan.checkpoints
     if checkpoints.s3_prefix is not None:
-        listing = _in_s3(plan.region, checkpoints)
+        listing = _in_s3(plan, checkpoints)
     elif checkpoints.listing.remote and not os.path.isdir(checkpoints.directory):
         return plan  # nothing was downloaded or written yet
     else:
@@ -220,7 +220,7 @@ def with_current_checkpoints(plan: JobPlan) -> JobPlan:
     return replace(plan, checkpoints=replace(plan.checkpoints, listing=listing))
 
 
-def _in_s3(region: str, checkpoints: CheckpointPlan) -> Listing:
+def _in_s3(plan: JobPlan, checkpoints: CheckpointPlan) -> Listing:
     """The current objects of the prefix. If they cannot be listed, the attempt fails."""
     from smlocal.sources.checkpoints import list_prefix
     from smlocal.sources.s3.client import open_store
@@ -229,7 +229,7 @@ def _in_s3(region: str, checkpoints: CheckpointPlan) -> Listing:
 
     listing = checkpoints.listing
     try:
-        return list_prefix(open_store(region), listing.bucket_uri, listing.prefix)
+        return list_prefix(open_store(plan.region, rights=plan.rights), listing.bucket_uri, listing.prefix)
     except S3Error as error:
         return listing.failed(download_failure(error))
     except MachineNotReadyError as error:  # there are no credentials any more

@@ -130,7 +130,7 @@ def _for_rules(plan: JobPlan, collector: CollectorPlan, folder: str) -> Mirrored
         plan=plan,
         name="rule-tensors",
         local_path=collector.local_path,
-        target=FolderTarget(path=folder, run_id=plan.run_id),
+        target=FolderTarget(path=folder, run_id=plan.run_id, links=True),
         fallback=folder,
         collector=collector,
     )
@@ -138,7 +138,7 @@ def _for_rules(plan: JobPlan, collector: CollectorPlan, folder: str) -> Mirrored
 
 def _target(plan: JobPlan, name: str, s3_prefix: str | None, directory: str, s3: S3Access) -> Target:
     if s3_prefix is None:
-        return FolderTarget(path=directory, run_id=plan.run_id)
+        return FolderTarget(path=directory, run_id=plan.run_id, links=plan.rights.links)
     from smlocal.artifacts.mirror.s3_target import S3Target  # few jobs use S3
     from smlocal.job.finish.open_uploads import OpenUploads, journal_name
     from smlocal.job.finish.publish import target_of
@@ -148,7 +148,7 @@ def _target(plan: JobPlan, name: str, s3_prefix: str | None, directory: str, s3:
     def open_client() -> "S3Client":
         from smlocal.sources.s3.client import open_store
 
-        client = open_store(plan.region, retry_seconds=s3.retry_seconds)
+        client = open_store(plan.region, rights=plan.rights, retry_seconds=s3.retry_seconds)
         journal.abort_all(client)
         return client
 

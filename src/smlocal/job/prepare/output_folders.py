@@ -2,6 +2,7 @@
 
 import os
 
+from smlocal.contract.rights import Rights
 from smlocal.errors import OutputUnusableError
 from smlocal.sources.local_path import local_path
 from smlocal.sources.mapping import is_remote
@@ -21,12 +22,12 @@ def free_bytes(folder: str) -> int | None:
     return disk.f_bavail * disk.f_frsize
 
 
-def folder_at(uri: str, directory: str) -> str:
+def folder_at(uri: str, directory: str, rights: Rights) -> str:
     """The folder of a path or `file://` URI, relative to `directory`; `OutputUnusableError` if it cannot be one."""
     remedy = ["Choose another folder with --output or in the request."]
     if is_remote(uri):
         raise OutputUnusableError(f"the output path {uri} is not a local folder", remedy=remedy)
-    path = os.path.abspath(local_path(uri, directory))
+    path = os.path.abspath(local_path(uri, directory, rights))
     existing = path
     while not os.path.lexists(existing):
         existing = os.path.dirname(existing)

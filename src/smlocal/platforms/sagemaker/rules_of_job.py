@@ -51,7 +51,7 @@ def begin_rules(plan: JobPlan, context: JobContext, *, first: bool) -> RulesOfJo
     def fetch(uri: str, folder: str, cancelled: Callable[[], bool]) -> str:
         from smlocal.job.rule_data import fetch_rule_data  # few rules name S3
 
-        return fetch_rule_data(uri, folder, region=plan.region, cancelled=cancelled)
+        return fetch_rule_data(uri, folder, region=plan.region, rights=plan.rights, cancelled=cancelled)
 
     rules = JobRules(
         plan=plan,

@@ -5,8 +5,9 @@ import fcntl
 import os
 import stat as modes
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
+from smlocal.no_links import FILE, FOLDER, descend
 from smlocal.removal import remove_tree
 from smlocal.server.objects.attributes import AttributeFiles, Attributes
 from smlocal.server.objects.keys import check_new_key, file_of, is_bucket_name
@@ -15,8 +16,6 @@ from smlocal.server.objects.s3_error import S3Error, no_such_bucket, no_such_key
 
 PRIVATE = ".smlocal"
 """The folder beside the buckets with what is no object. No bucket may have this name."""
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 Condition = Callable[[Attributes | None], None]
 """Raises `S3Error` for an object whose present attributes, None if there is no such object, forbid the change."""
@@ -56,7 +55,7 @@ class BucketFolder:
         folders, name = file_of(key)
         try:
             with self.folder(folders) as folder:
-                descriptor = os.open(name or ".", _FILE, dir_fd=folder)
+                descriptor = os.open(name or ".", FILE, dir_fd=folder)
         except (FileNotFoundError, NotADirectoryError):
             raise no_such_key(key) from None
         except OSError as error:
@@ -132,15 +131,13 @@ class BucketFolder:
     @contextmanager
     def folder(self, parts: Sequence[str], *, create: bool = False) -> Iterator[int]:
         """The open folder below the bucket's own; `NotADirectoryError` where a link or a file stands in the way."""
-        descriptor = os.open(self.path, _FOLDER)
+        # The bucket's own folder may be a link, because its owner made it.
+        top = os.open(self.path, FOLDER & ~os.O_NOFOLLOW)
         try:
-            for part in parts:
-                if create:
-                    with suppress(FileExistsError):
-                        os.mkdir(part, dir_fd=descriptor)
-                inner = os.open(part, _FOLDER | os.O_NOFOLLOW, dir_fd=descriptor)
-                os.close(descriptor)
-                descriptor = inner
+            descriptor = descend(top, [os.fsencode(part) for part in parts], create=create)
+        finally:
+            os.close(top)
+        try:
             yield descriptor
         finally:
             os.close(descriptor)
@@ -183,7 +180,11 @@ class BucketFolder:
         for parent, folders, files in os.walk(self.path):
             paths = [os.path.join(parent, folder) for folder in folders]
             keys = [os.path.relpath(path, self.path) + "/" for path in paths]
-            if files or any(self.is_marker(key, os.lstat(path)) for key, path in zip(keys, paths, strict=True)):
+            if (
+                files
+                or any(map(os.path.islink, paths))
+                or any(self.is_marker(key, os.lstat(path)) for key, path in zip(keys, paths, strict=True))
+            ):
                 return True
         return False
 

@@ -3,10 +3,9 @@
 import os
 from collections.abc import Generator, Iterator
 
+from smlocal.no_links import FOLDER
 from smlocal.quick_dataclass import dataclass
 from smlocal.server.objects.bucket_folder import BucketFolder, marker_state
-
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,7 +98,7 @@ def _below(
     if key.startswith(wanted.prefix) and key > wanted.after and bucket.is_marker(key.decode(), state):
         yield Found(key=key.decode(), state=marker_state(state), modified=state.st_mtime)
     try:
-        descriptor = os.open(os.path.basename(key[:-1]), _FOLDER, dir_fd=parent)
+        descriptor = os.open(os.path.basename(key[:-1]), FOLDER, dir_fd=parent)
     except (FileNotFoundError, NotADirectoryError):
         return
     try:

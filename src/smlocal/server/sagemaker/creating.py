@@ -1,16 +1,25 @@
 """CreateTrainingJob."""
 
-import os
 from collections.abc import Iterator
 from typing import Any
 
-from smlocal.errors import FieldRefusedError, InstanceLimitError, NameInUseError, RequestInvalidError, SmlocalError
+from smlocal.errors import (
+    FieldRefusedError,
+    InstanceLimitError,
+    NameInUseError,
+    OutputUnusableError,
+    PathNotAllowedError,
+    RequestInvalidError,
+    SmlocalError,
+)
 from smlocal.jobfile.document import Document
 from smlocal.jobfile.local_block import LOCAL
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile, read_job
 from smlocal.platforms.sagemaker.submit import submit
 from smlocal.server.call import Call, ServiceError, validation_error
-from smlocal.server.sagemaker.request_folders import folder_of, local_block, no_objects
+from smlocal.server.objects.bucket_folder import BucketFolder
+from smlocal.server.objects.listing import walk
+from smlocal.server.sagemaker.request_folders import bucket_of, local_block, no_objects
 from smlocal.server.sagemaker.submitted_code import submitted_code
 from smlocal.server.serving import Serving
 from smlocal.store.records import JobRecord
@@ -51,7 +60,10 @@ def start_job(serving: Serving, job: JobFile, *, name: str, region: str) -> JobR
         if code is not None and job.local.Code is None:
             job.document.data[LOCAL]["Code"] = code
             job = read_job(job.document, strict=False)
-        record = submit(job, name=name, store=serving.store, limit=serving.options.limit)
+        try:
+            record = submit(job, name=name, store=serving.store, limit=serving.options.limit)
+        except (OutputUnusableError, PathNotAllowedError) as error:
+            raise validation_error(_in_one_line(error)) from None
     serving.starting.look()
     return record
 
@@ -76,19 +88,10 @@ def _without_data(serving: Serving, job: JobFile) -> Iterator[str]:
     """Channels whose bucket is a folder here that has no object with the prefix. The service refuses these."""
     for channel in job.request.InputDataConfig or ():
         source = channel.DataSource.S3DataSource
-        folder = None if source is None else folder_of(serving, source.S3Uri)
-        if source is not None and folder is not None and not _any_object(folder, source.S3Uri):
+        found = None if source is None else bucket_of(serving, source.S3Uri)
+        if source is not None and found is not None and not _any_object(*found):
             yield source.S3Uri
 
 
-def _any_object(path: str, uri: str) -> bool:
-    """True if a file's path begins so: a prefix need not end at a folder."""
-    if os.path.isdir(path) and any(files for _, _, files in os.walk(path)):
-        return True
-    if uri.endswith("/"):
-        return False
-    parent, start = os.path.split(path)
-    if not os.path.isdir(parent):
-        return False
-    found = (os.path.join(parent, entry) for entry in os.listdir(parent) if entry.startswith(start))
-    return any(os.path.isfile(each) or any(files for _, _, files in os.walk(each)) for each in found)
+def _any_object(bucket: BucketFolder, prefix: str) -> bool:
+    return any(not found.key.endswith("/") for found in walk(bucket, prefix=prefix))

@@ -5,9 +5,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from smlocal.contract.rights import Rights
+from smlocal.errors import PathNotAllowedError
 from smlocal.server.call import ServiceError, validation_error
+from smlocal.server.objects.bucket_folder import BucketFolder, bucket_path
 from smlocal.server.sagemaker.container_objects import url_for
 from smlocal.server.serving import Serving
+from smlocal.sources.local_path import local_path
 
 _BUCKET = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/|$)")
 _REMOTE = re.compile(r"(?i:s3|https?)://")
@@ -33,6 +37,12 @@ def local_block(serving: Serving, request: Mapping[str, Any]) -> dict[str, Any]:
         local = {**serving.options.local, **local}
     for path in _paths(request, local):
         _check_path(serving, path)
+    rights = serving.job_rights()
+    local["AllowedPaths"] = list(rights.folders or ())
+    if rights.buckets is not None:
+        local["AllowedBuckets"] = list(rights.buckets)
+    else:
+        local.pop("AllowedBuckets", None)
     sources = local.get("Sources")
     local["Sources"] = {**dict(_buckets(serving, request)), **(sources if isinstance(sources, dict) else {})}
     output = _s3_output(request)
@@ -53,6 +63,14 @@ def folder_of(serving: Serving, uri: str) -> str | None:
         return None
     key = os.path.normpath("/" + uri[found.end() :]).lstrip("/")
     return os.path.join(serving.buckets, found[1], key) if key else os.path.join(serving.buckets, found[1])
+
+
+def bucket_of(serving: Serving, uri: str) -> tuple[BucketFolder, str] | None:
+    """The bucket and the key of an S3 URI whose bucket is a folder here; else None."""
+    found = _BUCKET.match(uri)
+    if found is None or bucket_path(serving.buckets, found[1]) is None:
+        return None
+    return BucketFolder(serving.buckets, found[1]), uri[found.end() :]
 
 
 def _buckets(serving: Serving, request: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -108,16 +126,11 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _check_path(serving: Serving, path: str) -> None:
+    """The early answer for what the request names outright; where a path is resolved, it is checked again."""
     try:
-        real = os.path.realpath(os.path.join("/", path.removeprefix("file://")))
-    except ValueError:  # a NUL, or half a surrogate pair
-        raise validation_error(f"No file can have the name {path!r}.") from None
-    if any(os.path.commonpath([real, allowed]) == allowed for allowed in serving.options.rights.allowed_paths):
-        return
-    raise validation_error(
-        f"This server does not let clients name the path '{path}' of its machine. "
-        "Its owner can allow a folder: smlocal serve --allow-path DIR"
-    )
+        local_path(path, "/", Rights(folders=serving.options.rights.allowed_paths))
+    except PathNotAllowedError as error:
+        raise validation_error(" ".join([f"{error.sentence}.", *error.remedy])) from None
 
 
 def no_objects(uri: str, *, region: str, role: str) -> ServiceError:

@@ -16,7 +16,7 @@ from typing import Any
 from smlocal.removal import remove_tree
 from smlocal.server.call import validation_error
 from smlocal.server.sagemaker.request_folders import folder_of
-from smlocal.server.serving import Serving
+from smlocal.server.serving import CODE, Serving
 
 _PARAMETER = "sagemaker_submit_directory"
 _ARCHIVE = ".tar.gz"
@@ -35,7 +35,7 @@ def submitted_code(serving: Serving, name: str, request: Mapping[str, Any]) -> I
     if archive is None:
         yield None
         return
-    parent = os.path.join(serving.home, "code")
+    parent = os.path.join(serving.home, CODE)
     os.makedirs(parent, mode=0o700, exist_ok=True)
     _remove_unused(serving, parent)
     folder = tempfile.mkdtemp(prefix=f"{name}.", dir=parent)

@@ -5,6 +5,7 @@ import threading
 from typing import Any
 from urllib.parse import urlsplit
 
+from smlocal.contract.rights import EVERYTHING, Rights
 from smlocal.errors import AwsConfigurationError, CredentialsMissingError
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources.s3.aws_session import (
@@ -15,11 +16,13 @@ from smlocal.sources.s3.aws_session import (
     frozen_keys,
     new_session,
 )
+from smlocal.sources.s3.interface import S3Error
 from smlocal.sources.s3.listed_page import take_objects
 
 _READ_TIMEOUT = 20.0
 _SLOW_READ_TIMEOUT = 300.0
 """A server may join thousands of parts before it answers."""
+_FORBIDDEN = 403
 _PLAIN_SIGNATURES = frozenset({"s3v4", "v4"})
 
 
@@ -40,8 +43,11 @@ class AwsClient:
     and retries. What the user has configured of these is not overridden.
     """
 
-    def __init__(self, region: str, *, retry_seconds: float, profile: str | None = None) -> None:
+    def __init__(
+        self, region: str, *, retry_seconds: float, rights: Rights = EVERYTHING, profile: str | None = None
+    ) -> None:
         """No request is sent yet; `CredentialsMissingError` if there are no credentials."""
+        self._rights = rights
         self._session = new_session(profile)
         self._credentials = credentials_of(self._session)
         self._region = (
@@ -101,6 +107,8 @@ class AwsClient:
                 f"the S3 endpoint in the AWS configuration is not valid: {error}",
                 remedy=("Look at AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL and endpoint_url in ~/.aws/config.",),
             ) from error
+        if self._rights.buckets is not None:
+            client.meta.events.register_first("provide-client-params.s3", self._check_bucket)
         if self.payer:
             client.meta.events.register("before-call.s3", self._add_payer)
         # With this wildcard it comes before all handlers of botocore, one of which parses the whole document too.
@@ -110,6 +118,18 @@ class AwsClient:
             client.meta.events.register_first(f"request-created.s3.{operation}", _not_transferring)
             client.meta.events.register_last(f"request-created.s3.{operation}", _transferring)
         return client
+
+    def _check_bucket(self, params: dict[str, Any], **_: Any) -> None:
+        """Every request, also one that is only resolved here and signed elsewhere, passes here before it is made."""
+        bucket = str(params.get("Bucket", ""))
+        if not self._rights.covers_bucket(bucket):
+            raise S3Error(
+                "AccessDenied",
+                f"The job may not use the bucket {bucket} with the credentials of this machine. The owner of the "
+                f"endpoint can allow it: smlocal serve --allow-bucket {bucket}",
+                status=_FORBIDDEN,
+                uri=f"s3://{bucket}/{params.get('Key', params.get('Prefix', ''))}",
+            )
 
     def _add_payer(self, params: dict[str, Any], **_: Any) -> None:
         params["headers"]["x-amz-request-payer"] = self.payer
@@ -180,9 +200,11 @@ class _ProbeError(Exception):
 class RenewableClient:
     """The current client, replaced when the user has new credentials."""
 
-    def __init__(self, region: str, *, retry_seconds: float, profile: str | None = None) -> None:
+    def __init__(
+        self, region: str, *, retry_seconds: float, rights: Rights = EVERYTHING, profile: str | None = None
+    ) -> None:
         """Create the first client."""
-        self._region, self._retry_seconds, self._profile = region, retry_seconds, profile
+        self._region, self._rights, self._retry_seconds, self._profile = region, rights, retry_seconds, profile
         self._lock = threading.Lock()
         self.current = self._new()
 
@@ -201,4 +223,4 @@ class RenewableClient:
             return True
 
     def _new(self) -> AwsClient:
-        return AwsClient(self._region, retry_seconds=self._retry_seconds, profile=self._profile)
+        return AwsClient(self._region, rights=self._rights, retry_seconds=self._retry_seconds, profile=self._profile)

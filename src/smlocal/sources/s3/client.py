@@ -7,6 +7,7 @@ from contextlib import closing
 from functools import partial
 from typing import Any, Self
 
+from smlocal.contract.rights import Rights
 from smlocal.errors import CredentialsMissingError
 from smlocal.sources.s3.aws_client import AwsClient, RenewableClient
 from smlocal.sources.s3.checksum import Checksum
@@ -23,6 +24,7 @@ RETRY_SECONDS = 60.0
 def open_store(
     region: str,
     *,
+    rights: Rights,
     retry_seconds: float = RETRY_SECONDS,
     connect_seconds: float = math.inf,
     not_checked: Callable[[str, str], None] = lambda _kind, _uri: None,
@@ -33,9 +35,10 @@ def open_store(
     No request is sent yet. A call is repeated until `retry_seconds` have passed without a byte of what it wants, and
     until `connect_seconds` have passed if S3 cannot be reached at all. `not_checked` is told, from any thread, the kind
     of checksum and the URI of each object that cannot be checked without the package awscrt. `profile`: another one
-    than the environment names.
+    than the environment names. `rights`: another bucket than these is answered with the `S3Error` AccessDenied, and
+    S3 is not asked.
     """
-    source = RenewableClient(region, retry_seconds=retry_seconds, profile=profile)
+    source = RenewableClient(region, rights=rights, retry_seconds=retry_seconds, profile=profile)
     return S3Client(source, retry_seconds=retry_seconds, connect_seconds=connect_seconds, not_checked=not_checked)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.server.serving import Options, Rights
+from smlocal.server.serving import ClientRights, Options
 
 
 def test_a_job_is_stopped_only_with_the_token_and_from_the_page(
@@ -93,7 +93,7 @@ def test_a_job_file_may_name_only_allowed_folders(
         folder.mkdir()
         (folder / "data").write_text("1")
     (allowed / "way").symlink_to(other)
-    with make_endpoint(options=Options(rights=Rights(allowed_paths=(str(allowed),)))) as endpoint:
+    with make_endpoint(options=Options(rights=ClientRights(allowed_paths=(str(allowed),)))) as endpoint:
         client = page_client(address=endpoint.address)
         token = client.token("/-/new")
 

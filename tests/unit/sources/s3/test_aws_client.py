@@ -102,9 +102,11 @@ def test_an_access_point_of_another_service_is_signed_for_that(configure: Config
 WITHOUT_AWSCRT = """
 import sys
 sys.modules["awscrt"] = None
+from smlocal.contract.rights import EVERYTHING
 from smlocal.sources.s3.client import open_store
 from smlocal.sources.s3.interface import S3Error, S3Object
-store, bucket = open_store("eu-west-1", retry_seconds=600), "arn:aws:s3::123456789012:accesspoint/mfzwi23gnjvgw.mrap"
+store = open_store("eu-west-1", rights=EVERYTHING, retry_seconds=600)
+bucket = "arn:aws:s3::123456789012:accesspoint/mfzwi23gnjvgw.mrap"
 read = lambda: store.read_into(S3Object(bucket=bucket, key="k"), 0, memoryview(bytearray(1)))
 for ask in (read, lambda: next(store.list_objects(bucket, ""))):
     try:

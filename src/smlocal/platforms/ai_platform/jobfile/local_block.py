@@ -17,6 +17,7 @@ _NO_DOWNLOADS: Final = "nothing is downloaded for jobs of this platform"
 _NO_RULES: Final = "jobs of this platform have no debugger rules"
 _NO_SUCH_FILE: Final = "replicas of this platform have no resourceconfig.json"
 WITHOUT_MEANING: Final = {
+    "AllowedBuckets": "jobs of this platform use no S3",
     "Publish": "nothing is uploaded from jobs of this platform; their output is in folders of this machine",
     "Cache": _NO_DOWNLOADS,
     "CacheGiB": _NO_DOWNLOADS,

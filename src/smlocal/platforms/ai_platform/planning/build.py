@@ -53,6 +53,7 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
         run_id=facts.run_id,
         arn=_resource(job, name, facts.region),
         region=facts.region,
+        rights=local.rights,
         account=PROJECT,
         image=primary.image,
         image_facts=facts.images[primary.image],

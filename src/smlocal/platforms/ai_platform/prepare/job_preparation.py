@@ -178,12 +178,15 @@ def _check_count(planned: tuple[Replica, ...], *, most: int) -> None:
 
 def _output(job: JobFile, name: str) -> str:
     """The folder for what the job writes to locations that no folder stands for."""
-    return os.path.join(folder_at(job.local.Output or os.path.abspath(DEFAULT_OUTPUT), job.document.directory), name)
+    return os.path.join(
+        folder_at(job.local.Output or os.path.abspath(DEFAULT_OUTPUT), job.document.directory, job.local.rights), name
+    )
 
 
 def _buckets(job: JobFile, name: str, *, make: bool = True) -> tuple[BucketFolder, ...]:
     sources = {
-        key: os.path.abspath(local_path(path, job.document.directory)) for key, path in job.local.Sources.items()
+        key: os.path.abspath(local_path(path, job.document.directory, job.local.rights))
+        for key, path in job.local.Sources.items()
     }
     for location, folder in sources.items():
         if not os.path.isdir(folder):

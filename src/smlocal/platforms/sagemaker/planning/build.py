@@ -69,6 +69,7 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
         run_id=facts.run_id,
         arn=arn,
         region=facts.region,
+        rights=local.rights,
         account=facts.account,
         image=specification.TrainingImage,
         image_facts=facts.image,

@@ -107,5 +107,6 @@ def _pipe(channel: Channel, shard: Shard, local: LocalSettings, facts: Facts) ->
         seed=None if channel.ShuffleConfig is None else channel.ShuffleConfig.Seed,
         attributes=tuple(source.AttributeNames or ()) if augmented else (),
         sources=facts.sources,
+        rights=local.rights,
         lines=local.Sample if augmented else None,
     )

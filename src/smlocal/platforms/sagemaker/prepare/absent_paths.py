@@ -16,7 +16,7 @@ def absent_paths(job: JobFile) -> list[str]:
     return [
         f"{document.where(place)}   {path} does not exist here"
         for place, path in _paths(job)
-        if not os.path.exists(local_path(path, document.directory))
+        if not os.path.exists(local_path(path, document.directory, job.local.rights))
     ]
 
 

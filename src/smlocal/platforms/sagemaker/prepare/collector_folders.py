@@ -1,6 +1,5 @@
 """The local folders for the URIs of TensorBoard logs and of the debugger's tensors."""
 
-import os
 from collections.abc import Sequence
 
 from smlocal.contract.checkpoints import overlap
@@ -71,9 +70,9 @@ def _refused(job: JobFile, member: str, path: str | None, why: str) -> FieldRefu
 def _folder(uri: str, job: JobFile) -> str | None:
     directory = job.document.directory
     if not is_remote(uri):
-        return cleaned(local_path(uri, directory))
+        return cleaned(local_path(uri, directory, job.local.rights))
     match = longest_match(uri, job.local.Sources)
     rest = "" if match is None else match.rest.removesuffix("/")
     if match is None or (rest and any(name in {"", ".", ".."} for name in rest.split("/"))):
         return None
-    return cleaned(os.path.join(local_path(match.value, directory), rest))
+    return cleaned(local_path(match.value, directory, job.local.rights, rest))

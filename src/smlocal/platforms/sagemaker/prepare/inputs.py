@@ -47,7 +47,7 @@ def list_inputs(job: JobFile, *, strict: bool, region: str) -> Inputs:
     def store() -> ObjectStore:
         from smlocal.sources.s3.client import open_store  # most jobs read nothing from S3
 
-        return open_store(region, connect_seconds=_CONNECT_SECONDS)
+        return open_store(region, rights=job.local.rights, connect_seconds=_CONNECT_SECONDS)
 
     for index, channel in enumerate(job.request.InputDataConfig or ()):
         path: Path = ("InputDataConfig", index, "DataSource")
@@ -63,14 +63,16 @@ def list_inputs(job: JobFile, *, strict: bool, region: str) -> Inputs:
                 ) from error
         elif channel.DataSource.FileSystemDataSource is not None:
             file_systems[channel.ChannelName] = _file_system(job, channel, path)
-    directory = job.document.directory
+    directory, rights = job.document.directory, job.local.rights
     return Inputs(
         listings=listings,
         file_systems=file_systems,
         code=_code(job),
         checkpoints=_checkpoints(job, strict=strict, region=region, store=store),
         collectors=collector_folders(job),
-        sources={uri: os.path.abspath(local_path(folder, directory)) for uri, folder in job.local.Sources.items()},
+        sources={
+            uri: os.path.abspath(local_path(folder, directory, rights)) for uri, folder in job.local.Sources.items()
+        },
     )
 
 
@@ -101,6 +103,7 @@ def _objects(
         region=region,
         role=job.request.RoleArn or "",
         store=store,
+        rights=job.local.rights,
     )
     if job.local.Sample is None:
         return listing
@@ -122,6 +125,7 @@ def _file_system(job: JobFile, channel: Channel, path: Path) -> Listing:
         uri=source.FileSystemId,
         where=_where(job, (*path, "FileSystemDataSource", "FileSystemId")),
         directory=job.document.directory,
+        rights=job.local.rights,
     )
     asked = replace(system, member="DirectoryPath", uri=source.DirectoryPath)
     folder = locate_file_system(system, asked, mapping=job.local.Sources)
@@ -141,6 +145,7 @@ def _code(job: JobFile) -> Listing | None:
         member="Local.Code",
         directory=job.document.directory,
         where=_where(job, ("Local", "Code")),
+        rights=job.local.rights,
     )
 
 
@@ -165,4 +170,5 @@ def _checkpoints(job: JobFile, *, strict: bool, region: str, store: Callable[[],
         strict=strict,
         where=_where(job, ("CheckpointConfig", "S3Uri")),
         in_s3=InS3(store=store, caller=Caller(region=region, role=job.request.RoleArn or "")),
+        rights=job.local.rights,
     )

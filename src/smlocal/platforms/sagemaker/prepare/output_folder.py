@@ -11,4 +11,4 @@ def output_folder(job: JobFile) -> str:
     uri = job.request.OutputDataConfig.S3OutputPath
     if uri.startswith(("s3://", "https://")):
         uri = job.local.Output or os.path.abspath(DEFAULT_OUTPUT)
-    return folder_at(uri, job.document.directory)
+    return folder_at(uri, job.document.directory, job.local.rights)

@@ -1,7 +1,5 @@
 """The local files and folders that debugger rules ask for: sources of custom rules, and tensors of other jobs."""
 
-import os
-
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 from smlocal.platforms.sagemaker.planning.rules import rule_locations
 from smlocal.sources.local_path import cleaned, local_path
@@ -15,7 +13,7 @@ def rule_paths(job: JobFile) -> dict[str, str]:
     for rule in job.request.DebugRuleConfigurations or ():
         for uri in rule_locations(rule.RuleParameters or {}):
             if not is_remote(uri):
-                found[uri] = cleaned(local_path(uri, directory))
+                found[uri] = cleaned(local_path(uri, directory, job.local.rights))
             elif (match := longest_match(uri, job.local.Sources)) is not None:
-                found[uri] = cleaned(os.path.join(local_path(match.value, directory), match.rest))
+                found[uri] = cleaned(local_path(match.value, directory, job.local.rights, match.rest))
     return found

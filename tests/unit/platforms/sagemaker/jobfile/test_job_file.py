@@ -60,6 +60,8 @@ def test_defaults_of_local() -> None:
     local = read(TEXT).local
     assert vars(local) == {
         "Sources": {},
+        "AllowedPaths": None,
+        "AllowedBuckets": None,
         "Output": None,
         "Publish": False,
         "Cache": True,
