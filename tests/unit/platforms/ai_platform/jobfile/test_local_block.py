@@ -23,6 +23,7 @@ trainingInput:
   masterConfig: {imageUri: image}
 """
 SOMETHING: dict[str, str] = {
+    "AllowedBuckets": "[bucket]",
     "Publish": "true",
     "Cache": "false",
     "CacheGiB": "1",
@@ -64,7 +65,8 @@ def test_a_setting_without_a_meaning_is_refused_unless_it_is_the_default(name: s
 
 def test_the_other_settings_are_taken() -> None:
     local = read(
-        "{Sources: {gs://bucket/data: data}, AllowedPaths: [/data], Output: out, Region: europe-west4, StopGraceSeconds: 1, MaxHosts: 3, "
+        "{Sources: {gs://bucket/data: data}, AllowedPaths: [/data], Output: out, "
+        "Region: europe-west4, StopGraceSeconds: 1, MaxHosts: 3, "
         "Engines: [there], "
         "NetworkRange: 10.99.0.0/16, EnforceInstanceLimits: true, Memory: 512m, Cpus: 1, ShmSize: 64m, "
         "Ulimits: {nofile: 100}, Processes: 100, Gpus: none, AllowCpu: true, Pull: never, Keep: all, "
