@@ -45,15 +45,17 @@ def _allowed(written: str, path: str, folders: tuple[str, ...]) -> str:
     except UnicodeEncodeError:  # half a surrogate pair
         raise _refused(f"no file can have the name {written!r}") from None
     plain = "/" + os.path.normpath(path).lstrip("/")
+    linked = None
     for folder in folders:
         if plain != folder and not plain.startswith(f"{folder.rstrip('/')}/"):
             continue
         top = os.path.realpath(folder)
         found = os.path.join(top, plain[len(folder) :].lstrip("/")).rstrip("/") or "/"
-        real = os.path.realpath(found)
-        if real != found:
-            raise _refused(f"the path '{written}' has a link below {folder}, and this job does not follow those")
-        return f"{found}/" if path.endswith("/") and found != "/" else found
+        if os.path.realpath(found) == found:
+            return f"{found}/" if path.endswith("/") and found != "/" else found
+        linked = folder
+    if linked is not None:
+        raise _refused(f"the path '{written}' has a link below {linked}, and this job does not follow those")
     raise _refused(f"this job may not use the path '{written}' of this machine")
 
 

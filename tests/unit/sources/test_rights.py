@@ -34,6 +34,12 @@ def test_paths_in_a_folder_of_the_job(rights: Rights, tmp_path: Path, written: s
     assert local_path(written.format(tmp_path), "/", rights) == f"{tmp_path}/{found}"
 
 
+def test_a_link_below_a_folder_may_be_allowed_itself(rights: Rights, tmp_path: Path) -> None:
+    (tmp_path / "data" / "newest").symlink_to("inner")
+    allowed = Rights(folders=(*(rights.folders or ()), f"{tmp_path}/data/newest"))
+    assert local_path(f"{tmp_path}/data/newest/x", "/", allowed) == f"{tmp_path}/data/inner/x"
+
+
 @pytest.mark.parametrize(
     "written",
     [
