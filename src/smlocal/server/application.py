@@ -10,7 +10,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 
 from smlocal.server import aws_calls
-from smlocal.server.hosts import Hosts
+from smlocal.server.browser_headers import guarded
+from smlocal.server.hosts import Hosts, is_part_of_a_page
 from smlocal.server.limits import BodyTooLargeError, BodyTooSlowError, read_body, refused_head
 from smlocal.server.objects import s3_front
 from smlocal.server.operations import handlers
@@ -38,7 +39,7 @@ class Application:
             return
         request = Request(scope, receive, send)
         try:
-            response = await self._response(request)
+            response = guarded(await self._response(request))
             await response(scope, receive, send)
         except ClientDisconnect:
             return
@@ -73,6 +74,8 @@ class Application:
             return PlainTextResponse(refused, status_code=403)
         signed = scope_of(request)
         if self._only_s3 or s3_front.is_for_s3(request, signed):
+            if is_part_of_a_page(request):
+                return PlainTextResponse("an object is no part of a page", status_code=403)
             return await s3_front.answer(self._serving, request, signed, problem=self._problem(request, signed, None))
         if request.method == "POST" and "x-amz-target" in request.headers:
             body = await read_body(request)

@@ -48,6 +48,11 @@ def _opens_a_page(request: Request) -> bool:
     return opened and request.method in {"GET", "HEAD"}
 
 
+def is_part_of_a_page(request: Request) -> bool:
+    """True for what a browser wants to run, show or embed in a page: a script, a style, an image, a frame."""
+    return request.headers.get("sec-fetch-dest", "empty") not in {"document", "empty"}
+
+
 def _name(host: str) -> str:
     """Without the port and the brackets of IPv6."""
     try:

@@ -10,8 +10,8 @@ from typing import Any, Self
 import uvicorn
 
 from smlocal.server.http_connection import HttpConnection
+from smlocal.server.limits import MOST_HEAD
 
-_LONGEST_HEAD = 64 << 10
 _KEEP_ALIVE_SECONDS = 75
 _START_SECONDS = 30.0
 _END_SECONDS = 10.0
@@ -90,7 +90,7 @@ def _settings(application: Any) -> uvicorn.Config:
         lifespan="off",
         ws="none",
         http=HttpConnection,
-        h11_max_incomplete_event_size=_LONGEST_HEAD,
+        h11_max_incomplete_event_size=MOST_HEAD,
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=1,
         server_header=False,

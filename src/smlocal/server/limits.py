@@ -5,6 +5,8 @@ import asyncio
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
+MOST_HEAD = 64 << 10
+"""Bytes of the first line and the headers of a request."""
 MOST_BODY = 8 << 20
 """Bytes of a call. The largest valid CreateTrainingJob has less than 2 MiB."""
 BODY_SECONDS = 30.0
@@ -21,7 +23,9 @@ class BodyTooSlowError(Exception):
 
 
 def refused_head(request: Request) -> Response | None:
-    """The answer to a request with too many headers, or with two lengths."""
+    """The answer to a request with too many headers, with too long ones, or with two lengths."""
+    if _length(request) > MOST_HEAD:  # one that came behind another request
+        return PlainTextResponse("the head is too long", status_code=431, headers={"connection": "close"})
     if len(request.scope["headers"]) > _MOST_HEADERS:
         return PlainTextResponse("too many headers", status_code=431, headers={"connection": "close"})
     if "transfer-encoding" in request.headers and "content-length" in request.headers:
@@ -30,10 +34,22 @@ def refused_head(request: Request) -> Response | None:
     return None
 
 
+def _length(request: Request) -> int:
+    """Bytes of the head, without spaces that mean nothing."""
+    scope = request.scope
+    line = len(scope["raw_path"]) + len(scope["query_string"])
+    return line + sum(len(name) + len(value) + len(":\r\n") for name, value in scope["headers"])
+
+
+def states_more(stated: str, most: int) -> bool:
+    """True for a number above `most`, however many digits it has: Python reads no more than 4,300."""
+    return stated.isdecimal() and (len(stated.lstrip("0")) > len(str(most)) or int(stated[-len(str(most)) :]) > most)
+
+
 async def read_body(request: Request) -> bytes:
     """The whole body of a call."""
     stated = request.headers.get("content-length", "0")
-    if stated.isdecimal() and int(stated) > MOST_BODY:
+    if states_more(stated, MOST_BODY):
         raise BodyTooLargeError
     body = bytearray()
     try:

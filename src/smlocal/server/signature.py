@@ -111,7 +111,7 @@ class Signatures:
         if early is not None:
             return early
         expected = self._signature(request, scope, signed, body)
-        return None if hmac.compare_digest(expected, signed.signature) else Problem.WRONG
+        return None if hmac.compare_digest(expected.encode(), signed.signature.encode()) else Problem.WRONG
 
     def _signature(self, request: Request, scope: Scope, signed: "_Signed", body: bytes | None) -> str:
         """What botocore would have signed the request with."""

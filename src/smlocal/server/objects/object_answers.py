@@ -17,7 +17,7 @@ from smlocal.server.objects.s3_error import S3Error
 
 _PIECE = 1 << 20
 _SEND_SECONDS = 60.0
-_RANGE = re.compile(r"bytes=(\d*)-(\d*)")
+_RANGE = re.compile(r"bytes=([0-9]{0,20})-([0-9]{0,20})")
 
 
 def object_headers(attributes: Attributes, *, modified: float, with_checksums: bool) -> dict[str, str]:

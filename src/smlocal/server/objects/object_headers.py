@@ -1,11 +1,15 @@
-"""Headers that belong to an object, and those that smlocal does not emulate."""
+"""Headers that belong to an object, those of an answer, and those that smlocal does not emulate."""
 
+import re
 from collections.abc import Mapping
 
 from smlocal.server.objects.attributes import DEFAULT_TYPE
 from smlocal.server.objects.s3_error import S3Error, not_emulated
 
 _KEPT = ("cache-control", "content-disposition", "content-encoding", "content-language", "content-type", "expires")
+_CHOSEN = {f"response-{name}": name for name in _KEPT}
+"""Members of a query that set a header of the answer: S3 has these six, and a client must not set any other."""
+_VALUE = re.compile(r"(?:[!-~\x80-\xff](?:[\t -~\x80-\xff]*[!-~\x80-\xff])?)?")
 _ENCRYPTION = (
     "x-amz-server-side-encryption",
     "x-amz-server-side-encryption-aws-kms-key-id",
@@ -31,6 +35,28 @@ _AS_IT_IS = {
     ("x-amz-storage-class", "STANDARD"),
 }
 """What S3 does by itself when nobody asks for it."""
+
+
+def chosen_headers(query: Mapping[str, str], *, signed: bool) -> dict[str, str]:
+    """The headers of an answer that its request chooses; `S3Error` for one that cannot be a header."""
+    chosen = {}
+    for member, value in query.items():
+        name = _CHOSEN.get(member)
+        if name is None:
+            continue
+        if not signed:
+            raise S3Error(
+                "InvalidRequest", "Request specific response headers cannot be used for anonymous GET requests."
+            )
+        chosen[name] = value.strip(" \t")
+        if _VALUE.fullmatch(chosen[name]) is None:
+            raise S3Error(
+                "InvalidArgument",
+                "Header value cannot be represented using ISO-8859-1.",
+                ArgumentName=member,
+                ArgumentValue=value,
+            )
+    return chosen
 
 
 def headers_to_keep(headers: Mapping[str, str]) -> dict[str, str]:

@@ -13,14 +13,13 @@ from smlocal.server.objects.bucket_operations import folder, xml
 from smlocal.server.objects.conditions import precondition_failed, reading_status, writing_condition
 from smlocal.server.objects.keys import check_new_key
 from smlocal.server.objects.object_answers import FileAnswer, object_headers, stated_range
-from smlocal.server.objects.object_headers import headers_to_keep
+from smlocal.server.objects.object_headers import chosen_headers, headers_to_keep
 from smlocal.server.objects.received import MOST_OBJECT, check_stated_length, read_document, receive
 from smlocal.server.objects.s3_call import S3Call
 from smlocal.server.objects.s3_error import S3Error, not_emulated
 from smlocal.server.objects.xml_documents import malformed, moment, parsed
 
 _MOST_DELETED = 1000
-_OF_ANSWER = "response-"
 
 
 async def put(call: S3Call) -> Response:
@@ -64,9 +63,7 @@ def _get(call: S3Call) -> Response:
             raise precondition_failed("If-Match")
         if status is HTTPStatus.NOT_MODIFIED:
             return Response(status_code=status, headers={"etag": headers["etag"]})
-        for name, value in call.query.items():
-            if name.startswith(_OF_ANSWER):
-                headers[name.removeprefix(_OF_ANSWER)] = value
+        headers.update(chosen_headers(call.query, signed=call.signed))
         if span is not None:
             status = HTTPStatus.PARTIAL_CONTENT
             headers["content-range"] = f"bytes {span[0]}-{span[1] - 1}/{state.st_size}"

@@ -4,13 +4,14 @@ import asyncio
 import base64
 import binascii
 import hashlib
+import re
 from collections.abc import AsyncIterator
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
-from smlocal.server.limits import BodyTooSlowError, read_body
+from smlocal.server.limits import BodyTooSlowError, read_body, states_more
 from smlocal.server.objects.chunked import Chunked
 from smlocal.server.objects.new_file import NewFile
 from smlocal.server.objects.s3_error import S3Error, not_emulated
@@ -24,6 +25,7 @@ _DIGITS = 64
 """Of a SHA-256."""
 CHECKSUM = "x-amz-checksum-"
 _KINDS = ("crc32", "crc32c", "crc64nvme", "sha1", "sha256")
+_CHECKSUM = re.compile(r"[A-Za-z0-9+/]{4,100}={0,2}")
 
 
 class Received:
@@ -105,7 +107,7 @@ def check_stated_length(request: Request) -> None:
     if length is None and "x-amz-decoded-content-length" not in request.headers:
         raise S3Error("MissingContentLength", "You must provide the Content-Length HTTP header.")
     stated = request.headers.get("x-amz-decoded-content-length", length) or ""
-    if stated.isdecimal() and int(stated) > MOST_OBJECT:
+    if states_more(stated, MOST_OBJECT):
         raise too_large()
 
 
@@ -164,7 +166,7 @@ class _Sums:
             each.update(data)
 
     def trailers(self, found: dict[str, str]) -> None:
-        self._stated.update((name, value) for name, value in found.items() if name.startswith(CHECKSUM))
+        self._stated.update((name, value) for name, value in found.items() if name.removeprefix(CHECKSUM) in _KINDS)
 
     def compared(self) -> Received:
         if self._sha256 is not None and self._sha256.hexdigest() != self._content:
@@ -173,6 +175,8 @@ class _Sums:
             raise S3Error("BadDigest", "The Content-MD5 you specified did not match what we received.")
         computed = {name: base64.b64encode(each.digest()).decode() for name, each in self._sums.items()}
         for name, value in self._stated.items():
+            if _CHECKSUM.fullmatch(value) is None:  # it becomes a header of answers
+                raise S3Error("InvalidRequest", f"Value for {name} header is invalid.")
             if computed.get(name, value) != value:
                 kind = name.removeprefix(CHECKSUM).upper()
                 raise S3Error("BadDigest", f"The {kind} you specified did not match the calculated checksum.")

@@ -17,8 +17,8 @@ _AWS_HOST = re.compile(r"(?:(.+)\.)?s3(?:[.-]dualstack)?(?:[.-][a-z]{2,}(?:-[a-z
 _LOCAL_HOST = re.compile(r"(.+)\.localhost")
 _KEY_PLACES = ("/{Bucket}/{Key+}", "/{Bucket}", "/")
 _ANY_CALL = ("x-id", "AWSAccessKeyId", "Signature", "Expires")
-_IN_QUERY = ("x-amz-", "response-")
-"""What queries of any call begin with: signatures, headers of the answer."""
+_OF_SIGNATURES = "x-amz-"
+"""Members of the query of any call begin with it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,6 +34,8 @@ class S3Call:
     key: str
     query: Mapping[str, str]
     region: str
+    signed: bool
+    """False for an anonymous call."""
 
     def header(self, name: str) -> str | None:
         """A header of the request."""
@@ -76,6 +78,7 @@ def read_call(serving: Serving, request: Request, scope: Scope | None) -> S3Call
         key=key,
         query=query,
         region=serving.region if scope is None else scope.region,
+        signed=scope is not None or is_signed_v2(request),
     )
 
 
@@ -114,7 +117,7 @@ def _operation(request: Request, query: Mapping[str, str], *, place: str) -> str
 
 
 def _in_any_query(name: str) -> bool:
-    return name in _ANY_CALL or name.lower().startswith(_IN_QUERY)
+    return name in _ANY_CALL or name.lower().startswith(_OF_SIGNATURES)
 
 
 @cache

@@ -22,7 +22,7 @@ from smlocal.server.objects.xml_documents import DECLARATION, document, error_do
 
 _QUIET_SECONDS = 5.0
 _SIGN_OF_LIFE_SECONDS = 10.0
-_SPAN = re.compile(r"bytes=(\d+)-(\d+)")
+_SPAN = re.compile(r"bytes=([0-9]{1,20})-([0-9]{1,20})")
 _MOST_ON_A_PAGE = 1000
 
 

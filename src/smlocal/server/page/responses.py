@@ -5,21 +5,20 @@ from typing import Any
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from smlocal.report.page import render
+from smlocal.server.browser_headers import ALWAYS, FOR_DATA
 
 _POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-_DATA_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"
 _ALWAYS = {
+    **ALWAYS,
     "cache-control": "no-store",
     "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
     "referrer-policy": "same-origin",  # browsers send the Origin of a form only with it
-    "x-content-type-options": "nosniff",
 }
 PAGE_HEADERS = {**_ALWAYS, "content-security-policy": _POLICY}
-DATA_HEADERS = {**_ALWAYS, "content-security-policy": _DATA_POLICY}
+DATA_HEADERS = {**_ALWAYS, **FOR_DATA}
 """For what jobs have written: nothing in it is ever executed."""
 
 
