@@ -46,8 +46,8 @@ def asked(home: Path, signatures: Signatures | None) -> Iterator[Ask]:
             assert said == [], "\n".join(said)
             assert got.status < 500 or got.status == 501, got
             # What uvicorn hands on to h11, which refuses what would break an answer apart.
-            raw = [(name.encode(), value.encode("latin-1")) for name, value in got.headers.items()]
-            h11.Response(status_code=got.status, headers=raw)
+            said_back = [(name.encode(), value.encode("latin-1")) for name, value in got.headers.items()]
+            h11.Response(status_code=got.status, headers=said_back)
             return got
 
         yield answer
