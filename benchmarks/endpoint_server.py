@@ -31,7 +31,7 @@ class Server:
 
 @contextmanager
 def smlocal_server(environment: Mapping[str, str], *options: str) -> Iterator[Server]:
-    command = [BIN / "smlocal", "serve", "--port", "0", *options]
+    command = [BIN / "smlocal", "serve", "--port", "0", "--no-key", *options]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
         try:
             assert process.stderr is not None

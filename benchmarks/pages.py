@@ -44,7 +44,7 @@ def measure(size: Size) -> list[Figure]:
 def server(place: Workplace) -> Iterator[int]:
     """`smlocal serve`: its port."""
     with subprocess.Popen(
-        [BIN / "smlocal", "serve", "--port", "0"], env=place.environment, stderr=subprocess.PIPE, text=True
+        [BIN / "smlocal", "serve", "--port", "0", "--no-key"], env=place.environment, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stderr is not None
         said = process.stderr.readline()

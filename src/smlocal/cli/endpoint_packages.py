@@ -2,7 +2,7 @@
 
 from smlocal.errors.serving import ServeMissingError
 
-_PACKAGES = ("starlette", "uvicorn", "trustme")
+_PACKAGES = ("cryptography", "starlette", "uvicorn")
 
 
 def check_endpoint_packages() -> None:

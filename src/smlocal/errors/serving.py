@@ -10,7 +10,7 @@ class PortUnusableError(MachineNotReadyError):
 
 
 class EndpointKeyError(RequestRefusedError):
-    """The environment has half of a key for the endpoint."""
+    """The environment has half of a key for the endpoint, or the endpoint is to be open where it must not be."""
 
     id = "endpoint-key"
 

@@ -88,10 +88,11 @@ class Application:
         return await self._no_call(request, signed)
 
     async def _no_call(self, request: Request, signed: Scope | None) -> Response:
-        if signed is None and (request.url.path == "/" or request.url.path.startswith("/-/")):
+        for_one_program = self._signatures is not None and self._signatures.others
+        if signed is None and not for_one_program and _is_of_the_page(request):
             page: Response = await (await self._page_front()).answer(request)
             return page
-        if self._signatures is not None:
+        if self._signatures is not None and not for_one_program:
             return PlainTextResponse("smlocal answers calls with a signature alone here", status_code=403)
         return PlainTextResponse("not found", status_code=404)
 
@@ -108,6 +109,10 @@ class Application:
 
 def _closing(why: str, status: int) -> Response:
     return PlainTextResponse(why, status_code=status, headers={"connection": "close"})
+
+
+def _is_of_the_page(request: Request) -> bool:
+    return request.url.path == "/" or request.url.path.startswith("/-/")
 
 
 def _is_form(request: Request) -> bool:

@@ -1,20 +1,21 @@
-"""The key that clients of a server sign with, where others than this machine reach it."""
+"""The key that clients of a server sign with, where others than its owner reach it."""
 
 import ipaddress
 import json
 import os
-import secrets
-import string
 from collections.abc import Mapping
 from contextlib import suppress
 
 from smlocal.errors.serving import EndpointKeyError
+from smlocal.quick_dataclass import dataclass
+from smlocal.server.new_key import new_key
+from smlocal.server.other_users import other_users
 from smlocal.server.signature import Signatures
 
 ACCESS_KEY, SECRET_KEY = "SMLOCAL_ACCESS_KEY_ID", "SMLOCAL_SECRET_ACCESS_KEY"
 """Variables with a key of the owner's choice."""
 _FILE = "endpoint-key.json"
-_LETTERS = string.ascii_uppercase + "234567"
+_MOST_NAMES = 3
 
 
 def is_loopback(host: str) -> bool:
@@ -23,6 +24,55 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Demand:
+    """Whether a server answers signed requests alone, and what to tell its owner of it."""
+
+    needed: bool
+    why: str
+
+
+def demanded(host: str, *, chosen: Signatures | None, asked: bool | None) -> Demand:
+    """What a server on this address demands. `chosen`: the owner's key. `asked`: None if the owner does not say.
+
+    `EndpointKeyError` if the owner wants two things at once.
+    """
+    if asked is False:
+        _check_may_be_open(host, chosen)
+        return Demand(needed=False, why="to every user of this machine, without a key: --no-key")
+    if chosen is not None:
+        return Demand(needed=True, why="to who has the key of the environment")
+    if not is_loopback(host):
+        return _needed("others than this machine reach it")
+    if asked:
+        return _needed("--key")
+    others = other_users()
+    if others:
+        return _needed(f"others have an account on this machine ({_listed(others)})")
+    return Demand(needed=False, why="without a key: nobody else has an account on this machine")
+
+
+def _needed(why: str) -> Demand:
+    return Demand(needed=True, why=f"to who has the key: {why}")
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - _MOST_NAMES
+    return ", ".join(names[:_MOST_NAMES]) + (f", {more} more" if more > 0 else "")
+
+
+def _check_may_be_open(host: str, chosen: Signatures | None) -> None:
+    if not is_loopback(host):
+        raise EndpointKeyError(
+            f"--no-key is for this machine alone, and others reach {host}",
+            remedy=["Leave out --no-key, or --host."],
+        )
+    if chosen is not None:
+        raise EndpointKeyError(
+            f"--no-key is given, and {ACCESS_KEY} is set", remedy=[f"Leave out --no-key, or {ACCESS_KEY}."]
+        )
 
 
 def key_of_environment(environment: Mapping[str, str]) -> Signatures | None:
@@ -45,10 +95,7 @@ def key_of_home(home: str, file: str = _FILE) -> Signatures:
     found = _read(path)
     if found is not None:
         return found
-    made = {
-        "AccessKeyId": "AKIA" + "".join(secrets.choice(_LETTERS) for _ in range(16)),
-        "SecretAccessKey": secrets.token_urlsafe(30),
-    }
+    made = dict(zip(("AccessKeyId", "SecretAccessKey"), new_key(), strict=True))
     partial = f"{path}.{os.getpid()}-{os.urandom(4).hex()}"
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
@@ -58,10 +105,10 @@ def key_of_home(home: str, file: str = _FILE) -> Signatures:
             os.link(partial, path)
     finally:
         os.unlink(partial)
-    key = _read(path)
-    if key is None:
+    found = _read(path)
+    if found is None:
         raise AssertionError(path)
-    return key
+    return found
 
 
 def _read(path: str) -> Signatures | None:

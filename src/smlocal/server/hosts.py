@@ -6,10 +6,9 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 
 from smlocal.quick_dataclass import dataclass
+from smlocal.server.aws_names import is_aws
 
 _LOCAL = {"localhost", "host.docker.internal", "host.containers.internal"}
-_AWS = (".amazonaws.com", ".amazonaws.com.cn")
-"""The names that `smlocal exec` passes on. Nobody else can make a browser look them up here."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,7 +31,8 @@ class Hosts:
         return None
 
     def _known(self, host: str) -> bool:
-        if host in _LOCAL or host in self.allowed or host.endswith((".localhost", *_AWS)):
+        # `smlocal exec` passes on AWS's names, and nobody else can make a browser look them up here.
+        if host in _LOCAL or host in self.allowed or host.endswith(".localhost") or is_aws(host):
             return True
         try:
             ipaddress.ip_address(host)  # a name is needed to trick a browser; an address is what was typed

@@ -1,6 +1,7 @@
 """One connection of a client: uvicorn's, with limits of time and size for the head of each request."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import h11
@@ -24,6 +25,8 @@ class HttpConnection(H11Protocol):
     """
 
     _late: asyncio.TimerHandle | None = None
+    when_lost: Callable[[], None] | None = None
+    """Called when the connection has ended."""
     _head = 0
     """Bytes that have come of a head."""
 
@@ -58,6 +61,8 @@ class HttpConnection(H11Protocol):
         """Nothing is expected any more."""
         self._forget()
         super().connection_lost(exc)
+        if self.when_lost is not None:
+            self.when_lost()
 
     def _expect_head(self) -> None:
         if self._late is None:

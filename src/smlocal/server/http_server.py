@@ -1,4 +1,4 @@
-"""The application on an open port, served by uvicorn in a thread."""
+"""The application, served by uvicorn in a thread: on an open port, or on connections that somebody else accepts."""
 
 import asyncio
 import socket
@@ -18,18 +18,24 @@ _END_SECONDS = 10.0
 
 
 class HttpServer:
-    """A context manager: inside the block the port is answered. The calling thread is free, and keeps its signals."""
+    """A context manager: inside the block it answers. The calling thread is free, and keeps its signals."""
 
     def __init__(
-        self, application: Any, listener: socket.socket, *, beside: Callable[[], Awaitable[None]] | None = None
+        self,
+        application: Any,
+        listener: socket.socket | None,
+        *,
+        beside: Callable[["HttpServer"], Awaitable[None]] | None = None,
     ) -> None:
-        """Calls `application.warm_up()` in a thread when it has begun, and `application.release()` when it is to end.
+        """Without a `listener` there are the connections of `connection` alone.
+
+        Calls `application.warm_up()` in a thread when it has begun, and `application.release()` when it is to end.
 
         `beside` runs in the same loop, until it is cancelled.
         """
         self._application = application
         self._server = _Server(application)
-        self._listener = listener
+        self._listeners = [] if listener is None else [listener]
         self._beside = beside
         self._up = Event()
         self._thread = Thread(target=self._run, name="http-server", daemon=True)
@@ -49,6 +55,10 @@ class HttpServer:
         self._server.should_exit = True
         self._thread.join(_END_SECONDS)
 
+    def connection(self) -> HttpConnection:
+        """The protocol of a connection that somebody else has accepted, in the server's own loop."""
+        return HttpConnection(config=self._server.config, server_state=self._server.server_state, app_state={})
+
     def _run(self) -> None:
         try:
             asyncio.run(self._serve())
@@ -58,11 +68,11 @@ class HttpServer:
             self._up.set()
 
     async def _serve(self) -> None:
-        beside = None if self._beside is None else asyncio.ensure_future(self._beside())
+        beside = None if self._beside is None else asyncio.ensure_future(self._beside(self))
         warm_up = asyncio.create_task(asyncio.to_thread(self._application.warm_up))
         self._up.set()  # the port is open already: who connects now is answered soon
         try:
-            await self._server.serve(sockets=[self._listener])
+            await self._server.serve(sockets=self._listeners)
         finally:
             await warm_up
             if beside is not None:

@@ -1,18 +1,19 @@
 """`smlocal exec`: runs a program that finds the endpoint under AWS's own names."""
 
 import asyncio
-import os
+import secrets
 import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from hashlib import sha256
 from typing import Any
 
 from smlocal.errors.serving import ProgramUnusableError
 from smlocal.server.door.authority import Authority
+from smlocal.server.door.bundle import bundle
 from smlocal.server.door.environment import program_environment, users_bundle, users_proxy
+from smlocal.server.door.proxy import MOST_HEAD, USER, Proxy
 from smlocal.server.http_server import HttpServer, listen
+from smlocal.server.new_key import new_key
 
 _LOOPBACK = "127.0.0.1"
 _FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
@@ -32,30 +33,39 @@ def run_program(
 
     `local`: members of `Local` for its jobs.
     """
-    authority = Authority(home)
-    with listen(_LOOPBACK, 0) as listener, listen(_LOOPBACK, 0) as door:
-        # Both ports are open: the program may start while the server is still being imported.
-        bundle = _write_bundle(home, authority, users_bundle(environment))
-        proxy = f"http://{_LOOPBACK}:{door.getsockname()[1]}"
-        for_program = program_environment(environment, proxy=proxy, bundle=bundle, region=region)
+    authority, key, password = Authority(), new_key(), secrets.token_urlsafe(32)
+    with listen(_LOOPBACK, 0) as door, bundle(home, authority.certificate, users_bundle(environment)) as trusted:
+        # The port is open: the program may start while the server is still being imported.
+        for_program = program_environment(
+            environment,
+            proxy=f"http://{USER}:{password}@{_LOOPBACK}:{door.getsockname()[1]}",
+            bundle=trusted,
+            region=region,
+            key=key,
+        )
         with _start(command, for_program.applied_to(environment)) as process:
             from smlocal.server.application import Application
-            from smlocal.server.door.proxy import MOST_HEAD, Proxy
             from smlocal.server.hosts import Hosts
             from smlocal.server.serving import Options, open_serving
+            from smlocal.server.signature import Signatures
 
-            with open_serving(listener, log=say, options=Options(local=local), environment=environment) as serving:
-                to_us = Proxy(
-                    authority=authority,
-                    endpoint=(_LOOPBACK, listener.getsockname()[1]),
-                    upstream=users_proxy(environment),
-                    log=say,
-                )
+            with open_serving(None, log=say, options=Options(local=local), environment=environment) as serving:
 
-                async def answer_proxy() -> None:
-                    await asyncio.start_server(to_us.answer, sock=door, limit=MOST_HEAD)
+                async def answer_proxy(server: HttpServer) -> None:
+                    proxy = Proxy(
+                        authority=authority,
+                        password=password,
+                        connection=server.connection,
+                        upstream=users_proxy(environment),
+                        log=say,
+                    )
+                    await asyncio.start_server(proxy.answer, sock=door, limit=MOST_HEAD)
 
-                with HttpServer(Application(serving, hosts=Hosts(), signatures=None), listener, beside=answer_proxy):
+                # Nobody else gets through the proxy. What the program signs with keys of its own configuration, and
+                # what it does not sign, is its own too.
+                verified = Signatures(access_key=key[0], secret_key=key[1], others=True)
+                application = Application(serving, hosts=Hosts(), signatures=verified)
+                with HttpServer(application, None, beside=answer_proxy):
                     code = process.wait()
     return code if code >= 0 else _SIGNALLED - code
 
@@ -73,17 +83,3 @@ def _start(command: Sequence[str], environment: Mapping[str, str]) -> "subproces
     for each in _FORWARDED:
         signal.signal(each, lambda number, _: process.send_signal(number))
     return process
-
-
-def _write_bundle(home: str, authority: Authority, others: str) -> str:
-    """A file with our authority and those that the user's programs trust; the same one for the same content."""
-    with open(others, "rb") as file:
-        content = file.read() + b"\n" + authority.certificate
-    path = os.path.join(home, f"certificates-{sha256(content).hexdigest()[:16]}.pem")
-    if not os.path.exists(path):
-        partial = f"{path}.{os.getpid()}"
-        with open(partial, "wb") as file:
-            file.write(content)
-        with suppress(FileNotFoundError):
-            os.replace(partial, path)
-    return path

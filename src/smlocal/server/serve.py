@@ -9,7 +9,7 @@ from threading import Event
 
 from smlocal.errors.serving import PortUnusableError
 from smlocal.server.application import Application
-from smlocal.server.endpoint_key import is_loopback, key_of_environment, key_of_home
+from smlocal.server.endpoint_key import demanded, key_of_environment, key_of_home
 from smlocal.server.hosts import Hosts
 from smlocal.server.http_server import HttpServer, listen
 from smlocal.server.page.page_key import login_link
@@ -21,19 +21,23 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _LONG = 3600.0
 
 
-def serve(*, host: str, port: int, options: Options, say: Callable[[str], None]) -> None:
-    """Serve until SIGINT, SIGTERM or SIGHUP. `say` is called with messages for the person who started it."""
+def serve(*, host: str, port: int, demand_key: bool | None, options: Options, say: Callable[[str], None]) -> None:
+    """Serve until SIGINT, SIGTERM or SIGHUP. `say` is called with messages for the person who started it.
+
+    `demand_key`: None if that depends on who reaches the server.
+    """
     told = Event()
     for each in _SIGNALS:
         signal.signal(each, lambda *_: told.set())
-    key = key_of_environment(os.environ)
+    chosen = key_of_environment(os.environ)
+    demand = demanded(host, chosen=chosen, asked=demand_key)
     with _listener(host, port) as listener, open_serving(listener, log=say, options=options) as serving:
-        say(f"smlocal serves at {serving.address}")
-        if key is None and not is_loopback(host):
-            key = key_of_home(serving.home)
-            say("Others than this machine reach it, so it answers requests alone that are signed with this key:")
-            say(f"  export AWS_ACCESS_KEY_ID={key.access_key} AWS_SECRET_ACCESS_KEY={key.secret_key}")
-        if key is not None:
+        say(f"smlocal serves at {serving.address} {demand.why}")
+        key = None
+        if demand.needed:
+            key = chosen or key_of_home(serving.home)
+            if chosen is None:
+                say(f"  export AWS_ACCESS_KEY_ID={key.access_key} AWS_SECRET_ACCESS_KEY={key.secret_key}")
             say(f"The page is open to who has this link: {login_link(serving.address, key)}")
         reopen(serving)
         application = Application(serving, hosts=Hosts(allowed=options.hosts), signatures=key)

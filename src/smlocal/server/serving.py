@@ -85,16 +85,15 @@ class Serving:
 
 @contextmanager
 def open_serving(
-    listener: socket,
+    listener: socket | None,
     *,
     log: Callable[[str], None],
     options: Options | None = None,
     environment: Mapping[str, str] = os.environ,
 ) -> Iterator[Serving]:
-    """Open the store of the home for a server on this port."""
+    """Open the store of the home for a server on this port; without one, it is reached under AWS's names."""
     chosen = options or Options()
-    host, port = listener.getsockname()[:2]
-    named = f"[{host}]" if ":" in host else host
+    its_region = region(stated=None, environment=environment, profile=None, image=None)
     home = home_directory()
     buckets = chosen.buckets or os.path.join(home, "buckets")
     remove_unfinished(buckets)
@@ -113,8 +112,14 @@ def open_serving(
             container_port=container_port,
             buckets=buckets,
             account=DEFAULT_ACCOUNT,
-            region=region(stated=None, environment=environment, profile=None, image=None),
-            address=f"http://{named}:{port}",
+            region=its_region,
+            address=f"https://s3.{its_region}.amazonaws.com" if listener is None else _address(listener),
             log=log,
             options=chosen,
         )
+
+
+def _address(listener: socket) -> str:
+    host, port = listener.getsockname()[:2]
+    named = f"[{host}]" if ":" in host else host
+    return f"http://{named}:{port}"

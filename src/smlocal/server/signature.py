@@ -24,6 +24,7 @@ _LONGEST = timedelta(days=7)
 _HEADER_PARTS = re.compile(r"SignedHeaders=([^,\s]+),\s*Signature=([0-9a-f]{64})\s*$")
 _SIGNATURE = "X-Amz-Signature"
 _CONTENT = "x-amz-content-sha256"
+_SIGNED_CHUNKS = "STREAMING-AWS4-"
 
 
 class Problem(Enum):
@@ -91,16 +92,20 @@ class Problem(Enum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Signatures:
-    """The one key that is accepted."""
+    """The key that is accepted."""
 
     access_key: str
     secret_key: str
+    others: bool = False
+    """True if what is not signed with this key is answered too: who asks is known by other means."""
 
     def problem(self, request: Request, scope: Scope | None, body: bytes | None) -> Problem | None:
         """Why a request must not be answered; None if it was signed with the key, for now.
 
         `body` is None for S3, where what was signed is the hash in a header: whoever reads the body compares it.
         """
+        if self.others and not self._is_used(request, scope):
+            return None
         signed = _signed(request)
         if scope is None or signed is None:
             old = request.headers.get("authorization", "").startswith("AWS ") or "Signature" in request.query_params
@@ -112,6 +117,12 @@ class Signatures:
             return early
         expected = self._signature(request, scope, signed, body)
         return None if hmac.compare_digest(expected.encode(), signed.signature.encode()) else Problem.WRONG
+
+    def _is_used(self, request: Request, scope: Scope | None) -> bool:
+        """True for a signature of version 4 with this key."""
+        if scope is None or not hmac.compare_digest(scope.access_key.encode(), self.access_key.encode()):
+            return False
+        return not request.headers.get(_CONTENT, "").startswith(_SIGNED_CHUNKS)
 
     def _signature(self, request: Request, scope: Scope, signed: "_Signed", body: bytes | None) -> str:
         """What botocore would have signed the request with."""
@@ -218,7 +229,7 @@ def _unsigned(request: Request, signed: _Signed, body: bytes | None) -> Problem 
     if "host" not in signed.headers or not needed <= signed.headers:
         return Problem.INCOMPLETE
     content = request.headers.get(_CONTENT)
-    if content is not None and content.startswith("STREAMING-AWS4-"):
+    if content is not None and content.startswith(_SIGNED_CHUNKS):
         return Problem.CHUNKS
     if body is not None and content not in {None, hashlib.sha256(body).hexdigest()}:
         return Problem.WRONG

@@ -85,7 +85,7 @@ def serve(user: User) -> Callable[..., Any]:
 
     @contextmanager
     def serving(*options: str | Path) -> Iterator[str]:
-        command = [sys.executable, "-m", "smlocal", "serve", "--port", "0", *options]
+        command = [sys.executable, "-m", "smlocal", "serve", "--port", "0", "--no-key", *options]
         with subprocess.Popen(command, env=user.environment(), stderr=subprocess.PIPE, text=True) as server:
             assert server.stderr is not None
             try:

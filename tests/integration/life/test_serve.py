@@ -39,7 +39,7 @@ class Server:
 
     def __init__(self, life: Any, *options: str, program: tuple[str, str] = ("-m", "smlocal")) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, *program, "serve", "--port", "0", *options],
+            [sys.executable, *program, "serve", "--port", "0", "--no-key", *options],
             env=life.environment,
             stderr=subprocess.PIPE,
             text=True,

@@ -57,7 +57,7 @@ def aws_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AwsService
     image = f"{ACCOUNT}.dkr.ecr.{REGION}.amazonaws.com/smlocal-tests:{home.name}-{os.getpid()}"
     run_docker("tag", build_image(IMAGES / "sh"), image)
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("AWS_", "SMLOCAL_"))}
-    command = [sys.executable, "-m", "smlocal", "serve", "--port", "0"]
+    command = [sys.executable, "-m", "smlocal", "serve", "--port", "0", "--no-key"]
     with subprocess.Popen(
         command, env={**kept, "SMLOCAL_HOME": str(home)}, stderr=subprocess.PIPE, text=True
     ) as server:

@@ -61,7 +61,7 @@ class AwsService:
 def aws_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AwsService]:
     home = tmp_path_factory.mktemp("service") / "home"
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("AWS_", "SMLOCAL_"))}
-    command = [sys.executable, "-m", "smlocal", "serve", "--port", "0"]
+    command = [sys.executable, "-m", "smlocal", "serve", "--port", "0", "--no-key"]
     with subprocess.Popen(
         command, env={**kept, "SMLOCAL_HOME": str(home)}, stderr=subprocess.PIPE, text=True
     ) as server:

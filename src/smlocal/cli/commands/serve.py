@@ -12,6 +12,12 @@ PORT = 4597
     "--port", type=click.IntRange(0, 65535), metavar="N", default=PORT, show_default=True, help="0: any free one."
 )
 @click.option("--host", metavar="ADDRESS", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--key/--no-key",
+    "demand_key",
+    default=None,
+    help="Answer signed requests alone, or also those without the key. Default: the first, if others reach it.",
+)
 @click.option("--allow-host", metavar="NAME", multiple=True, help="Another host name to answer to; repeatable.")
 @click.option(
     "--allow-path",
@@ -42,6 +48,7 @@ def command(
     *,
     port: int,
     host: str,
+    demand_key: bool | None,
     allow_host: tuple[str, ...],
     allow_path: tuple[str, ...],
     allow_bucket: tuple[str, ...],
@@ -69,6 +76,7 @@ def command(
     serve(
         host=host,
         port=port,
+        demand_key=demand_key,
         options=Options(
             buckets=None if buckets is None else os.path.realpath(buckets),
             limit=None if max_instances is None else InstanceLimit(instances=max_instances, refuse=refuse),

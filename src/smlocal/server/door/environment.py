@@ -4,9 +4,9 @@ import os
 from collections.abc import Iterable, Mapping
 
 from smlocal.quick_dataclass import dataclass
+from smlocal.server.aws_names import is_above_aws
 
-DUMMY_KEY = "AKIASMLOCALSMLOCAL00"
-_DUMMY = {"AWS_ACCESS_KEY_ID": DUMMY_KEY, "AWS_SECRET_ACCESS_KEY": "smlocal"}
+_KEY = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 _PROXY = ("HTTPS_PROXY", "https_proxy")
 _NO_PROXY = ("NO_PROXY", "no_proxy")
 _OWN_S3 = "AWS_ENDPOINT_URL_S3"
@@ -37,15 +37,15 @@ class ProgramEnvironment:
 
 
 def program_environment(
-    environment: Mapping[str, str], *, proxy: str, bundle: str, region: str | None
+    environment: Mapping[str, str], *, proxy: str, bundle: str, region: str | None, key: tuple[str, str]
 ) -> ProgramEnvironment:
     """`bundle`: the file with the authority's certificate. `region`: for a program that has none.
 
-    The program gets keys that are good for nothing: it signs with them, and what it signs never leaves this machine.
+    The program gets the key of this run: it signs with it, and what it signs never leaves this machine.
     With an S3 server of the user's (AWS_ENDPOINT_URL_S3) it keeps the user's keys, which that server knows.
     """
     own_keys = bool(environment.get(_OWN_S3))
-    keys = {} if own_keys else _DUMMY
+    keys = {} if own_keys else dict(zip(_KEY, key, strict=True))
     variables = {**dict.fromkeys(_PROXY, proxy), **keys, "AWS_CA_BUNDLE": bundle, "REQUESTS_CA_BUNDLE": bundle}
     if region is not None:
         variables["AWS_DEFAULT_REGION"] = region
@@ -73,4 +73,4 @@ def users_bundle(environment: Mapping[str, str]) -> str:
 
 def _without_aws(names: Iterable[str]) -> Iterable[str]:
     """An entry for AWS's names, or `*`, would keep the program from finding us."""
-    return (name for name in names if name.strip() != "*" and "amazonaws.com" not in name)
+    return (name for name in names if not is_above_aws(name))

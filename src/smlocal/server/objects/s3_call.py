@@ -8,12 +8,16 @@ from urllib.parse import parse_qsl, unquote_to_bytes
 from starlette.requests import Request
 
 from smlocal.quick_dataclass import dataclass
+from smlocal.server.aws_names import DOMAINS
 from smlocal.server.objects.s3_error import S3Error, not_emulated
 from smlocal.server.protocol.models import service_model
 from smlocal.server.protocol.routing import Scope
 from smlocal.server.serving import Serving
 
-_AWS_HOST = re.compile(r"(?:(.+)\.)?s3(?:[.-]dualstack)?(?:[.-][a-z]{2,}(?:-[a-z]+)+-\d)?\.amazonaws\.com(?:\.cn)?")
+_AWS_HOST = re.compile(
+    r"(?:(.+)\.)?s3(?:-fips|-accelerate)?(?:[.-]dualstack)?(?:[.-][a-z]{2,}(?:-[a-z]+)+-\d)?"
+    rf"\.(?:{'|'.join(map(re.escape, DOMAINS))})"
+)
 _LOCAL_HOST = re.compile(r"(.+)\.localhost")
 _KEY_PLACES = ("/{Bucket}/{Key+}", "/{Bucket}", "/")
 _ANY_CALL = ("x-id", "AWSAccessKeyId", "Signature", "Expires")
