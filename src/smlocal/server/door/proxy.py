@@ -54,7 +54,8 @@ class Proxy:
             return
         try:
             if is_aws(host):
-                await self._aws(writer, host)
+                with suppress(ConnectionError):  # a client may go at any time
+                    await self._aws(writer, host)
             else:
                 await self._other(reader, writer, host, port)
         except (OSError, TimeoutError, EOFError) as error:
