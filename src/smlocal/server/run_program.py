@@ -46,10 +46,12 @@ def run_program(
         with _start(command, for_program.applied_to(environment)) as process:
             from smlocal.server.application import Application
             from smlocal.server.hosts import Hosts
-            from smlocal.server.serving import Options, open_serving
+            from smlocal.server.serving import ClientRights, Options, open_serving
             from smlocal.server.signature import Signatures
 
-            with open_serving(None, log=say, options=Options(local=local), environment=environment) as serving:
+            # The program is the owner's own, and nobody else is answered.
+            options = Options(local=local, rights=ClientRights(allowed_buckets=None))
+            with open_serving(None, log=say, options=options, environment=environment) as serving:
 
                 async def answer_proxy(server: HttpServer) -> None:
                     proxy = Proxy(

@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 from errno import EADDRINUSE, EADDRNOTAVAIL
 from socket import gaierror, socket
 from threading import Event
@@ -31,6 +32,8 @@ def serve(*, host: str, port: int, demand_key: bool | None, options: Options, sa
         signal.signal(each, lambda *_: told.set())
     chosen = key_of_environment(os.environ)
     demand = demanded(host, chosen=chosen, asked=demand_key)
+    if demand.needed:  # whoever has the key is the owner
+        options = replace(options, rights=replace(options.rights, allowed_buckets=None))
     with _listener(host, port) as listener, open_serving(listener, log=say, options=options) as serving:
         say(f"smlocal serves at {serving.address} {demand.why}")
         key = None
