@@ -34,7 +34,7 @@ def read_recorded(
     from smlocal.api.job_source import read_document
     from smlocal.api.local_overrides import apply_local_overrides
     from smlocal.job.documents import JOB, LOCAL, RECALL
-    from smlocal.jobfile.document import Document, RanBefore
+    from smlocal.jobfile.document import RanBefore, recorded_document
     from smlocal.platforms.job_files import is_replica_job, read_again
     from smlocal.store.home import home_directory
     from smlocal.store.jobs import Store
@@ -42,7 +42,7 @@ def read_recorded(
     with Store.open(home_directory()) as store:
         job, plan = store.document(recorded, JOB), store.document(recorded, RECALL)
         image_id = (store.document(recorded, LOCAL) or {}).get("Image")
-    document = Document(job["Data"], name=f"the request of {recorded}", directory=job["Directory"])
+    document = recorded_document(job, name=f"the request of {recorded}")
     document.overrides = changed_by
     if is_replica_job(document.data):
         for path, value in members.items():

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import click
+
 if TYPE_CHECKING:
     from smlocal.jobfile.document import Document
 
@@ -10,14 +12,24 @@ _SIGNS = {"TrainingJobArn", "TrainingJobSummaries", "TrainingJob", "Results", "d
 """No job file has such a key. Answers of the service have one, and so has a request that SDK v2 made for Airflow."""
 
 
-def use_described_request(document: "Document", say: Callable[[str], None], *, local: bool = True) -> None:
+allow_local_paths_option = click.option(
+    "--allow-local-paths",
+    is_flag=True,
+    help="In the description of a job of this machine: let it name the paths that the job was made with.",
+)
+
+
+def use_described_request(
+    document: "Document", say: Callable[[str], None], *, local: bool = True, allow_local_paths: bool = False
+) -> None:
     """Replace the answer in a document by its request, and say so. Nothing is done with a job file.
 
-    `local`: add the settings of this machine that keep the job as it was.
+    `local`: add the settings of this machine that keep the job as it was. `allow_local_paths` as the option says.
     """
     if not _SIGNS & document.data.keys():
         return
     from smlocal.remote.answer_as_job import make_job, sentences
 
-    for sentence in sentences(make_job(document, local=local), document.name):
+    job = make_job(document, local=local, allow_local_paths=allow_local_paths)
+    for sentence in sentences(job, document.name):
         say(sentence)

@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from smlocal.api.overrides import DEFAULT_INSTANCE_TYPE
-from smlocal.cli.described_documents import use_described_request
+from smlocal.cli.described_documents import allow_local_paths_option, use_described_request
 from smlocal.cli.terminal.printable import printable
 
 if TYPE_CHECKING:
@@ -110,7 +110,8 @@ OF_THIS_MACHINE = frozenset(
 
 def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add everything that describes a job to a command: a file, and what overrides it."""
-    return click.argument("job", required=False, type=click.Path(), metavar="[JOB]")(override_options(command))
+    command = override_options(allow_local_paths_option(command))
+    return click.argument("job", required=False, type=click.Path(), metavar="[JOB]")(command)
 
 
 def override_options(command: Callable[..., Any], *, without: AbstractSet[str] = frozenset()) -> Callable[..., Any]:
@@ -154,7 +155,7 @@ def asked_document(given: dict[str, Any]) -> "tuple[Document, Overrides]":
 
     if is_replica_job(document.data):
         return document, overrides  # the configuration file is about CreateTrainingJob requests
-    use_described_request(document, said(given))
+    use_described_request(document, said(given), allow_local_paths=given.get("allow_local_paths", False))
     if defaults is not None:
         from smlocal.api.overrides import apply_defaults
 

@@ -7,6 +7,7 @@ from smlocal.errors.base import RequestRefusedError as RequestRefusedError
 from smlocal.errors.base import SmlocalError as SmlocalError
 from smlocal.errors.of_the_service import LogFileError as LogFileError
 from smlocal.errors.of_the_service import NotATrainingJobError as NotATrainingJobError
+from smlocal.errors.of_the_service import PathInDescriptionError as PathInDescriptionError
 from smlocal.errors.of_the_service import RegionMissingError as RegionMissingError
 from smlocal.errors.of_the_service import ServiceForbiddenError as ServiceForbiddenError
 from smlocal.errors.of_the_service import ServiceJobRunningError as ServiceJobRunningError

@@ -11,6 +11,12 @@ class NotATrainingJobError(RequestRefusedError):
     id = "not-a-training-job"
 
 
+class PathInDescriptionError(RequestRefusedError):
+    """The saved description of a job names a path of this machine, which the service never has."""
+
+    id = "path-in-description"
+
+
 class ServiceJobUnknownError(RequestRefusedError):
     """The service has no training job of this name, in this account and region."""
 

@@ -14,6 +14,7 @@ _DEEPEST = 50
 _MOST_PARTS = 20_000
 _ALIAS = "Look for an alias (*name) that repeats or contains itself."
 _TOO_LARGE = "Is this a job file? No request is so large."
+_ELSEWHERE = "Elsewhere"
 _WRITE = "Write the request of a job in YAML or JSON."
 
 
@@ -27,6 +28,18 @@ class RanBefore:
     """Of the image that it ran."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Elsewhere:
+    """The document is a saved description of a job, and no job file: it may name no path of this machine."""
+
+    own_job: str = ""
+    """The job of this machine that it describes, if there is one."""
+    allowed: "frozenset[tuple[Path, str]]" = frozenset()
+    """Local paths that it may name all the same, each with its member."""
+    checked: bool = False
+    """A recorded request: its local paths are those that the user gave when the job was made."""
+
+
 class Document:
     """The data of a job file, with overrides from flags or keywords."""
 
@@ -38,6 +51,7 @@ class Document:
         self.overrides = "command line"
         """The name of the overrides in messages."""
         self.ran_before: RanBefore | None = None
+        self.elsewhere: Elsewhere | None = None
         self._places = places
         self._lines: Mapping[Path, int] | None = None
         self._texts: Mapping[Path, str] | None = None
@@ -103,6 +117,15 @@ class Document:
                 target = target[step]
         self._overridden.append((path, self.overrides))
 
+    def is_overridden(self, path: Path) -> bool:
+        """True if this part is not from the document itself."""
+        return self._origin(path) is not None
+
+    def record(self) -> dict[str, Any]:
+        """What to store of it, for `recorded_document`."""
+        elsewhere = {} if self.elsewhere is None else {_ELSEWHERE: True}
+        return {"Data": self.data, "File": self.name, "Directory": self.directory, **elsewhere}
+
     def has(self, path: Path) -> bool:
         """True if the document says anything here."""
         target: Any = self.data
@@ -113,6 +136,13 @@ class Document:
     def _origin(self, path: Path) -> str | None:
         """What this part was laid over the file by; None for what the file says."""
         return next((by for given, by in reversed(self._overridden) if path[: len(given)] == given), None)
+
+
+def recorded_document(recorded: "Mapping[str, Any]", *, name: str | None = None) -> Document:
+    """The document that was stored with a job, under its own name or another."""
+    document = Document(dict(recorded["Data"]), name=name or recorded["File"], directory=recorded["Directory"])
+    document.elsewhere = Elsewhere(checked=True) if recorded.get(_ELSEWHERE) else None
+    return document
 
 
 def load_document(text: str, *, name: str, directory: str) -> Document:

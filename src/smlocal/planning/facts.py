@@ -139,6 +139,8 @@ class Facts:
     """The folder used instead of a file system, by channel name; its files are not listed."""
     sources: Mapping[str, str] = field(default_factory=dict)
     """Local.Sources with absolute folders."""
+    only_s3: frozenset[str] = frozenset()
+    """Names of channels whose manifests may name no files of this machine."""
     rule_paths: Mapping[str, str] = field(default_factory=dict)
     """The local path used instead of a location that a debugger rule asks for."""
     built_in_rules: tuple[str, ...] = ()

@@ -63,6 +63,8 @@ class PipePlan:
     """For the paths that an augmented manifest names."""
     lines: int | None = None
     """The lines of an augmented manifest that are sent, from the first one; None for all."""
+    names_files: bool = True
+    """Whether an augmented manifest may name files of this machine; one in S3 never may."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

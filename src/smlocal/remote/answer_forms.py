@@ -14,6 +14,11 @@ SIGNS = (_ARN, "TrainingJobSummaries", "Results", "detail", _JOB)
 """A document with one of these keys is not a job file."""
 
 
+def has_form_of_answer(document: Mapping[str, Any]) -> bool:
+    """Whether a document is what the service says of jobs, and no request."""
+    return any(sign in document for sign in SIGNS)
+
+
 def described_document(document: Mapping[str, Any], *, name: str, job: str | None = None) -> Mapping[str, Any]:
     """The description of one job, or a request. `name` is that of the file; `job`: which one, if there are several.
 

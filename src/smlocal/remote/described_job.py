@@ -12,7 +12,7 @@ from smlocal.errors import NotATrainingJobError
 from smlocal.platforms.sagemaker.contract.model.describe import DescribeTrainingJobResponse
 from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest
 from smlocal.quick_dataclass import dataclass
-from smlocal.remote.answer_forms import described_document
+from smlocal.remote.answer_forms import described_document, has_form_of_answer
 from smlocal.remote.empty_members import is_skeleton, without_empty
 
 _ARN = "TrainingJobArn"
@@ -43,6 +43,8 @@ class DescribedJob:
     """True for what `--generate-cli-skeleton` printed, filled in by somebody."""
     untouched: tuple[str, ...] = ()
     """Switches and choices that a skeleton has by itself."""
+    from_elsewhere: bool = False
+    """True for what has the form of an answer: it is no job file, and may name no path of this machine."""
 
     @property
     def name(self) -> str:
@@ -78,9 +80,12 @@ def described_job(document: Mapping[str, Any], *, name: str, job: str | None = N
     """
     data = described_document(document, name=name, job=job)
     described = _ARN in data
+    from_elsewhere = has_form_of_answer(document)
     taken, dropped, newer = _split(data)
-    local = data.get(_LOCAL) if not described else None
-    local = {**_uploaded_code(data.get(_UPLOADS)), **(local if isinstance(local, Mapping) else {})}
+    local: dict[str, Any] = {}
+    if not from_elsewhere:  # a request of the user's own
+        given = data.get(_LOCAL)
+        local = {**_uploaded_code(data.get(_UPLOADS)), **(given if isinstance(given, Mapping) else {})}
     if described:
         _add_request_only(taken, data.get(_LOCAL))
     skeleton = not described and is_skeleton(taken)
@@ -98,6 +103,7 @@ def described_job(document: Mapping[str, Any], *, name: str, job: str | None = N
         empty=filled.left_out,
         skeleton=skeleton,
         untouched=filled.untouched,
+        from_elsewhere=from_elsewhere,
     )
 
 

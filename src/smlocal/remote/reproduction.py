@@ -9,6 +9,7 @@ from smlocal.platforms.sagemaker.contract.identity import default_name
 from smlocal.quick_dataclass import dataclass
 from smlocal.remote.answer_shape import check_shape
 from smlocal.remote.described_job import DescribedJob
+from smlocal.remote.elsewhere import elsewhere
 from smlocal.remote.job_end import ENDED, JobEnd
 from smlocal.remote.normalised_reason import normalised_reason
 from smlocal.remote.verdict import Verdict
@@ -49,7 +50,9 @@ def check_ended(job: DescribedJob, *, file: str | None) -> None:
     )
 
 
-def document_for(job: DescribedJob, *, directory: str | None, sample: int | None) -> "Document":
+def document_for(
+    job: DescribedJob, *, directory: str | None, sample: int | None, allow_local_paths: bool = False
+) -> "Document":
     """The job file of the run. Relative paths start in `directory`."""
     from smlocal.jobfile.document import Document
 
@@ -59,11 +62,13 @@ def document_for(job: DescribedJob, *, directory: str | None, sample: int | None
         **({"Sample": sample} if sample is not None else {}),
     }
     data = {**job.request, "TrainingJobName": default_name(job.name, datetime.now().astimezone())}
-    return Document(
+    document = Document(
         {**data, **({"Local": settings} if settings else {})},
         name=f"the request of {job.name}",
         directory=directory or os.getcwd(),
     )
+    document.elsewhere = elsewhere(job, allow_local_paths=allow_local_paths)
+    return document
 
 
 def reproduction_document(found: Reproduction) -> dict[str, Any]:

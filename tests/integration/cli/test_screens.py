@@ -80,6 +80,7 @@ class Screens:
             "FailureReason": "AlgorithmError: no such column: age, exit code: 3",
             "VpcConfig": {"SecurityGroupIds": ["sg-1"], "Subnets": ["subnet-1"]},
             "NewestConfig": {"Level": 2},
+            "OutputDataConfig": {"S3OutputPath": "s3://bucket/out"},
         }
         (folder / "described.json").write_text(json.dumps(described))
         self.terminals: dict[str, Terminal] = {}

@@ -32,7 +32,7 @@ class Manifest:
         """Check every line. The file stays open; lines are read again when they are sent."""
         self._plan = plan
         self._uri = plan.listing.uri(plan.listing.paths[0])
-        self._folder = os.path.dirname(path) if not plan.listing.remote else None
+        self._folder = os.path.dirname(path) if plan.names_files and not plan.listing.remote else None
         self._lines = Lines(_opened(path, self._uri, links=plan.rights.links or plan.listing.remote))
         self._remote = False
         try:
@@ -124,15 +124,16 @@ def referenced(
 ) -> LocalObject | S3Object:
     """The object that a `-ref` attribute names: a file if `sources` maps its URI, else an object in S3.
 
-    A plain path or `file://` URI works too, relative to `folder`, which is None for a manifest in S3. `BadLineError`
-    for a value that is not a URI, `FeedError` for a key that no file below the mapped folder can have.
+    A plain path or `file://` URI works too, relative to `folder`. It is None for a manifest that may name no files of
+    this machine, such as one in S3. `BadLineError` for a value that is not a URI, `FeedError` for a key that no file
+    below the mapped folder can have.
     """
     if not isinstance(value, str) or not value or "\0" in value:
         raise BadLineError(f"has no URI as '{name}'")
     if not is_remote(value):
-        if not os.path.isabs(local_path(value, folder or "", EVERYTHING)):
-            raise BadLineError(f"has no URI as '{name}': {value}")
-        path = _path(value, folder or "/", rights)
+        if folder is None:
+            raise BadLineError(f"has no S3 URI of an object as '{name}': {value}")
+        path = _path(value, folder, rights)
         return LocalObject(path=path, uri=f"file://{path}", links=rights.links)
     bucket_uri, key = split_s3_uri(value)
     bucket = bucket_name(bucket_uri)

@@ -9,7 +9,7 @@ import click
 from smlocal.check.timeout import DEFAULT_TIMEOUT, LONGEST_TIMEOUT
 from smlocal.cli.check_for_ci import ReportPaths, annotate_check, show_in_group
 from smlocal.cli.ci_messages import annotated_errors, chosen_service, ci_option
-from smlocal.cli.described_documents import use_described_request
+from smlocal.cli.described_documents import allow_local_paths_option, use_described_request
 from smlocal.cli.ended_by_signals import ended_by_signals
 from smlocal.cli.job_options import JOB_FILE_ENDINGS
 from smlocal.cli.terminal.columns import width_of, wrapped
@@ -94,6 +94,7 @@ def _rule_ids(context: click.Context, parameter: click.Parameter, incomplete: st
     metavar="FILE",
     help="Write the findings to FILE as SARIF, each at the Dockerfile or job file.",
 )
+@allow_local_paths_option
 @ci_option
 def command(*, subject: str, ci: str | None, **given: Any) -> int:
     """Say what is wrong with a training image.
@@ -122,6 +123,7 @@ def _check(
     as_json: bool,
     junit: str | None,
     sarif: str | None,
+    allow_local_paths: bool,
     service: "CiService | None",
 ) -> int:
     accepted = tuple(_ignore(text) for text in ignores)
@@ -135,7 +137,7 @@ def _check(
     from smlocal.errors import ImageMissingError
     from smlocal.store.home import home_directory
 
-    job = _job(subject)
+    job = _job(subject, allow_local_paths=allow_local_paths)
     try:
         report = check_image(
             _image(job) if job is not None else subject,
@@ -206,14 +208,16 @@ def _is_job_file(subject: str) -> bool:
     return os.path.isfile(subject) or subject.endswith(JOB_FILE_ENDINGS)
 
 
-def _job(subject: str) -> "JobFile | None":
+def _job(subject: str, *, allow_local_paths: bool) -> "JobFile | None":
     if not _is_job_file(subject):
         return None
     from smlocal.api.job_source import read_document, read_file
     from smlocal.api.overrides import Overrides
 
     document = read_file(subject)
-    use_described_request(document, lambda text: click.echo(f"! {printable(text)}", err=True))
+    use_described_request(
+        document, lambda text: click.echo(f"! {printable(text)}", err=True), allow_local_paths=allow_local_paths
+    )
     return read_document(document, Overrides(), path=subject, fill_in=False, strict=False)[0]
 
 

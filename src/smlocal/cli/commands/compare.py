@@ -20,8 +20,18 @@ _DIFFERS = 1
 @click.argument("b", metavar="B", shell_complete=completed_jobs)
 @click.option("--download", is_flag=True, help="Also read the artifacts of jobs of the service, from S3.")
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
+@click.option("--allow-local-paths", is_flag=True, help="Also read artifacts at any path that a file names.")
 @service_options
-def command(*, a: str, b: str, profile: str | None, region: str | None, download: bool, as_json: bool) -> int:
+def command(
+    *,
+    a: str,
+    b: str,
+    profile: str | None,
+    region: str | None,
+    download: bool,
+    allow_local_paths: bool,
+    as_json: bool,
+) -> int:
     """Show what differs between two jobs.
 
     A and B are each a job of this machine (NAME), a job of the service (service:NAME), or a saved description or
@@ -36,7 +46,9 @@ def command(*, a: str, b: str, profile: str | None, region: str | None, download
 
         return Service(profile=profile, region=region)
 
-    one, other = (find_subject(each, service=service, download=download) for each in (a, b))
+    one, other = (
+        find_subject(each, service=service, download=download, allow_local_paths=allow_local_paths) for each in (a, b)
+    )
     found = compare(one, other)
     if as_json:
         import json

@@ -5,6 +5,7 @@ import sys
 
 import click
 
+from smlocal.cli.described_documents import allow_local_paths_option
 from smlocal.cli.job_of_service import job_of_service
 from smlocal.cli.new_file import check_new_file, write_new_file
 from smlocal.cli.service_options import service_options
@@ -25,8 +26,11 @@ _FILE_OPTION = "-o"
     help='The new job file; "-" is standard output. Default: job.yaml.',
 )
 @click.option("--job", "chosen", metavar="NAME", help="Which job, if a file describes several.")
+@allow_local_paths_option
 @service_options
-def command(*, job: str, file: str, chosen: str | None, profile: str | None, region: str | None) -> None:
+def command(
+    *, job: str, file: str, chosen: str | None, allow_local_paths: bool, profile: str | None, region: str | None
+) -> None:
     """Write the job file of a training job of the service.
 
     JOB is the name or ARN of a job in your AWS account. FILE is a saved answer of DescribeTrainingJob or Search, a
@@ -36,9 +40,11 @@ def command(*, job: str, file: str, chosen: str | None, profile: str | None, reg
     check_new_file(file, _FILE_OPTION)
     fetched = job_of_service(job, chosen=chosen, profile=profile, region=region)
 
+    from smlocal.remote.elsewhere import check_local_paths
     from smlocal.remote.job_file_text import job_file_text
     from smlocal.remote.unavailable_here import unavailable_here
 
+    check_local_paths(fetched.job, name=job, allow_local_paths=allow_local_paths)
     write_new_file(file, job_file_text(fetched.job, file=file, notes=fetched.notes), _FILE_OPTION)
     for note in fetched.notes:
         _say(note)

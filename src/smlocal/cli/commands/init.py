@@ -81,10 +81,13 @@ def _from_image(image: str, file: str) -> str:
 def _from_answer(path: str, file: str) -> str:
     from smlocal.remote.answer_file import read_answer
     from smlocal.remote.described_job import described_job
+    from smlocal.remote.elsewhere import check_local_paths
     from smlocal.remote.job_file_text import job_file_text
 
     document = read_answer(path)
-    return job_file_text(described_job(document.data, name=document.name), file=file)
+    job = described_job(document.data, name=document.name)
+    check_local_paths(job, name=document.name)
+    return job_file_text(job, file=file)
 
 
 def _data(file: str) -> str | None:

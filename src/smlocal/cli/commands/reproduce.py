@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from smlocal.cli.commands.run import run_job
+from smlocal.cli.described_documents import allow_local_paths_option
 from smlocal.cli.image_build import with_built_image
 from smlocal.cli.job_of_service import job_of_service, names_file
 from smlocal.cli.job_options import override_options, overrides_and_defaults, said
@@ -56,6 +57,7 @@ def _run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     help="A saved log of the job: text, or what aws logs prints. Default: CloudWatch, if JOB is a name.",
 )
 @click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Only the first N objects of each channel.")
+@allow_local_paths_option
 @service_options
 @override_options
 @_run_options
@@ -80,7 +82,9 @@ def command(
     fetched = job_of_service(job, chosen=chosen, profile=profile, region=region)
     check_ended(fetched.job, file=file)
     saved = _saved(logs)
-    document = document_for(fetched.job, directory=_folder(file), sample=sample)
+    document = document_for(
+        fetched.job, directory=_folder(file), sample=sample, allow_local_paths=given["allow_local_paths"]
+    )
     if profile is not None:
         use_profile(profile)
 

@@ -10,6 +10,7 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
+from smlocal.cli.described_documents import allow_local_paths_option
 from smlocal.cli.job_options import JOB_FILE_ENDINGS, override_options, overrides_and_defaults, read_job_options
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def _completed(context: click.Context, parameter: click.Parameter, incomplete: s
 @click.argument("subject", required=False, metavar="[JOB/NAME]", shell_complete=_completed)
 @click.option("--host", default="1", metavar="HOST", help="Number or name of the host. Default: 1.")
 @override_options
+@allow_local_paths_option
 def command(*, subject: str | None, host: str, **given: Any) -> int:
     """Open a shell in the container of a job.
 

@@ -138,6 +138,10 @@ def _document(given: dict[str, Any]) -> "Document":
         specification = document.data.get("AlgorithmSpecification")
         image = specification.get("TrainingImage") if isinstance(specification, dict) else None
         document.data["TrainingJobName"] = default_job_name(path, image if isinstance(image, str) else None)
+    if document.elsewhere is not None:
+        from smlocal.platforms.sagemaker.jobfile.local_paths import refuse_local_paths  # before anything is read
+
+        refuse_local_paths(document)
     return document
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from smlocal.cli.ci_messages import annotated_errors, chosen_service, ci_option, file_of_repository
+from smlocal.cli.described_documents import allow_local_paths_option, use_described_request
 from smlocal.cli.terminal.printable import printable
 
 if TYPE_CHECKING:
@@ -30,10 +31,18 @@ _MOST_SHOWN = 30
     metavar="FILE",
     help="Write JUnit XML to FILE, with a case for each job file.",
 )
+@allow_local_paths_option
 @ci_option
 @click.pass_context
 def command(
-    ctx: click.Context, *, jobs: tuple[str, ...], strict: bool, as_json: bool, junit: str | None, ci: str | None
+    ctx: click.Context,
+    *,
+    jobs: tuple[str, ...],
+    strict: bool,
+    as_json: bool,
+    junit: str | None,
+    allow_local_paths: bool,
+    ci: str | None,
 ) -> int:
     """Say what is wrong with job files.
 
@@ -51,7 +60,7 @@ def command(
     found = []
     invalid = warnings = 0
     for path in dict.fromkeys(jobs):
-        validated, seconds = _timed(path, strict=strict)
+        validated, seconds = _timed(path, strict=strict, allow_local_paths=allow_local_paths)
         found.append((validated, seconds))
         _show_warnings(validated.warnings[: max(0, _MOST_SHOWN - warnings)])
         warnings += len(validated.warnings)
@@ -73,12 +82,16 @@ def command(
     return max((validated.error.exit_code for validated, _ in found if validated.error is not None), default=0)
 
 
-def _timed(path: str, *, strict: bool) -> "tuple[Validated, float]":
+def _timed(path: str, *, strict: bool, allow_local_paths: bool) -> "tuple[Validated, float]":
     from smlocal.api.validation import validate_file
-    from smlocal.cli.described_documents import use_described_request
 
     def prepare(document: "Document") -> None:
-        use_described_request(document, lambda text: click.echo(f"! {printable(text)}", err=True), local=not strict)
+        use_described_request(
+            document,
+            lambda text: click.echo(f"! {printable(text)}", err=True),
+            local=not strict,
+            allow_local_paths=allow_local_paths,
+        )
 
     began = time.monotonic()
     return validate_file(path, strict=strict, prepare=prepare), time.monotonic() - began

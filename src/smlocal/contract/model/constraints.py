@@ -55,10 +55,12 @@ class Whole:
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Items:
-    """The size of a list or a map."""
+    """The size of a list or a map, and which values of a map are locations."""
 
     minimum: int | None = None
     maximum: int | None = None
+    path_keys: str | None = None
+    """Of a map: a pattern for the keys whose values are locations, which may be local paths here."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)

@@ -45,9 +45,8 @@ def submit(
         documents={
             REQUEST: {"TrainingJobName": name, **job.raw},
             JOB: {
+                **job.document.record(),
                 "Data": {**job.document.data, LOCAL: _pinned(job, region=region, output=output)},
-                "File": job.document.name,
-                "Directory": job.document.directory,
                 STRICT: strict,
             },
         },

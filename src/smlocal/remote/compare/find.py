@@ -16,12 +16,17 @@ DOCUMENTS = (".json", ".yaml", ".yml")
 _KEYS = ("Model", "Output")
 
 
-def find_subject(text: str, *, service: "Callable[[], Service]", download: bool) -> Subject:
-    """The job that `text` names: `service:NAME`, a path (with a `/`, or an ending of YAML or JSON), or a job here."""
+def find_subject(
+    text: str, *, service: "Callable[[], Service]", download: bool, allow_local_paths: bool = False
+) -> Subject:
+    """The job that `text` names: `service:NAME`, a path (with a `/`, or an ending of YAML or JSON), or a job here.
+
+    `allow_local_paths`: read the artifacts of any document where it says that they are.
+    """
     if text.startswith(SERVICE):
         return _on_service(text, service(), download=download)
     if "/" in text or text.endswith(DOCUMENTS):
-        return _in_document(text)
+        return _in_document(text, allow_local_paths=allow_local_paths)
     return _here(text)
 
 
@@ -34,13 +39,14 @@ def _here(text: str) -> Subject:
     except JobUnknownError as error:
         remedy = (*error.remedy, f"A job of the service: {SERVICE}{text}   A saved description: ./{text}.json")
         raise JobUnknownError(error.sentence, details=error.details, remedy=remedy) from error
-    return _described(TrainingJob(name).describe(), title=name, origin="here")
+    return _described(TrainingJob(name).describe(), title=name, origin="here", paths_known=True)
 
 
-def _in_document(path: str) -> Subject:
+def _in_document(path: str, *, allow_local_paths: bool) -> Subject:
     from smlocal.remote.answer_file import read_answer
 
-    return _described(read_answer(path).data, title=path, origin="a document")
+    answer = read_answer(path).data
+    return _described(answer, title=path, origin="a document", paths_known=allow_local_paths)
 
 
 def _on_service(text: str, service: "Service", *, download: bool) -> Subject:
@@ -70,6 +76,7 @@ def _described(
     origin: str,
     archives: Mapping[str, Archive | None] | None = None,
     unknown: str = "",
+    paths_known: bool = False,
 ) -> Subject:
     from smlocal.remote.answer_shape import check_shape
     from smlocal.remote.described_job import described_job
@@ -78,14 +85,32 @@ def _described(
     known = job.answer or {}
     check_shape(known, name=title)
     if archives is None:
-        archives, unknown = _of_this_machine(known, title)
+        archives, unknown = _of_this_machine(known, title, paths_known=paths_known)
     return subject_of(known, job.request, title=title, origin=origin, archives=archives, no_archives=unknown)
 
 
-def _of_this_machine(answer: Mapping[str, Any], title: str) -> tuple[Mapping[str, Archive | None], str]:
-    """The artifacts that a `Local` block names, or why they are not known."""
+def _of_this_machine(
+    answer: Mapping[str, Any], title: str, *, paths_known: bool
+) -> tuple[Mapping[str, Archive | None], str]:
+    """The artifacts that a `Local` block names, or why they are not known.
+
+    Without `paths_known`, only the paths of a job of this machine are read, because a document can name any.
+    """
     artifacts = (answer.get("Local") or {}).get("Artifacts")
     if artifacts is None:
         return {}, f"{title} does not say where its artifacts are on this machine"
+    if not paths_known and not _are_own(answer, artifacts):
+        return {}, f"{title} names paths that are not those of a job here: --allow-local-paths reads them"
     paths = dict(zip(NAMES, (artifacts.get(key) for key in _KEYS), strict=True))
     return {name: None if path is None else read_archive(path) for name, path in paths.items()}, ""
+
+
+def _are_own(answer: Mapping[str, Any], artifacts: Any) -> bool:
+    """Whether the described job is one of this machine, with these artifacts."""
+    if not any(artifacts.get(key) for key in _KEYS):
+        return True
+    from smlocal.api.own_jobs import own_answer
+
+    own = own_answer(str(answer.get("TrainingJobName") or ""), arn=str(answer.get("TrainingJobArn") or ""))
+    known = ((own or {}).get("Local") or {}).get("Artifacts") or {}
+    return all(artifacts.get(key) in (None, known.get(key)) for key in _KEYS)

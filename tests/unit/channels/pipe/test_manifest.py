@@ -72,6 +72,12 @@ def test_what_a_reference_names_is_sent(feeding: Feeding, tmp_path: Path) -> Non
     assert feed.read(0) == feed.read(1) == expected
 
 
+def test_a_manifest_that_may_not_name_files_is_refused_with_its_line(feeding: Feeding) -> None:
+    files = {"m.jsonl": lines({"x-ref": "s3://b/x"}, {"x-ref": "./beside"}), "beside": b"secret"}
+    with pytest.raises(StagingError, match=r"line 2 has no S3 URI of an object as 'x-ref': \./beside$"):
+        feeding(files, attributes=("x-ref",), names_files=False)
+
+
 def test_every_attribute_is_a_record_of_its_own(feeding: Feeding) -> None:
     files = {"m.jsonl": lines({"x-ref": "1", "y": "abc"}, {"x-ref": "2", "y": ""}), "1": b"one", "2": b""}
     read = feeding(files, attributes=("x-ref", "y"), record_io=True).read(0)

@@ -18,3 +18,9 @@ def test_an_object_in_s3_or_in_the_folder_that_is_mapped_to_it(bucket: str) -> N
     assert mapped == LocalObject(path="/d/key", uri=uri)
     with pytest.raises(BadLineError, match="has no S3 URI of an object as 'x-ref'"):
         referenced(f"s3://{bucket}/", name="x-ref", sources={}, folder=None)
+
+
+@pytest.mark.parametrize("path", ["/etc/shadow", "file:///etc/shadow", "./beside", "~/key"])
+def test_a_manifest_without_a_folder_names_no_files(path: str) -> None:
+    with pytest.raises(BadLineError, match="has no S3 URI of an object as 'x-ref'"):
+        referenced(path, name="x-ref", sources={}, folder=None)

@@ -47,6 +47,10 @@ def read_job(document: Document, *, strict: bool, local_allowed: bool = True) ->
         raise invalid_request(document, violations + [violation for _, violation in not_done])
     if not_done:
         raise unsupported_request(document, not_done)
+    if document.elsewhere is not None:
+        from smlocal.platforms.sagemaker.jobfile.local_paths import refuse_local_paths  # few documents are no job file
+
+        refuse_local_paths(document)
     return JobFile(request=request, local=local, raw=raw, document=document)
 
 

@@ -109,4 +109,5 @@ def _pipe(channel: Channel, shard: Shard, local: LocalSettings, facts: Facts) ->
         sources=facts.sources,
         rights=local.rights,
         lines=local.Sample if augmented else None,
+        names_files=channel.ChannelName not in facts.only_s3,
     )

@@ -8,7 +8,7 @@ from functools import cache
 from smlocal.contract.listing import Listing
 from smlocal.contract.validation.member_path import Path
 from smlocal.contract.validation.violation import Violation
-from smlocal.errors import CredentialsMissingError
+from smlocal.errors import CredentialsMissingError, PathInDescriptionError
 from smlocal.platforms.sagemaker.contract.checkpoint_paths import unusable
 from smlocal.platforms.sagemaker.contract.documents.config_files import effective_mode
 from smlocal.platforms.sagemaker.contract.model.request import Channel
@@ -17,8 +17,10 @@ from smlocal.platforms.sagemaker.jobfile.unsupported import unsupported_request
 from smlocal.platforms.sagemaker.prepare.collector_folders import collector_folders
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources.local_path import local_path
+from smlocal.sources.mapping import is_remote
 from smlocal.sources.s3.interface import ObjectStore
 
+_THIS_MACHINE = "file:///"
 _CONNECT_SECONDS = 3.0
 """To connect to S3: a wrong endpoint should be reported soon."""
 
@@ -76,6 +78,12 @@ def list_inputs(job: JobFile, *, strict: bool, region: str) -> Inputs:
     )
 
 
+def names_only_s3(job: JobFile, channel: Channel) -> bool:
+    """Whether a manifest of the channel may name no files of this machine: in a description of a job of the service."""
+    source = channel.DataSource.S3DataSource
+    return job.document.elsewhere is not None and source is not None and is_remote(source.S3Uri)
+
+
 def _where(job: JobFile, path: Path) -> str | None:
     line = job.document.line(path)
     return None if line is None else f"{job.document.name}:{line}"
@@ -105,6 +113,16 @@ def _objects(
         store=store,
         rights=job.local.rights,
     )
+    if listing.bucket_uri == _THIS_MACHINE and names_only_s3(job, channel):
+        at = job.document.where((*path, "S3DataSource", "S3Uri"))
+        raise PathInDescriptionError(
+            f'the manifest of the channel "{channel.ChannelName}" names files of this machine',
+            details=[f"{at}   {source.S3Uri}", f"its prefix: file:///{listing.prefix}"],
+            remedy=[
+                f"{job.document.name} is the description of a job of the service, where manifests name objects of S3.",
+                "Correct the manifest, or give a folder of your own: --channel NAME=DIR.",
+            ],
+        )
     if job.local.Sample is None:
         return listing
     from smlocal.sources.sample import first_objects
@@ -130,7 +148,7 @@ def _file_system(job: JobFile, channel: Channel, path: Path) -> Listing:
     asked = replace(system, member="DirectoryPath", uri=source.DirectoryPath)
     folder = locate_file_system(system, asked, mapping=job.local.Sources)
     return Listing(
-        root=folder, bucket_uri="file:///", prefix="", key_base="", paths=(), total_bytes=None, whole_tree=True
+        root=folder, bucket_uri=_THIS_MACHINE, prefix="", key_base="", paths=(), total_bytes=None, whole_tree=True
     )
 
 

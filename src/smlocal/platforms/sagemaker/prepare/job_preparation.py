@@ -17,7 +17,7 @@ from smlocal.job.prepare.placed_engines import PlacedEngine, PlacedEngines, abou
 from smlocal.job.prepare.shared_folders import with_folder_facts, with_known_folders
 from smlocal.job.prepared import Prepared, find_credentials
 from smlocal.job.reporter import Reporter
-from smlocal.jobfile.document import Document
+from smlocal.jobfile.document import recorded_document
 from smlocal.planning.facts import EngineShare, Facts, GpuFacts, ImageFacts, MachineFacts
 from smlocal.planning.limits import wants_limits
 from smlocal.planning.model import JobPlan
@@ -28,6 +28,7 @@ from smlocal.platforms.sagemaker.planning.hosts import host_count
 from smlocal.platforms.sagemaker.prepare.accelerators import gpu_facts, neuron_count, try_accelerators
 from smlocal.platforms.sagemaker.prepare.engine_access import check_access, no_fuse
 from smlocal.platforms.sagemaker.prepare.host_count import check_host_count
+from smlocal.platforms.sagemaker.prepare.inputs import names_only_s3
 from smlocal.platforms.sagemaker.prepare.job_image import image_name
 from smlocal.platforms.sagemaker.prepare.request_facts import RequestFacts, request_facts
 from smlocal.platforms.sagemaker.prepare.reserved_files import with_reserved_files
@@ -85,7 +86,7 @@ def prepare(
         see_to_evaluator(engine, reporter.progress, reporter.working)
     return Prepared(
         plan=plan,
-        job={"Data": job.document.data, "File": job.document.name, "Directory": job.document.directory},
+        job=job.document.record(),
         pull_refused=refused,
         credentials=find_credentials(plan, engines),
     )
@@ -93,7 +94,7 @@ def prepare(
 
 def prepare_recorded(recorded: Mapping[str, Any], record: JobRecord, *, home: str, reporter: Reporter) -> Prepared:
     """Prepare a job that was recorded and never begun."""
-    document = Document(dict(recorded["Data"]), name=recorded["File"], directory=recorded["Directory"])
+    document = recorded_document(recorded)
     strict = bool(recorded.get(STRICT))
     job = read_job(document, strict=strict)
     return prepare(
@@ -109,7 +110,7 @@ def prepare_recorded(recorded: Mapping[str, Any], record: JobRecord, *, home: st
 
 def plan_again(recorded: Mapping[str, Any], old: JobPlan, *, home: str, engines: Engines) -> JobPlan:
     """The plan of a recorded job, with its inputs as they are now."""
-    document = Document(dict(recorded["Data"]), name=recorded["File"], directory=recorded["Directory"])
+    document = recorded_document(recorded)
     job = read_job(document, strict=False)
     placed = place_as_before(old, engines)
     image = placed.first.engine.image(old.image)
@@ -229,6 +230,7 @@ def _plan(
         listings=inputs.listings,
         file_systems=inputs.file_systems,
         sources=inputs.sources,
+        only_s3=frozenset(each.ChannelName for each in job.request.InputDataConfig or () if names_only_s3(job, each)),
         no_fuse=no_fuse(job, inputs, [each.facts for each in placed.each]),
         code=inputs.code,
         checkpoints=inputs.checkpoints,

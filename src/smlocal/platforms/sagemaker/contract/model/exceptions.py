@@ -17,3 +17,5 @@ WORDS_HERE: Final = {
     "TrainingInstanceType": ("local", "local_gpu"),
 }
 """Enumerations with additional words for this machine, as in the SDK's local mode; not with `--strict`."""
+PATH_KEYS_HERE = {"RuleParameters": "source_s3_uri|other_trial_[0-9]{1,3}"}
+"""Maps of text in which the values of these keys are locations, and may be local paths here."""

@@ -525,7 +525,9 @@ ProcessingInstanceType = Literal[
     "ml.r8i-flex.12xlarge",
     "ml.r8i-flex.16xlarge",
 ]
-RuleParameters = Annotated[dict[ConfigKey, ConfigValue], Items(minimum=0, maximum=100)]
+RuleParameters = Annotated[
+    dict[ConfigKey, ConfigValue], Items(minimum=0, maximum=100, path_keys="source_s3_uri|other_trial_[0-9]{1,3}")
+]
 ExperimentEntityName = Annotated[str, Text(minimum=1, maximum=120, pattern="[a-zA-Z0-9](-*[a-zA-Z0-9]){0,119}")]
 ProfilingIntervalInMilliseconds = Annotated[int, Whole(long=True)]
 ProfilingParameters = Annotated[dict[ConfigKey, ConfigValue], Items(minimum=0, maximum=20)]
