@@ -4,6 +4,9 @@
 # Base images without a registry: made from Debian packages and kept in the cache as root file systems. The tag is a hash
 # of what they are made from, so they are made again only after a change.
 
+# shellcheck source=scripts/lib/locks.sh
+. "$root/scripts/lib/locks.sh"
+
 suite=bookworm
 # A file with additional Debian packages; scripts/image sets it.
 debian_packages=/dev/null
@@ -73,7 +76,8 @@ fill_debian() {
 fill_python() {
     local into=$1 work=$2 site=usr/local/lib/python3.11/dist-packages
     fill_debian "$into" "$work" python || return
-    host_pip install --no-compile --target "$work/pip" pip || return
+    only_packages pip <"$locks/tools.txt" >"$work/pip.txt"
+    host_pip install --no-compile --no-deps --require-hashes --target "$work/pip" -r "$work/pip.txt" || return
     rm -rf "$work/pip/bin"
     printf '#!/bin/sh\nexec python3 -m pip "$@"\n' >"$work/pip.sh"
     as_root sh -c 'mkdir -p "$1/$3" && cp -r "$2/pip/." "$1/$3" && chmod -R go+rX,go-w "$1/$3" &&
@@ -82,9 +86,8 @@ fill_python() {
 }
 
 host_pip() {
-    local python=$root/.venv/bin/python
-    [[ -x $python ]] || python=python3
-    quietly "$cache/pip.log" "$python" -m pip --cache-dir "$cache/pip" "$@"
+    see_to_tools "$(find_python)" || return
+    quietly "$cache/pip.log" "$tools" -m pip --cache-dir "$cache/pip" "$@"
 }
 
 # pip must not use an index: there is no network in a build, and all packages are installed before.
@@ -136,11 +139,13 @@ pack() {
 
 discard() { rm -rf "$1" 2>/dev/null || as_root rm -rf "$1"; }
 
-# see_to_wheel NAME NAME==VERSION: a wheel of a package that is published only as source; prints its folder.
+# see_to_wheel NAME LOCK: a wheel of a package that is published only as source; prints its folder.
 # C extensions are left out: not every machine has a compiler, and they would be for this machine's Python, not the
 # image's.
 see_to_wheel() {
-    local name=$1 requirement=$2 folder work
+    local name=$1 requirement folder work
+    requirement=$(only_packages "$name" <"$2")
+    [[ -n $requirement ]] || { say "error: $name is not in ${2#"$root/"}: run scripts/lock"; return 1; }
     folder=$cache/wheels/$({
         echo "$requirement"
         declare -f see_to_wheel
@@ -149,10 +154,12 @@ see_to_wheel() {
         mkdir -p "$cache/wheels"
         work=$(mktemp -d "$cache/wheels/making.XXXXXX")
         mkdir "$work/source"
-        if ! { host_pip download --no-deps --no-binary "$name" --dest "$work" "$requirement" &&
+        echo "$requirement" >"$work/requirement.txt"
+        if ! { host_pip download --no-deps --no-build-isolation --no-binary "$name" --dest "$work" --require-hashes \
+            -r "$work/requirement.txt" &&
             tar -xzf "$work"/*.tar.gz -C "$work/source" --strip-components 1 &&
             sed -i 's/^ *ext_modules=.*//' "$work/source/setup.py" &&
-            host_pip wheel --no-deps --wheel-dir "$work/wheel" "$work/source" && mv "$work/wheel" "$folder"; }; then
+            host_pip wheel --no-deps --no-build-isolation --wheel-dir "$work/wheel" "$work/source" && mv "$work/wheel" "$folder"; }; then
             discard "$work"
             return 1
         fi
@@ -163,16 +170,19 @@ see_to_wheel() {
 
 # see_to_requirements BASE_TAG FILE: the base with the packages of a requirements.txt, so that `pip install` in a
 # Dockerfile needs no network; prints the tag. Packages without a wheel have a line `--no-binary NAME` in the file.
-# A no-deps.txt next to it lists packages that are installed without their dependencies.
+# A no-deps.txt next to it lists packages that are installed without their dependencies. What is in the lock of the file, or
+# has hashes in the file itself, is installed only with these hashes.
 see_to_requirements() {
-    local base=$1 file=$2 tag work platform name wheels alone
-    local platforms=() sources=()
+    local base=$1 file=$2 tag work platform name wheels alone lock
+    local platforms=() sources=() built=()
     alone=$(dirname "$file")/no-deps.txt
     [[ -f $alone ]] || alone=/dev/null
+    lock=$(image_lock "$file")
+    [[ -f $lock ]] || lock=/dev/null
     tag=smlocal-base/python-with:$({
         echo "$base"
-        cat "$file" "$alone"
-        declare -f see_to_requirements see_to_wheel
+        cat "$file" "$alone" "$lock"
+        declare -f see_to_requirements see_to_wheel install_in_image
     } | sha256sum | cut -c 1-16)
     if docker image inspect "$tag" >/dev/null 2>&1; then
         echo "$tag"
@@ -185,19 +195,15 @@ see_to_requirements() {
         platforms+=(--platform "manylinux_${platform}_$(uname -m)")
     done
     for name in $(sed -n 's/^--no-binary[ =]//p' "$file" "$alone"); do
-        wheels=$(see_to_wheel "$name" "$(grep --no-filename "^$name==" "$file" "$alone")") || {
+        wheels=$(see_to_wheel "$name" "$lock") || {
             discard "$work"
             return 1
         }
+        built+=("$name")
         sources+=(--find-links "$wheels")
     done
     platforms+=(--platform "manylinux2014_$(uname -m)" --python-version 3.11 --only-binary=:all:)
-    sed '/^--no-binary/d' "$file" >"$work/requirements.txt"
-    sed '/^--no-binary/d' "$alone" >"$work/no-deps.txt"
-    if ! { host_pip install --no-compile --target "$work/site" "${sources[@]}" "${platforms[@]}" \
-        -r "$work/requirements.txt" &&
-        { [[ $alone == /dev/null ]] || host_pip install --no-compile --no-deps --target "$work/site" "${sources[@]}" \
-            "${platforms[@]}" -r "$work/no-deps.txt"; }; }; then
+    if ! install_in_image; then
         discard "$work"
         return 1
     fi
@@ -222,6 +228,30 @@ DOCKERFILE
     fi
     discard "$work"
     echo "$tag"
+}
+
+# Into $work/site, with the variables of see_to_requirements. A file with a lock or with hashes names all its packages, and
+# none brings others along. What was built here, and torch, whose build depends on the machine, have no hash.
+install_in_image() {
+    local into=(install --no-compile --target) locked=''
+    if [[ $lock != /dev/null ]]; then
+        without_packages "${built[@]}" <"$lock" >"$work/locked.txt"
+    elif grep -q -- --hash= "$file"; then
+        cat "$file" "$alone" >"$work/locked.txt"
+    fi
+    if [[ -e $work/locked.txt ]]; then
+        host_pip "${into[@]}" "$work/site" --no-deps "${platforms[@]}" --require-hashes -r "$work/locked.txt" || return
+        locked=$(sed -n 's/^\([A-Za-z0-9._-]*\)==.*/\1/p' "$work/locked.txt")
+        # shellcheck disable=SC2086  # names of packages
+        cat "$file" "$alone" | grep -v '^--' | without_packages $locked >"$work/others.txt"
+    else
+        host_pip "${into[@]}" "$work/site" "${platforms[@]}" -r "$file" || return
+        cp "$alone" "$work/others.txt"
+    fi
+    [[ -s $work/others.txt ]] || return 0
+    # Into another folder: of one that exists, pip leaves the commands as they are.
+    host_pip "${into[@]}" "$work/others" --no-deps "${sources[@]}" "${platforms[@]}" -r "$work/others.txt" &&
+        cp -r "$work/others/." "$work/site"
 }
 
 # build TAG FOLDER [OPTION…]: `docker build` without a registry, which removes what a failed attempt leaves.

@@ -28,14 +28,14 @@ see_to_python() {
     local version=$1 python=$2
     environment=$cache/pythons/$version-$({
         "$python" -c 'import sys; print(sys.version, sys.base_prefix)'
-        cat "$root/pyproject.toml"
-        declare -f see_to_python make_venv
+        cat "$root/pyproject.toml" "$locks/dev.txt"
+        declare -f see_to_python make_venv install_smlocal
     } | sha256sum | cut -c 1-16)
     [[ ! -f $environment/made ]] || return 0
     step "Python $version: installing smlocal and the group dev (once)"
     mkdir -p "$cache/pythons"
     rm -rf "$cache/pythons/$version-"*
-    if ! { make_venv "$python" "$environment" "$root" --group "$root/pyproject.toml:dev" &&
+    if ! { make_venv "$python" "$environment" "$locks/dev.txt" && install_smlocal "$environment" &&
         install_recordio_reader "$environment/bin/python" && touch "$environment/made"; }; then
         rm -rf "$environment"
         return 1

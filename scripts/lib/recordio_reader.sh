@@ -15,6 +15,6 @@ install_recordio_reader() {
     local wheels
     # shellcheck source=scripts/lib/bases.sh
     . "$root/scripts/lib/bases.sh"
-    wheels=$(see_to_wheel sagemaker_training sagemaker_training==5.1.4) || return
-    quietly "$cache/pip.log" "$1" -m pip install --no-deps "$wheels"/*.whl
+    wheels=$(see_to_wheel sagemaker_training "$locks/images/tests-integration-images-toolkit.txt") || return
+    quietly "$cache/pip.log" "$1" -m pip install --no-index --no-deps "$wheels"/*.whl
 }

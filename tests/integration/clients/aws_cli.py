@@ -21,7 +21,7 @@ def first_version() -> Path:
 def second_version() -> Path:
     if platform.machine() != "x86_64":
         pytest.skip("the package has the program for x86_64 alone")
-    folder = client_folder("aws-cli-2", "--no-deps")
+    folder = client_folder("aws-cli-2")
     unpacked = folder / "unpacked"
     if not unpacked.is_dir():
         _unpack(folder, unpacked)

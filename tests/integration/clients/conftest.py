@@ -22,11 +22,11 @@ _PROGRAM_SECONDS = 600.0
 
 
 @cache
-def client_folder(requirements: str, *options: str) -> Path:
-    """The environment of `requirements/NAME.txt`, made when it is not there yet. `options` are those of pip."""
+def client_folder(requirements: str) -> Path:
+    """The environment of `requirements/NAME.txt`, made when it is not there yet."""
     with clock_stopped():
         made = subprocess.run(
-            [ROOT / "scripts" / "client-environment", _REQUIREMENTS / f"{requirements}.txt", *options],
+            [ROOT / "scripts" / "client-environment", _REQUIREMENTS / f"{requirements}.txt"],
             stdout=subprocess.PIPE,
             text=True,
             check=True,

@@ -147,7 +147,7 @@ def test_a_reader_ends_with_the_job_however_it_ends(
 
 def by_tensorboard(folder: Path) -> Any:
     """What TensorBoard loads."""
-    command = [client_folder("tensorboard", "--no-deps") / "bin" / "python", PROGRAMS / "read_tensorboard.py", folder]
+    command = [client_folder("tensorboard") / "bin" / "python", PROGRAMS / "read_tensorboard.py", folder]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
     return json.loads(done.stdout)
 

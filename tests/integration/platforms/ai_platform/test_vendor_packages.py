@@ -25,7 +25,7 @@ from smlocal.platforms.ai_platform.request_reading import RequestReading, read_r
 from smlocal.platforms.ai_platform.validation.reading import read_document
 
 Json = dict[str, Any]
-_SDK = ("google-aiplatform", "--no-deps")
+_SDK = "google-aiplatform"
 _DOCUMENTS = {
     JobKind.TRAINING_JOB: ("ml", "GoogleCloudMlV1__Job", ("projects", "jobs"), "projects/p/jobs/census_1"),
     JobKind.CUSTOM_JOB: (
@@ -81,8 +81,8 @@ def packages() -> Path:
     return _packages("google-api")
 
 
-def _packages(requirements: str, *options: str) -> Path:
-    return next(client_folder(requirements, *options).glob("lib/python*/site-packages"))
+def _packages(requirements: str) -> Path:
+    return next(client_folder(requirements).glob("lib/python*/site-packages"))
 
 
 def _discovery(packages: Path, kind: JobKind) -> Json:
@@ -239,7 +239,7 @@ def _damage(document: Json, random: Random) -> None:
 def test_what_is_read_here_the_vendors_messages_read_alike() -> None:
     random = Random(22)
     documents = [_changed(random) for _ in range(1000)]
-    python = _packages(*_SDK).parents[2] / "bin" / "python"
+    python = _packages(_SDK).parents[2] / "bin" / "python"
     program = [python, PROGRAMS / "custom_job_messages.py"]
     done = subprocess.run(program, input=json.dumps(documents), capture_output=True, text=True, check=True, timeout=200)
     verdicts = Counter[tuple[bool, bool]]()
@@ -291,7 +291,7 @@ print(json.dumps({name: value for name, value in vars(found).items() if isinstan
 
 @pytest.mark.parametrize("kind", JobKind)
 def test_the_vendors_training_utilities_read_every_replica(kind: JobKind) -> None:
-    folder = _packages(*_SDK) / "google/cloud/aiplatform/training_utils"
+    folder = _packages(_SDK) / "google/cloud/aiplatform/training_utils"
     reading = _read(kind)
     found = replicas(kind, reading.request, job="census_1")
     for replica in found:

@@ -29,7 +29,7 @@ def find(
     def run(job: Json, *, name: str, **local: Any) -> dict[str, Json]:
         programs = tmp_path / "programs"
         shutil.copytree(_PROGRAMS, programs)
-        (module,) = client_folder("google-aiplatform", "--no-deps").glob(_MODULE)
+        (module,) = client_folder("google-aiplatform").glob(_MODULE)
         shutil.copy(module, programs)
         file = tmp_path / "job.json"
         sources = {"gs://programs": str(programs), "gs://bucket": str(tmp_path)}
