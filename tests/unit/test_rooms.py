@@ -22,6 +22,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "no_links": set(),
     "readable": set(),
     "threads": set(),
+    "foreign_archive": {
+        "no_links",
+        "readable",
+    },
     "contract": {
         "errors",
     },
@@ -83,6 +87,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "errors",
         "no_links",
         "removal",
+        "foreign_archive",
         "contract",
         "sources",
         "engine",
@@ -104,6 +109,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "removal",
         "readable",
         "threads",
+        "foreign_archive",
         "contract",
         "jobfile",
         "planning",
@@ -124,6 +130,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "platforms/sagemaker": {
         "errors",
         "readable",
+        "foreign_archive",
         "contract",
         "jobfile",
         "platforms/sagemaker/contract",
@@ -173,6 +180,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "report": {
         "errors",
         "readable",
+        "foreign_archive",
         "contract",
         "platforms/sagemaker/contract",
         "store",
@@ -182,7 +190,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "api": {
         "errors",
-        "no_links",
+        "foreign_archive",
         "contract",
         "jobfile",
         "platforms/sagemaker/contract",
@@ -203,6 +211,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "errors",
         "removal",
         "readable",
+        "foreign_archive",
         "contract",
         "platforms/sagemaker/contract",
         "planning",
@@ -216,6 +225,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "errors",
         "no_links",
         "removal",
+        "foreign_archive",
         "contract",
         "jobfile",
         "platforms/sagemaker/contract",
@@ -230,6 +240,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "remote": {
         "errors",
+        "foreign_archive",
         "contract",
         "jobfile",
         "platforms/sagemaker/contract",
@@ -240,6 +251,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "conformance": {
         "errors",
+        "foreign_archive",
         "contract",
         "platforms/sagemaker/contract",
         "engine",

@@ -1,8 +1,18 @@
 """An artifact of a job: its path, and its content."""
 
 import os
+import posixpath
 import tarfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+
+from smlocal.foreign_archive.errors import ArchiveError
+from smlocal.foreign_archive.reading import ForeignArchive
+from smlocal.foreign_archive.stream import opened, pieces_of
+
+_MOST_LINKS = 40
+"""That the kernel follows in one path."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,8 +33,7 @@ class Artifact:
     def names(self) -> list[str]:
         """Every file in it, in order, as a path from `/opt/ml/model` (or `/opt/ml/output/data`). No folders."""
         if not os.path.isdir(self.path):
-            with self.open() as archive:
-                return sorted(member.name for member in archive if not member.isdir())
+            return sorted(self._links())
         found = (os.path.join(folder, name) for folder, _, names in os.walk(self.path) for name in names)
         return sorted(os.path.relpath(each, self.path) for each in found)
 
@@ -35,6 +44,37 @@ class Artifact:
         if os.path.isdir(self.path):
             with open(os.path.join(self.path, name), "rb") as file:
                 return file.read()
-        with self.open() as archive:
-            content = archive.extractfile(name)
-            return b"" if content is None else content.read()  # no device or FIFO is ever packed
+        links = self._links()
+        wanted = name
+        for _ in range(_MOST_LINKS):
+            if not links.get(wanted):
+                break
+            wanted = links[wanted]
+        if links.get(wanted, name):
+            raise FileNotFoundError(f"{self.path} has no file behind the link {name}")
+        content = b""
+        with self._read() as archive:
+            for member in archive:
+                if member.name == wanted:  # the last of several
+                    content = b"".join(archive.content())
+        return content
+
+    def _links(self) -> dict[str, str]:
+        """Every file, and what it is another name for; nothing for a file itself."""
+        found = {}
+        with self._read() as archive:
+            for member in archive:
+                if member.kind == "link":
+                    found[member.name] = posixpath.normpath(posixpath.join(posixpath.dirname(member.name), member.link))
+                elif member.kind != "folder":
+                    found[member.name] = member.link if member.kind == "hard" else ""
+        return found
+
+    @contextmanager
+    def _read(self) -> Iterator[ForeignArchive]:
+        """The archive, which a container has filled: its links may lead anywhere, and nowhere."""
+        try:
+            with opened(self.path) as file:
+                yield ForeignArchive(pieces_of(file))
+        except ArchiveError as error:
+            raise tarfile.ReadError(f"{self.path} cannot be read: {error}") from error

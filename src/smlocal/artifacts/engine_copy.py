@@ -5,7 +5,6 @@ under a number. Names, modes and links are only kept as data of an entry. So no 
 files of mode 000 are copied too.
 """
 
-import io
 import os
 import stat
 from collections.abc import Iterator
@@ -19,13 +18,11 @@ from smlocal.quick_dataclass import dataclass
 from smlocal.removal import remove_tree
 
 if TYPE_CHECKING:
-    import tarfile
-
-    from _typeshed import WriteableBuffer
-
     from smlocal.engine.interface import Engine
+    from smlocal.foreign_archive.reading import ForeignArchive
+    from smlocal.foreign_archive.tar_entries import TarEntry
 
-_PIECE = 1 << 20
+_NO_LIMIT = 1 << 62
 _NOT_FOUND = 404
 
 
@@ -57,23 +54,20 @@ def _copy(host: str, engine: "Engine", container: str, path: str, copy_to: str) 
 
 def unpack_copy(host: str, archive: Iterator[bytes], copy_to: str) -> HostTree:
     """The tree of a tar stream whose members are all in one directory; the contents of files go to `copy_to`."""
-    import tarfile  # rarely needed
+    from smlocal.foreign_archive.errors import ArchiveError
+    from smlocal.foreign_archive.reading import ForeignArchive, Limits  # rarely needed
 
     copy = _Copy(host=host, folder=os.fsencode(copy_to))
     with artifact_errors():
         remove_tree(copy_to)  # a killed process may have left a part of it
         os.makedirs(copy_to, mode=0o700)
         try:
-            with tarfile.open(
-                fileobj=io.BufferedReader(_ArchiveFile(iter(archive)), _PIECE),
-                mode="r|",
-                bufsize=_PIECE,
-                encoding="utf-8",
-                errors="surrogateescape",  # keeps the bytes of names that are not UTF-8
-            ) as members:
-                for member in members:
-                    copy.add(member, members)
-        except tarfile.TarError as error:
+            # As many files as a job has: only what a header may be is limited.
+            limits = Limits(members=_NO_LIMIT, names=_NO_LIMIT, content=_NO_LIMIT, headers=_NO_LIMIT)
+            members = ForeignArchive(archive, limits, compressed=False)
+            for member in members:
+                copy.add(member, members)
+        except ArchiveError as error:
             raise ArtifactError(
                 "Artifact upload failed:the engine's copy of the files is broken", details=[f"{host}: {error}"]
             ) from error
@@ -93,7 +87,7 @@ class _Copy:
     top: str | None = None
     """The directory that contains all members. For a mount point, Podman gives it no name: `/`, `/d`, `/d/f`."""
 
-    def add(self, member: "tarfile.TarInfo", members: "tarfile.TarFile") -> None:
+    def add(self, member: "TarEntry", members: "ForeignArchive") -> None:
         """Store one member."""
         path = self._relative_path(member.name)
         if path == b"":
@@ -102,25 +96,25 @@ class _Copy:
             self.skipped.append(f"{self.host}: {member.name!r} has an unsafe path and was skipped")
             return
         mtime = int(member.mtime // 1)
-        if member.isdir():
+        if member.kind == "folder":
             self.entries[path] = Entry(path=path, mode=stat.S_IFDIR | member.mode, mtime=mtime)
-        elif member.issym():
-            target = os.fsencode(member.linkname)
+        elif member.kind == "link":
+            target = os.fsencode(member.link)
             self.entries[path] = Entry(path=path, mode=stat.S_IFLNK | 0o777, mtime=mtime, target=target)
-        elif member.islnk():
-            first = self.entries.get(self._relative_path(member.linkname) or b"")
+        elif member.kind == "hard":
+            first = self.entries.get(self._relative_path(member.link) or b"")
             if first is None:
                 self.skipped.append(skipped_note(self.host, path, "a hard link to an unknown file"))
             else:
                 self.entries[first.path] = first = replace(first, inode=first.data)
                 self.entries[path] = replace(first, path=path)
-        elif member.isreg():
+        elif member.kind == "file":
             data = b"%d" % len(self.entries)
-            _write_content(members, member, os.path.join(self.folder, data))
+            _write_content(members, os.path.join(self.folder, data))
             mode = stat.S_IFREG | member.mode
             self.entries[path] = Entry(path=path, mode=mode, mtime=mtime, size=member.size, data=data)
         else:
-            self.skipped.append(skipped_note(self.host, path, "a FIFO" if member.isfifo() else "a device"))
+            self.skipped.append(skipped_note(self.host, path, "a FIFO" if member.kind == "fifo" else "a device"))
 
     def _relative_path(self, name: str) -> bytes | None:
         """The path relative to the top directory; None if it is outside."""
@@ -132,12 +126,9 @@ class _Copy:
         return os.fsencode("/".join(parts))
 
 
-def _write_content(members: "tarfile.TarFile", member: "tarfile.TarInfo", path: bytes) -> None:
-    source = members.extractfile(member)
-    if source is None:
-        raise ArtifactError("Artifact upload failed:the engine's copy of the files is broken", details=[member.name])
-    with source, open(path, "xb", buffering=0, opener=_open_private) as file:
-        while piece := source.read(_PIECE):
+def _write_content(members: "ForeignArchive", path: bytes) -> None:
+    with open(path, "xb", buffering=0, opener=_open_private) as file:
+        for piece in members.content():
             rest = memoryview(piece)
             while rest:
                 rest = rest[file.write(rest) :]
@@ -145,29 +136,3 @@ def _write_content(members: "tarfile.TarFile", member: "tarfile.TarInfo", path: 
 
 def _open_private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
-
-
-class _ArchiveFile(io.RawIOBase):
-    """The pieces of an archive as a file object."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        super().__init__()
-        self._pieces = pieces
-        self._rest = memoryview(b"")
-
-    def readable(self) -> bool:
-        """Required by `BufferedReader`."""
-        return True
-
-    def readinto(self, buffer: "WriteableBuffer") -> int:
-        """Read the rest of the current piece, or the next one."""
-        while not self._rest:
-            piece = next(self._pieces, None)
-            if piece is None:
-                return 0
-            self._rest = memoryview(piece)
-        output = memoryview(buffer)
-        count = min(len(output), len(self._rest))
-        output[:count] = self._rest[:count]
-        self._rest = self._rest[count:]
-        return count

@@ -11,6 +11,8 @@ from smlocal.quick_dataclass import dataclass
 TOO_MUCH = "the image has more scripts and programs than smlocal keeps (32 MiB)"
 _MOST_LINKS = 40
 """That the kernel follows in one path."""
+_MOST_STEPS = 10_000
+"""Parts of a path and of the links in it."""
 
 
 class Entry(NamedTuple):
@@ -61,15 +63,17 @@ class ImageFiles:
 
     def find(self, path: str) -> Found | None:
         """Follow links as the kernel does; None where it leads nowhere."""
-        done: list[str] = []
+        here = ""
         todo = [part for part in reversed(path.split("/")) if part]
-        links = 0
+        links = steps = 0
         while todo:
             part = todo.pop()
+            steps += 1
+            if steps > _MOST_STEPS:
+                return None
             if part in {".", ".."}:
-                del done[len(done) - (part == "..") :]
+                here = here.rpartition("/")[0] if part == ".." else here
                 continue
-            here = "/".join(done)
             entry = self.folders.get(here, {}).get(part)
             if entry is None:
                 return None
@@ -78,15 +82,14 @@ class ImageFiles:
                 if links > _MOST_LINKS:
                     return None
                 if entry.link.startswith("/"):
-                    done = []
+                    here = ""
                 todo += [step for step in reversed(entry.link.split("/")) if step]
                 continue
             if todo and entry.kind != "folder":
                 return None
-            done.append(part)
-        there = "/".join(done)
-        known = self.entry(there) if done else Entry("folder", 0o755, 0, 0, 0, 0)
-        return None if known is None else Found(f"/{there}", known)
+            here = f"{here}/{part}" if here else part
+        known = self.entry(here) if here else Entry("folder", 0o755, 0, 0, 0, 0)
+        return None if known is None else Found(f"/{here}", known)
 
     def content(self, path: str) -> bytes | None:
         """The beginning of a file, whichever name it has; None where it is not there or was not asked for."""

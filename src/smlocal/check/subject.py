@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
+from itertools import islice
 
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.image_files import ImageFiles
@@ -13,6 +14,8 @@ from smlocal.quick_dataclass import dataclass
 
 DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """What engines set where an image has no PATH."""
+_MOST_FOLDERS = 1000
+"""In which programs are looked for."""
 
 
 class Profile(StrEnum):
@@ -99,7 +102,8 @@ class Subject:
     def search_path(self) -> tuple[str, ...]:
         """The folders in which the engine looks for a program."""
         environment: dict[str, str] = {**self.facts.environment, **self.requested_environment}
-        return tuple(part for part in environment.get("PATH", DEFAULT_PATH).split(":") if part)
+        parts = dict.fromkeys(part for part in environment.get("PATH", DEFAULT_PATH).split(":") if part)
+        return tuple(islice(parts, _MOST_FOLDERS))
 
     @property
     def requested_environment(self) -> Mapping[str, str]:

@@ -1,12 +1,9 @@
 """Reads what is known of one job: of a job of this machine, or of what somebody saved of a job of the service."""
 
-import gzip
 import json
 import os
 import re
 import stat
-import tarfile
-import zlib
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import reduce
@@ -15,13 +12,19 @@ from typing import Any
 from smlocal.conformance import log_lines
 from smlocal.conformance.document import Document, JobPieces, check_document, check_host_document, join
 from smlocal.errors import ConformanceDocumentError, JobUnknownError
+from smlocal.foreign_archive.errors import ArchiveError, BeyondLimitError
+from smlocal.foreign_archive.reading import ForeignArchive, Limits
+from smlocal.foreign_archive.stream import opened, pieces_of
+from smlocal.foreign_archive.tar_entries import TarEntry
 
 _LARGEST = 64 << 20
+_LARGEST_DOCUMENT = 8 << 20
+"""Of what is parsed: it takes forty times as much memory."""
 _MOST_ENTRIES = 10_000
 _HOST_FILE = re.compile(r"conformance-([\w-]+)\.json")
 _SIGNS_FILE = re.compile(r"conformance-([\w-]+)-signs\.txt")
 _TRACES = re.compile(r"traces(/.*)?|only-.*")
-_KINDS = {tarfile.REGTYPE: "file", tarfile.DIRTYPE: "folder", tarfile.SYMTYPE: "link", tarfile.LNKTYPE: "hard link"}
+_KINDS = {"file": "file", "sparse": "file", "folder": "folder", "link": "link", "hard": "hard link"}
 _GZIP = b"\x1f\x8b"
 
 
@@ -86,39 +89,43 @@ def _of_archive(path: str) -> JobPieces:
     signs: dict[str, list[tuple[str, float]]] = {}
     entries: dict[str, Any] = {}
     try:
-        with tarfile.open(path, "r:gz") as archive:
-            for number, member in enumerate(archive):
-                if number >= _MOST_ENTRIES or member.offset > _LARGEST:
-                    raise ConformanceDocumentError(f"{path} is too large for an archive of smlocal conformance")
+        with opened(path) as file:
+            archive = ForeignArchive(pieces_of(file), Limits(members=_MOST_ENTRIES, content=_LARGEST))
+            for member in archive:
                 name = member.name.removeprefix("./")
                 if host := _HOST_FILE.fullmatch(name):
-                    hosts[host[1]] = check_host_document(f"{path}, {name}", _json(_member(archive, member)))
+                    hosts[host[1]] = check_host_document(f"{path}, {name}", _json(_member(path, archive, member)))
                 elif host := _SIGNS_FILE.fullmatch(name):
-                    signs[host[1]] = log_lines.saved_signs(_member(archive, member).decode(errors="replace"))
+                    signs[host[1]] = log_lines.saved_signs(_member(path, archive, member).decode(errors="replace"))
                 elif _TRACES.fullmatch(name):
                     entries[name] = _entry(archive, member)
-    except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError, OSError) as error:
+    except BeyondLimitError as error:
+        raise ConformanceDocumentError(f"{path} is too large for an archive of smlocal conformance: {error}") from error
+    except (ArchiveError, OSError) as error:
         raise ConformanceDocumentError(f"{path} cannot be read: {error}") from error
     return JobPieces(hosts=hosts, signs=signs, archives={"Model" if hosts else "Output": entries})
 
 
-def _entry(archive: tarfile.TarFile, member: tarfile.TarInfo) -> Document:
+def _entry(archive: ForeignArchive, member: TarEntry) -> Document:
     described: Document = {
-        "Kind": _KINDS.get(member.type, "other"),
+        "Kind": _KINDS.get(member.kind, "other"),
         "Mode": f"{stat.S_IMODE(member.mode):04o}",
         "User": member.uid,
         "Group": member.gid,
     }
-    if member.issym() or member.islnk():
-        described["Target"] = member.linkname
-    elif member.isfile():
-        described["Content"] = _member(archive, member)[:100].decode(errors="replace")
+    if member.kind in {"link", "hard"}:
+        described["Target"] = member.link
+    elif member.kind == "file":
+        described["Content"] = archive.read(100).decode(errors="replace")
     return described
 
 
-def _member(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
-    file = archive.extractfile(member) if member.isfile() else None
-    return b"" if file is None else file.read(_LARGEST)
+def _member(path: str, archive: ForeignArchive, member: TarEntry) -> bytes:
+    if member.size > _LARGEST_DOCUMENT:
+        raise ConformanceDocumentError(
+            f"{path}, {member.name[:100]} is too large for a document of smlocal conformance"
+        )
+    return archive.read(_LARGEST_DOCUMENT) if member.kind == "file" else b""
 
 
 def _json(content: bytes) -> Any:
@@ -131,9 +138,10 @@ def _content(path: str) -> bytes:
     try:
         # A FIFO that nobody writes to would otherwise wait here.
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
                 raise ConformanceDocumentError(f"{path} is not a regular file")
-            content = file.read(_LARGEST + 1)
+            content = file.read(min(status.st_size, _LARGEST) + 1)
     except OSError as error:
         raise ConformanceDocumentError(f"{path} cannot be read: {error.strerror}") from error
     if len(content) > _LARGEST:

@@ -1,16 +1,17 @@
 """The names and sizes of the files in an artifact. Nothing is unpacked, and time and memory are limited."""
 
 import os
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from stat import S_ISDIR
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tarfile import TarInfo
+from smlocal.foreign_archive.errors import ArchiveError
+from smlocal.foreign_archive.reading import ForeignArchive
+from smlocal.foreign_archive.stream import opened, pieces_of
+from smlocal.foreign_archive.tar_entries import BLOCK, TarEntry
 
+_FILES, _LINKS = {"file", "sparse"}, {"link", "hard"}
 _MAX_SHOWN = 300
 _MAX_COUNTED = 10_000
 _MAX_BYTES = 1 << 29
@@ -72,7 +73,7 @@ def _read(path: str, size: int) -> ArtifactContents:
                 members.append(member)
     except FileNotFoundError:
         error = "It no longer exists."
-    except (OSError, EOFError, ValueError, zlib.error) as raised:
+    except (OSError, ArchiveError) as raised:
         error = f"It cannot be read: {getattr(raised, 'strerror', None) or raised}."
     return ArtifactContents(
         path=path,
@@ -87,26 +88,20 @@ def _read(path: str, size: int) -> ArtifactContents:
 
 def _archive(path: str) -> Iterator[Member | None]:
     """Members in the order of the archive. A None at the end: the rest was not read."""
-    import tarfile
-
-    from isal import igzip
-
-    try:
-        file = igzip.IGzipFile(path, "rb")  # type: ignore[no-untyped-call] # published so
-        with file as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
-            for header in archive:
-                yield Member(path=_label(header), size=header.size if header.isreg() else None)
-                if header.offset_data + header.size > _MAX_BYTES:
-                    yield None
-                    return
-    except tarfile.TarError as error:
-        raise ValueError(str(error)) from error
+    read = 0
+    with opened(path) as file:
+        for entry in ForeignArchive(pieces_of(file)):
+            yield Member(path=_label(entry), size=entry.size if entry.kind in _FILES else None)
+            read += BLOCK + entry.size
+            if read > _MAX_BYTES:
+                yield None
+                return
 
 
-def _label(header: "TarInfo") -> str:
-    if header.isdir():
-        return f"{header.name}/"
-    return f"{header.name} → {header.linkname}" if header.issym() or header.islnk() else header.name
+def _label(entry: TarEntry) -> str:
+    if entry.kind == "folder":
+        return f"{entry.name.rstrip('/')}/"
+    return f"{entry.name} → {entry.link}" if entry.kind in _LINKS else entry.name
 
 
 def _folder(top: str) -> Iterator[Member]:

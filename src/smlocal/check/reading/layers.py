@@ -6,8 +6,9 @@ from dataclasses import field
 
 from smlocal.check.files import Wanted, Wish
 from smlocal.check.image_files import Entry, ImageFiles
-from smlocal.check.reading.stream import Stream
-from smlocal.check.reading.tar_entries import tar_entries
+from smlocal.foreign_archive.errors import BeyondLimitError
+from smlocal.foreign_archive.stream import Stream
+from smlocal.foreign_archive.tar_entries import tar_entries
 from smlocal.quick_dataclass import dataclass
 
 _WHITEOUT = ".wh."
@@ -19,13 +20,27 @@ _MOST_OF_BINARY = 4096
 """Bytes: the headers of a program, and the name of its loader."""
 _MOST_OF_OTHERS = 64
 """Bytes of a file that may be executed and is neither a script nor a program: enough to see that."""
+_OF_ENTRY, _OF_FOLDER = 300, 450
+"""Bytes of memory beside the names, as measured."""
+_KINDS = {"sparse": "file", "fifo": "other"}
+TOO_MANY = "the image has more files and folders, or longer paths, than smlocal reads (400 MiB of memory)"
 
 
 @dataclass(kw_only=True, slots=True)
 class Room:
-    """For how many bytes of contents there is room, in all layers together."""
+    """For how much there is room, in all layers together."""
 
     left: int = 32 << 20
+    """Bytes of contents."""
+    paths: int = 400 << 20
+    """Bytes that paths take in memory. Whoever made the image chose their number and their length; a million
+    files of the usual kind fit."""
+
+    def take(self, size: int) -> None:
+        """For a path, or several; `BeyondLimitError` when there is no room for it."""
+        self.paths -= size
+        if self.paths < 0:
+            raise BeyondLimitError(TOO_MANY)
 
 
 @dataclass(kw_only=True, slots=True)
@@ -41,13 +56,18 @@ class Layer:
     contents: dict[str, bytes] = field(default_factory=dict)
     crowded: bool = False
     """True when there was no room for a file that was wanted."""
+    memory: int = 0
+    """Bytes that its paths take."""
 
 
 def read_layer(stream: Stream, first: bytes, wanted: Wanted, room: Room) -> Layer:
-    """Read one archive to its end; `first` is its first block."""
-    layer = Layer()
-    for name, kind, mode, uid, gid, size, link in tar_entries(stream, first):
+    """Read one archive to its end; `first` is its first block. `BeyondLimitError` when there is no room for it."""
+    layer, before = Layer(), room.paths
+    for name, kind, mode, uid, gid, size, link, _ in tar_entries(stream, first):
         path = clean(name)
+        room.paths -= _OF_ENTRY + len(name) + len(link)
+        if room.paths < 0:
+            raise BeyondLimitError(TOO_MANY)
         last = path.rpartition("/")[2]
         if last.startswith(_WHITEOUT):
             stream.skip(size)
@@ -64,7 +84,9 @@ def read_layer(stream: Stream, first: bytes, wanted: Wanted, room: Room) -> Laye
             stream.skip(size - keep)
         else:
             stream.skip(size)
+            kind = _KINDS.get(kind, kind)  # noqa: PLW2901 - as rules know it
         layer.entries.append((path, Entry(kind, mode, uid, gid, size, 0, link)))
+    layer.memory = before - room.paths
     return layer
 
 
@@ -97,31 +119,37 @@ def _note_whiteout(layer: Layer, path: str, last: str) -> None:
         layer.removed.append(posixpath.join(folder, last.removeprefix(_WHITEOUT)))
 
 
-def merged(layers: Sequence[Layer], unread: Iterable[str] = (), *, numbered: bool = True) -> ImageFiles:
-    """What is left when each layer lies on those before it; takes the layers apart on the way."""
-    seen, crowded = _Seen(), any(layer.crowded for layer in layers)
+def merged(layers: Sequence[Layer], room: Room, unread: Iterable[str] = (), *, numbered: bool = True) -> ImageFiles:
+    """What is left when each layer lies on those before it; takes the layers apart on the way.
+
+    `BeyondLimitError` when there is no room for the folders that no layer names.
+    """
+    seen, crowded = _Seen(room), any(layer.crowded for layer in layers)
     for index, layer in enumerate(layers):
         number = index if numbered else None
         for folder in layer.opaque:
             seen.empty(folder)
         for path in layer.removed:
             seen.remove(path)
-        for path, entry in layer.entries:
+        entries, contents = layer.entries, layer.contents
+        entries.reverse()
+        while entries:  # each is gone when the next comes, so that no layer is in memory twice
+            path, (kind, mode, uid, gid, size, _, link) = entries.pop()
             if path:
-                seen.put(path, entry._replace(layer=number))
-                if path in layer.contents:
-                    seen.contents[path] = layer.contents[path]
+                seen.put(path, Entry(kind, mode, uid, gid, size, number, link))
+                if path in contents:
+                    seen.contents[path] = contents[path]
         for path, target in layer.hard_links:
             seen.link(path, target, number)
-        layer.entries.clear()
-        layer.contents.clear()
+        contents.clear()
     return ImageFiles(folders=seen.folders, contents=seen.contents, crowded=crowded, unread=tuple(unread))
 
 
 class _Seen:
     """The files so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, room: Room) -> None:
+        self._room = room
         self.folders: dict[str, dict[str, Entry]] = {"": {}}
         self.contents: dict[str, bytes] = {}
 
@@ -136,6 +164,7 @@ class _Seen:
         """Folders that an archive does not name are root's."""
         missing = []
         while folder not in self.folders:
+            self._room.take(_OF_ENTRY + len(folder))
             missing.append(folder)
             folder = folder.rpartition("/")[0]
         for each in reversed(missing):
@@ -145,7 +174,9 @@ class _Seen:
     def _place(self, folder: str, name: str, path: str, entry: Entry) -> None:
         self.contents.pop(path, None)
         if entry.kind == "folder":
-            self.folders.setdefault(path, {})
+            if path not in self.folders:
+                self._room.take(_OF_FOLDER + len(path))
+                self.folders[path] = {}
         elif path in self.folders:
             self.empty(path)
             del self.folders[path]

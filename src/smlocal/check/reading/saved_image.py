@@ -12,17 +12,26 @@ from typing import Any
 
 from smlocal.check.files import Wanted
 from smlocal.check.image_files import ImageFiles
-from smlocal.check.reading.layers import Layer, Room, merged, read_layer
-from smlocal.check.reading.stream import CutShortError, Stream, inflated
-from smlocal.check.reading.tar_entries import BLOCK, NoTarError, is_tar, tar_entries
+from smlocal.check.reading.layers import TOO_MANY, Layer, Room, merged, read_layer
 from smlocal.check.subject import Step
+from smlocal.foreign_archive.errors import ArchiveError, BeyondLimitError, CutShortError
+from smlocal.foreign_archive.stream import Stream, inflated
+from smlocal.foreign_archive.tar_entries import BLOCK, is_tar, tar_entries
 from smlocal.quick_dataclass import dataclass
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
-_MOST_DOCUMENT = 8 << 20
 _MANIFEST = "manifest.json"
 _MOST_LINKS = 8
+_MOST_PARTS = 20_000
+"""In the archive: a layer and its documents are four at most."""
+_MOST_DOCUMENT, _MOST_MANIFEST = 4 << 20, 1 << 20
+"""Bytes of one document. A parsed one may take forty times as much memory."""
+_MOST_LAYERS = 1000
+"""Of one image. Engines take 127, and the kernel takes 500."""
+_SHOWN = 100
+_MOST_STEPS = 10_000
+"""In the history of an image."""
 
 
 class BrokenImageError(Exception):
@@ -48,20 +57,22 @@ def read_saved_image(pieces: Iterable[bytes], wanted: Wanted, *, image: str) -> 
     """Read the archive of one image; `image` is its id."""
     stream, parts = Stream(pieces), _Parts(wanted=wanted)
     try:
-        for entry in tar_entries(stream):
+        for number, entry in enumerate(tar_entries(stream)):
+            if number == _MOST_PARTS:
+                raise BrokenImageError(f"the archive of the image has more than {_MOST_PARTS:,} parts")
             name = posixpath.normpath(entry.name)
             if entry.kind == "link":
                 parts.links[name] = posixpath.normpath(posixpath.join(posixpath.dirname(name), entry.link))
             elif entry.kind == "hard":
                 parts.links[name] = posixpath.normpath(entry.link)
-            elif entry.kind == "file":
+            elif entry.kind in {"file", "sparse"}:
                 parts.read(stream, name, entry.size)
             else:
                 stream.skip(entry.size)
-    except NoTarError as error:
-        raise BrokenImageError("what came is not the archive of an image") from error
     except CutShortError as error:
         raise BrokenImageError("the archive of the image ends too early") from error
+    except ArchiveError as error:
+        raise BrokenImageError(f"what came is not the archive of an image: {error}") from error
     _pass_over(stream)  # what fills the archive up, so that the engine is not left with it
     return _together(parts, image)
 
@@ -69,12 +80,13 @@ def read_saved_image(pieces: Iterable[bytes], wanted: Wanted, *, image: str) -> 
 def read_root(pieces: Iterable[bytes], wanted: Wanted) -> ImageFiles:
     """Read the archive of the root folder of a container."""
     stream = Stream(pieces)
+    room = Room()
     try:
-        layer = read_layer(stream, b"", wanted, Room())
-    except (NoTarError, CutShortError) as error:
-        raise BrokenImageError("the files of a container of the image did not come whole") from error
-    _pass_over(stream)
-    return merged([layer], numbered=False)
+        layer = read_layer(stream, b"", wanted, room)
+        _pass_over(stream)
+        return merged([layer], room, numbered=False)
+    except ArchiveError as error:
+        raise BrokenImageError(f"the files of a container of the image are not read: {error}") from error
 
 
 @dataclass(kw_only=True, slots=True)
@@ -85,6 +97,7 @@ class _Parts:
     room: Room = field(default_factory=Room)
     layers: dict[str, Layer | _Unread] = field(default_factory=dict)
     documents: dict[str, bytes] = field(default_factory=dict)
+    room_of_documents: int = 32 << 20
     links: dict[str, str] = field(default_factory=dict)
 
     def read(self, stream: Stream, name: str, size: int) -> None:
@@ -103,7 +116,10 @@ class _Parts:
         elif first.startswith(_ZSTD):
             self.layers[name] = _Unread(why="a layer of the image is compressed with zstd, which smlocal does not read")
             stream.skip(rest)
-        elif size <= _MOST_DOCUMENT:
+        elif name == _MANIFEST and size <= _MOST_MANIFEST:
+            self.documents[name] = first + stream.exactly(rest)
+        elif size <= min(_MOST_DOCUMENT, self.room_of_documents) and name != _MANIFEST:
+            self.room_of_documents -= size
             self.documents[name] = first + stream.exactly(rest)
         else:
             self.layers[name] = _Unread(why="a layer of the image has a format that smlocal does not read")
@@ -112,7 +128,12 @@ class _Parts:
     def _layer(self, stream: Stream, first: bytes) -> Layer | _Unread:
         try:
             return read_layer(stream, first, self.wanted, self.room)
-        except (NoTarError, CutShortError):
+        except BeyondLimitError as error:
+            if self.room.paths < 0:  # nothing will be shown of this image, so nothing of it is kept
+                self.layers = {name: _Unread(why=TOO_MANY) for name in self.layers}
+                return _Unread(why=TOO_MANY)
+            return _Unread(why=f"a layer of the image is not read: {error}")
+        except ArchiveError:
             return _Unread(why="a layer of the image is damaged")
 
     def followed(self, name: str) -> str:
@@ -144,22 +165,43 @@ def _pass_over(stream: Stream) -> None:
 
 def _together(parts: _Parts, image: str) -> SavedImage:
     manifest = _manifest(parts, image)
+    history = _history(parts.document(_text(manifest.get("Config"))))
     found: list[Layer] = []
     unread: list[str] = []
-    for name in map(str, _listed(manifest, "Layers")):
-        place = parts.followed(name)
-        layer = parts.layers.get(place)
-        if layer is None:
-            if place not in parts.documents:
-                raise BrokenImageError(f"the archive of the image lacks its layer {name}")
-            layer = _Unread(why="a layer of the image has a format that smlocal does not read")
-        if isinstance(layer, _Unread):
-            unread.append(layer.why)
-            layer = Layer()
-        # One that stands in several places is needed whole each time, and putting them together takes them apart.
-        found.append(_copy(layer) if any(layer is other for other in found) else layer)
-    history = _history(parts.document(str(manifest.get("Config") or "")))
-    return SavedImage(files=merged(found, unread), history=history)
+    names = _listed(manifest, "Layers")
+    if len(names) > _MOST_LAYERS:
+        why = f"the image has {len(names):,} layers, more than smlocal reads ({_MOST_LAYERS:,})"
+        return SavedImage(files=_nothing(why), history=history)
+    try:
+        for name in map(_text, names):
+            place = parts.followed(name)
+            layer = parts.layers.get(place)
+            if layer is None:
+                if place not in parts.documents:
+                    raise BrokenImageError(f"the archive of the image lacks its layer {name[:_SHOWN]}")
+                layer = _Unread(why="a layer of the image has a format that smlocal does not read")
+            if isinstance(layer, _Unread):
+                unread.append(layer.why)
+                layer = Layer()
+            # One that stands in several places is needed whole each time, and putting them together takes them apart.
+            if any(layer is other for other in found):
+                parts.room.take(layer.memory)
+                layer = _copy(layer)
+            found.append(layer)
+        if unread:  # rules are told so, and see nothing
+            return SavedImage(files=_nothing(*dict.fromkeys(unread)), history=history)
+        return SavedImage(files=merged(found, parts.room), history=history)
+    except BeyondLimitError as error:
+        return SavedImage(files=_nothing(str(error)), history=history)
+
+
+def _nothing(*why: str) -> ImageFiles:
+    return ImageFiles(folders={}, contents={}, unread=why)
+
+
+def _text(value: Any) -> str:
+    """Only of what may be written out: a list may be nested more deeply than Python follows."""
+    return str(value) if isinstance(value, str | int) else ""
 
 
 def _copy(layer: Layer) -> Layer:
@@ -179,17 +221,20 @@ def _manifest(parts: _Parts, image: str) -> Mapping[str, Any]:
     if not images:
         raise BrokenImageError("the archive of the image has no manifest")
     digest = image.rpartition(":")[2]
-    return next((each for each in images if digest and digest in str(each.get("Config"))), images[0])
+    return next((each for each in images if digest and digest in _text(each.get("Config"))), images[0])
 
 
 def _history(configuration: Any) -> tuple[Step, ...]:
     """The instructions with the layers that they made; nothing of these where they do not add up."""
     steps: list[Step] = []
     layer = 0
-    for each in _listed(configuration, "history"):
+    listed = _listed(configuration, "history")
+    if len(listed) > _MOST_STEPS:
+        return ()
+    for each in listed:
         step = each if isinstance(each, dict) else {}
         makes = not step.get("empty_layer")
-        steps.append(Step(text=str(step.get("created_by") or ""), layer=layer if makes else None))
+        steps.append(Step(text=_text(step.get("created_by")), layer=layer if makes else None))
         layer += makes
     root = configuration.get("rootfs") if isinstance(configuration, dict) else None
     if layer == len(_listed(root, "diff_ids")):

@@ -2,14 +2,13 @@
 
 import os
 import stat
+from contextlib import closing
 
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError
 
 MESSAGE_BYTES = 1024
 """What is used of it."""
-_ARCHIVE_BEGINNING = 65536
-"""Enough for the headers and the part of the file that is used."""
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
@@ -36,18 +35,13 @@ def read_failure(path: str, engine: Engine, container: str, *, in_container: str
 
 def _through_engine(engine: Engine, container: str, path: str) -> bytes:
     """For a file that only root may read, or that is in a volume of the engine."""
-    import tarfile
-    from io import BytesIO
+    from smlocal.foreign_archive.errors import ArchiveError
+    from smlocal.foreign_archive.reading import ForeignArchive  # rarely needed
 
-    beginning = bytearray()
     try:
-        for piece in engine.get_archive(container, path):
-            beginning += piece
-            if len(beginning) >= _ARCHIVE_BEGINNING:
-                break
-        with tarfile.open(fileobj=BytesIO(beginning), mode="r:") as archive:
-            member = archive.next()
-            content = archive.extractfile(member) if member is not None and member.isreg() else None
-            return content.read(MESSAGE_BYTES + 1) if content is not None else b""
-    except (EngineError, tarfile.TarError, OSError):
+        with closing(engine.get_archive(container, path)) as pieces:
+            archive = ForeignArchive(pieces, compressed=False)
+            member = next(iter(archive), None)
+            return archive.read(MESSAGE_BYTES + 1) if member is not None and member.kind == "file" else b""
+    except (EngineError, ArchiveError):
         return b""

@@ -2,13 +2,14 @@
 
 import hashlib
 import os
-import zlib
-from collections.abc import Iterator, Mapping
-from typing import IO, Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import IO
 
+from smlocal.foreign_archive.errors import ArchiveError
+from smlocal.foreign_archive.reading import ForeignArchive
+from smlocal.foreign_archive.stream import opened, pieces_of
 from smlocal.quick_dataclass import dataclass
 
-_PIECE = 1 << 20
 _DIGITS = 12
 
 
@@ -41,39 +42,33 @@ def read_archive(path: str) -> Archive:
         if os.path.isdir(path):
             files = dict(_of_folder(path))
             return Archive(place=path, size=None, files=files)
-        if os.path.exists(path) and not os.path.isfile(path):
-            return Archive(place=path, size=None, files=None, trouble="it is not a regular file")
-        with open(path, "rb") as file:
+        with opened(path) as file:
             return read_stream(file, place=path, size=os.fstat(file.fileno()).st_size)
     except FileNotFoundError:
         return Archive(place=path, size=None, files=None, trouble="it is no longer there")
+    except ArchiveError as error:
+        return Archive(place=path, size=None, files=None, trouble=str(error))
     except OSError as error:
         return Archive(place=path, size=None, files=None, trouble=f"it cannot be read: {error.strerror or error}")
 
 
 def read_stream(stream: IO[bytes], *, place: str, size: int | None) -> Archive:
     """Read an archive as it comes."""
-    import tarfile
-
-    from isal import igzip
-
     try:
-        file = igzip.IGzipFile(fileobj=stream, mode="rb")  # type: ignore[no-untyped-call] # published so
-        with file as plain, tarfile.open(fileobj=plain, mode="r|") as archive:
-            files = dict(_of_archive(archive))
-    except (tarfile.TarError, EOFError, ValueError, zlib.error, OSError) as error:
+        files = dict(_of_archive(ForeignArchive(pieces_of(stream))))
+    except (ArchiveError, OSError) as error:
         return Archive(place=place, size=size, files=None, trouble=f"it cannot be read: {error}")
     return Archive(place=place, size=size, files=files)
 
 
-def _of_archive(archive: Any) -> Iterator[tuple[str, File]]:
+def _of_archive(archive: ForeignArchive) -> Iterator[tuple[str, File]]:
     """The files; folders have nothing that could differ but their names, which those of their files have."""
-    for header in archive:
-        name = header.name.removeprefix("./")
-        if header.isreg():
-            yield name, File(size=header.size, digest=_digest(archive.extractfile(header)))
-        elif not header.isdir():
-            yield name, File(size=None, digest=f"→ {header.linkname}")
+    for entry in archive:
+        name = entry.name.removeprefix("./")
+        if entry.kind == "file":
+            yield name, File(size=entry.size, digest=_digest(archive.content()))
+        elif entry.kind != "folder":
+            yield name, File(size=None, digest=f"→ {entry.link}")
 
 
 def _of_folder(top: str) -> Iterator[tuple[str, File]]:
@@ -85,11 +80,11 @@ def _of_folder(top: str) -> Iterator[tuple[str, File]]:
                 yield short, File(size=None, digest=f"→ {os.readlink(path)}")
             elif os.path.isfile(path):
                 with open(path, "rb") as file:
-                    yield short, File(size=os.fstat(file.fileno()).st_size, digest=_digest(file))
+                    yield short, File(size=os.fstat(file.fileno()).st_size, digest=_digest(pieces_of(file)))
 
 
-def _digest(stream: IO[bytes]) -> str:
+def _digest(pieces: Iterable[bytes]) -> str:
     digest = hashlib.sha256()
-    while piece := stream.read(_PIECE):
+    for piece in pieces:
         digest.update(piece)
     return digest.hexdigest()[:_DIGITS]

@@ -6,13 +6,16 @@ A job whose code is there begins without S3, also if the server has ended by the
 
 import json
 import os
-import tarfile
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from smlocal.foreign_archive.errors import ArchiveError, BeyondLimitError
+from smlocal.foreign_archive.reading import ForeignArchive, Limits
+from smlocal.foreign_archive.stream import opened, pieces_of
+from smlocal.foreign_archive.unpacking import unpack
 from smlocal.removal import remove_tree
 from smlocal.server.call import validation_error
 from smlocal.server.sagemaker.request_folders import folder_of
@@ -20,7 +23,8 @@ from smlocal.server.serving import CODE, Serving
 
 _PARAMETER = "sagemaker_submit_directory"
 _ARCHIVE = ".tar.gz"
-_MOST_BYTES, _MOST_FILES = 4 << 30, 100_000
+_MOST_FILES = 100_000
+_LIMITS = Limits(members=_MOST_FILES, content=4 << 30)
 _KEPT_SECONDS = 3600.0
 """For a folder without a job: its job may be about to be recorded."""
 
@@ -60,17 +64,16 @@ def _archive(serving: Serving, request: Mapping[str, Any]) -> str | None:
 
 
 def _unpack(archive: str, folder: str) -> None:
-    """As the toolkit does; `ServiceError` for an archive that it could not unpack either, or that is far too large."""
-    size = files = 0
+    """Regular files and folders; `ServiceError` for an archive with anything else, a damaged one, or one too large."""
     try:
-        with tarfile.open(archive, "r:gz") as tar:
-            for member in tar:
-                size, files = size + member.size, files + 1
-                if size > _MOST_BYTES or files > _MOST_FILES:
-                    raise validation_error(f"The code in {_PARAMETER} is too large: more than 4 GiB or 100,000 files.")
-                tar.extract(member, folder, filter="data")
-    except (tarfile.TarError, EOFError, OSError) as error:
+        with opened(archive) as file:
+            unpack(ForeignArchive(pieces_of(file), _LIMITS), folder, most_paths=_MOST_FILES)
+    except BeyondLimitError as error:
+        raise validation_error(f"The code in {_PARAMETER} is too large: {error}.") from error
+    except ArchiveError as error:
         raise validation_error(f"The code in {_PARAMETER} cannot be unpacked: {error}") from error
+    except OSError as error:
+        raise validation_error(f"The code in {_PARAMETER} cannot be unpacked: {error.strerror or error}") from error
 
 
 def _remove_unused(serving: Serving, parent: str) -> None:
