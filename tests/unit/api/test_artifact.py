@@ -33,3 +33,31 @@ def test_the_files_of_an_artifact(make: Callable[[Path], Artifact], tmp_path: Pa
     for wrong in ("nothing", "b", "b/empty", "../model/z", "/etc/passwd"):
         with pytest.raises(FileNotFoundError, match="it has b/ü, link, z"):
             artifact.read(wrong)
+
+
+@pytest.mark.parametrize("target", ["gone", "link", "../outside", "/etc/passwd", "b", "loop"])
+def test_a_link_in_an_archive_is_followed_only_to_a_file_of_it(target: str, tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    (folder / "b").mkdir(parents=True)
+    (folder / "link").symlink_to(target)
+    (folder / "loop").symlink_to("b/../link")
+    (tmp_path / "outside").write_text("secret")
+    with pytest.raises(FileNotFoundError, match="has no file behind the link link"):
+        archive(folder).read("link")
+
+
+def test_hard_links_and_links_to_links(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    (folder / "b").mkdir(parents=True)
+    (folder / "b" / "one").write_bytes(b"1")
+    (folder / "two").hardlink_to(folder / "b" / "one")
+    (folder / "b" / "three").symlink_to("../two")
+    artifact = archive(folder)
+    assert {name: artifact.read(name) for name in artifact.names()} == dict.fromkeys(("b/one", "b/three", "two"), b"1")
+
+
+def test_an_archive_that_is_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "model.tar.gz"
+    path.write_bytes(b"no archive")
+    with pytest.raises(tarfile.ReadError, match=r"model.tar.gz cannot be read: it is not whole gzip data"):
+        Artifact(path=str(path), size=1).names()

@@ -23,7 +23,7 @@ _MOST_OF_OTHERS = 64
 _OF_ENTRY, _OF_FOLDER = 300, 450
 """Bytes of memory beside the names, as measured."""
 _KINDS = {"sparse": "file", "fifo": "other"}
-TOO_MANY = "the image has more files and folders, or longer paths, than smlocal reads (400 MiB of memory)"
+TOO_MANY = "the image has more files and folders, or longer paths, than smlocal reads (360 MiB of memory)"
 
 
 @dataclass(kw_only=True, slots=True)
@@ -32,7 +32,7 @@ class Room:
 
     left: int = 32 << 20
     """Bytes of contents."""
-    paths: int = 400 << 20
+    paths: int = 360 << 20
     """Bytes that paths take in memory. Whoever made the image chose their number and their length; a million
     files of the usual kind fit."""
 

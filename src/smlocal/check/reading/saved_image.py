@@ -116,9 +116,11 @@ class _Parts:
         elif first.startswith(_ZSTD):
             self.layers[name] = _Unread(why="a layer of the image is compressed with zstd, which smlocal does not read")
             stream.skip(rest)
-        elif name == _MANIFEST and size <= _MOST_MANIFEST:
+        elif name == _MANIFEST:
+            if size > _MOST_MANIFEST:
+                raise BrokenImageError("the archive of the image has a manifest of more than 1 MiB")
             self.documents[name] = first + stream.exactly(rest)
-        elif size <= min(_MOST_DOCUMENT, self.room_of_documents) and name != _MANIFEST:
+        elif size <= min(_MOST_DOCUMENT, self.room_of_documents):
             self.room_of_documents -= size
             self.documents[name] = first + stream.exactly(rest)
         else:
