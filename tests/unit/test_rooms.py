@@ -190,6 +190,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "api": {
         "errors",
+        "no_links",
         "foreign_archive",
         "contract",
         "jobfile",

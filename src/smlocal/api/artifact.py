@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from smlocal.foreign_archive.errors import ArchiveError
 from smlocal.foreign_archive.reading import ForeignArchive
 from smlocal.foreign_archive.stream import opened, pieces_of
+from smlocal.no_links import Opener
 
 _MOST_LINKS = 40
 """That the kernel follows in one path."""
@@ -32,19 +33,13 @@ class Artifact:
 
     def names(self) -> list[str]:
         """Every file in it, in order, as a path from `/opt/ml/model` (or `/opt/ml/output/data`). No folders."""
-        if not os.path.isdir(self.path):
-            return sorted(self._links())
-        found = (os.path.join(folder, name) for folder, _, names in os.walk(self.path) for name in names)
-        return sorted(os.path.relpath(each, self.path) for each in found)
+        return sorted(self._links())
 
     def read(self, name: str) -> bytes:
         """The content of one of these files; a `FileNotFoundError` that lists them when there is no such file."""
-        if name not in (names := self.names()):
-            raise FileNotFoundError(f"{self.path} has no file {name}; it has {', '.join(names) or 'none'}")
-        if os.path.isdir(self.path):
-            with open(os.path.join(self.path, name), "rb") as file:
-                return file.read()
         links = self._links()
+        if name not in links:
+            raise FileNotFoundError(f"{self.path} has no file {name}; it has {', '.join(sorted(links)) or 'none'}")
         wanted = name
         for _ in range(_MOST_LINKS):
             if not links.get(wanted):
@@ -52,6 +47,9 @@ class Artifact:
             wanted = links[wanted]
         if links.get(wanted, name):
             raise FileNotFoundError(f"{self.path} has no file behind the link {name}")
+        if os.path.isdir(self.path):
+            with open(Opener(self.path, trusted=True).file(os.fsencode(wanted)), "rb") as file:
+                return file.read()
         content = b""
         with self._read() as archive:
             for member in archive:
@@ -62,10 +60,16 @@ class Artifact:
     def _links(self) -> dict[str, str]:
         """Every file, and what it is another name for; nothing for a file itself."""
         found = {}
+        if os.path.isdir(self.path):
+            for folder, _, names in os.walk(self.path):
+                for path in (os.path.join(folder, name) for name in names):
+                    name = os.path.relpath(path, self.path)
+                    found[name] = _behind(name, os.readlink(path)) if os.path.islink(path) else ""
+            return found
         with self._read() as archive:
             for member in archive:
                 if member.kind == "link":
-                    found[member.name] = posixpath.normpath(posixpath.join(posixpath.dirname(member.name), member.link))
+                    found[member.name] = _behind(member.name, member.link)
                 elif member.kind != "folder":
                     found[member.name] = member.link if member.kind == "hard" else ""
         return found
@@ -78,3 +82,8 @@ class Artifact:
                 yield ForeignArchive(pieces_of(file))
         except ArchiveError as error:
             raise tarfile.ReadError(f"{self.path} cannot be read: {error}") from error
+
+
+def _behind(name: str, target: str) -> str:
+    """The path from the top that a link leads to, if it is in the artifact at all."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(name), target))

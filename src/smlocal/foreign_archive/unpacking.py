@@ -14,9 +14,8 @@ from typing import Self
 from smlocal.foreign_archive.errors import BeyondLimitError, RefusedMemberError
 from smlocal.foreign_archive.reading import ForeignArchive
 from smlocal.foreign_archive.tar_entries import TarEntry
+from smlocal.no_links import FOLDER, NEW
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _MOST_DEPTH = 200
 """Folders in folders."""
 _LATEST = 1 << 33
@@ -80,7 +79,7 @@ class _Below:
     """What is made below a folder. Two directories are open at a time."""
 
     def __init__(self, folder: str, most: int) -> None:
-        self._root = os.open(folder, _FOLDER)
+        self._root = os.open(folder, FOLDER)
         self._here, self._at = self._root, tuple[bytes, ...]()
         self._left, self._most = most, most
 
@@ -114,10 +113,10 @@ class _Below:
 
     def _entered(self, name: bytes, parent: int) -> int:
         with suppress(FileNotFoundError):
-            return os.open(name, _FOLDER, dir_fd=parent)
+            return os.open(name, FOLDER, dir_fd=parent)
         self._count()
         os.mkdir(name, dir_fd=parent)
-        return os.open(name, _FOLDER, dir_fd=parent)
+        return os.open(name, FOLDER, dir_fd=parent)
 
     def file(self, path: Sequence[bytes], content: Iterable[bytes], *, mode: int, mtime: float) -> None:
         """Write it; one of the same name that came earlier is gone, as when an archive was appended to."""
@@ -125,10 +124,10 @@ class _Below:
         parent = self.folder(above)
         self._count()
         try:
-            descriptor = os.open(name, _NEW, 0o600, dir_fd=parent)
+            descriptor = os.open(name, NEW, 0o600, dir_fd=parent)
         except FileExistsError:
             _remove_file(name, parent)
-            descriptor = os.open(name, _NEW, 0o600, dir_fd=parent)
+            descriptor = os.open(name, NEW, 0o600, dir_fd=parent)
         with open(descriptor, "wb", buffering=0) as file:
             for piece in content:
                 rest = memoryview(piece)
@@ -158,7 +157,7 @@ class _Below:
         current = os.dup(self._root)
         for name in path[:-1]:
             try:
-                below = os.open(name, _FOLDER, dir_fd=current)
+                below = os.open(name, FOLDER, dir_fd=current)
             finally:
                 os.close(current)
             current = below

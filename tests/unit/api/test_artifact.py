@@ -35,6 +35,27 @@ def test_the_files_of_an_artifact(make: Callable[[Path], Artifact], tmp_path: Pa
             artifact.read(wrong)
 
 
+@pytest.mark.parametrize("make", [archive, unpacked])
+def test_a_link_out_of_an_artifact_is_not_followed(make: Callable[[Path], Artifact], tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    folder = tmp_path / "model"
+    (folder / "inner").mkdir(parents=True)
+    (folder / "z").write_text("last")
+    for name, target in {
+        "absolute": tmp_path / "secret",
+        "above": Path("../secret"),
+        "inner/up": Path("../../secret"),
+        "loop": Path("loop"),
+        "inner/fine": Path("../z"),
+    }.items():
+        (folder / name).symlink_to(target)
+    artifact = make(folder)
+    assert artifact.read("inner/fine") == b"last"
+    for name in ("absolute", "above", "inner/up", "loop"):
+        with pytest.raises(FileNotFoundError, match="has no file behind the link"):
+            artifact.read(name)
+
+
 @pytest.mark.parametrize("target", ["gone", "link", "../outside", "/etc/passwd", "b", "loop"])
 def test_a_link_in_an_archive_is_followed_only_to_a_file_of_it(target: str, tmp_path: Path) -> None:
     folder = tmp_path / "model"

@@ -10,15 +10,16 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import IO, Any
 
 from smlocal.foreign_archive.errors import ArchiveError, BeyondLimitError
 from smlocal.foreign_archive.reading import ForeignArchive, Limits
-from smlocal.foreign_archive.stream import opened, pieces_of
+from smlocal.foreign_archive.stream import pieces_of
 from smlocal.foreign_archive.unpacking import unpack
 from smlocal.removal import remove_tree
 from smlocal.server.call import validation_error
-from smlocal.server.sagemaker.request_folders import folder_of
+from smlocal.server.objects.s3_error import S3Error
+from smlocal.server.sagemaker.request_folders import bucket_of
 from smlocal.server.serving import CODE, Serving
 
 _PARAMETER = "sagemaker_submit_directory"
@@ -39,19 +40,25 @@ def submitted_code(serving: Serving, name: str, request: Mapping[str, Any]) -> I
     if archive is None:
         yield None
         return
-    parent = os.path.join(serving.home, CODE)
-    os.makedirs(parent, mode=0o700, exist_ok=True)
-    _remove_unused(serving, parent)
-    folder = tempfile.mkdtemp(prefix=f"{name}.", dir=parent)
+    with open(archive, "rb", buffering=0) as file:
+        parent = os.path.join(serving.home, CODE)
+        os.makedirs(parent, mode=0o700, exist_ok=True)
+        _remove_unused(serving, parent)
+        folder = tempfile.mkdtemp(prefix=f"{name}.", dir=parent)
+        try:
+            _unpack(file, folder)
+        except BaseException:
+            remove_tree(folder)
+            raise
     try:
-        _unpack(archive, folder)
         yield folder
     except BaseException:
         remove_tree(folder)
         raise
 
 
-def _archive(serving: Serving, request: Mapping[str, Any]) -> str | None:
+def _archive(serving: Serving, request: Mapping[str, Any]) -> int | None:
+    """The open object; None if there is none."""
     if request.get("EnableNetworkIsolation"):  # the toolkit cannot fetch it on the service
         return None
     given = (request.get("HyperParameters") or {}).get(_PARAMETER, "")
@@ -59,15 +66,20 @@ def _archive(serving: Serving, request: Mapping[str, Any]) -> str | None:
         given = json.loads(given)  # SDKs encode hyperparameters twice
     if not isinstance(given, str) or not given.endswith(_ARCHIVE):
         return None
-    path = folder_of(serving, given)
-    return path if path is not None and os.path.isfile(path) and not os.path.islink(path) else None
+    found = bucket_of(serving, given)
+    if found is None:
+        return None
+    bucket, key = found
+    try:
+        return bucket.open(key)
+    except S3Error:
+        return None
 
 
-def _unpack(archive: str, folder: str) -> None:
+def _unpack(file: IO[bytes], folder: str) -> None:
     """Regular files and folders; `ServiceError` for an archive with anything else, a damaged one, or one too large."""
     try:
-        with opened(archive) as file:
-            unpack(ForeignArchive(pieces_of(file), _LIMITS), folder, most_paths=_MOST_FILES)
+        unpack(ForeignArchive(pieces_of(file), _LIMITS), folder, most_paths=_MOST_FILES)
     except BeyondLimitError as error:
         raise validation_error(f"The code in {_PARAMETER} is too large: {error}.") from error
     except ArchiveError as error:
