@@ -19,7 +19,7 @@ class Limits:
     names: int = 64 << 20
     """Bytes of names and of targets of links."""
     headers: int = 128 << 20
-    """Bytes of extended headers and long names. Python's own writer makes 1 KiB of them for each file."""
+    """Bytes of extended headers and long names. Python's own writer makes 1 KiB of them for each file at most."""
 
 
 ARTIFACT = Limits()

@@ -15,6 +15,8 @@ _MOST_HEADER = 1 << 20
 """Bytes of long names and extended headers about one entry, as engines limit them; more than any path can have."""
 _MOST_RECORDS = 256
 """In one extended header."""
+_OF_RECORD = 32
+"""For how many bytes one counts, because each takes time."""
 _MOST_HEADERS = 16
 """About one entry. Writers need four at most."""
 MOST_PATH = 4096
@@ -73,7 +75,9 @@ def tar_entries(
             left -= size + BLOCK
             if left < 0 or headers > _MOST_HEADERS:
                 raise BeyondLimitError("it has too many extended headers")
-            extended |= _extension(stream, kind, size)
+            content = _extension(stream, size)
+            left -= content.count(b"\n") * _OF_RECORD
+            extended |= _said(content, kind)
         else:
             if kind == b"S":
                 left -= _map_of_holes(stream, block)
@@ -104,12 +108,16 @@ def _map_of_holes(stream: Stream, block: bytes) -> int:
     return length
 
 
-def _extension(stream: Stream, kind: bytes, size: int) -> dict[str, str]:
-    """What a header says about the entry after it."""
+def _extension(stream: Stream, size: int) -> bytes:
     if size > _MOST_HEADER:
         raise BeyondLimitError("it has a header of more than 1 MiB")
     content = stream.exactly(size)
     stream.skip(-size % BLOCK)
+    return content
+
+
+def _said(content: bytes, kind: bytes) -> dict[str, str]:
+    """What a header says about the entry after it."""
     if kind in b"xX":
         return dict(_records(content))
     name = _EXTENSIONS[kind]

@@ -18,6 +18,8 @@ from smlocal.no_links import FOLDER, NEW
 
 _MOST_DEPTH = 200
 """Folders in folders."""
+_STEPS_OF_PATH = 10
+"""Folders that are opened for each path, on average: those above it, if the one before it is in another folder."""
 _LATEST = 1 << 33
 _SHOWN = 100
 """Characters of a name, in messages."""
@@ -60,14 +62,14 @@ def _link(below: "_Below", path: Sequence[bytes], entry: TarEntry) -> None:
 
 
 def _path(name: str, entry: TarEntry) -> Sequence[bytes]:
-    parts = [part for part in name.split("/") if part not in {"", "."}]
-    if ".." in parts:
+    parts = [part for part in os.fsencode(name).split(b"/") if part not in {b"", b"."}]
+    if b".." in parts:
         raise _refused(entry, "has .. in its path")
     if len(parts) > _MOST_DEPTH:
         raise _refused(entry, f"is in more than {_MOST_DEPTH} folders")
     if not parts and entry.kind != "folder":
         raise _refused(entry, "has no name")
-    return [os.fsencode(part) for part in parts]
+    return parts
 
 
 def _refused(entry: TarEntry, why: str) -> RefusedMemberError:
@@ -82,6 +84,7 @@ class _Below:
         self._root = os.open(folder, FOLDER)
         self._here, self._at = self._root, tuple[bytes, ...]()
         self._left, self._most = most, most
+        self._steps = most * _STEPS_OF_PATH
 
     def __enter__(self) -> Self:
         return self
@@ -111,9 +114,15 @@ class _Below:
         self._go(current, whole)
         return current
 
-    def _entered(self, name: bytes, parent: int) -> int:
-        with suppress(FileNotFoundError):
+    def _entered(self, name: bytes, parent: int, *, make: bool = True) -> int:
+        self._steps -= 1
+        if self._steps < 0:
+            raise BeyondLimitError("its folders are too deep for the number of its files")
+        try:
             return os.open(name, FOLDER, dir_fd=parent)
+        except FileNotFoundError:
+            if not make:
+                raise
         self._count()
         os.mkdir(name, dir_fd=parent)
         return os.open(name, FOLDER, dir_fd=parent)
@@ -157,7 +166,7 @@ class _Below:
         current = os.dup(self._root)
         for name in path[:-1]:
             try:
-                below = os.open(name, FOLDER, dir_fd=current)
+                below = self._entered(name, current, make=False)
             finally:
                 os.close(current)
             current = below

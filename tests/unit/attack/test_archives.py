@@ -234,6 +234,9 @@ def test_limits_are_those_of_all_that_is_made(place: Path) -> None:
     ):
         with pytest.raises(ArchiveError, match="more than 10 files and folders"):
             unpacked(content, place, most=10)
+    alternating = [pax(("path", f"{name}/{'d/' * 50}x")) + regular("x") for name in "xyxyxyxyxyxyxyxyxyxyxyxyxyxy"]
+    with pytest.raises(ArchiveError, match="too deep for the number of its files"):
+        unpacked(packed(*alternating), place, most=130)
     for limits, why in (
         (Limits(members=3), "more than 3 members"),
         (Limits(content=4000), "unpacks to more than 3.9 KiB"),
@@ -287,6 +290,7 @@ HUGE = {
         *(pax(("linkpath", "l" * (1 << 19))) + header(str(number), SYMBOLIC) for number in range(150))
     ),
     "many names": lambda: packed(*(pax(("path", f"{number:04000}")) + regular("x") for number in range(20_000))),
+    "many records of many files": lambda: packed(*([pax(*[("a", "")] * 250) + regular("x")] * 1000)),
     "many records": lambda: packed(*([pax(*[("a", "")] * 50_000) + regular("x")] * 100)),
     "a map of holes without an end": lambda: packed(HOLES_FOLLOW, *[b"\1" * BLOCK] * 99_999),
     "a size below zero": lambda: packed(header("x", tarfile.XHDTYPE, size=b"-0000001000\0"), regular("x")),
