@@ -10,8 +10,6 @@ from typing import Final
 
 from smlocal.engine.interface import Engine
 from smlocal.errors import EngineError
-from smlocal.foreign_archive.errors import ArchiveError
-from smlocal.foreign_archive.reading import ForeignArchive, Limits
 from smlocal.job.prepare.idle_container import idle_container
 from smlocal.planning.facts import ImageFacts
 from smlocal.platforms.sagemaker.contract import paths
@@ -53,6 +51,9 @@ def _find(image: str, engine: Engine) -> tuple[str, ...]:
 
 def reserved_files(archive: Iterator[bytes]) -> tuple[str, ...]:
     """The first files in an archive of `/opt/ml`, as paths in the container, without `code`, which stays visible."""
+    from smlocal.foreign_archive.errors import ArchiveError  # only for an image that was not looked at yet
+    from smlocal.foreign_archive.reading import ForeignArchive, Limits
+
     found: list[str] = []
     with suppress(ArchiveError):  # cut off at the limit
         for member in ForeignArchive(archive, Limits(content=_MAX_BYTES), compressed=False):
