@@ -4,7 +4,9 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
-from smlocal.artifacts.atomic_write import atomic_write
+from smlocal.artifacts.atomic_write import atomic_write, sync_file
+from smlocal.artifacts.file_copy import data_ranges
+from smlocal.artifacts.stop_check import Check, no_check
 from smlocal.artifacts.tar_header import END, header, padding
 from smlocal.artifacts.tree import Entry, HostTree, WriteReport, merge, open_if_present
 
@@ -16,6 +18,8 @@ Progress = Callable[[int, int], None]
 
 _MOST_HEADER_BYTES = 4096
 """Per member, unless its names are very long."""
+_BLOCK_BYTES = 512
+"""The unit of `st_blocks`: a file with fewer has holes."""
 
 
 class ArchiveReader(Protocol):
@@ -41,10 +45,12 @@ def write_archive(
     progress: Progress | None = None,
     reader: ArchiveReader | None = None,
     owner: str = "",
+    check: Check = no_check,
 ) -> WriteReport | None:
     """Pack the files of the hosts into `destination`; None, and no file, if there are none.
 
-    `ArtifactError` if it cannot be written. `owner` marks the unfinished file (`atomic_write`).
+    `ArtifactError` if it cannot be written. `owner` marks the unfinished file (`atomic_write`). `check` is called
+    between pieces; if it raises, there is no file.
     """
     members, clashes = merge(sources)
     notes = [note for source in sources for note in source.skipped]
@@ -56,9 +62,9 @@ def write_archive(
             if reader is not None:
                 reader.archive_started(os.path.basename(destination), partial, _most_bytes(members))
                 output = _WatchedFile(file, reader)
-            bytes_in, count = _write(members, output, notes, progress)
+            bytes_in, count = _write(members, output, notes, progress, check)
             file.flush()
-            os.fsync(file.fileno())
+            sync_file(file.fileno(), check)
             bytes_out = file.tell()
     except BaseException:
         if reader is not None:
@@ -100,6 +106,7 @@ def _write(
     output: "BinaryIO | _WatchedFile",
     notes: list[str],
     progress: Progress | None,
+    check: Check,
 ) -> tuple[int, int]:
     from smlocal.artifacts.gzip_stream import GzipStream  # imports isal, so only if there is something to pack
 
@@ -109,10 +116,12 @@ def _write(
     with GzipStream(output) as stream:
 
         def report() -> None:
+            check()
             if progress is not None:
                 progress(min(stream.bytes_in, total), total)
 
         for tree, entry in members:
+            check()
             first = first_names.get((tree.host, entry.inode))
             if first is not None:
                 stream.write(header(path=entry.path, mode=entry.mode, mtime=entry.mtime, target=first, hard_link=True))
@@ -144,21 +153,47 @@ def _write_file(
         return False
     shown = f"{tree.host}: {os.fsdecode(entry.path)}"
     try:
-        size = os.fstat(source).st_size
+        status = os.fstat(source)
+        size = status.st_size
         stream.write(header(path=entry.path, mode=entry.mode, mtime=entry.mtime, size=size))
-        rest = size
-        while rest:
-            count = os.readv(source, [stream.space()[:rest]])
-            if not count:
-                notes.append(f"{shown} shrank during archiving; the archive has zeros in place of {rest} bytes")
-                stream.zeros(rest)
-                break
-            stream.advance(count)
-            rest -= count
-            report()
-        if not rest and os.fstat(source).st_size > size:
+        missing = _write_content(source, status, stream, report)
+        if missing:
+            notes.append(f"{shown} shrank during archiving; the archive has zeros in place of {missing} bytes")
+        elif os.fstat(source).st_size > size:
             notes.append(f"{shown} grew during archiving; the archive has its first {size} bytes")
     finally:
         os.close(source)
     stream.zeros(padding(size))
     return True
+
+
+def _write_content(source: int, status: os.stat_result, stream: "GzipStream", report: Callable[[], None]) -> int:
+    """Append as many bytes as the file had; returns how many of them it has no more. Holes are not read."""
+    size = status.st_size
+    if status.st_blocks * _BLOCK_BYTES >= size:
+        done = _write_range(source, size, stream, report)
+        stream.zeros(size - done, added=report)
+        return size - done
+    done = 0
+    for start, end in data_ranges(source, size):
+        stream.zeros(start - done, added=report)
+        os.lseek(source, start, os.SEEK_SET)
+        done = start + _write_range(source, end - start, stream, report)
+        if done < end:
+            stream.zeros(size - done, added=report)
+            return size - done
+    stream.zeros(size - done, added=report)
+    return max(0, size - max(done, os.fstat(source).st_size))  # no byte was missed before the last hole
+
+
+def _write_range(source: int, count: int, stream: "GzipStream", report: Callable[[], None]) -> int:
+    """Append bytes from the current position; returns how many there were."""
+    rest = count
+    while rest:
+        read = os.readv(source, [stream.space()[:rest]])
+        if not read:
+            break
+        stream.advance(read)
+        rest -= read
+        report()
+    return count - rest

@@ -5,9 +5,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from smlocal.artifacts.artifact_errors import artifact_errors
+from smlocal.artifacts.stop_check import Check, no_check
 from smlocal.removal import remove_tree
 
 _PARTIAL, _REPLACED = ".partial", ".old"
+_LONG_SYNC = 32 << 20
+_CHECK_SECONDS = 0.2
 
 
 def partial_path(destination: str, owner: str) -> str:
@@ -67,3 +70,32 @@ def remove_partial(folder: str, owner: str) -> None:
         if name.startswith(".") and f"-{owner}-" in name and name.endswith((_PARTIAL, _REPLACED)):
             with suppress(OSError):
                 remove_tree(os.path.join(folder, name))
+
+
+def sync_file(descriptor: int, check: Check) -> None:
+    """Write a file to the disk, which takes seconds for one of gigabytes; `check` is called meanwhile."""
+    if check is no_check or os.fstat(descriptor).st_size < _LONG_SYNC:
+        os.fsync(descriptor)
+        return
+    from concurrent.futures import Future
+    from threading import Thread
+
+    done: Future[None] = Future()
+    duplicate = os.dup(descriptor)
+
+    def sync() -> None:
+        try:
+            os.fsync(duplicate)
+        except OSError as error:
+            done.set_exception(error)
+        else:
+            done.set_result(None)
+        finally:
+            os.close(duplicate)
+
+    Thread(target=sync, name="smlocal-sync", daemon=True).start()  # the kernel cannot be interrupted
+    while not done.done():
+        check()
+        with suppress(TimeoutError):
+            done.result(_CHECK_SECONDS)
+    done.result()

@@ -12,6 +12,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from smlocal.artifacts.artifact_errors import artifact_errors
+from smlocal.artifacts.stop_check import Check, PackingStoppedError, no_check
 from smlocal.artifacts.tree import Entry, HostTree, in_order, skipped_note, walk
 from smlocal.errors import ArtifactError, EngineError
 from smlocal.quick_dataclass import dataclass
@@ -27,33 +28,49 @@ _NOT_FOUND = 404
 
 
 def read_or_copy(
-    host: str, directory: str, *, engine: "Engine", container: str, path: str, copy_to: str, shared: bool = True
+    host: str,
+    directory: str,
+    *,
+    engine: "Engine",
+    container: str,
+    path: str,
+    copy_to: str,
+    shared: bool = True,
+    check: Check = no_check,
 ) -> HostTree:
     """The tree of `directory`. If this user cannot read it, the container's `path` is copied to the folder `copy_to`.
 
-    `shared` is False if the container is on an engine that does not see the folders of this machine.
+    `shared` is False if the container is on an engine that does not see the folders of this machine. `check` is called
+    between pieces and may raise. If the copy is the only one, its complete files are kept then, with an index.
     """
     if not shared:
-        return _copy(host, engine, container, path, copy_to)
+        return _copy(host, engine, container, path, copy_to, check=check, keep=True)
     try:
-        return walk(host, directory)
+        return walk(host, directory, check=check)
     except PermissionError:
-        return _copy(host, engine, container, path, copy_to)
+        return _copy(host, engine, container, path, copy_to, check=check, keep=False)
     except OSError as error:
         raise ArtifactError(f"Artifact upload failed:{error.strerror}", details=[directory]) from error
 
 
-def _copy(host: str, engine: "Engine", container: str, path: str, copy_to: str) -> HostTree:
+def _copy(
+    host: str, engine: "Engine", container: str, path: str, copy_to: str, *, check: Check, keep: bool
+) -> HostTree:
     try:
-        return unpack_copy(host, engine.get_archive(container, path), copy_to)
+        return unpack_copy(host, engine.get_archive(container, path), copy_to, check=check, keep=keep)
     except EngineError as error:
         if error.status != _NOT_FOUND or "no such container" in error.sentence.lower():
             raise
         return HostTree(host=host, root=os.fsencode(copy_to), entries=())  # the container deleted the directory
 
 
-def unpack_copy(host: str, archive: Iterator[bytes], copy_to: str) -> HostTree:
-    """The tree of a tar stream whose members are all in one directory; the contents of files go to `copy_to`."""
+def unpack_copy(
+    host: str, archive: Iterator[bytes], copy_to: str, *, check: Check = no_check, keep: bool = False
+) -> HostTree:
+    """The tree of a tar stream whose members are all in one directory; the contents of files go to `copy_to`.
+
+    If `check` stops it and `keep` is True, an index of the files that are complete is written.
+    """
     from smlocal.foreign_archive.errors import ArchiveError
     from smlocal.foreign_archive.reading import ForeignArchive, Limits  # rarely needed
 
@@ -64,16 +81,27 @@ def unpack_copy(host: str, archive: Iterator[bytes], copy_to: str) -> HostTree:
         try:
             # As many files as a job has: only what a header may be is limited.
             limits = Limits(members=_NO_LIMIT, names=_NO_LIMIT, content=_NO_LIMIT, headers=_NO_LIMIT)
-            members = ForeignArchive(archive, limits, compressed=False)
+            members = ForeignArchive(_checked(archive, check), limits, compressed=False)
             for member in members:
                 copy.add(member, members)
         except ArchiveError as error:
             raise ArtifactError(
                 "Artifact upload failed:the engine's copy of the files is broken", details=[f"{host}: {error}"]
             ) from error
-    return HostTree(
-        host=host, root=copy.folder, entries=in_order(copy.entries.values()), skipped=tuple(sorted(copy.skipped))
-    )
+        except PackingStoppedError:
+            if keep:
+                from smlocal.artifacts.kept_folders import write_index  # only if nobody wants to wait
+
+                copy.skipped.append(f"{host}: the copy was stopped after {len(copy.entries)} files and folders")
+                write_index(copy.tree)
+            raise
+    return copy.tree
+
+
+def _checked(archive: Iterator[bytes], check: Check) -> Iterator[bytes]:
+    for piece in archive:
+        check()
+        yield piece
 
 
 @dataclass(kw_only=True, slots=True)
@@ -86,6 +114,16 @@ class _Copy:
     skipped: list[str] = field(default_factory=list)
     top: str | None = None
     """The directory that contains all members. For a mount point, Podman gives it no name: `/`, `/d`, `/d/f`."""
+
+    @property
+    def tree(self) -> HostTree:
+        """What was stored."""
+        return HostTree(
+            host=self.host,
+            root=self.folder,
+            entries=in_order(self.entries.values()),
+            skipped=tuple(sorted(self.skipped)),
+        )
 
     def add(self, member: "TarEntry", members: "ForeignArchive") -> None:
         """Store one member."""

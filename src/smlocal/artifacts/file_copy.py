@@ -10,10 +10,10 @@ _NO_COPY_RANGE = {errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, err
 
 
 def copy_bytes(source: int, copy: int, copied: Callable[[int], None]) -> None:
-    """Copy an open file into a new one; `copied` is called with the number of bytes of each piece."""
+    """Copy an open file into a new one; `copied` is called with the number of bytes of each piece, and may raise."""
     size = os.fstat(source).st_size
     done = 0
-    for start, end in _data_ranges(source, size):
+    for start, end in data_ranges(source, size):
         copied(start - done)
         done = _copy_range(source, copy, start, end, copied)
         if done < end:
@@ -25,8 +25,8 @@ def copy_bytes(source: int, copy: int, copied: Callable[[int], None]) -> None:
         _read_and_write(source, copy, 0, None, copied)
 
 
-def _data_ranges(source: int, size: int) -> Iterator[tuple[int, int]]:
-    """The ranges of a file that are not holes."""
+def data_ranges(source: int, size: int) -> Iterator[tuple[int, int]]:
+    """The ranges of a file that are not holes. The position of the descriptor changes."""
     position = 0
     while position < size:
         try:

@@ -7,6 +7,8 @@ a few blocks.
 import os
 import struct
 from collections import deque
+from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Protocol, Self
 
 from isal import isal_zlib
@@ -20,6 +22,8 @@ _RAW_DEFLATE = -15
 _LEVEL = 1
 _MOST_THREADS = 4
 _FIRST_BYTES = 8
+_ZERO_BLOCKS = 64
+"""So many blocks of zeros are written at once: 64 MiB, which are some 64 KiB compressed."""
 
 
 class _Writable(Protocol):
@@ -38,7 +42,11 @@ class _Block:
 
     def compress(self) -> tuple[bytes, int]:
         """The compressed block and its CRC."""
-        data = memoryview(self.data)[: self.length]
+        return self.compressed(self.length)
+
+    def compressed(self, length: int) -> tuple[bytes, int]:
+        """The first bytes, compressed, and their CRC."""
+        data = memoryview(self.data)[:length]
         return deflate(data), isal_zlib.crc32(data)
 
 
@@ -56,6 +64,15 @@ def deflate(data: memoryview) -> bytes:
     return b"".join(pieces)
 
 
+@cache
+def _zeros(blocks: int) -> tuple[bytes, int]:
+    """So many compressed blocks of zeros (a power of two), and the CRC of their data."""
+    if blocks == 1:
+        return _Block().compressed(_BLOCK_BYTES)
+    half, crc = _zeros(blocks // 2)
+    return half + half, isal_zlib.crc32_combine(crc, crc, blocks // 2 * _BLOCK_BYTES)
+
+
 class GzipStream:
     """Writes gzip to `file`. A context manager; `finish` completes the stream."""
 
@@ -64,7 +81,8 @@ class GzipStream:
         self._file = file
         self._block = _Block()
         self._spare: list[_Block] = []
-        self._pending: deque[tuple[_Block, Future[tuple[bytes, int]]]] = deque()
+        self._pending: deque[tuple[_Block, Future[tuple[bytes, int]]] | int] = deque()
+        """In their order: blocks that are being compressed, and numbers of blocks of zeros."""
         self._pool: ThreadPoolExecutor | None = None
         self._threads = max(2, min(_MOST_THREADS, os.cpu_count() or 1))
         self._crc = 0
@@ -99,18 +117,30 @@ class GzipStream:
             self.advance(count)
             rest = rest[count:]
 
-    def zeros(self, count: int) -> None:
-        """Append zero bytes."""
+    def zeros(self, count: int, *, added: Callable[[], None] = lambda: None) -> None:
+        """Append zero bytes, as many as there may be in the holes of a file. `added` is called after each piece.
+
+        The result is the same as that of `write`, but blocks of zeros are compressed only once.
+        """
         while count:
-            piece = min(count, _BLOCK_BYTES)
-            self.write(bytes(piece))
+            if self._block.length or count < _BLOCK_BYTES:
+                space = self.space()
+                piece = min(len(space), count)
+                space[:piece] = bytes(piece)
+                self.advance(piece)
+            else:
+                blocks = _ZERO_BLOCKS if count >= _ZERO_BLOCKS * _BLOCK_BYTES else 1
+                piece = blocks * _BLOCK_BYTES
+                self.bytes_in += piece
+                self._queue(blocks)
             count -= piece
+            added()
 
     def finish(self) -> None:
         """Write everything that is pending, and the end of the stream."""
         while self._pending:
             self._write_oldest()
-        self._write(self._block, *self._block.compress())
+        self._write(self._block.length, *self._block.compress())
         end = isal_zlib.compressobj(_LEVEL, isal_zlib.DEFLATED, _RAW_DEFLATE).flush()
         self._file.write(end + struct.pack("<II", self._crc, self.bytes_in & 0xFFFFFFFF))
 
@@ -120,17 +150,24 @@ class GzipStream:
             from concurrent.futures import ThreadPoolExecutor  # most jobs that do nothing never need it
 
             self._pool = ThreadPoolExecutor(self._threads, "smlocal-gzip")
-        self._pending.append((self._block, self._pool.submit(self._block.compress)))
-        if len(self._pending) > self._threads + 1:
-            self._write_oldest()
+        self._queue((self._block, self._pool.submit(self._block.compress)))
         self._block = self._spare.pop() if self._spare else _Block()
 
+    def _queue(self, piece: "tuple[_Block, Future[tuple[bytes, int]]] | int") -> None:
+        self._pending.append(piece)
+        if len(self._pending) > self._threads + 1:
+            self._write_oldest()
+
     def _write_oldest(self) -> None:
-        block, compressed = self._pending.popleft()
-        self._write(block, *compressed.result())
+        oldest = self._pending.popleft()
+        if isinstance(oldest, int):
+            self._write(oldest * _BLOCK_BYTES, *_zeros(oldest))
+            return
+        block, compressed = oldest
+        self._write(block.length, *compressed.result())
         block.length = 0
         self._spare.append(block)
 
-    def _write(self, block: _Block, deflated: bytes, crc: int) -> None:
+    def _write(self, length: int, deflated: bytes, crc: int) -> None:
         self._file.write(deflated)
-        self._crc = isal_zlib.crc32_combine(self._crc, crc, block.length)
+        self._crc = isal_zlib.crc32_combine(self._crc, crc, length)

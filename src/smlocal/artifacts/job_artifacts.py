@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from smlocal.artifacts.archive import Progress, write_archive
 from smlocal.artifacts.artifact_errors import artifact_errors
 from smlocal.artifacts.model_folder import write_model_folder
+from smlocal.artifacts.stop_check import Check, no_check
 from smlocal.artifacts.tree import Clash, HostTree, WriteReport
 from smlocal.errors import ArtifactError
 from smlocal.no_links import held_folder
@@ -47,6 +48,7 @@ def write_artifacts(
     replaces: Collection[str] = (),
     owner: str = "",
     links: bool = True,
+    check: Check = no_check,
 ) -> Artifacts:
     """Write the artifacts into the folder `destination` (`<output>/<job>/output`). Hosts are given in host order.
 
@@ -54,7 +56,8 @@ def write_artifacts(
     `model.tar.gz` has the files of all hosts. `output.tar.gz` has those of the first host only, as on the service,
     unless `merge_output`. `working` is called several times a second with the progress. `replaces` are artifacts of an
     earlier job, which may be replaced. `owner` marks unfinished files (`atomic_write`).
-    Without `links`, no link in the path of `destination` is followed, and a model that is not packed has none.
+    Without `links`, no link in the path of `destination` is followed, and a model that is not packed has none. `check`
+    is called between pieces; if it raises, the archive that is being written is dropped.
     """
     write = partial(
         _write,
@@ -68,6 +71,7 @@ def write_artifacts(
         publisher=publisher,
         owner=owner,
         links=links,
+        check=check,
     )
     if links:
         return write(destination=destination, replaces=replaces)
@@ -101,16 +105,17 @@ def _write(
     replaces: Collection[str],
     owner: str,
     links: bool,
+    check: Check,
 ) -> Artifacts:
     if compression == "GZIP":
         path = os.path.join(destination, "model.tar.gz")
         progress = _progress("model.tar.gz", working, publisher)
-        model_report = write_archive(model, path, progress=progress, reader=publisher, owner=owner)
+        model_report = write_archive(model, path, progress=progress, reader=publisher, owner=owner, check=check)
     else:
         path = os.path.join(destination, "model")
         progress = _progress("model", working, publisher)
         model_report = write_model_folder(
-            model, path, progress=progress, replace=path in replaces, owner=owner, links=links
+            model, path, progress=progress, replace=path in replaces, owner=owner, links=links, check=check
         )
         if publisher is not None and model_report is not None:
             publisher.add_folder(path, original=model_folder)
@@ -124,7 +129,7 @@ def _write(
     ]
     path = os.path.join(destination, "output.tar.gz")
     progress = _progress("output.tar.gz", working, publisher)
-    output_report = write_archive(kept, path, progress=progress, reader=publisher, owner=owner)
+    output_report = write_archive(kept, path, progress=progress, reader=publisher, owner=owner, check=check)
     return Artifacts(
         model=model_report.path if model_report else None,
         model_bytes=model_report.bytes_out if model_report else 0,

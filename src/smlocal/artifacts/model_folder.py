@@ -8,6 +8,7 @@ from smlocal.artifacts.archive import Progress
 from smlocal.artifacts.artifact_errors import artifact_errors
 from smlocal.artifacts.atomic_write import atomic_write
 from smlocal.artifacts.file_copy import copy_bytes
+from smlocal.artifacts.stop_check import Check, no_check
 from smlocal.artifacts.tree import Entry, HostTree, WriteReport, merge, open_if_present, skipped_note, walk
 from smlocal.errors import ArtifactError
 
@@ -22,13 +23,14 @@ def write_model_folder(
     replace: bool = False,
     owner: str = "",
     links: bool = True,
+    check: Check = no_check,
 ) -> WriteReport | None:
     """Copy the files of the hosts to the folder `destination`; None, and no folder, if there are none.
 
     An existing folder is replaced if an earlier attempt of this job wrote it, or if `replace` is True. Otherwise, or if
     the folder cannot be written, `ArtifactError` is raised. Links stay links; without `links` they are left out, with a
     note. Modes are kept, but the owner may always read and delete, and nothing is setuid. `owner` marks the unfinished
-    folder (`atomic_write`).
+    folder (`atomic_write`). `check` is called between pieces; if it raises, there is no folder.
     """
     members, clashes = merge(sources)
     notes = [note for source in sources for note in source.skipped]
@@ -42,7 +44,7 @@ def write_model_folder(
             _check_replaceable(destination, members)
     with atomic_write(destination, owner=owner) as partial:
         os.mkdir(partial)
-        bytes_copied, count = _copy_all(members, os.fsencode(partial), notes, progress)
+        bytes_copied, count = _copy_all(members, os.fsencode(partial), notes, progress, check)
     return WriteReport(
         path=destination,
         members=count,
@@ -86,7 +88,7 @@ def _identity(entry: Entry) -> tuple[bytes, int, int, int, bytes]:
 
 
 def _copy_all(
-    members: Sequence[tuple[HostTree, Entry]], root: bytes, notes: list[str], progress: Progress | None
+    members: Sequence[tuple[HostTree, Entry]], root: bytes, notes: list[str], progress: Progress | None, check: Check
 ) -> tuple[int, int]:
     total = sum(entry.size for _, entry in members)
     done = count = 0
@@ -94,12 +96,14 @@ def _copy_all(
     def report(more: int) -> None:
         nonlocal done
         done += more
+        check()
         if progress is not None:
             progress(min(done, total), total)
 
     directories: list[tuple[bytes, Entry]] = []
     first_names: dict[tuple[str, bytes], bytes] = {}
     for tree, entry in members:
+        check()
         target = root + b"/" + entry.path
         first = first_names.get((tree.host, entry.inode))
         if entry.is_directory:

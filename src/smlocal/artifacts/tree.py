@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import field
 
+from smlocal.artifacts.stop_check import Check, no_check
 from smlocal.no_links import Opener
 from smlocal.quick_dataclass import dataclass
 
@@ -92,7 +93,7 @@ class WriteReport:
     clashes: tuple[Clash, ...]
 
 
-def walk(host: str, directory: str) -> HostTree:
+def walk(host: str, directory: str, *, check: Check = no_check) -> HostTree:
     """List everything below `directory`. No link is followed, nor a link in place of `directory`.
 
     There are no entries if `directory` is missing or is not a directory, because the container may delete or replace
@@ -111,6 +112,7 @@ def walk(host: str, directory: str) -> HostTree:
     pending = [b""]
     while pending:
         parent = pending.pop()
+        check()
         try:
             found = _list(host, opener.directory(parent), parent, skipped)
         except OSError as error:

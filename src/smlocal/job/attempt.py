@@ -20,7 +20,7 @@ from smlocal.job.container_events import ContainerExited, ContainerLost, ThreadD
 from smlocal.job.context import Context
 from smlocal.job.control.stop_requests import StagingStoppedError
 from smlocal.job.decide.attempt_outcome import AttemptOutcome
-from smlocal.job.decide.events import Event, FeedFailed, Interrupted, Woken
+from smlocal.job.decide.events import Event, FeedFailed, Interrupted, Woken, wants_no_wait
 from smlocal.job.decide.faults import Faults
 from smlocal.job.decide.watch import Action, Kill, RecordInterruption, RecordStop, Terminate, Watch
 from smlocal.job.event_kinds import DEFECT, INTERRUPTION, SIGNAL
@@ -55,6 +55,8 @@ class Attempt:
     """What went wrong while folders were mirrored."""
     ran: bool = False
     """True once a container has run: there may be something to upload."""
+    hurried: bool = False
+    """True once a kill was requested after the containers had ended: nobody wants to wait for the artifacts."""
     lost_engines: set[str] = field(default_factory=set)
     """Addresses of engines that did not answer any more."""
     explanation: str | None = None
@@ -156,7 +158,7 @@ class Attempt:
     def handle_late_requests(self) -> None:
         """Handle stop requests that come while artifacts are packed and uploaded."""
         if not self.context.events.empty():
-            self._handle_waiting()
+            self.hurried = self._handle_waiting() or self.hurried
 
     def engine_failed(self, error: EngineError | MachineNotReadyError) -> None:
         """The engine does not do what it should; this fails the job unless its outcome is decided."""
@@ -220,7 +222,12 @@ class Attempt:
         started = [self.runs[name] for name in sorted(watch.running)]
         self.ran = self.ran or bool(started)
         stop_requests = self.context.stop_requests
-        with mirroring(self.plan, cancelled=lambda: stop_requests.repeated, notes=self.mirror_notes):
+        with mirroring(
+            self.plan,
+            cancelled=lambda: stop_requests.repeated,
+            requested=lambda: not self.context.events.empty(),
+            notes=self.mirror_notes,
+        ):
             self._handle_events(watch)
         self.outcome = watch.outcome
         if watch.lost is not None:
@@ -254,19 +261,24 @@ class Attempt:
             watch.ended = {name for name, run in self.runs.items() if run.container.exited}
             self._do(watch.tick(time.monotonic()))
 
-    def _handle_waiting(self, *, containers: bool = False) -> None:
-        """Handle the events in the queue while no container is watched. `containers`: what happens to them is kept."""
-        watch, kept = self._watch(()), []
+    def _handle_waiting(self, *, containers: bool = False) -> bool:
+        """Handle the events in the queue while no container is watched; True if one of them wants no wait at all.
+
+        `containers`: what happens to them is kept.
+        """
+        watch, kept, hurried = self._watch(()), [], False
         while (event := self.context.events.next(0)) is not None:
             if containers and isinstance(event, ContainerExited | ContainerLost):
                 kept.append(event)
                 continue
-            events = self.context.stored_requests.read() if isinstance(event, Woken) else [event]
+            events = [*self.context.stored_requests.read()] if isinstance(event, Woken) else [event]
+            hurried = hurried or any(map(wants_no_wait, events))
             self._handle(events, watch, idle=True)
         for each in kept:
             self.context.events.put(each)
         self.outcome = watch.outcome
         self.explanation = self.explanation or watch.explanation
+        return hurried
 
     def _handle(self, events: Iterable[Event], watch: Watch, *, idle: bool = False) -> None:
         for event in events:

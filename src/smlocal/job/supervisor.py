@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
+from smlocal.artifacts.stop_check import PackingStoppedError, no_check
 from smlocal.contract.failures import INTERNAL_ERROR, input_failure
 from smlocal.contract.statuses import Ending, JobPhase, JobStatus, PhaseMessage
 from smlocal.errors import ArtifactError, EngineError, HomeUnusableError, JobUnrecordedError, MachineNotReadyError
@@ -29,7 +30,7 @@ from smlocal.job.host.failure_file import read_failure
 from smlocal.job.host.host_run import HostRun
 from smlocal.job.logs.log_paths import log_path, logged_by
 from smlocal.job.metrics.metrics_search import MetricsSearch
-from smlocal.job.mirrored.checkpoints import save_mirrored, with_current_checkpoints
+from smlocal.job.mirrored.checkpoints import keep_mirrored, save_mirrored, with_current_checkpoints
 from smlocal.job.mirrored.end_marker import mark_ends
 from smlocal.job.platform import BesideJob, Platform, platform_named
 from smlocal.planning.host_folders import host_directory
@@ -257,6 +258,7 @@ class Supervisor:
                 reachable,
                 working=self._report_upload,
                 cancelled=self._cancelled,
+                check=self._check_upload,
                 replaces=[path for paths in replaced.values() for path in paths],
             )
             results.unpacked = False
@@ -273,6 +275,9 @@ class Supervisor:
         except ArtifactError as error:
             kept = f"the job's output is kept in {kept_directory(self.plan)}"
             self._upload_failed(error, [kept, f"to pack it: smlocal pack {self.plan.name} --output DIR"])
+        except PackingStoppedError:
+            results.unsaved, results.unpacked = not results.unpacked, True
+            results.notes.append(f"packing was stopped; to pack the job's output: smlocal pack {self.plan.name}")
         except EngineError as error:
             attempt.engine_failed(error)
         attempt.handle_late_requests()
@@ -301,17 +306,28 @@ class Supervisor:
             rules.finish(self._report_upload, cancelled)
 
     def _cancelled(self) -> bool:
-        return self.context.stop_requests.repeated
+        return self.context.stop_requests.repeated or self.attempt.hurried
 
     def _report_upload(self, text: str) -> None:
-        """Called several times a second. A stop is recorded at once, but everything is still saved."""
-        stopped = self.attempt.outcome.stopped
-        self.attempt.handle_late_requests()
-        publishes = self.plan.output.publish or self.plan.published_mirrors
-        if self.attempt.outcome.stopped is not stopped and publishes:
-            self.context.reporter.progress("the upload continues (Ctrl-C again to stop it)")
+        """Called several times a second."""
+        self._handle_late_requests()
         if text:
             self.context.reporter.working(text)
+
+    def _check_upload(self) -> None:
+        """Called between pieces of what is packed; `PackingStoppedError` once nobody wants to wait for it."""
+        self._handle_late_requests()
+        if self.attempt.hurried:
+            raise PackingStoppedError
+
+    def _handle_late_requests(self) -> None:
+        """A stop is recorded at once, but everything is still saved, until it is requested again."""
+        stopped = self.attempt.outcome.stopped
+        self.attempt.handle_late_requests()
+        if self.attempt.outcome.stopped is not stopped and not self.attempt.hurried:
+            publishes = self.plan.output.publish or self.plan.published_mirrors
+            what = "the upload" if publishes else "packing"
+            self.context.reporter.progress(f"{what} continues (Ctrl-C again to stop it)")
 
     def _upload_failed(self, error: ArtifactError, remedy: Sequence[str]) -> None:
         attempt = self.attempt
@@ -334,7 +350,8 @@ class Supervisor:
         """Save what is mirrored; returns the error if not all of it could be saved. `last`: no attempt follows."""
         hosts = [(run.host, run.container.id, run.engine) for run in self._reachable_runs() if run.container.id]
         self.results.notes += self.attempt.mirror_notes
-        saved = save_mirrored(self.plan, hosts, last=last, cancelled=self._cancelled, working=working)
+        check = self._check_upload if last else no_check
+        saved = save_mirrored(self.plan, hosts, last=last, cancelled=self._cancelled, check=check, working=working)
         self.ends_marked = last and saved.error is None
         self.results.notes += saved.notes
         self.results.unsent = saved.unsent
@@ -360,6 +377,8 @@ class Supervisor:
         if results.unpacked:
             results.leftovers += keep_unpacked(self.plan)
             results.unpacked = os.path.isdir(kept_directory(self.plan))
+        if results.unsaved:  # after the model, which may contain such a folder
+            results.notes += keep_mirrored(self.plan)
         if keep and not attempt.engine_lost and mark_kept(self.plan.job_directory):
             attempt.delivery.close()
             return

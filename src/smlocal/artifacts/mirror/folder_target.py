@@ -8,8 +8,10 @@ from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Self
 
+from smlocal.artifacts.atomic_write import sync_file
 from smlocal.artifacts.file_copy import copy_bytes
 from smlocal.artifacts.mirror.target import PathConflictError, always, check_unchanged
+from smlocal.artifacts.stop_check import Check, no_check
 from smlocal.contract.checkpoints import UPLOADING
 from smlocal.no_links import FOLDER, NEW, open_folder
 from smlocal.quick_dataclass import dataclass
@@ -26,6 +28,8 @@ class FolderTarget:
     """Part of the temporary name of each file until it is complete."""
     links: bool = True
     """False if no part of the path may be a link."""
+    check: Check = no_check
+    """Called between pieces of a file. If it raises, there is no copy."""
 
     def exists(self) -> bool:
         """False if there is nothing to delete."""
@@ -37,15 +41,15 @@ class FolderTarget:
             os.makedirs(self.path, exist_ok=True)
         # The folder itself may be a link, because the user has named it.
         root = os.open(self.path, FOLDER & ~os.O_NOFOLLOW) if self.links else open_folder(self.path, create=True)
-        return OpenFolder(self.path, root, partial_name=os.fsencode(f".{self.run_id}{UPLOADING}"))
+        return OpenFolder(self.path, root, partial_name=os.fsencode(f".{self.run_id}{UPLOADING}"), check=self.check)
 
 
 class OpenFolder:
     """Writes and deletes files below a folder; a context manager."""
 
-    def __init__(self, path: str, root: int, *, partial_name: bytes) -> None:
+    def __init__(self, path: str, root: int, *, partial_name: bytes, check: Check = no_check) -> None:
         """`root` is the open folder. `partial_name` is the name of a file, in its own folder, until it is complete."""
-        self._path = os.fsencode(path)
+        self._path, self._check = os.fsencode(path), check
         self._partial_name = partial_name
         self._root = root
         self._current: tuple[bytes, int] | None = None
@@ -86,9 +90,9 @@ class OpenFolder:
             try:
                 partial = os.open(self._partial_name, NEW, 0o644, dir_fd=folder)
                 try:
-                    copy_bytes(source, partial, lambda _: None)
+                    copy_bytes(source, partial, lambda _: self._check())
                     os.utime(partial, (mtime, mtime))
-                    os.fsync(partial)
+                    sync_file(partial, self._check)
                 finally:
                     os.close(partial)
                 check_unchanged(unchanged)

@@ -65,6 +65,11 @@ Event = ContainerEvent | StopAsked | KillAsked | Interrupted | MachineMoves | Pl
 """What the state machine of a running job (`watch`) handles."""
 
 
+def wants_no_wait(event: Event | Woken) -> bool:
+    """True for a request to end the job at once: a second Ctrl-C, or a stop without a grace period."""
+    return isinstance(event, KillAsked) or (isinstance(event, StopAsked) and event.grace == 0)
+
+
 class Events:
     """The supervisor's queue. Threads and signal handlers may add to it.
 

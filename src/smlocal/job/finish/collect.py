@@ -9,6 +9,7 @@ from smlocal.artifacts.engine_copy import read_or_copy
 from smlocal.artifacts.job_artifacts import Artifacts, write_artifacts
 from smlocal.artifacts.kept_folders import write_index
 from smlocal.artifacts.ownership import give_to_user
+from smlocal.artifacts.stop_check import Check
 from smlocal.artifacts.tree import HostTree
 from smlocal.errors import EngineError, MachineNotReadyError
 from smlocal.job.finish.publish import publishing
@@ -27,18 +28,22 @@ def collect_artifacts(
     *,
     working: Callable[[str], None],
     cancelled: Callable[[], bool],
+    check: Check,
     replaces: Collection[str] = (),
 ) -> "tuple[Artifacts, PublishResult | None]":
     """Write the archives, and upload them while they are written if the plan says so.
 
-    Once `cancelled` returns True, the upload is stopped. `replaces` are artifacts of an earlier job, which may be
-    replaced.
+    Once `cancelled` returns True, the upload is stopped; if `check` raises, so is the packing. `replaces` are artifacts
+    of an earlier job, which may be replaced.
     """
     hosts = [run for run in runs if run.container.id]
-    model = [_tree(plan, run, plan.folders.model) for run in hosts]
-    output = [_tree(plan, run, plan.folders.output_data) for run in hosts]
-    with publishing(plan, cancelled=cancelled) as publisher:
-        try:
+    model: list[HostTree] = []
+    output: list[HostTree] = []
+    try:
+        for path, trees in ((plan.folders.model, model), (plan.folders.output_data, output)):
+            for run in hosts:
+                trees.append(_tree(plan, run, path, check))  # what was copied before an error is kept
+        with publishing(plan, cancelled=cancelled) as publisher:
             artifacts = write_artifacts(
                 model,
                 output,
@@ -52,11 +57,12 @@ def collect_artifacts(
                 replaces=replaces,
                 owner=plan.run_id,
                 links=plan.rights.links,
+                check=check,
             )
-        except BaseException:
-            _write_indexes(plan, (*model, *output))
-            raise
-        return artifacts, None if publisher is None else publisher.finish(working)
+            return artifacts, None if publisher is None else publisher.finish(working)
+    except BaseException:
+        _write_indexes(plan, (*model, *output))
+        raise
 
 
 def restore_ownership(runs: Iterable[HostRun]) -> list[str]:
@@ -83,7 +89,7 @@ def _write_indexes(plan: JobPlan, trees: Iterable[HostTree]) -> None:
                 write_index(tree)
 
 
-def _tree(plan: JobPlan, run: HostRun, path: str) -> HostTree:
+def _tree(plan: JobPlan, run: HostRun, path: str, check: Check) -> HostTree:
     below = plan.folders.below(path)
     return read_or_copy(
         run.name,
@@ -93,4 +99,5 @@ def _tree(plan: JobPlan, run: HostRun, path: str) -> HostTree:
         path=path,
         copy_to=spool(plan, run.name, path),
         shared=plan.engine.shares_folders,
+        check=check,
     )

@@ -30,6 +30,8 @@ class Results:
     artifacts: Artifacts | None = None
     unpacked: bool = False
     """True if what the containers wrote could not be packed, and is kept."""
+    unsaved: bool = False
+    """True if saving the mirrored folders was stopped. They are kept."""
     published: "PublishResult | None" = None
     unsent: tuple[tuple[str, str], ...] = ()
     """Mirrored folders that could not be sent to S3: prefix and local folder."""

@@ -6,7 +6,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from smlocal.artifacts.ownership import give_to_root
-from smlocal.channels.interface import Copying, StagedChannel, unbroken
+from smlocal.channels.interface import Check, Copying, StagedChannel, unbroken
 from smlocal.channels.overlay import is_overlay_refusal
 from smlocal.engine.interface import ContainerSpec, Engine, Mount
 from smlocal.errors import EngineError
@@ -102,7 +102,8 @@ class HostRun:
         self.staged = stage_trees(self.plan, self.host, self.engine, self.delivery, self.labels, copying=copying)
         self._create()
         if os.geteuid() != 0 and self.plan.engine.shares_folders:
-            self._give_to_root()
+            with copying() as check:
+                self._give_to_root(check)
 
     def start(self) -> None:
         """Start PID 1 and watch it."""
@@ -201,10 +202,10 @@ class HostRun:
         self.staged = stage_trees(self.plan, self.host, self.engine, self.delivery, self.labels, staging="copy")
         self._create()
 
-    def _give_to_root(self) -> None:
+    def _give_to_root(self, check: Check) -> None:
         """As on the service, the platform's folders belong to root; only the engine can change the owner."""
         ours = self._not_for_root()
-        entries: list[tuple[str, int, bytes | None]] = [(p, 0o755, None) for p in self._folders() if p not in ours]
+        entries: list[tuple[str, int, bytes | None]] = [(p, 0o755, None) for p in self._folders(check) if p not in ours]
         entries += [(path, 0o644, content) for path, content in self.host.files.items()]
         give_to_root(self.engine, self.container.id, "/", entries)
 
@@ -222,11 +223,14 @@ class HostRun:
             | ({self.plan.folders.data} if self.host.pipes else set())
         )
 
-    def _folders(self) -> list[str]:
+    def _folders(self, check: Check) -> list[str]:
         """Every folder that smlocal made for the container, parents first, as paths in the container."""
-        return sorted(
-            target + folder.removeprefix(here) for here, target in self.binds for folder, _, _ in os.walk(here)
-        )
+        found = []
+        for here, target in self.binds:
+            for folder, _, _ in os.walk(here):
+                check()
+                found.append(target + folder.removeprefix(here))
+        return sorted(found)
 
     def _watch_usage(self) -> None:
         engine = self.plan.engine_of(self.host)  # the GPUs of this machine are not those of another one

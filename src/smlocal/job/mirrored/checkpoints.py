@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from smlocal.artifacts.engine_copy import read_or_copy
+from smlocal.artifacts.stop_check import Check, no_check
 from smlocal.artifacts.tree import HostTree
 from smlocal.channels.interface import Copying, unbroken
 from smlocal.contract.listing import Listing
@@ -120,6 +121,25 @@ def checkpoint_mounts(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
     return (Mount(source=checkpoint_directory(plan, host), target=checkpoints.local_path),)
 
 
+def keep_mirrored(plan: JobPlan) -> list[str]:
+    """Move the mirrored folders, which were not saved, to where the clean-up does not remove them; returns notes."""
+    from smlocal.artifacts.kept_folders import keep_folder
+    from smlocal.job.mirrored.folders import mirrored_folders
+
+    notes = []
+    for folder in mirrored_folders(plan):
+        kept = f"{plan.job_directory}/not-saved/{folder.name}"
+        try:
+            for host in plan.hosts:
+                keep_folder(folder.directory(host), f"{kept}/{host.host.name}")
+        except (ArtifactError, OSError) as error:
+            notes.append(f"{folder.local_path} could not be kept: {error}")
+        else:
+            if os.path.isdir(kept):
+                notes.append(f"saving {folder.local_path} was stopped; what the containers wrote to it is in {kept}")
+    return notes
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Saved:
     """How saving the mirrored folders went."""
@@ -137,36 +157,38 @@ def save_mirrored(
     *,
     last: bool,
     cancelled: Callable[[], bool] = lambda: False,
+    check: Check = no_check,
     working: Callable[[str], None] = lambda _: None,
 ) -> Saved:
     """Save the mirrored folders of the hosts, each given with its container and engine.
 
     The containers must have ended, their folders must still exist, and no mirror may be running. It may be called
     again, also by another process. `last`: no attempt follows, so readers of the tensors are told that they are
-    complete. Once `cancelled` returns True, sending to S3 is stopped.
+    complete. Once `cancelled` returns True, sending to S3 is stopped; if `check` raises, so is everything else.
     """
     if plan.checkpoints is None and not plan.collectors:
         return Saved()
     from smlocal.artifacts.artifact_errors import artifact_errors
     from smlocal.job.mirrored.end_marker import put_end_marker
-    from smlocal.job.mirrored.folders import S3Access, mirrored_folders  # most jobs have no such folder
+    from smlocal.job.mirrored.folders import Access, mirrored_folders  # most jobs have no such folder
 
     given = list(hosts)
     pairs = [(host, container) for host, container, _ in given]
     notes: list[str] = []
     unsent: list[tuple[str, str]] = []
     errors: list[ArtifactError] = []
-    for folder in mirrored_folders(plan, S3Access(cancelled=cancelled, working=working, at_once=_AT_ONCE)):
+    access = Access(cancelled=cancelled, check=check, working=working, at_once=_AT_ONCE)
+    for folder in mirrored_folders(plan, access):
         trees: list[HostTree] = []
         try:
-            trees += [folder_tree(folder, *each) for each in given]
+            trees += [folder_tree(folder, *each, check=check) for each in given]
             report = save_folder(folder, trees, pairs)
             if last:
                 with artifact_errors():
                     put_end_marker(folder, folder.target)
         except ArtifactError as error:
             errors.append(error)
-            if folder.s3_prefix is not None and trees and _save_locally(folder, trees, pairs, last=last):
+            if folder.s3_prefix is not None and trees and _save_locally(folder, trees, pairs, check, last=last):
                 notes.append(f"files that are missing in {folder.s3_prefix} are in {folder.fallback}")
                 unsent.append((folder.s3_prefix, folder.fallback))
         else:
@@ -190,12 +212,15 @@ def save_folder(folder: "MirroredFolder", trees: Sequence[HostTree], hosts: _Hos
     return replace(report, clashes=tuple(clashes.values()))
 
 
-def _save_locally(folder: "MirroredFolder", trees: Sequence[HostTree], hosts: _Hosts, *, last: bool) -> bool:
+def _save_locally(
+    folder: "MirroredFolder", trees: Sequence[HostTree], hosts: _Hosts, check: Check, *, last: bool
+) -> bool:
     """Save to the local folder what could not be sent to S3; False if there is nothing, or that fails too."""
     from smlocal.artifacts.mirror.folder_target import FolderTarget
     from smlocal.job.mirrored.end_marker import put_end_marker
 
-    target = FolderTarget(path=folder.fallback, run_id=folder.plan.run_id, links=folder.plan.rights.links)
+    links = folder.plan.rights.links
+    target = FolderTarget(path=folder.fallback, run_id=folder.plan.run_id, links=links, check=check)
     try:
         written = bool(save_folder(replace(folder, target=target), trees, hosts).written)
         if last and folder.end_marker is not None:
@@ -236,7 +261,9 @@ def _in_s3(plan: JobPlan, checkpoints: CheckpointPlan) -> Listing:
         return listing.failed(error.sentence)
 
 
-def folder_tree(folder: "MirroredFolder", host: HostPlan, container: str, engine: Engine) -> HostTree:
+def folder_tree(
+    folder: "MirroredFolder", host: HostPlan, container: str, engine: Engine, *, check: Check = no_check
+) -> HostTree:
     """The contents of a mirrored folder of one host."""
     directory = folder.directory(host)
     if not _is_folder(directory, host_directory(folder.plan, host)):
@@ -249,6 +276,7 @@ def folder_tree(folder: "MirroredFolder", host: HostPlan, container: str, engine
         path=folder.local_path,
         copy_to=f"{folder.plan.job_directory}/staged/{host.host.name}-{folder.name}",
         shared=folder.plan.engine.shares_folders,
+        check=check,
     )
 
 

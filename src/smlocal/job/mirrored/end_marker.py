@@ -51,10 +51,10 @@ def put_end_marker(folder: "MirroredFolder", target: Target) -> None:
 def _marked_folders(plan: JobPlan, cancelled: Callable[[], bool]) -> "list[MirroredFolder]":
     if not any(each.end_marker for each in plan.collectors):
         return []
-    from smlocal.job.mirrored.folders import S3Access, mirrored_folders  # most jobs have no such folder
+    from smlocal.job.mirrored.folders import Access, mirrored_folders  # most jobs have no such folder
 
-    s3 = S3Access(retry_seconds=_RETRY_SECONDS, cancelled=cancelled)
-    return [folder for folder in mirrored_folders(plan, s3) if folder.end_marker is not None]
+    access = Access(retry_seconds=_RETRY_SECONDS, cancelled=cancelled)
+    return [folder for folder in mirrored_folders(plan, access) if folder.end_marker is not None]
 
 
 def _described(error: OSError) -> str:

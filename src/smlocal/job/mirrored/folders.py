@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from smlocal.artifacts.mirror.folder_target import FolderTarget
 from smlocal.artifacts.mirror.target import Target
+from smlocal.artifacts.stop_check import Check, no_check
 from smlocal.contract.checkpoints import Restored, Stamp
 from smlocal.planning.collectors import CollectorPlan
 from smlocal.planning.host_folders import checkpoint_directory, collector_directory, host_directory
@@ -21,13 +22,15 @@ _RETRY_SECONDS = 60.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class S3Access:
-    """How S3 is used."""
+class Access:
+    """How S3 and local folders are used."""
 
     retry_seconds: float = _RETRY_SECONDS
     """Seconds without any progress, after which an upload fails."""
     cancelled: Callable[[], bool] = lambda: False
     """Returns True once the user does not want to wait."""
+    check: Check = no_check
+    """Called between pieces of files that are copied to local folders; it may raise."""
     working: Callable[[str], None] | None = None
     """Called several times a second with the state of a large file."""
     at_once: int = 1
@@ -88,15 +91,15 @@ class MirroredFolder:
         )
 
 
-def mirrored_folders(plan: JobPlan, s3: S3Access | None = None) -> tuple[MirroredFolder, ...]:
+def mirrored_folders(plan: JobPlan, access: Access | None = None) -> tuple[MirroredFolder, ...]:
     """All of the job."""
-    s3 = s3 or S3Access()
+    access = access or Access()
     folders = [
         MirroredFolder(
             plan=plan,
             name=collector.name,
             local_path=collector.local_path,
-            target=_target(plan, collector.name, collector.s3_prefix, collector.directory, s3),
+            target=_target(plan, collector.name, collector.s3_prefix, collector.directory, access),
             grows=collector.grows,
             s3_prefix=collector.s3_prefix,
             fallback=collector.directory,
@@ -108,7 +111,7 @@ def mirrored_folders(plan: JobPlan, s3: S3Access | None = None) -> tuple[Mirrore
         from smlocal.job.mirrored.rule_tensors import own_rule_tensors  # few jobs have rules
 
         if (own := own_rule_tensors(plan)) is not None:
-            folders.insert(0, _for_rules(plan, *own))
+            folders.insert(0, _for_rules(plan, *own, check=access.check))
     checkpoints = plan.checkpoints
     if checkpoints is not None:
         folders.append(
@@ -116,7 +119,7 @@ def mirrored_folders(plan: JobPlan, s3: S3Access | None = None) -> tuple[Mirrore
                 plan=plan,
                 name="checkpoints",
                 local_path=checkpoints.local_path,
-                target=_target(plan, "checkpoints", checkpoints.s3_prefix, checkpoints.directory, s3),
+                target=_target(plan, "checkpoints", checkpoints.s3_prefix, checkpoints.directory, access),
                 s3_prefix=checkpoints.s3_prefix,
                 fallback=checkpoints.directory,
             )
@@ -124,21 +127,21 @@ def mirrored_folders(plan: JobPlan, s3: S3Access | None = None) -> tuple[Mirrore
     return tuple(folders)
 
 
-def _for_rules(plan: JobPlan, collector: CollectorPlan, folder: str) -> MirroredFolder:
+def _for_rules(plan: JobPlan, collector: CollectorPlan, folder: str, *, check: Check) -> MirroredFolder:
     """The tensors once more, for the rules of the job."""
     return MirroredFolder(
         plan=plan,
         name="rule-tensors",
         local_path=collector.local_path,
-        target=FolderTarget(path=folder, run_id=plan.run_id, links=True),
+        target=FolderTarget(path=folder, run_id=plan.run_id, check=check),
         fallback=folder,
         collector=collector,
     )
 
 
-def _target(plan: JobPlan, name: str, s3_prefix: str | None, directory: str, s3: S3Access) -> Target:
+def _target(plan: JobPlan, name: str, s3_prefix: str | None, directory: str, access: Access) -> Target:
     if s3_prefix is None:
-        return FolderTarget(path=directory, run_id=plan.run_id, links=plan.rights.links)
+        return FolderTarget(path=directory, run_id=plan.run_id, links=plan.rights.links, check=access.check)
     from smlocal.artifacts.mirror.s3_target import S3Target  # few jobs use S3
     from smlocal.job.finish.open_uploads import OpenUploads, journal_name
     from smlocal.job.finish.publish import target_of
@@ -148,7 +151,7 @@ def _target(plan: JobPlan, name: str, s3_prefix: str | None, directory: str, s3:
     def open_client() -> "S3Client":
         from smlocal.sources.s3.client import open_store
 
-        client = open_store(plan.region, rights=plan.rights, retry_seconds=s3.retry_seconds)
+        client = open_store(plan.region, rights=plan.rights, retry_seconds=access.retry_seconds)
         journal.abort_all(client)
         return client
 
@@ -156,9 +159,9 @@ def _target(plan: JobPlan, name: str, s3_prefix: str | None, directory: str, s3:
         prefix=target_of(s3_prefix, plan.output.kms_key),
         open_store=open_client,
         journal=journal,
-        cancelled=s3.cancelled,
-        working=s3.working,
-        at_once=s3.at_once,
+        cancelled=access.cancelled,
+        working=access.working,
+        at_once=access.at_once,
     )
 
 
