@@ -282,6 +282,9 @@ class Attempt:
 
     def _handle(self, events: Iterable[Event], watch: Watch, *, idle: bool = False) -> None:
         for event in events:
+            if wants_no_wait(event):
+                for run in self.runs.values():
+                    run.container.hurry()
             self._do(watch.handle(event, time.monotonic()), idle=idle)
 
     def _do(self, actions: list[Action], *, idle: bool = False) -> None:

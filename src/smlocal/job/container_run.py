@@ -30,6 +30,11 @@ _SILENCE_SECONDS = 10.0
 """After a container's end its output may be silent for this long: a grandchild may keep the streams open forever."""
 _BROKEN_SECONDS = 1.0
 """Output that ends so long before its container does: the connection broke, or the program closed its streams."""
+_LOOK_SECONDS = 30.0
+"""For reading the engine's log, which may have tens of millions of lines: the end of the job waits for it."""
+_HURRY_SECONDS = 1.0
+"""After the container's end, once nobody wants to wait: enough for output that is already on its way."""
+_POLL_SECONDS = 0.1
 
 
 @dataclass(kw_only=True, slots=True)
@@ -55,6 +60,8 @@ class ContainerRun:
     _output: Output | None = None
     _reads: int = 0
     """How many pieces of output have been read."""
+    _started: float = 0.0
+    """When PID 1 had been started, by the clock of `time.monotonic`."""
     _read_until: float = 0.0
     """When the output ended, by the clock of `time.monotonic`."""
     _log_began: int = 0
@@ -62,6 +69,7 @@ class ContainerRun:
     _in_on_output: bool = False
     _abandoned: bool = False
     _result: ContainerExited | ContainerLost | None = None
+    _hurried: Event = field(default_factory=Event)
     _over: Event = field(default_factory=Event)
     """Set when nobody waits for the container's end any more."""
 
@@ -95,6 +103,7 @@ class ContainerRun:
         output = self.engine.attach(self.id)
         try:
             self.engine.start(self.id)
+            self._started = time.monotonic()
             self._watch(output)
         except BaseException:
             output.close()  # a container whose output is not read cannot even be removed
@@ -163,10 +172,25 @@ class ContainerRun:
             self._output.close()
             self._threads[0].join(_SILENCE_SECONDS)
 
-    def complete_log(self, keep: int) -> None:
-        """Replace everything after the first `keep` bytes of the log by what the engine has of this container."""
-        with suppress(EngineError, OSError):
-            rewrite_log(self.log, keep, self.engine.logs(self.id))
+    def hurry(self) -> None:
+        """Nobody wants to wait for the rest of the output once the container has ended."""
+        self._hurried.set()
+
+    def complete_log(self, keep: int, *, stopped: Callable[[], bool] = lambda: False) -> None:
+        """Replace everything after the first `keep` bytes of the log by what the engine has of this container.
+
+        Not all of it if that takes too long, or once `stopped` returns True.
+        """
+        from smlocal.job.logs.limited_look import LimitedLook, LookEndedError  # only if a supervisor was killed
+
+        look = LimitedLook(limit=lambda: 0.0 if stopped() else self._look_limit())
+        try:
+            rewrite_log(self.log, keep, look.pieces(self.engine.logs(self.id)))
+        except LookEndedError:
+            if not stopped():
+                self.on_warning(f"{self.name}: the log may not be complete: {look.left_out}")
+        except (EngineError, OSError):
+            pass
 
     def _watch(self, output: Output) -> None:
         self._output = output
@@ -212,19 +236,24 @@ class ContainerRun:
 
     def _drain(self, reader: Thread) -> None:
         """Wait for the rest of the output: there may be much of it, or `on_output` may be slow (a pager)."""
-        seen = -1
-        while reader.is_alive() and (self._in_on_output or seen != self._reads):
-            seen = self._reads
-            reader.join(_SILENCE_SECONDS)
+        began = heard = time.monotonic()
+        seen = self._reads
+        while reader.is_alive():
+            reader.join(_POLL_SECONDS)
+            now = time.monotonic()
+            if self._in_on_output or seen != self._reads:
+                seen, heard = self._reads, now
+            if now - heard > _SILENCE_SECONDS or (self._hurried.is_set() and now - began > _HURRY_SECONDS):
+                return
 
     def _complete_output(self, reader: Thread, *, ended: float) -> None:
         """Fetch from the engine what was not read because the connection broke, or says nothing more."""
         open_still = reader.is_alive()
-        if self._abandoned or (not open_still and ended - self._read_until < _BROKEN_SECONDS):
+        if self._abandoned or (not open_still and not self._broke(ended)):
             return
         if open_still and self._output is not None:
             self._output.close()
-            reader.join(_SILENCE_SECONDS)
+            reader.join(_HURRY_SECONDS if self._hurried.is_set() else _SILENCE_SECONDS)
         fetched = 0
         if self.log and not reader.is_alive():
             fetched = self._fetch_missed()
@@ -235,16 +264,37 @@ class ContainerRun:
         elif open_still:
             self.on_warning(f"{self.name}: its output streams are still open after its end; later output is not kept")
 
+    def _broke(self, ended: float) -> bool:
+        """True if the output ended long before the container did."""
+        if ended - self._read_until < _BROKEN_SECONDS:
+            return False
+        from datetime import datetime  # of most containers, the output ends last
+
+        try:
+            state = self.engine.state(self.id)
+            lasted = datetime.fromisoformat(state.finished_at) - datetime.fromisoformat(state.started_at)
+        except (SmlocalError, ValueError):
+            return True
+        # An engine that has much of the output to log reports the end late.
+        return self._started + lasted.total_seconds() - self._read_until >= _BROKEN_SECONDS
+
+    def _look_limit(self) -> float:
+        return _HURRY_SECONDS if self._hurried.is_set() else _LOOK_SECONDS
+
     def _fetch_missed(self) -> int:
-        from smlocal.job.logs.missed_output import BeginningGoneError, missed_output  # hardly any job needs it
+        from smlocal.job.logs.limited_look import LimitedLook, LookEndedError  # hardly any job needs it
+        from smlocal.job.logs.missed_output import BeginningGoneError, missed_output
 
         log = LogFile(self.log)
+        look = LimitedLook(limit=self._look_limit)
         fetched = 0
         try:
-            for at, line in missed_output(self.log, self._log_began, self.engine.logs(self.id)):
+            for at, line in missed_output(self.log, self._log_began, look.pieces(self.engine.logs(self.id))):
                 log.write(line, at)
                 self.on_output(Written(line, [(1, line)]))
                 fetched += len(line)
+        except LookEndedError:
+            self.on_warning(f"{self.name}: the log may not be complete: {look.left_out}")
         except (BeginningGoneError, EngineError, EngineLostError, OSError) as error:
             self.on_warning(f"{self.name}: the log may not be complete: {error}")
         finally:

@@ -136,7 +136,7 @@ class Supervisor:
             run = attempt.host_run(host)
             run.logged_before = past.logged.get(run.name, 0)
             run.take_over(found.hosts[run.name].id, running=found.hosts[run.name].running)
-            run.complete_log()
+            run.complete_log(later=True)
         self._reopen_credentials()
         if not attempt.over and found.ended_with_the_engine:
             attempt.ran = True

@@ -147,9 +147,13 @@ class HostRun:
             self._watch_usage()
             self.container.watch_end()
 
-    def complete_log(self) -> None:
-        """Replace this attempt's part of the log, which an earlier supervisor read, by all that the engine has."""
-        self.container.complete_log(self.logged_before)
+    def complete_log(self, *, later: bool = False) -> None:
+        """Replace this attempt's part of the log, which an earlier supervisor read, by all that the engine has.
+
+        `later`: that is done again, so a request need not wait for it.
+        """
+        stopped = (lambda: not self.events.empty()) if later else (lambda: False)
+        self.container.complete_log(self.logged_before, stopped=stopped)
 
     @property
     def binds(self) -> tuple[tuple[str, str], ...]:

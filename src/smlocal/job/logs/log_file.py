@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Iterable
 
+from smlocal.job.logs.limited_look import LookEndedError
 from smlocal.job.logs.log_times import TimesFile, entries_below, times_path
 
 
@@ -55,7 +56,10 @@ class LogFile:
 
 
 def rewrite_log(path: str, keep: int, pieces: Iterable[tuple[float | None, bytes]]) -> None:
-    """Replace everything after the first `keep` bytes of a log by pieces with their times; raises `OSError`."""
+    """Replace everything after the first `keep` bytes of a log by pieces with their times; raises `OSError`.
+
+    If reading the pieces ends early with a `LookEndedError`, the log is replaced only by a longer one.
+    """
     draft, times = f"{path}.partial", times_path(path)
     times_draft = f"{times}.partial"
     os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -66,14 +70,23 @@ def rewrite_log(path: str, keep: int, pieces: Iterable[tuple[float | None, bytes
                 log.write(earlier.read(keep))
         earlier_times.flush()
         new_times = TimesFile(times_draft)
+        ended: LookEndedError | None = None
         try:
             position = log.tell()
             for at, piece in pieces:
                 new_times.note(position, at)
                 log.write(piece)
                 position += len(piece)
+        except LookEndedError as error:
+            ended = error
         finally:
             new_times.close()
+    if ended is not None and os.path.exists(path) and os.path.getsize(path) >= position:
+        os.unlink(draft)
+        os.unlink(times_draft)
+        raise ended
     # In this order: a reader that finds the bytes must find their time.
     os.replace(times_draft, times)
     os.replace(draft, path)
+    if ended is not None:
+        raise ended
