@@ -88,9 +88,7 @@ def test_what_can_be_read_in_time_is_not_missing(flood: Flood) -> None:
     assert len(Path(run.log).read_bytes().splitlines()) == LINES + 1 or "may be missing" in warnings[0]
 
 
-def test_an_engine_that_reports_the_end_late_has_lost_nothing(
-    flood: Flood, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_engine_that_reports_the_end_late_has_lost_nothing(flood: Flood, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its clock says when the container ended: nothing is read again."""
     monkeypatch.setattr(container_run, "_BROKEN_SECONDS", 100.0)
     run, warnings = flood()
