@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 
+from smlocal.ci.log_commands import harmless
 from smlocal.quick_dataclass import dataclass
 
 
@@ -38,8 +39,6 @@ class Annotation:
 
 
 _VARIABLES = {"GITHUB_ACTIONS": CiService.GITHUB, "GITLAB_CI": CiService.GITLAB, "TF_BUILD": CiService.AZURE}
-_COMMAND = re.compile(r"##(?=vso\[|\[)|^(\s*):(?=:)", re.MULTILINE)
-"""What GitHub and Azure take for a command: `##[` and `##vso[` anywhere in a line, `::` at its beginning."""
 _SECTION = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
@@ -82,11 +81,6 @@ def group_end(service: CiService, title: str, at: float) -> str:
             return f"\x1b[0Ksection_end:{at:.0f}:{_section(title)}\r\x1b[0K"
         case CiService.PLAIN:
             return ""
-
-
-def harmless(text: str) -> str:
-    """Text of others without what a service would take for a command of ours."""
-    return _COMMAND.sub(lambda found: "# #" if found[1] is None else f"{found[1]}: ", text)
 
 
 def _github(annotation: Annotation) -> str:

@@ -60,7 +60,8 @@ def show_in_group(service: "CiService", title: str, show: Callable[[], None]) ->
     from contextlib import redirect_stdout
     from io import StringIO
 
-    from smlocal.ci.services import group_begin, group_end, harmless
+    from smlocal.ci.log_commands import harmless
+    from smlocal.ci.services import group_begin, group_end
 
     with redirect_stdout(StringIO()) as shown:
         show()

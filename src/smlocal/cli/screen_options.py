@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from smlocal.cli.ci_messages import chosen_service
 from smlocal.cli.terminal.progress_mode import NAMES, VARIABLE, ProgressMode, chosen_mode
 
 if TYPE_CHECKING:
@@ -13,6 +14,11 @@ if TYPE_CHECKING:
 LINE_OPTIONS = (
     click.option("--timestamps", "-t", is_flag=True, help="Show the time of each line of output, in UTC."),
     click.option("--no-log-prefix", is_flag=True, help="With several hosts, do not show which one wrote a line."),
+    click.option(
+        "--safe-output",
+        is_flag=True,
+        help="Of the containers' output, show only text, tabs, carriage returns and colours.",
+    ),
 )
 SCREEN_OPTIONS = (
     *LINE_OPTIONS,
@@ -33,11 +39,19 @@ def mode_of(given: dict[str, Any]) -> ProgressMode:
     return chosen_mode(given["progress"], quiet=given["quiet"])
 
 
-def screen_of(given: dict[str, Any]) -> "Screen":
-    """What shows the run. With `--json`, stdout is for the answer, and all output goes to stderr."""
+def screen_of(given: dict[str, Any], *, in_ci: bool | None = None) -> "Screen":
+    """What shows the run. With `--json`, stdout is for the answer, and all output goes to stderr.
+
+    `in_ci`: whether a CI service reads it; by default as the environment says.
+    """
     mode = mode_of(given)
     output_to = (sys.stderr if given["as_json"] else sys.stdout).fileno()
+    in_ci = chosen_service(None) is not None if in_ci is None else in_ci
     lines: Any = {"timestamps": given["timestamps"], "log_prefix": not given["no_log_prefix"]}
+    if given["safe_output"] or in_ci:
+        from smlocal.cli.terminal.container_output import chosen_changes
+
+        lines["changes"] = chosen_changes(safe=given["safe_output"], in_ci=in_ci, descriptor=output_to)
     if mode is ProgressMode.JSON:
         from smlocal.cli.terminal.event_screen import EventScreen
 

@@ -1,4 +1,4 @@
-"""A stop ends work on artifacts between two pieces; nothing unfinished is visible then, and nothing complete is lost."""
+"""A stop ends work on artifacts between two pieces; nothing unfinished is visible then, nothing complete is lost."""
 
 import io
 import os

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from smlocal.cli.terminal.columns import width_of
-from smlocal.cli.terminal.printable import printable
+from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.cli.terminal.table import table
 
 if TYPE_CHECKING:
@@ -98,4 +98,4 @@ def _print_document(found: "Contents") -> None:
         for each in found.downloads
     ]
     document = {"Directory": found.directory, "Bytes": found.bytes, "Limit": found.limit, "Downloads": downloads}
-    click.echo(json.dumps({"Cache": document}, indent=2))
+    click.echo(json_without_commands(json.dumps({"Cache": document}, indent=2)))

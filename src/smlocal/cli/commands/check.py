@@ -13,7 +13,7 @@ from smlocal.cli.described_documents import allow_local_paths_option, use_descri
 from smlocal.cli.ended_by_signals import ended_by_signals
 from smlocal.cli.job_options import JOB_FILE_ENDINGS
 from smlocal.cli.terminal.columns import width_of, wrapped
-from smlocal.cli.terminal.printable import printable
+from smlocal.cli.terminal.printable import json_without_commands, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -162,7 +162,7 @@ def _check(
 
         from smlocal.check.document import check_document
 
-        click.echo(json.dumps(check_document(report, Severity(fail_on)), indent=2))
+        click.echo(json_without_commands(json.dumps(check_document(report, Severity(fail_on)), indent=2)))
     elif service is None:
         _show(report)
     else:

@@ -8,6 +8,7 @@ import click
 
 from smlocal.cli.job_argument import completed_jobs
 from smlocal.cli.service_options import service_options
+from smlocal.cli.terminal.printable import json_without_commands
 
 if TYPE_CHECKING:
     from smlocal.remote.service import Service
@@ -55,7 +56,7 @@ def command(
 
         from smlocal.remote.compare.document import comparison_document
 
-        click.echo(json.dumps(comparison_document(found), indent=2, default=str))
+        click.echo(json_without_commands(json.dumps(comparison_document(found), indent=2, default=str)))
     else:
         from smlocal.cli.terminal.columns import width_of
         from smlocal.cli.views.comparison_lines import comparison_lines

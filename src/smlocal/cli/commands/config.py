@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from smlocal.cli.terminal.columns import width_of
-from smlocal.cli.terminal.printable import printable
+from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.cli.terminal.table import table
 from smlocal.readable import short_path
 
@@ -47,7 +47,7 @@ def show(*, as_json: bool) -> None:
             {"Key": key, "Value": same[0].value, "Origin": path, "Commands": [each.command for each in same]}
             for key, same in found.items()
         ]
-        click.echo(json.dumps({"Configuration": {"File": path, "Values": values}}, indent=2))
+        click.echo(json_without_commands(json.dumps({"Configuration": {"File": path, "Values": values}}, indent=2)))
     elif path is None:
         click.echo(
             "No configuration file: neither smlocal.toml nor [tool.smlocal] here or in a folder above.", err=True

@@ -7,7 +7,7 @@ import click
 
 from smlocal.cli.ended_by_signals import ended_by_signals
 from smlocal.cli.job_argument import completed_jobs
-from smlocal.cli.terminal.printable import printable
+from smlocal.cli.terminal.printable import json_without_commands, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -175,7 +175,7 @@ def submit(
     if dry_run:
         import json
 
-        click.echo(json.dumps([*asked.values()], indent=2))
+        click.echo(json_without_commands(json.dumps([*asked.values()], indent=2)))
         return
     _refuse_unwritable(file)
     instances = sum(each["ResourceConfig"]["InstanceCount"] for each in asked.values())
@@ -228,7 +228,7 @@ def diff(*, first: str, second: str, everything: bool, as_json: bool) -> int:
     if as_json:
         import json
 
-        click.echo(json.dumps(difference_document(found, first, second), indent=2))
+        click.echo(json_without_commands(json.dumps(difference_document(found, first, second), indent=2)))
     else:
         for line in difference_lines(found, everything=everything):
             click.echo(printable(line))

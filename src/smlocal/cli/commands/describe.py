@@ -8,7 +8,7 @@ import click
 
 from smlocal.cli.job_argument import job_argument
 from smlocal.cli.terminal.columns import row, width_of
-from smlocal.cli.terminal.printable import printable
+from smlocal.cli.terminal.printable import json_without_commands, printable
 
 if TYPE_CHECKING:
     from smlocal.job.view import JobView
@@ -31,7 +31,7 @@ def command(*, name: str, as_json: bool, service: bool) -> None:
     if as_json or service:
         import json
 
-        click.echo(json.dumps(job.describe(service=service), indent=2))
+        click.echo(json_without_commands(json.dumps(job.describe(service=service), indent=2)))
         return
     view, width = job.view(), width_of(sys.stdout)
     for head, text in _rows(view, job.log_files, job.described_rows(view)):

@@ -8,7 +8,7 @@ import click
 
 from smlocal.cli.terminal.colour import GREEN, RED, YELLOW, has_colours, paint
 from smlocal.cli.terminal.columns import width_of, wrapped
-from smlocal.cli.terminal.printable import printable
+from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.contract.secrets.urls import without_passwords
 
 if TYPE_CHECKING:
@@ -92,4 +92,4 @@ def _print_document(findings: "dict[str, Finding]", *, is_ready: bool) -> None:
         {"Check": name, "Severity": finding.severity, "Sentence": finding.sentence, "Remedy": finding.remedy}
         for name, finding in findings.items()
     ]
-    click.echo(json.dumps({"Doctor": {"Ready": is_ready, "Checks": checks}}, indent=2))
+    click.echo(json_without_commands(json.dumps({"Doctor": {"Ready": is_ready, "Checks": checks}}, indent=2)))

@@ -8,7 +8,7 @@ import click
 
 from smlocal.cli.job_selection import AGE_OPTION, STATUS_OPTION, selection_of
 from smlocal.cli.terminal.columns import shortened, width_of
-from smlocal.cli.terminal.printable import printable
+from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.cli.terminal.table import table
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def command(
 
         from smlocal.api.job_list import job_documents
 
-        click.echo(json.dumps(job_documents(jobs), indent=2))
+        click.echo(json_without_commands(json.dumps(job_documents(jobs), indent=2)))
         return
     if not jobs:
         none = "No jobs yet. Start one with smlocal run." if selection is None else "No such jobs."

@@ -2,13 +2,17 @@
 
 import os
 import sys
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
+from smlocal.cli.ci_messages import chosen_service
 from smlocal.cli.job_argument import job_argument
 from smlocal.cli.screen_options import LINE_OPTIONS
 from smlocal.cli.terminal.colour import has_colours
+from smlocal.cli.terminal.container_output import chosen_changes
 from smlocal.cli.terminal.standard_streams import output_errors
 from smlocal.cli.views.host_prefix import host_prefix
 from smlocal.cli.views.log_lines import LogLines
@@ -26,8 +30,18 @@ _MAX_KEPT = 1 << 16
 @click.option("--follow", "-f", is_flag=True, help="Follow the log until the job ends.")
 @LINE_OPTIONS[0]
 @LINE_OPTIONS[1]
+@LINE_OPTIONS[2]
 @click.option("--raw", is_flag=True, help="Print the bytes exactly as the containers wrote them.")
-def command(*, name: str, host: str | None, follow: bool, timestamps: bool, no_log_prefix: bool, raw: bool) -> None:
+def command(
+    *,
+    name: str,
+    host: str | None,
+    follow: bool,
+    timestamps: bool,
+    no_log_prefix: bool,
+    safe_output: bool,
+    raw: bool,
+) -> None:
     """Print the logs of a job's containers.
 
     Prints the whole log as the service's log would show it: a TAB is #011.
@@ -45,11 +59,15 @@ def command(*, name: str, host: str | None, follow: bool, timestamps: bool, no_l
         chosen = {only: logs[only]}
     page = _Page(several=len(chosen) > 1)
     coloured = has_colours(sys.stdout)
+    # What a raw log is for is the bytes as they were.
+    changes = chosen_changes(safe=safe_output, in_ci=chosen_service(None) is not None and not raw, descriptor=1)
     printers = {}
     for each, path in chosen.items():
         times = LogTimes(times_path(path)) if timestamps else None
         prefix = host_prefix(each, coloured=coloured) if len(chosen) > 1 and not no_log_prefix else b""
-        printers[each] = _Printer(LogLines(raw=raw, prefix=prefix, times=times), times, page)
+        printers[each] = _Printer(
+            LogLines(raw=raw, prefix=prefix, times=times), times, page, partial(changes.apply, each, 1)
+        )
     for each, position, piece in log_pieces(name, chosen, follow=follow):
         if piece:
             printers[each].write(piece, position)
@@ -80,7 +98,10 @@ class _Page:
 class _Printer:
     """Prints one host's log."""
 
-    def __init__(self, lines: LogLines, times: "LogTimes | None", page: _Page) -> None:
+    def __init__(
+        self, lines: LogLines, times: "LogTimes | None", page: _Page, change: Callable[[bytes], bytes]
+    ) -> None:
+        self._change = change
         self._lines = lines
         self._times = times
         self._page = page
@@ -106,4 +127,4 @@ class _Printer:
 
     def _print(self, data: bytes) -> None:
         if data:
-            self._page.write(self, data)
+            self._page.write(self, self._change(data))

@@ -7,7 +7,7 @@ import click
 
 from smlocal.cli.job_argument import job_argument
 from smlocal.cli.terminal.columns import shortened, width_of
-from smlocal.cli.terminal.printable import printable
+from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.cli.terminal.table import table
 from smlocal.cli.views.sparkline import sparkline
 
@@ -62,9 +62,11 @@ def _write_json(name: str, found: "JobMetrics", out: TextIO) -> None:
     import json
 
     metrics = [_summary_document(summary) for summary in found.summaries()]
-    head = json.dumps({"TrainingJobName": name, "Metrics": metrics, "Notes": found.notes}, indent=2)
+    head = json_without_commands(
+        json.dumps({"TrainingJobName": name, "Metrics": metrics, "Notes": found.notes}, indent=2)
+    )
     out.write(head.removesuffix("\n}") + ',\n  "Values": [')
-    documents = (json.dumps(_value_document(value)) for value in found.values())
+    documents = (json_without_commands(json.dumps(_value_document(value))) for value in found.values())
     out.writelines(f"{',' * bool(index)}\n    {document}" for index, document in enumerate(documents))
     out.write("\n  ]\n}\n")
 

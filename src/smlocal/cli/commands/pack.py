@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from smlocal.cli.job_argument import job_argument
+from smlocal.cli.terminal.printable import json_without_commands
 
 
 @click.command("pack")
@@ -30,7 +31,7 @@ def command(*, name: str, output: str | None, as_json: bool) -> int:
     if as_json:
         import json
 
-        click.echo(json.dumps({"Artifacts": artifacts}, indent=2))
+        click.echo(json_without_commands(json.dumps({"Artifacts": artifacts}, indent=2)))
         return 0
     _say(artifacts)
     return 0

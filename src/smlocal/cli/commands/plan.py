@@ -8,7 +8,7 @@ import click
 from smlocal.cli.job_argument import completed_jobs
 from smlocal.cli.job_options import job_options, overrides_and_defaults, read_job_options, said
 from smlocal.cli.terminal.columns import LEAST, row, width_of
-from smlocal.cli.terminal.printable import printable
+from smlocal.cli.terminal.printable import json_without_commands, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,7 +50,11 @@ def command(*, recorded: str | None, as_json: bool, script: bool, texts: tuple[s
         import json
 
         document = {**platform.plan_document(plan), **({"TriedLines": tried} if tried else {})}
-        click.echo(json.dumps({**document, **({"Script": as_script} if as_script is not None else {})}, indent=2))
+        click.echo(
+            json_without_commands(
+                json.dumps({**document, **({"Script": as_script} if as_script is not None else {})}, indent=2)
+            )
+        )
     elif script:
         if as_script is None:
             raise _no_script(plan)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from smlocal.cli.job_argument import job_argument
-from smlocal.cli.terminal.printable import printable
+from smlocal.cli.terminal.printable import json_without_commands, printable
 
 if TYPE_CHECKING:
     from smlocal.job.finish.publish import PublishResult
@@ -48,7 +48,7 @@ def _show(name: str, published: "PublishResult", *, as_json: bool) -> None:
         from smlocal.job.finish.publish import published_document
 
         document = {"TrainingJobName": name, **published_document(published), "Notes": published.notes}
-        click.echo(json.dumps({"Publish": document}, indent=2))
+        click.echo(json_without_commands(json.dumps({"Publish": document}, indent=2)))
         return
     from smlocal.readable import readable_bytes
 

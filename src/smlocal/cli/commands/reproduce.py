@@ -14,6 +14,7 @@ from smlocal.cli.job_of_service import job_of_service, names_file
 from smlocal.cli.job_options import override_options, overrides_and_defaults, said
 from smlocal.cli.screen_options import SCREEN_OPTIONS
 from smlocal.cli.service_options import service_options
+from smlocal.cli.terminal.printable import json_without_commands
 
 if TYPE_CHECKING:
     from smlocal.job.supervision import Result
@@ -184,7 +185,7 @@ def _concluded(
 
         from smlocal.remote.reproduction import reproduction_document
 
-        click.echo(json.dumps(reproduction_document(found), indent=2))
+        click.echo(json_without_commands(json.dumps(reproduction_document(found), indent=2)))
     else:
         from smlocal.cli.terminal.columns import width_of
         from smlocal.cli.views.reproduction_lines import reproduction_lines

@@ -8,7 +8,7 @@ import click
 
 from smlocal.cli.job_argument import job_argument
 from smlocal.cli.terminal.columns import width_of
-from smlocal.cli.terminal.printable import printable
+from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.cli.terminal.table import table
 
 _HEAD = ("RULE", "STATUS", "STEP", "SINCE", "DETAILS")
@@ -60,7 +60,9 @@ def show(*, name: str, as_json: bool, follow: bool) -> None:
     if as_json:
         import json
 
-        click.echo(json.dumps({"TrainingJobName": name, "Rules": rules, "Actions": actions}, indent=2))
+        click.echo(
+            json_without_commands(json.dumps({"TrainingJobName": name, "Rules": rules, "Actions": actions}, indent=2))
+        )
     elif not rules:
         click.echo(f"The job {name} has no debugger rules.", err=True)
     else:

@@ -12,6 +12,7 @@ from smlocal.cli.ci_messages import LogGroup, annotate_job, annotated_errors, ch
 from smlocal.cli.image_build import build_job_image, with_built_image
 from smlocal.cli.job_options import job_options, read_job_options
 from smlocal.cli.screen_options import SCREEN_OPTIONS, mode_of, screen_of
+from smlocal.cli.terminal.printable import json_without_commands
 from smlocal.cli.terminal.progress_mode import ProgressMode
 from smlocal.errors import SmlocalError
 
@@ -108,12 +109,12 @@ def run_job(
     if mode_of(given) is not ProgressMode.JSON:
         service = chosen_service(ci)
         with annotated_errors(service, file):
-            return _run(*read(), given, title=title, service=service, file=file, conclude=conclude)
+            return _run(*read(), given, ci=ci, title=title, service=service, file=file, conclude=conclude)
     # A program reads stderr: errors are events, and nothing is for a CI service.
     from smlocal.cli.terminal.event_screen import print_error
 
     try:
-        return _run(*read(), given, title=title, service=None, file=file, conclude=conclude)
+        return _run(*read(), given, ci=ci, title=title, service=None, file=file, conclude=conclude)
     except SmlocalError as error:
         print_error(error, as_json=given["as_json"])
         return error.exit_code
@@ -124,6 +125,7 @@ def _run(
     name: str,
     given: dict[str, Any],
     *,
+    ci: str | None,
     title: str,
     service: "CiService | None",
     file: str | None,
@@ -143,7 +145,7 @@ def _run(
         check_name(name, replace=given["replace"])  # before a build that may take long
         build_job_image(job, given["build"], quiet=mode in {ProgressMode.QUIET, ProgressMode.JSON})
     group = LogGroup(service if not (detach or mode is ProgressMode.QUIET) else None, f"smlocal {title} {name}")
-    screen = screen_of(given)
+    screen = screen_of(given, in_ci=chosen_service(ci) is not None)
     screen.verbose = given["verbose"]
     asked: Any = {"name": name, "strict": given["strict"], "replace": given["replace"], "reporter": screen}
     asked |= {"report": report, "junit": junit}
@@ -187,7 +189,7 @@ def _answer_so_far(name: str) -> str:
 
     from smlocal.api.training_job import TrainingJob
 
-    return json.dumps(TrainingJob(name).describe(), indent=2)
+    return json_without_commands(json.dumps(TrainingJob(name).describe(), indent=2))
 
 
 def _finish(
@@ -211,7 +213,7 @@ def _print_answer(result: "Result") -> "StandardOutputError | None":
     try:
         with output_errors():
             NonblockingWriter(sys.stdout.fileno()).write(
-                f"{json.dumps(result.answer, indent=2)}\n".encode(), _allow_signals
+                f"{json_without_commands(json.dumps(result.answer, indent=2))}\n".encode(), _allow_signals
             )
     except StandardOutputError as error:
         return error

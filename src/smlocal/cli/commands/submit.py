@@ -13,7 +13,7 @@ import click
 from smlocal.cli.ended_by_signals import ended_by_signals
 from smlocal.cli.job_options import OF_THIS_MACHINE, asked_document, override_options, said
 from smlocal.cli.screen_options import SCREEN_OPTIONS, mode_of, screen_of
-from smlocal.cli.terminal.printable import printable
+from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.cli.terminal.progress_mode import ProgressMode
 from smlocal.errors import SmlocalError
 
@@ -307,7 +307,7 @@ def _print_plan(plan: "SubmitPlan", given: dict[str, Any], region: str | None) -
     ]
     if given["as_json"]:
         document = {"Request": plan.request, "Uploads": uploads, "Guard": _guard_lines(plan), "Notes": plan.notes}
-        click.echo(json.dumps(document, indent=2))
+        click.echo(json_without_commands(json.dumps(document, indent=2)))
         return
     click.echo(yaml_text(plan.request), nl=False)
     for upload in plan.uploads:
@@ -340,5 +340,5 @@ def _print_started(service: "Service", name: str, *, as_json: bool) -> None:
 
     from smlocal.remote.submission import answer_document
 
-    click.echo(json.dumps(answer_document(service.describe(name)), indent=2))
+    click.echo(json_without_commands(json.dumps(answer_document(service.describe(name)), indent=2)))
     sys.stdout.flush()

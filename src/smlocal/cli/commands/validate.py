@@ -7,7 +7,7 @@ import click
 
 from smlocal.cli.ci_messages import annotated_errors, chosen_service, ci_option, file_of_repository
 from smlocal.cli.described_documents import allow_local_paths_option, use_described_request
-from smlocal.cli.terminal.printable import printable
+from smlocal.cli.terminal.printable import json_without_commands, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,7 +72,11 @@ def command(
         import json
 
         files = [_document(validated) for validated, _ in found]
-        click.echo(json.dumps({"Validation": {"Valid": not invalid, "Strict": strict, "Files": files}}, indent=2))
+        click.echo(
+            json_without_commands(
+                json.dumps({"Validation": {"Valid": not invalid, "Strict": strict, "Files": files}}, indent=2)
+            )
+        )
     if junit is not None:
         _write_junit(junit, [_case(validated, seconds) for validated, seconds in found], began)
     for count, what in ((warnings, "warnings"), (invalid, "files that are not valid")):

@@ -7,7 +7,7 @@ from typing import Any
 
 from smlocal.cli.terminal.colour import RED, paint
 from smlocal.cli.terminal.columns import width_of, wrapped
-from smlocal.cli.terminal.printable import printable
+from smlocal.cli.terminal.printable import json_without_commands, own_lines, printable
 from smlocal.contract.secrets.urls import without_passwords
 from smlocal.errors import SmlocalError, UsageRefusedError
 
@@ -52,9 +52,9 @@ def show_error(error: SmlocalError, *, debug: bool, as_json: bool) -> None:
     if debug:
         lines.append(printable(without_passwords("".join(traceback.format_exception(error)))))
     with suppress(OSError):  # there is no place for the message
-        print(*lines, sep="\n", file=sys.stderr)  # noqa: T201 - output for the user
+        print(own_lines("\n".join(lines)), file=sys.stderr)  # noqa: T201 - output for the user
     if as_json:
         import json
 
-        print(json.dumps({"Error": error_document(error)}, indent=2))  # noqa: T201 - likewise
+        print(json_without_commands(json.dumps({"Error": error_document(error)}, indent=2)))  # noqa: T201 - likewise
     sys.stdout.flush()

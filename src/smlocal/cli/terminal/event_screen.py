@@ -5,9 +5,10 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from smlocal.cli.terminal.errors import error_document
+from smlocal.cli.terminal.printable import json_without_commands
 from smlocal.cli.terminal.progress_mode import ProgressMode
 from smlocal.cli.terminal.screen import Screen
 from smlocal.contract.statuses import StopCause
@@ -17,6 +18,9 @@ from smlocal.job.platform import platform_named
 from smlocal.job.view import JobView
 from smlocal.planning.model import JobPlan
 
+if TYPE_CHECKING:
+    from smlocal.cli.terminal.container_output import Changes
+
 _SECONDS_BETWEEN = 1.0
 
 
@@ -24,10 +28,22 @@ class EventScreen(Screen):
     """Every object has `Event` and `Time`. The containers' output is an event only if it goes to standard error."""
 
     def __init__(
-        self, *, output_to: int, output_is_event: bool, timestamps: bool = False, log_prefix: bool = True
+        self,
+        *,
+        output_to: int,
+        output_is_event: bool,
+        timestamps: bool = False,
+        log_prefix: bool = True,
+        changes: "Changes | None" = None,
     ) -> None:
         self._output_is_event = output_is_event
-        super().__init__(output_to=output_to, mode=ProgressMode.JSON, timestamps=timestamps, log_prefix=log_prefix)
+        super().__init__(
+            output_to=output_to,
+            mode=ProgressMode.JSON,
+            timestamps=timestamps,
+            log_prefix=log_prefix,
+            changes=changes,
+        )
 
     def planned(self, plan: JobPlan) -> None:
         """The job has been created."""
@@ -118,8 +134,8 @@ def print_error(error: SmlocalError, *, as_json: bool) -> None:
     with suppress(OSError):  # there is no place for the message
         print(_line("Error", Error=document), end="", file=sys.stderr, flush=True)  # noqa: T201 - output for programs
     if as_json:
-        print(json.dumps({"Error": document}, indent=2))  # noqa: T201 - likewise
+        print(json_without_commands(json.dumps({"Error": document}, indent=2)))  # noqa: T201 - likewise
 
 
 def _line(kind: str, **members: Any) -> str:
-    return json.dumps({"Event": kind, "Time": round(time.time(), 3), **members}) + "\n"
+    return json_without_commands(json.dumps({"Event": kind, "Time": round(time.time(), 3), **members})) + "\n"

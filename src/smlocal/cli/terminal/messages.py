@@ -11,6 +11,7 @@ from threading import Lock
 
 from smlocal.cli.terminal.bottom_line import BottomLine
 from smlocal.cli.terminal.nonblocking_writer import PIECE, NonblockingWriter, is_same_file
+from smlocal.cli.terminal.printable import own_lines
 
 _NEWLINE = 10
 _CLEAR_LINE = b"\r\033[K"
@@ -54,7 +55,7 @@ class Messages:
             start = self._fresh_line()
             if not self._lasting:
                 self._bottom.text = ""
-            self._put(start + _encoded(line) + b"\n" + self._bottom.show())
+            self._put(start + _encoded(own_lines(line)) + b"\n" + self._bottom.show())
             self.last_print = time.monotonic()
 
     def show_status(self, text: str, *, lasting: bool = False) -> None:
@@ -62,6 +63,7 @@ class Messages:
 
         An empty text removes it.
         """
+        text = own_lines(text)
         with self._lock:
             self._lasting = lasting
             if self._pending and self.live:

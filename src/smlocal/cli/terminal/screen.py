@@ -13,7 +13,7 @@ from smlocal.cli.terminal.columns import LEAST, row, width_of, wrapped
 from smlocal.cli.terminal.live_lines import LiveLines
 from smlocal.cli.terminal.messages import Messages
 from smlocal.cli.terminal.nonblocking_writer import NonblockingWriter
-from smlocal.cli.terminal.printable import printable
+from smlocal.cli.terminal.printable import own_lines, printable
 from smlocal.cli.terminal.progress_mode import ProgressMode
 from smlocal.cli.terminal.running_line import PLAIN_SECONDS, Countdown, RunningLine, training_text
 from smlocal.cli.views.host_prefix import host_prefix, prefixed_lines
@@ -25,9 +25,12 @@ from smlocal.job.view import JobView, Start
 from smlocal.planning.model import JobPlan
 
 if TYPE_CHECKING:
+    from smlocal.cli.terminal.container_output import Changes
     from smlocal.errors import SmlocalError
 
 _NAME_WIDTH = 13
+_LINES = -1
+"""The stream of the complete lines of both streams."""
 
 
 class Screen(Reporter):
@@ -38,9 +41,15 @@ class Screen(Reporter):
     """
 
     def __init__(
-        self, *, output_to: int, mode: ProgressMode, timestamps: bool = False, log_prefix: bool = True
+        self,
+        *,
+        output_to: int,
+        mode: ProgressMode,
+        timestamps: bool = False,
+        log_prefix: bool = True,
+        changes: "Changes | None" = None,
     ) -> None:
-        """The containers' output goes to the file descriptor `output_to`.
+        """The containers' output goes to the file descriptor `output_to`, with these `changes`.
 
         Its lines get the time with `timestamps`, and with `log_prefix` their host if there are several.
         """
@@ -51,6 +60,7 @@ class Screen(Reporter):
         self._output_lock = Lock()
         self._timestamps = timestamps
         self._log_prefix = log_prefix
+        self._changes = changes
         self._heads: dict[str, bytes] = {}
         """What is in front of the lines of each host, if there are several."""
         self._terminal = os.isatty(output_to) or (live and self._messages.shared)
@@ -86,11 +96,11 @@ class Screen(Reporter):
             if view.status is JobStatus.FAILED:
                 from smlocal.cli.views.summary import failure
 
-                lines.append(failure(view.state, view.reason))
+                lines.append(own_lines(failure(view.state, view.reason)))
         else:
             from smlocal.cli.views.summary import summary
 
-            lines.append(summary(view, lines_shown=None if group_end else self.lines_shown))
+            lines.append(own_lines(summary(view, lines_shown=None if group_end else self.lines_shown)))
         self.finish("\n".join(lines), before_waiting)
 
     def ended_there(self, answer: Mapping[str, Any], hints: Sequence[str], before_waiting: Callable[[], None]) -> None:
@@ -103,7 +113,7 @@ class Screen(Reporter):
         else:
             failed = answer["TrainingJobStatus"] == "Failed"
             text = failure("Failed", answer.get("FailureReason", "")) if failed else ""
-        self.finish(text, before_waiting)
+        self.finish(own_lines(text), before_waiting)
 
     def show_error(self, error: "SmlocalError", *, debug: bool) -> None:
         """Show an error that came after the end of the job."""
@@ -156,6 +166,10 @@ class Screen(Reporter):
 
     def output(self, host: str, written: Written) -> None:
         """Show complete lines, with the host if there are several. A terminal shows the lines of a single host grow."""
+        if self._changes:
+            lines = self._changes.apply(host, _LINES, written.lines)
+            pieces = [(stream, self._changes.apply(host, stream, data)) for stream, data in written.pieces]
+            written = Written(lines, pieces)
         if self._heads or self._timestamps:
             data = prefixed_lines(self._head(host), written.lines, terminal=self._terminal)
         elif not self._terminal:

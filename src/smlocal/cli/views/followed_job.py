@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from smlocal.cli.terminal.printable import json_without_commands
 from smlocal.engine.interface import Written
 from smlocal.errors import SmlocalError
 
@@ -129,7 +130,7 @@ def _ended(
         hints = [*failure_hints(document.get("FailureReason", ""), texts)]
     screen.ended_there(document, hints, lambda: None)
     if as_json:
-        click.echo(json.dumps(document, indent=2))
+        click.echo(json_without_commands(json.dumps(document, indent=2)))
     code = _EXIT_CODES.get(status, 1)
     if stopped_by is not None and status == "Stopped":
         code = _SIGNALLED + stopped_by

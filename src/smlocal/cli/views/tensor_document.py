@@ -5,6 +5,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from smlocal.cli.terminal.printable import json_without_commands
 from smlocal.tensors.damage import Damage
 from smlocal.tensors.saved_tensors import SavedTensor, collections_of
 from smlocal.tensors.statistics import statistics_of
@@ -30,7 +31,7 @@ def tensor_document(folder: str, tensors: Sequence[SavedTensor], damaged: list[D
         ],
         "Damaged": [{"File": each.file, "Offset": each.offset, "Problem": each.problem} for each in damaged],
     }
-    return json.dumps(document, indent=2)
+    return json_without_commands(json.dumps(document, indent=2))
 
 
 def _step(saved: SavedTensor, tensor: Tensor, *, stats: bool) -> dict[str, Any]:

@@ -15,7 +15,7 @@ def test_a_short_log_is_read_to_its_end() -> None:
     assert (look.lines, look.size) == (2, 4)
 
 
-def test_an_endless_log_is_not(tmp_path: Path) -> None:
+def test_an_endless_log_is_not() -> None:
     """And a request makes the time shorter."""
     limits = iter([60.0, 60.0, 60.0, 0.0])
     look = LimitedLook(limit=lambda: next(limits))
