@@ -83,15 +83,15 @@ def shell_script(plan: JobPlan) -> str:
     hosts = [host.host.name for host in plan.hosts]
     secrets = ScriptSecrets({name for host in plan.hosts for name in host.environment})
     steps = [line for host in plan.hosts for line in _host(plan, host, secrets)]  # first: they collect the secrets
-    output = quote(f"{plan.output.directory}/output")
     zipped = plan.output.compression != "NONE"
     lines = [
         "#!/usr/bin/env bash",
         "# This job as docker commands, for bash and GNU tools. Exits with the code of the first host that fails,",
         "# or with 124 after MaxRuntimeInSeconds. Removes everything that it makes, except for the results.",
-        *(f"# {line}" for line in _differences(plan)),
+        *map(comment, _differences(plan)),
         "set -euo pipefail",
-        f"job={plan.name} hosts={quote(' '.join(hosts))}",
+        f"job={quote(plan.name)} hosts={quote(' '.join(hosts))}",
+        f"results={quote(plan.output.directory)}",
         f"max_runtime={plan.stop.max_runtime} grace={plan.stop.grace} peer_grace={plan.stop.peer_grace}",
         *([f"export DOCKER_HOST={quote(plan.engine.address)}"] if plan.engine.named else []),
         *secrets.required(),
@@ -103,25 +103,30 @@ def shell_script(plan: JobPlan) -> str:
         *steps,
         "",
         _RUN.replace("ATTACHED", ' 2>&1 | sed -u "s/^/$h | /"' if len(hosts) > 1 else ""),
-        f"for h in {'$hosts' if plan.output.merge_output else hosts[0]}; do",
+        f"for h in {'$hosts' if plan.output.merge_output else quote(hosts[0])}; do",
         _COLLECT,
-        f"mkdir -p {output}",
-        f"pack model {output}/model.tar.gz" if zipped else f"cp -a model {output}/",
-        f"pack data {output}/output.tar.gz",
+        'mkdir -p "$results/output"',
+        'pack model "$results/output/model.tar.gz"' if zipped else 'cp -a model "$results/output/"',
+        'pack data "$results/output/output.tar.gz"',
         *_collected(plan),
         _END,
     ]
     return "\n".join(lines) + "\n"
 
 
+def comment(text: str) -> str:
+    """A line that the shell skips. What a user has written belongs into words, not here; a line it is in any case."""
+    return f"# {' '.join(text.split())}"
+
+
 def _differences(plan: JobPlan) -> Iterator[str]:
     """How the script differs from the run, where it concerns this job."""
     yield "Not done: interruptions, retries, MaxWaitTimeInSeconds."
-    read_only = [tree.name for tree in plan.trees if is_mounted(tree) and tree.staging == "overlay"]
+    read_only = [_name(tree) for tree in plan.trees if is_mounted(tree) and tree.staging == "overlay"]
     if read_only:
         yield f"Mounted read-only, where a run lets the container write: {', '.join(read_only)}."
-        yield "  With --staging copy they are copied, and can be written."
-    long = [tree.name for tree in plan.trees if tree.mode == "File" and len(tree.listing.paths) > _MANY]
+        yield "With --staging copy they are copied, and can be written."
+    long = [_name(tree) for tree in plan.trees if tree.mode == "File" and len(tree.listing.paths) > _MANY]
     if long:
         yield f"Not written, because it would be long: the manifest of {', '.join(long)}."
     if plan.checkpoints is not None:
@@ -131,7 +136,7 @@ def _differences(plan: JobPlan) -> Iterator[str]:
     if plan.collectors:
         yield f"Saved at the end only: the files of {', '.join(each.member for each in plan.collectors)}."
     if plan.output.publish:
-        yield f"Nothing is uploaded: aws s3 cp --recursive {quote(plan.output.directory)}/output has to follow."
+        yield 'Nothing is uploaded: aws s3 cp --recursive "$results/output" has to follow.'
     if plan.credentials is not None:
         yield "The containers get no credentials."
     yield from _data_parallel_differences(plan)
@@ -139,6 +144,11 @@ def _differences(plan: JobPlan) -> Iterator[str]:
         yield "The size of the volume is not limited."
     if plan.request.get("AlgorithmSpecification", {}).get("MetricDefinitions"):
         yield "Metrics are not extracted from the output."
+
+
+def _name(tree: TreePlan) -> str:
+    """The name of a channel, which the service restricts, for a comment."""
+    return tree.name if re.fullmatch(r"[A-Za-z0-9._-]+", tree.name) else "a channel"
 
 
 def _data_parallel_differences(plan: JobPlan) -> Iterator[str]:
@@ -172,13 +182,14 @@ def _network(plan: JobPlan) -> Iterator[str]:
     network = plan.network
     if network is None:
         return
-    options = f"--subnet {network.subnet} --gateway {network.gateway}"
+    options = f"--subnet {quote(network.subnet)} --gateway {quote(network.gateway)}"
     if network.isolated:
         options += " --internal"
         # The engine's machine gets no address there. Podman does not know this option.
         options += " --opt com.docker.network.bridge.inhibit_ipv4=true" if plan.engine.product == "docker" else ""
     yield f'docker network create --label "smlocal.job=$job" {options} "by-hand-$job" >/dev/null'
-    yield f"peers=({' '.join(f'--add-host {name}:{address}' for name, address in network.addresses.items())})"
+    peers = (quote(f"{name}:{address}") for name, address in network.addresses.items())
+    yield f"peers=({' '.join(f'--add-host {peer}' for peer in peers)})"
 
 
 def _checkpoints(plan: JobPlan) -> Iterator[str]:
@@ -198,7 +209,7 @@ def _checkpoints(plan: JobPlan) -> Iterator[str]:
 def _host(plan: JobPlan, host: HostPlan, secrets: ScriptSecrets) -> Iterator[str]:
     """Make one container, and put what it finds into its volumes."""
     trees = (*host.channels, *([plan.code] if plan.code is not None else []))
-    yield from ("", f"# {host.host.name}")
+    yield from ("", comment(host.host.name))
     # The folder of the checkpoints is mounted, and must not be written to by `put`.
     checkpoints = plan.checkpoints.local_path if plan.checkpoints is not None else None
     yield "mkdir -p " + " ".join(_here(host, path) for path in host.directories if path != checkpoints)
@@ -210,7 +221,7 @@ def _host(plan: JobPlan, host: HostPlan, secrets: ScriptSecrets) -> Iterator[str
         if path not in long:
             yield f"printf %s {secrets.file(path, content)} >{_here(host, path)}"
     yield " \\\n  ".join(_create(plan, host, secrets)) + " >/dev/null"
-    yield from (f"put {host.host.name} {path}" for path in _volumes(plan))
+    yield from (f"put {quote(host.host.name)} {path}" for path in _volumes(plan))
 
 
 def _create(plan: JobPlan, host: HostPlan, secrets: ScriptSecrets) -> Iterator[str]:
@@ -221,8 +232,8 @@ def _create(plan: JobPlan, host: HostPlan, secrets: ScriptSecrets) -> Iterator[s
     yield f"--hostname {quote(host.hostname)}"
     yield from (f"--add-host {quote(f'{other}:{address}')}" for other, address in host.extra_hosts.items())
     if network is not None:
-        yield f'--network "by-hand-$job" --ip {network.addresses[name]} "${{peers[@]}}"'
-        yield from (f"--network-alias {alias}" for alias in host.aliases)
+        yield f'--network "by-hand-$job" --ip {quote(network.addresses[name])} "${{peers[@]}}"'
+        yield from (f"--network-alias {quote(alias)}" for alias in host.aliases)
         yield from ["--dns 127.0.0.1"] if network.isolated else []
     yield from limit_options(host)
     volumes = (*_volumes(plan), *(each.local_path for each in plan.collectors if each.own_mount))
@@ -231,7 +242,8 @@ def _create(plan: JobPlan, host: HostPlan, secrets: ScriptSecrets) -> Iterator[s
         if is_mounted(tree):
             yield _bind(tree.listing.root, tree.target, writable=tree.writable and tree.staging == "bind")
         elif not tree.writable:
-            yield f'--mount type=bind,source="$PWD"/{_here(host, _place(tree))},target={tree.target},readonly'
+            target = quote(f",target={tree.target},readonly")
+            yield f'--mount type=bind,source="$PWD"/{_here(host, _place(tree))}{target}'
     if plan.checkpoints is not None:
         yield _bind(plan.checkpoints.directory, plan.checkpoints.local_path, writable=True)
     yield from _data_parallel(plan)
@@ -239,7 +251,8 @@ def _create(plan: JobPlan, host: HostPlan, secrets: ScriptSecrets) -> Iterator[s
     words = secrets.command([*(plan.entrypoint or ()), *(plan.command or ())])
     if plan.entrypoint:
         yield f"--entrypoint {words.pop(0)}"
-    yield " ".join([quote(plan.image), *words])
+    options_end = ["--"] if plan.image.startswith("-") else []
+    yield " ".join([*options_end, quote(plan.image), *words])
 
 
 def _data_parallel(plan: JobPlan) -> Iterator[str]:
@@ -252,7 +265,7 @@ def _data_parallel(plan: JobPlan) -> Iterator[str]:
     yield _bind(SOURCE, PACKAGE, writable=False)
     settings = plan.data_parallel
     if settings.mode != "plain":
-        yield f"-e SMLOCAL_DDP_MODE={settings.mode}"
+        yield f"-e {quote(f'SMLOCAL_DDP_MODE={settings.mode}')}"
     if settings.fusion_buffer_bytes is not None:
         yield f"-e SMLOCAL_DDP_FUSION_BUFFER_BYTES={settings.fusion_buffer_bytes}"
 
@@ -268,12 +281,12 @@ def limit_options(host: HostPlan) -> Iterator[str]:
         yield f"--shm-size {limits.shared_memory}"
     if limits.processes is not None:
         yield f"--pids-limit {limits.processes}"
-    yield from (f"--ulimit {limit}={soft}:{hard}" for limit, (soft, hard) in limits.ulimits.items())
+    yield from (f"--ulimit {quote(f'{limit}={soft}:{hard}')}" for limit, (soft, hard) in limits.ulimits.items())
     if devices is not None and not devices.cdi:
         # The inner quotes are for docker, which reads the value as CSV.
-        yield "--gpus all" if devices.every else f"""--gpus '"device={",".join(devices.ids)}"'"""
+        yield "--gpus all" if devices.every else "--gpus " + quote(f'"device={",".join(devices.ids)}"')
     names = devices.names if devices is not None and devices.cdi else ()
-    yield from (f"--device {path}" for path in (*names, *host.neuron))
+    yield from (f"--device {quote(path)}" for path in (*names, *host.neuron))
 
 
 def _bind(source: str, target: str, *, writable: bool) -> str:
@@ -310,7 +323,7 @@ def _collected(plan: JobPlan) -> Iterator[str]:
         source = f'"by-hand-$job-$h":{quote(each.local_path)}/.'
         yield f"mkdir -p {folder}; for h in $hosts; do docker cp {source} {folder} || :; done"
         if each.end_marker is not None:
-            yield f"touch {folder}/{each.end_marker}"
+            yield f"touch {folder}/{quote(each.end_marker)}"
 
 
 def is_mounted(tree: TreePlan) -> bool:
@@ -344,4 +357,4 @@ def _place(tree: TreePlan) -> str:
 
 def _here(host: HostPlan, path: str) -> str:
     """Where something of the container lies on this machine until it is put there."""
-    return host.host.name + quote(path.removeprefix(paths.ROOT))
+    return quote(host.host.name) + quote(path.removeprefix(paths.ROOT))

@@ -10,6 +10,7 @@ from smlocal.contract.secrets.masking import masked, masked_words, with_strings
 
 _OPEN, _CLOSE = "\ue000", "\ue001"
 """Mark the name of a variable in a JSON document; private-use characters."""
+_VARIABLE = "[A-Za-z_][A-Za-z0-9_]*"
 _TO_JSON = (
     r"""json() { printf %s "$1" | sed -z 's/[\\"]/\\&/g; s/\n/\\n/g; s/\r/\\r/g; s/\t/\\t/g'; }  # as a JSON string"""
 )
@@ -40,6 +41,8 @@ class ScriptSecrets:
         """The argument of `docker create -e`; docker reads a name without a value from its own environment."""
         if not _is_secret(name, value):
             return quote(f"{name}={value}")
+        if not re.fullmatch(_VARIABLE, name):  # the service has no such names
+            return quote(name)
         if name not in self._of_environment:
             self._of_environment.append(name)
         return name
@@ -49,7 +52,10 @@ class ScriptSecrets:
         text = content.decode(errors="surrogateescape")
         if not path.endswith(".json"):
             return quote(text)
-        pieces = re.split(f"{_OPEN}(.*?){_CLOSE}", compact(with_strings(json.loads(content), self._marked)).decode())
+        marked = compact(with_strings(json.loads(content), self._marked)).decode(errors="surrogateescape")
+        # Only what was marked here: the characters may be in a value, with anything between them.
+        names = "|".join(self._of_files.values())
+        pieces = re.split(f"{_OPEN}({names}){_CLOSE}", marked) if names else [marked]
         if len(pieces) == 1:
             return quote(text)
         return "".join(f'"$(json "${piece}")"' if index % 2 else quote(piece) for index, piece in enumerate(pieces))
