@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import field
 from functools import partial
-from threading import BoundedSemaphore, Event, Lock, Thread
+from threading import Event, Lock, Thread
 from typing import TypedDict, Unpack
 
 from smlocal.credentials.connection_handover import hand_over, listen_for_handovers, receive
@@ -22,12 +22,12 @@ from smlocal.credentials.http_messages import (
     read_head,
 )
 from smlocal.credentials.listener import PORT, Listener, has_address, is_reached, open_listener, unreachable
+from smlocal.credentials.places import Place, Places
 from smlocal.credentials.renewal import ExpiredError, RenewedKeys
 from smlocal.errors import SmlocalError
 from smlocal.quick_dataclass import dataclass
 from smlocal.threads import watched_thread
 
-_MAX_CONNECTIONS = 64
 _CHECK_SECONDS = 1.0
 _REQUEST_SECONDS = 5.0
 """The time limit of a whole request."""
@@ -63,7 +63,7 @@ class Server:
     _making_address: Lock = field(default_factory=Lock)
     """Once `close` has had this lock, the address is not made again."""
     _wakeup: tuple[socket.socket, socket.socket] = field(default_factory=socket.socketpair)
-    _free: BoundedSemaphore = field(default_factory=lambda: BoundedSemaphore(_MAX_CONNECTIONS))
+    _places: Places = field(default_factory=Places)
     _threads: list[Thread] = field(default_factory=list)
 
     @classmethod
@@ -123,8 +123,9 @@ class Server:
         with suppress(OSError):
             while self.listener.shared and self._threads:
                 connection, _ = self.listener.socket.accept()
-                self._free.acquire()
-                self._serve(connection, b"")
+                place = self._places.take(connection)
+                if place is not None:
+                    self._serve(place, b"")
 
     def _listen(self) -> None:
         with selectors.DefaultSelector() as selector:
@@ -145,18 +146,20 @@ class Server:
                 accepted = self.listener.socket.accept()[0], b""
         if accepted is None:
             return
-        if not self._free.acquire(blocking=False):
-            accepted[0].close()
-            return
-        watched_thread(partial(self._serve, *accepted), name="credentials-request", died=self.died).start()
+        place = self._places.take(accepted[0])
+        if place is not None:
+            serve = partial(self._serve, place, accepted[1])
+            watched_thread(serve, name="credentials-request", died=self.died).start()
 
-    def _serve(self, connection: socket.socket, head: bytes) -> None:
+    def _serve(self, place: Place, head: bytes) -> None:
         """Answer a request; `head` is empty unless another supervisor has read it."""
+        connection = place.connection
         try:
             with connection, suppress(OSError):
                 handed_over = bool(head)
                 if not handed_over:
                     head = _read_head(connection)
+                self._places.answering(place)
                 request = read_head(head)
                 if request is None:
                     connection.sendall(MALFORMED)
@@ -165,7 +168,7 @@ class Server:
                 elif handed_over or not self.listener.shared or not hand_over(request.path, connection, head):
                     connection.sendall(UNKNOWN)
         finally:
-            self._free.release()
+            self._places.leave(place)
 
     def _response(self, request: Request, address: str) -> bytes:
         if not self.is_ours(address):

@@ -28,7 +28,7 @@ PAYLOADS = {
     "substitutions": "$(canary {0})`canary {0}`${{x:-$(canary {0})}}",
     "everything": "x' \"\n canary {0}\n$(canary {0})`canary {0}`\\;canary {0}&canary {0}|canary {0}>/dev/null\n) }}",
     "option": "--canary={0}",
-    "marks": "\ue000x}}\"; canary {0}; \"${{x\ue001",
+    "marks": '\ue000x}}"; canary {0}; "${{x\ue001',
 }
 NOT_OF_A_USER = {
     "JobPlan.platform": "the name of a module",
@@ -45,6 +45,8 @@ NOT_OF_A_USER = {
     "ContainerFolders": "constants",
     "NetworkPlan.manager": "an address that is looked up",
 }
+KEPT_KEYS = {"NetworkPlan.addresses", "HostPlan.files"}
+"""Names of hosts and paths in the container."""
 STUB = """#!/bin/sh
 case "$0 $1" in
 */canary*) echo "$@" >>"$CANARIES" ;;
@@ -54,7 +56,7 @@ exit 0
 """
 
 
-def hostile(value: Any, payload: str, where: str = "") -> Any:
+def hostile(value: Any, payload: str, where: str = "") -> Any:  # noqa: PLR0911 - one for each kind of value
     """The same with every text replaced."""
     if is_dataclass(value) and not isinstance(value, type):
         kind = type(value).__name__
@@ -73,17 +75,11 @@ def hostile(value: Any, payload: str, where: str = "") -> Any:
         return f"{value}/{payload.format(where)}" if value.startswith("/") else payload.format(where)
     if isinstance(value, bytes):
         return _document(value, payload.format(where))
-    if isinstance(value, Mapping) and not isinstance(value, dict):
-        value = dict(value)
-    if isinstance(value, dict):
-        keep_keys = where in {"NetworkPlan.addresses", "HostPlan.files"}
-        return {
-            (key if keep_keys or not isinstance(key, str) else f"K{payload.format(where)}"): hostile(each, payload, where)
-            for key, each in value.items()
-        }
-    if isinstance(value, tuple):
-        return tuple(hostile(each, payload, where) for each in value)
-    return value
+    if isinstance(value, Mapping):
+        kept = where in KEPT_KEYS
+        keys = {key: key if kept or not isinstance(key, str) else f"K{payload.format(where)}" for key in value}
+        return {keys[key]: hostile(each, payload, where) for key, each in value.items()}
+    return tuple(hostile(each, payload, where) for each in value) if isinstance(value, tuple) else value
 
 
 def _document(content: bytes, text: str) -> bytes:
