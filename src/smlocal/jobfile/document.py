@@ -2,18 +2,16 @@
 
 from typing import TYPE_CHECKING, Any
 
+from smlocal.contract.json_size import MOST_PARTS
 from smlocal.contract.validation.member_path import Path, dotted, kind_of
 from smlocal.errors import JobFileSyntaxError, RequestInvalidError
 from smlocal.jobfile.places import Places
+from smlocal.jobfile.sizes import ALIAS, MOST_LEVELS, MOST_TEXT, NO_JOB, shown_key, too_large_for_a_request
 from smlocal.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-_DEEPEST = 50
-_MOST_PARTS = 20_000
-_ALIAS = "Look for an alias (*name) that repeats or contains itself."
-_TOO_LARGE = "Is this a job file? No request is so large."
 _ELSEWHERE = "Elsewhere"
 _WRITE = "Write the request of a job in YAML or JSON."
 
@@ -199,21 +197,21 @@ class _Plain:
         self.name = name
         self.places = places
         self.parts = 0
+        self.text = 0
 
     def value(self, value: Any, path: Path) -> Any:
         self.parts += 1
         # Aliases can make a small file arbitrarily large, or endless.
-        if len(path) > _DEEPEST or self.parts > _MOST_PARTS:
-            what = f"more than {_DEEPEST} levels deep" if len(path) > _DEEPEST else f"more than {_MOST_PARTS:,} parts"
-            raise JobFileSyntaxError(
-                f"{self.name} is too large for a request: {what}",
-                details=[f"at {dotted(path[:3])}…"],
-                remedy=[_ALIAS if _shares(self.root) else _TOO_LARGE],
-            )
+        if len(path) > MOST_LEVELS or self.parts > MOST_PARTS:
+            remedy = ALIAS if _shares(self.root) else NO_JOB
+            where = [f"{self._place(path)}   at {_shown(path)}…"]
+            raise too_large_for_a_request(self.name, deep=len(path) > MOST_LEVELS, details=where, remedy=remedy)
         if isinstance(value, dict):
             return self.map(value, path)
         if isinstance(value, list):
             return [self.value(item, (*path, index)) for index, item in enumerate(value)]
+        if isinstance(value, str):
+            self._count(value, path)
         return value
 
     def map(self, value: dict[Any, Any], path: Path) -> dict[str, Any]:
@@ -221,14 +219,35 @@ class _Plain:
         for key, item in value.items():
             if not isinstance(key, str):
                 self._refuse_key(key, path)
+            self._count(key, path)
             copy[key] = self.value(item, (*path, key))
         return copy
+
+    def _count(self, text: str, path: Path) -> None:
+        self.text += len(text)
+        if self.text > MOST_TEXT:
+            raise JobFileSyntaxError(
+                f"{self.name} is too large for a request: more than {MOST_TEXT >> 20} MiB of text",
+                details=[f"{self._place(path)}   at {_shown(path)}…"],
+                remedy=[ALIAS],
+            )
+
+    def _place(self, path: Path) -> str:
+        """The line of a part, or of what it is in."""
+        lines = self.places.lines()
+        line = next((lines[path[:length]] for length in range(len(path), -1, -1) if path[:length] in lines), 1)
+        return f"{self.name}:{line}"
 
     def _refuse_key(self, key: Any, path: Path) -> None:
         lines = self.places.lines()
         line = lines.get((*path, str(key)), lines.get(path, 1))
+        shown = shown_key(str(key))
         raise JobFileSyntaxError(
             f"{self.name} has a key that is not a string",
-            details=[f"{self.name}:{line}   {dotted((*path, str(key)))} is {kind_of(key)}"],
-            remedy=[f'Quote it: "{key}"'],
+            details=[f"{self.name}:{line}   {dotted((*path, shown))} is {kind_of(key)}"],
+            remedy=[f'Quote it: "{shown}"'],
         )
+
+
+def _shown(path: Path) -> str:
+    return dotted(tuple(shown_key(step) if isinstance(step, str) else step for step in path[:3]))

@@ -5,7 +5,9 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from smlocal.contract.json_size import MOST_PARTS, too_large
 from smlocal.errors import JobFileSyntaxError
+from smlocal.jobfile.sizes import MOST_LEVELS, shown_key, too_large_for_a_request
 
 if TYPE_CHECKING:
     from smlocal.contract.validation.member_path import Path
@@ -41,8 +43,11 @@ class _RepeatedError(Exception):
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     data = dict(pairs)
     if len(data) != len(pairs):
-        keys = [key for key, _ in pairs]
-        raise _RepeatedError(next(key for key in keys if keys.count(key) > 1))
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise _RepeatedError(key)
+            seen.add(key)
     return data
 
 
@@ -63,6 +68,11 @@ def _no_constant(name: str) -> Any:
 
 def parse(text: str, name: str) -> tuple[Any, "JsonPlaces"]:
     """The data, and its lines; `NotJsonError` if the text is not JSON."""
+    # Twice as many, because an empty map or list may have two marks. What this lets through is counted later.
+    beyond = too_large(text, parts=2 * MOST_PARTS, levels=2 * MOST_LEVELS)
+    if beyond is not None:
+        line = text.count("\n", 0, beyond.at) + 1
+        raise too_large_for_a_request(name, deep=beyond.deep, details=[f"{name}:{line}   here"])
     places = JsonPlaces(text)
     try:
         data = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
@@ -70,13 +80,15 @@ def parse(text: str, name: str) -> tuple[Any, "JsonPlaces"]:
             _refuse_halves(data)
     except _RepeatedError as error:
         first, second = places.repeated(error.key)
+        key = shown_key(error.key)
         raise JobFileSyntaxError(
-            f"{name} has the key {error.key} twice in one object",
-            details=[f"{name}:{second}   {error.key}", f"{name}:{first}   first here"],
+            f"{name} has the key {key} twice in one object",
+            details=[f"{name}:{second}   {key}", f"{name}:{first}   first here"],
         ) from None
     except json.JSONDecodeError as error:
-        shown = text.splitlines()[error.lineno - 1] if text.splitlines()[error.lineno - 1 :] else ""
-        raise NotJsonError(name, error.lineno, error.colno, error.msg, shown[:200]) from error
+        begin = text.rfind("\n", 0, error.pos) + 1
+        shown = text[begin : begin + 200].partition("\n")[0]
+        raise NotJsonError(name, error.lineno, error.colno, error.msg, shown) from error
     except (ValueError, RecursionError) as error:
         problem = "nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise NotJsonError(name, 1, 1, problem, "") from error

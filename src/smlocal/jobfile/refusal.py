@@ -4,6 +4,8 @@ from smlocal.contract.validation.violation import Violation
 from smlocal.errors import RequestInvalidError
 from smlocal.jobfile.document import Document
 
+_MOST_SENTENCES = 100
+"""Of the service's message."""
 _MOST_LINES = 30
 """Of one error, so that it stays a page."""
 _LONGEST_LINE = 800
@@ -17,9 +19,10 @@ def invalid_request(document: Document, violations: list[Violation]) -> RequestI
     number = len(ordered)
     message = ""
     if service:
-        message = f"{len(service)} validation error{'s' if len(service) > 1 else ''} detected: {'; '.join(service)}"
+        shown = "; ".join(service[:_MOST_SENTENCES])
+        message = f"{len(service)} validation error{'s' if len(service) > 1 else ''} detected: {shown}"
     return RequestInvalidError(
-        f"{number} problem{'s' if number > 1 else ''} in {document.blamed(violation.path for violation in violations)}",
+        f"{number:,} problem{'s' * (number > 1)} in {document.blamed(violation.path for violation in violations)}",
         details=mistake_lines(document, ordered),
         service_message=message,
     )
@@ -32,7 +35,7 @@ def mistake_lines(document: Document, violations: list[Violation]) -> list[str]:
     shown = [(document.where(violation.path), one_line(violation.text)) for violation in violations[:_MOST_LINES]]
     width = max(len(where) for where, _ in shown)
     lines = [f"{where:<{width}}   {_shortened(text)}" for where, text in shown]
-    more = len(violations) - len(shown)
+    more = len(violations) - len(shown)  # found so far: looking for them ends after a thousand
     return [*lines, f"… and {more:,} more"] if more else lines
 
 

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import yaml
 
+from smlocal.contract.json_size import MOST_PARTS
 from smlocal.errors import JobFileSyntaxError
+from smlocal.jobfile.sizes import MOST_LEVELS, shown_key, too_large_for_a_request
 
 if TYPE_CHECKING:
     from smlocal.contract.validation.member_path import Path
@@ -33,6 +35,14 @@ _SCALARS = (
 _LONGEST_NUMBER = 100
 _DEEPEST = 500
 _MOST_MERGED = 20_000
+_MOST_NODES = 4 * MOST_PARTS
+"""Keys and values, also those that are merged away. Each takes a kilobyte of memory."""
+_MARKS_OF_LEVELS = "[{-?:"
+_MARKS_OF_NODES = _MARKS_OF_LEVELS + ",\n"
+_MANY_MARKS = _MOST_NODES // 8
+"""Of nodes. A text with fewer has too few nodes: each mark begins two or three of them at most."""
+_LONGEST_PROBLEM = 200
+"""Characters: libyaml's may have a name of any length in it."""
 
 if TYPE_CHECKING:
     _Base = yaml.SafeLoader
@@ -118,7 +128,7 @@ def parse(text: str, name: str) -> tuple[Any, "YamlPlaces"]:
     """The data, and its lines."""
     loader = None
     try:
-        _refuse_depth(text, name)
+        _refuse_size(text, name)
         loader = _Loader(text)
         node = loader.get_single_node()
         places = YamlPlaces(node)
@@ -137,24 +147,26 @@ def parse(text: str, name: str) -> tuple[Any, "YamlPlaces"]:
     return data, places
 
 
-def _refuse_depth(text: str, name: str) -> None:
-    """The composer of libyaml's binding recurses in C: enough brackets would crash the process."""
-    if sum(map(text.count, "[{-?:")) <= _DEEPEST:
+def _refuse_size(text: str, name: str) -> None:
+    """The composer of libyaml's binding recurses in C, so enough brackets would crash the process; nodes take memory."""
+    if sum(map(text.count, _MARKS_OF_LEVELS)) <= _DEEPEST and sum(map(text.count, _MARKS_OF_NODES)) <= _MANY_MARKS:
         return
-    depth = 0
+    depth = nodes = 0
     for event in yaml.parse(text, Loader=_Loader):
+        if isinstance(event, yaml.NodeEvent):
+            nodes += 1
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
-        if depth > _DEEPEST:
+        if depth > _DEEPEST or nodes > _MOST_NODES:
             where = f"{name}:{event.start_mark.line + 1}" if event.start_mark else name
-            raise JobFileSyntaxError(f"{name} is not a request", details=[f"{where}   nested too deeply"])
+            raise too_large_for_a_request(name, deep=depth > _DEEPEST, details=[f"{where}   here"])
 
 
 def _refusal(error: yaml.MarkedYAMLError, text: str, name: str) -> JobFileSyntaxError:
     mark = error.problem_mark or error.context_mark
-    problem = error.problem or error.context or "cannot be read"
+    problem = (error.problem or error.context or "cannot be read")[:_LONGEST_PROBLEM]
     if mark is None:
         return JobFileSyntaxError(f"{name} is not YAML", details=[f"{name}   {problem}"])
     lines = text.splitlines()
@@ -185,9 +197,10 @@ def _refuse_repeated_keys(root: yaml.Node, name: str) -> None:
                 earlier = first.setdefault((key.tag, key.value), key)
                 if earlier is not key:
                     line, before = key.start_mark.line + 1, earlier.start_mark.line + 1
+                    shown = shown_key(key.value)
                     raise JobFileSyntaxError(
-                        f"{name} has the key {key.value} twice in one map",
-                        details=[f"{name}:{line}   {key.value}", f"{name}:{before}   first here"],
+                        f"{name} has the key {shown} twice in one map",
+                        details=[f"{name}:{line}   {shown}", f"{name}:{before}   first here"],
                     )
         for part in parts:
             if id(part) not in seen:
@@ -219,17 +232,29 @@ class YamlPlaces:
 
     def _parts(self) -> Iterator[tuple["Path", int, yaml.Node]]:
         """Each part with its line; for merged maps, the effective part comes first."""
-        waiting: list[tuple[Path, yaml.Node, int]] = []
-        if self._root is not None:
-            waiting.append(((), self._root, self._root.start_mark.line + 1))
-        budget = 20_000  # the limit of a document, which is checked later
-        while waiting and budget:
-            budget -= 1
-            path, node, line = waiting.pop()
+        if self._root is None:
+            return
+        inside: list[Iterator[tuple[Path, yaml.Node, int]]] = [iter([((), self._root, self._root.start_mark.line + 1)])]
+        left = MOST_PARTS  # aliases may make it endless
+        while inside and left:
+            part = next(inside[-1], None)
+            if part is None:
+                inside.pop()
+                continue
+            left -= 1
+            path, node, line = part
             yield path, line, node
-            if isinstance(node, yaml.SequenceNode):
-                waiting += [((*path, i), part, part.start_mark.line + 1) for i, part in enumerate(node.value)]
-            elif isinstance(node, yaml.MappingNode):
-                for key, value in node.value:
-                    if isinstance(key, yaml.ScalarNode):
-                        waiting.append(((*path, key.value), value, key.start_mark.line + 1))
+            if len(path) <= MOST_LEVELS:
+                inside.append(_inner_parts(path, node))
+
+
+def _inner_parts(path: "Path", node: yaml.Node) -> "Iterator[tuple[Path, yaml.Node, int]]":
+    """What a node has in it, the last part first."""
+    if isinstance(node, yaml.SequenceNode):
+        for index in range(len(node.value) - 1, -1, -1):
+            part = node.value[index]
+            yield (*path, index), part, part.start_mark.line + 1
+    elif isinstance(node, yaml.MappingNode):
+        for key, value in reversed(node.value):
+            if isinstance(key, yaml.ScalarNode):
+                yield (*path, key.value), value, key.start_mark.line + 1

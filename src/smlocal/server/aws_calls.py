@@ -20,6 +20,8 @@ from smlocal.server.protocol.validation import check_parameters
 from smlocal.server.serving import Serving
 from smlocal.server.signature import Problem
 
+_LARGE = 64 << 10
+"""Bytes of a body that is read in a thread: reading it would hold up all others."""
 _JSON_11, _JSON_10 = "application/x-amz-json-1.1", "application/x-amz-json-1.0"
 
 
@@ -36,7 +38,10 @@ async def answer_json(
         service, operation = by_target(request.headers["x-amz-target"])
         if service is None:
             raise not_emulated(None if scope is None else scope.service, operation)
-        answer = await _answer(serving, request, (service, operation), scope, lambda _: json_documents.decode(body))
+        asked = (service, operation)
+        answer = await _answer(
+            serving, request, asked, scope, lambda _: json_documents.decode(body), large=len(body) > _LARGE
+        )
     except ServiceError as error:
         return _refused(error, json_documents.encode_error(error), kind)
     if goes_on(serving, operation, answer, request):
@@ -52,13 +57,15 @@ async def answer_query(
         wrong = ServiceError(problem.query_code, problem.message, status=403)
         return _refused(wrong, query_answers.encode_error(wrong), "text/xml")
     try:
-        form = query_form.read_form(body)
+        large = len(body) > _LARGE
+        form = await run_in_threadpool(query_form.read_form, body) if large else query_form.read_form(body)
         service, operation = by_form(form)
         model = operation_model(service, operation) if service is not None else None
         if service is None or model is None:
             raise not_emulated(service, operation)
+        asked = (service, operation)
         answer = await _answer(
-            serving, request, (service, operation), scope, lambda shape: query_form.parameters(shape, form)
+            serving, request, asked, scope, lambda shape: query_form.parameters(shape, form), large=large
         )
     except ServiceError as error:
         return _refused(error, query_answers.encode_error(error), "text/xml")
@@ -66,18 +73,29 @@ async def answer_query(
 
 
 async def _answer(
-    serving: Serving, request: Request, asked: tuple[str, str], scope: Scope | None, read: Callable[[Any], Any]
+    serving: Serving,
+    request: Request,
+    asked: tuple[str, str],
+    scope: Scope | None,
+    read: Callable[[Any], Any],
+    *,
+    large: bool,
 ) -> dict[str, Any]:
     service, operation = asked
     handler = find(service, operation)
     model = operation_model(service, operation)
     if model is None or service not in EMULATED:
         raise not_emulated(service, operation)
+    shape = model.input_shape
+
+    def parameters() -> dict[str, Any]:
+        return _parameters(service, operation, shape, read(shape))
+
     try:
         call = Call(
             service=service,
             operation=operation,
-            parameters=_parameters(service, operation, model.input_shape, read(model.input_shape)),
+            parameters=await run_in_threadpool(parameters) if large else parameters(),
             region=serving.region if scope is None else scope.region,
             access_key=None if scope is None else scope.access_key,
         )

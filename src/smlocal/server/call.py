@@ -30,11 +30,17 @@ class Call:
     """Of whoever signed it."""
 
 
+_LONGEST_MESSAGE = 32_000
+"""Characters. What a client has sent is in many messages, and may have megabytes."""
+
+
 class ServiceError(Exception):
     """The answer of the service to a call that it refuses."""
 
     def __init__(self, code: str, message: str, *, status: int = 400, details: dict[str, Any] | None = None) -> None:
         """`details`: members of the modelled error beside the message."""
+        if len(message) > _LONGEST_MESSAGE:
+            message = f"{message[:_LONGEST_MESSAGE]}…"
         super().__init__(f"{code}: {message}")
         self.code = code
         self.message = message

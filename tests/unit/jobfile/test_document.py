@@ -153,7 +153,7 @@ def test_a_flag_cannot_reach_into_a_scalar() -> None:
         ("a: !mine x", "is not YAML", ("job.yaml:1:4   the tag !mine is not supported", "  a: !mine x")),
         ("a: !!int b", "is not YAML", ("job.yaml:1:4   b is not a number", "  a: !!int b")),
         ("? [a]\n: b", "is not YAML", ("job.yaml:1:3   found unhashable key", "  ? [a]")),
-        ("a: &x [*x]", "too large for a request: more than 50 levels deep", ("at a[0][0]…",)),
+        ("a: &x [*x]", "too large for a request: more than 50 levels deep", ("job.yaml:1   at a[0][0]…",)),
     ],
 )
 def test_what_cannot_be_read_is_shown(text: str, sentence: str, details: tuple[str, ...]) -> None:

@@ -16,20 +16,24 @@ _PAIR = (
     r"""(?<![\w.-])(?:-{0,2}(?P<name>[A-Za-z_][\w.-]*)["']?[ \t]*[=:]|--(?P<option>[A-Za-z][\w.-]*)(?=[ \t]+[^\s-]))"""
     r"""[ \t]*(?P<value>"[^"]*|'[^']*|[^\s,;]+)"""
 )
+_LONGEST = 16 << 10
+"""Characters of a name or a value. In a longer one nothing is looked for: it takes long, and nobody reads it."""
 _REFERENCE = r"""["']?\$[A-Za-z_{]"""
 """A variable of the shell."""
 
 
 def masked(name: str, value: str) -> str:
     """The value of a variable, hyperparameter or tag without secrets."""
-    if looks_secret(name, value):
+    if len(name) > _LONGEST or len(value) > _LONGEST or looks_secret(name, value):
         return HIDDEN
     if value[:1] in ("{", "["):
         try:
             document = json.loads(value)
-        except (ValueError, RecursionError):
+            shown = masked_tree(document)
+        except ValueError:
             return without_passwords(value)
-        shown = masked_tree(document)
+        except RecursionError:
+            return HIDDEN
         return value if shown == document else json.dumps(shown, ensure_ascii=False)
     return without_passwords(value)
 
@@ -80,9 +84,9 @@ def masked_words(words: Sequence[str]) -> list[str]:
     shown: list[str] = []
     option = ""
     for word in words:
-        hidden = option and not word.startswith("-") and looks_secret(option, word)
+        hidden = len(word) > _LONGEST or (option and not word.startswith("-") and looks_secret(option, word))
         shown.append(HIDDEN if hidden else masked_text(word))
-        option = word.lstrip("-") if word.startswith("-") and "=" not in word else ""
+        option = word.lstrip("-") if not hidden and word.startswith("-") and "=" not in word else ""
     return shown
 
 

@@ -3,10 +3,10 @@
 import re
 
 HIDDEN = "•••"
-# Not compiled here: most runs print no such URL.
+# Not compiled here: most runs print no such URL. Each part has a limit, or time would grow with the square of the text.
 _BOTH = (
-    r"(?P<head>[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#:\"]*:)"
-    r"(?:[^\s/?#\"]+|(?!\d+(?:[/?#]|$))[^\s@\"]+)@"  # a password may contain `/`; a port is not a password
+    r"(?P<head>[A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s/?#:\"]{0,500}:)"
+    r"(?:[^\s/?#\"]{1,4000}|(?!\d+(?:[/?#]|$))[^\s@\"]{1,4000})@"  # a password may contain `/`; a port is no password
 )
 _USER = r"(?P<head>https?://)[^\s/?#@:\"]+:?@"
 """In an HTTP URL, a user without a password is usually a token."""

@@ -5,6 +5,7 @@ Usual validators stop at the first broken constraint of a member; the service re
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import Any, Literal, get_args, get_origin
 
 from smlocal.contract.model.constraints import Checked, Items, OrHere, Text, Whole, split
@@ -25,12 +26,15 @@ from smlocal.contract.validation.wording import (
     one_line,
     sentence,
     short_sentence,
+    spoken_key,
 )
 from smlocal.quick_dataclass import dataclass
 
 _KEY = "the key"
 _MOST_SUGGESTIONS = 100
 """For the unknown keys of one map: each takes a tenth of a millisecond."""
+MOST_VIOLATIONS = 1_000
+"""Of one document. Nobody reads more, and each takes time and memory."""
 Written = Callable[[Path], str | None]
 """Returns a value as written in the file, for example `010` instead of 10."""
 
@@ -59,15 +63,15 @@ class _Place:
         return replace(self, path=(*self.path, index), service=f"{self.service}.{index + 1}.member")
 
     def key(self, key: str) -> "_Place":
-        return replace(self, path=(*self.path, key), service=f"{self.service}.{key}.member")
+        return replace(self, path=(*self.path, key), service=f"{self.service}.{spoken_key(key)}.member")
 
 
 def violations(
     model: type[Structure], data: Any, *, strict: bool, path: Path = (), written: Written = not_known
 ) -> list[Violation]:
-    """All violations in the data. A `path` means that it is the `Local` block."""
+    """All violations in the data, up to `MOST_VIOLATIONS`. A `path` means that it is the `Local` block."""
     place = _Place(path=path, service=dotted(path), strict=strict, ours=bool(path), written=written)
-    found = list(_structure(model, data, place))
+    found = list(islice(_structure(model, data, place), MOST_VIOLATIONS))
     return [replace(violation, service=None) for violation in found] if place.ours else found
 
 
@@ -171,7 +175,7 @@ def _list(annotation: Any, values: list[Any], place: _Place) -> Iterator[Violati
 def _map(annotation: Any, values: dict[str, Any], place: _Place) -> Iterator[Violation]:
     keys, items = get_args(annotation)
     yield from _elements("Map keys", keys, ((key, place.key(key), _KEY) for key in values), values, place)
-    elements = ((value, place.key(key), f"{key} is") for key, value in values.items())
+    elements = ((value, place.key(key), f"{spoken_key(key)} is") for key, value in values.items())
     yield from _elements("Map value", items, elements, values, place)
 
 

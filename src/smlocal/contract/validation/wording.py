@@ -8,6 +8,10 @@ from smlocal.quick_dataclass import dataclass
 
 NOT_NULL = "Member must not be null"
 _LONGEST_VALUE = 80
+_LONGEST_OF_SERVICE = 4_000
+"""Characters of a value in a sentence of the service. It shows all of them, and a value may have megabytes."""
+_LONGEST_KEY = 200
+"""Characters of a key in a path."""
 _MOST_NAMES = 12
 
 
@@ -38,22 +42,56 @@ def member_name(name: str) -> str:
     return name[:1].lower() + name[1:]
 
 
+def shortened(text: str, longest: int) -> str:
+    """The text, or its beginning with `…`."""
+    return text if len(text) <= longest else f"{text[:longest]}…"
+
+
+def spoken_key(key: str) -> str:
+    """The key of a map as a part of a path in a sentence."""
+    return shortened(key, _LONGEST_KEY)
+
+
 def java(value: Any) -> str:
-    """A value as Java prints it."""
+    """A value as Java prints it. No more of it is written than a message may have."""
+    if isinstance(value, str) and len(value) <= _LONGEST_OF_SERVICE:
+        return value.encode("utf-8", "backslashreplace").decode()
+    pieces: list[str] = []
+    length = 0
+    for piece in _pieces(value):
+        pieces.append(piece)
+        length += len(piece)
+        if length > _LONGEST_OF_SERVICE:
+            break
+    return shortened("".join(pieces), _LONGEST_OF_SERVICE)
+
+
+def _pieces(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}={java(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(java(item) for item in value) + "]"
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    return str(value).encode("utf-8", "backslashreplace").decode()
+        yield "{"
+        for index, (key, item) in enumerate(value.items()):
+            yield ", " if index else ""
+            yield from _pieces(key)
+            yield "="
+            yield from _pieces(item)
+        yield "}"
+    elif isinstance(value, list):
+        yield "["
+        for index, item in enumerate(value):
+            yield ", " if index else ""
+            yield from _pieces(item)
+        yield "]"
+    elif value is None or isinstance(value, bool):
+        yield {None: "null", True: "true", False: "false"}[value]
+    else:
+        yield str(value)[: _LONGEST_OF_SERVICE + 1].encode("utf-8", "backslashreplace").decode()
 
 
 def sentence(value: Any, place: str, constraint: str, *, shown: int | None = None) -> str:
     """`Value 'x' at 'a.b' failed to satisfy constraint: …`."""
     text = java(value)
-    if shown is not None and len(text) > shown:
-        text = text[:shown] + "…"
+    if shown is not None:
+        text = shortened(text, shown)
     quoted = "null" if value is None else f"'{text}'"
     return f"Value {quoted} at '{place}' failed to satisfy constraint: {constraint}"
 

@@ -9,6 +9,7 @@ from smlocal.server.cloudwatch.statistics import STATISTICS, buckets, is_period
 from smlocal.server.serving import Serving
 
 _MOST_POINTS: Final = 100_800
+_MOST_QUERIES: Final = 500
 _LONGEST_TOKEN: Final = 12
 
 
@@ -16,6 +17,8 @@ def get_metric_data(serving: Serving, call: Call) -> dict[str, Any]:
     """The results in the order of the queries. A page ends after so many points, wherever that is."""
     asked = call.parameters
     queries = asked["MetricDataQueries"]
+    if len(queries) > _MOST_QUERIES:
+        raise invalid_query(f"The collection MetricDataQueries must not have a size greater than {_MOST_QUERIES}.")
     if asked["StartTime"] >= asked["EndTime"]:
         raise invalid_query("The parameter StartTime must be less than the parameter EndTime.")
     if len({query["Id"] for query in queries}) < len(queries):

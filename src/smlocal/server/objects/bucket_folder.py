@@ -5,7 +5,7 @@ import fcntl
 import os
 import stat as modes
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 
 from smlocal.no_links import FILE, FOLDER, descend
 from smlocal.removal import remove_tree
@@ -16,6 +16,8 @@ from smlocal.server.objects.s3_error import S3Error, no_such_bucket, no_such_key
 
 PRIVATE = ".smlocal"
 """The folder beside the buckets with what is no object. No bucket may have this name."""
+_OPEN_AT_ONCE = 32
+"""Folders on the way to one that is removed: a key may have 512."""
 
 Condition = Callable[[Attributes | None], None]
 """Raises `S3Error` for an object whose present attributes, None if there is no such object, forbid the change."""
@@ -110,8 +112,7 @@ class BucketFolder:
                 if isinstance(error, PermissionError) and error.errno != errno.EPERM:
                     raise
             self.attributes.remove(key)
-            while folders and self._remove_empty(folders[:-1], folders[-1]):
-                folders.pop()
+            self._remove_empty_folders(folders)
 
     def delete(self) -> None:
         """Remove the bucket; `S3Error` if it has objects."""
@@ -166,15 +167,38 @@ class BucketFolder:
 
     def _remove_empty(self, folders: Sequence[str], name: str) -> bool:
         """Remove a folder that holds nothing and is no object; False if it stays."""
-        key = "/".join([*folders, name, ""])
         try:
             with self.folder(folders) as parent:
-                if self.is_marker(key, os.stat(name, dir_fd=parent, follow_symlinks=False)):
-                    return False
-                os.rmdir(name, dir_fd=parent)
+                return self._remove_empty_in(parent, "/".join([*folders, name, ""]))
+        except OSError:
+            return False
+
+    def _remove_empty_in(self, parent: int, key: str) -> bool:
+        name = key.split("/")[-2]
+        try:
+            if self.is_marker(key, os.stat(name, dir_fd=parent, follow_symlinks=False)):
+                return False
+            os.rmdir(name, dir_fd=parent)
         except OSError:
             return False
         return True
+
+    def _remove_empty_folders(self, folders: list[str]) -> None:
+        """Remove the last of these folders, then that which it was in, as long as they hold nothing."""
+        while folders:
+            last = folders[-_OPEN_AT_ONCE:]
+            above = folders[: -len(last)]
+            with suppress(OSError), ExitStack() as opened:
+                parents = [opened.enter_context(self.folder(above))]
+                for name in last[:-1]:
+                    parents.append(os.open(name, FOLDER, dir_fd=parents[-1]))
+                    opened.callback(os.close, parents[-1])
+                for parent in reversed(parents):
+                    if not self._remove_empty_in(parent, "/".join([*folders, ""])):
+                        return
+                    folders.pop()
+                continue
+            return
 
     def _has_objects(self) -> bool:
         for parent, folders, files in os.walk(self.path):

@@ -49,7 +49,7 @@ async def create(call: S3Call) -> Response:
     check_bucket_name(call.bucket)
     body = await read_document(call.request)
     if body:
-        parsed(body)
+        await run_in_threadpool(parsed, body)
     try:
         await run_in_threadpool(create_bucket, call.serving.buckets, call.bucket)
     except FileExistsError:

@@ -15,41 +15,45 @@ class Chunked:
     def __init__(self) -> None:
         """At the first byte."""
         self.trailers: dict[str, str] = {}
-        self._held = bytearray()
+        self._held = b""
+        self._at = 0
         self._left = 0
         self._state = "length"
 
     def decode(self, data: bytes) -> bytes:
         """The bytes of the content in the next piece."""
-        self._held += data
-        found = bytearray()
+        self._held = self._held[self._at :] + data
+        self._at = 0
+        found = []
         while True:
             if self._state == "data":
-                piece = self._held[: self._left]
-                del self._held[: len(piece)]
-                found += piece
+                piece = self._held[self._at : self._at + self._left]
+                self._at += len(piece)
                 self._left -= len(piece)
+                found.append(piece)
                 if self._left:
-                    return bytes(found)
+                    break
                 self._state = "end of data"
             line = self._line()
             if line is None:
-                return bytes(found)
+                break
             self._take(line)
+        return b"".join(found)
 
     def check_complete(self) -> None:
         """`S3Error` if something is missing, or too much."""
-        if self._state not in {"trailers", "end"} or self._held:
+        if self._state not in {"trailers", "end"} or self._at < len(self._held):
             raise S3Error("IncompleteBody", "The request body terminated unexpectedly")
 
     def _line(self) -> bytes | None:
-        line, end, rest = self._held.partition(b"\r\n")
-        if len(line) > _MOST_LINE:
+        end = self._held.find(b"\r\n", self._at)
+        if (len(self._held) if end < 0 else end) - self._at > _MOST_LINE:
             raise _malformed()
-        if not end:
+        if end < 0:
             return None
-        self._held = rest
-        return bytes(line)
+        line = self._held[self._at : end]
+        self._at = end + len(b"\r\n")
+        return line
 
     def _take(self, line: bytes) -> None:
         if self._state == "length":

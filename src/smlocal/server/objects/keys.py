@@ -5,7 +5,8 @@ import re
 from smlocal.server.objects.s3_error import S3Error, no_such_key, not_emulated
 
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
-_MOST_KEY = 1024
+MOST_KEY = 1024
+"""Bytes."""
 _MOST_NAME = 255
 """Bytes of one name on Linux's file systems."""
 
@@ -34,7 +35,7 @@ def file_of(key: str) -> tuple[list[str], str]:
 
 def check_new_key(key: str) -> None:
     """`S3Error` that says why no object can be put under this key."""
-    if len(key.encode()) > _MOST_KEY:
+    if len(key.encode()) > MOST_KEY:
         raise S3Error("KeyTooLongError", "Your key is too long")
     why = why_no_file(key)
     if why is not None:

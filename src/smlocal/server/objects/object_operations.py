@@ -14,10 +14,10 @@ from smlocal.server.objects.conditions import precondition_failed, reading_statu
 from smlocal.server.objects.keys import check_new_key
 from smlocal.server.objects.object_answers import FileAnswer, object_headers, stated_range
 from smlocal.server.objects.object_headers import chosen_headers, headers_to_keep
-from smlocal.server.objects.received import MOST_OBJECT, check_stated_length, read_document, receive
+from smlocal.server.objects.received import MOST_OBJECT, check_stated_length, read_xml, receive
 from smlocal.server.objects.s3_call import S3Call
 from smlocal.server.objects.s3_error import S3Error, not_emulated
-from smlocal.server.objects.xml_documents import malformed, moment, parsed
+from smlocal.server.objects.xml_documents import malformed, moment
 
 _MOST_DELETED = 1000
 
@@ -90,7 +90,7 @@ async def delete(call: S3Call) -> Response:
 
 async def delete_several(call: S3Call) -> Response:
     """Remove up to 1000 objects."""
-    root = parsed(await read_document(call.request))
+    root = await read_xml(call.request)
     asked = root.findall("Object")
     if root.tag != "Delete" or not 0 < len(asked) <= _MOST_DELETED:
         raise malformed()

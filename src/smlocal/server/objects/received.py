@@ -7,6 +7,7 @@ import hashlib
 import re
 from collections.abc import AsyncIterator
 from typing import Any
+from xml.etree.ElementTree import Element
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -15,10 +16,13 @@ from smlocal.server.limits import BodyTooSlowError, read_body, states_more
 from smlocal.server.objects.chunked import Chunked
 from smlocal.server.objects.new_file import NewFile
 from smlocal.server.objects.s3_error import S3Error, not_emulated
+from smlocal.server.objects.xml_documents import parsed
 
 MOST_OBJECT = 5 << 30
 """Bytes of one PUT."""
 _WRITTEN_AT_ONCE = 1 << 20
+_DECODED_AT_ONCE = 16 << 10
+"""Bytes of the coding aws-chunked, between which others have their turn: they may be a chunk for each byte."""
 _WINDOW_SECONDS = 30.0
 _LEAST_IN_WINDOW = 4 << 10
 _DIGITS = 64
@@ -60,8 +64,7 @@ async def _gathered(request: Request, chunked: Chunked | None) -> AsyncIterator[
     """The bytes of the object, in pieces that are worth a thread's turn."""
     held = bytearray()
     total = 0
-    async for raw in in_time(request):
-        data = raw if chunked is None else chunked.decode(raw)
+    async for data in in_time(request) if chunked is None else _decoded(request, chunked):
         held += data
         total += len(data)
         if total > MOST_OBJECT:
@@ -70,6 +73,14 @@ async def _gathered(request: Request, chunked: Chunked | None) -> AsyncIterator[
             yield bytes(held)
             held.clear()
     yield bytes(held)
+
+
+async def _decoded(request: Request, chunked: Chunked) -> AsyncIterator[bytes]:
+    async for raw in in_time(request):
+        for at in range(0, len(raw), _DECODED_AT_ONCE):
+            if at:
+                await asyncio.sleep(0)
+            yield chunked.decode(raw[at : at + _DECODED_AT_ONCE])
 
 
 async def in_time(request: Request) -> AsyncIterator[bytes]:
@@ -92,8 +103,13 @@ async def in_time(request: Request) -> AsyncIterator[bytes]:
             yield piece
 
 
+async def read_xml(request: Request) -> Element:
+    """The root of the document that is the body of a call. `S3Error` if it is none, or not what was signed."""
+    return await run_in_threadpool(parsed, await read_document(request))
+
+
 async def read_document(request: Request) -> bytes:
-    """The whole body of a call whose body is XML; `S3Error` if it is not what was signed."""
+    """The whole body of a call whose body is XML, or empty; `S3Error` if it is not what was signed."""
     body = await read_body(request)
     content = request.headers.get("x-amz-content-sha256", "")
     if len(content) == _DIGITS and hashlib.sha256(body).hexdigest() != content:

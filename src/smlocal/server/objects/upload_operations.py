@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import AsyncIterator
 from http import HTTPStatus
+from xml.etree.ElementTree import Element
 
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
@@ -14,11 +15,11 @@ from smlocal.server.objects.conditions import writing_condition
 from smlocal.server.objects.keys import check_new_key
 from smlocal.server.objects.object_headers import headers_to_keep
 from smlocal.server.objects.object_operations import check_source_conditions, source_of
-from smlocal.server.objects.received import check_stated_length, read_document, receive
+from smlocal.server.objects.received import check_stated_length, read_xml, receive
 from smlocal.server.objects.s3_call import S3Call
 from smlocal.server.objects.s3_error import S3Error
 from smlocal.server.objects.upload_folder import MOST_PARTS, UploadFolder, etag_of_parts, uploads_of
-from smlocal.server.objects.xml_documents import DECLARATION, document, error_document, malformed, moment, parsed
+from smlocal.server.objects.xml_documents import DECLARATION, document, error_document, malformed, moment
 
 _QUIET_SECONDS = 5.0
 _SIGN_OF_LIFE_SECONDS = 10.0
@@ -80,7 +81,7 @@ def _source_span(stated: str | None, size: int) -> tuple[int, int]:
 
 async def complete(call: S3Call) -> Response:
     """Put the object together. As on S3, the answer begins before that is done if it takes long."""
-    asked = _asked(await read_document(call.request))
+    asked = _asked(await read_xml(call.request))
     condition = writing_condition(call.request.headers)
 
     def put_together() -> bytes:
@@ -128,8 +129,7 @@ def _has(call: S3Call, etag: str) -> bool:
         os.close(descriptor)
 
 
-def _asked(body: bytes) -> list[tuple[int, str]]:
-    root = parsed(body)
+def _asked(root: Element) -> list[tuple[int, str]]:
     parts = root.findall("Part")
     if root.tag != "CompleteMultipartUpload" or not parts or len(parts) > MOST_PARTS:
         raise malformed()

@@ -2,19 +2,25 @@
 
 import base64
 import json
-import re
 from typing import Any
 
+from smlocal.contract.json_size import MOST_PARTS, too_large
 from smlocal.server.call import ServiceError
 
-_MAYBE_HALF = re.compile(rb"\\ud|\xed", re.IGNORECASE)
+_MOST_LEVELS = 50
+"""Of brackets. No valid call has half of them."""
 
 
 def decode(body: bytes) -> Any:
-    """What the body of a request has; `ServiceError` if it is not JSON."""
+    """What the body of a request has; `ServiceError` if it is not JSON, or too large to be looked at."""
     try:
-        found = json.loads(body or b"{}")
-        if _MAYBE_HALF.search(body):
+        text = body.decode("utf-8-sig")
+        beyond = too_large(text, parts=MOST_PARTS, levels=_MOST_LEVELS)
+        if beyond is not None:
+            what = f"more than {_MOST_LEVELS} levels" if beyond.deep else f"more than {MOST_PARTS:,} parts"
+            raise ServiceError("SerializationException", f"The body has {what}: no valid call has.")
+        found = json.loads(text or "{}")
+        if "\\ud" in text.lower():
             json.dumps(found, ensure_ascii=False).encode()  # half a surrogate pair is no text: SQLite refuses it
     except (ValueError, RecursionError) as error:
         raise ServiceError("SerializationException", "The body is not JSON.") from error

@@ -1,5 +1,6 @@
 """The form of a query as parameters: `A.member.1.B=x` is `{"A": [{"B": "x"}]}`."""
 
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -7,6 +8,12 @@ from smlocal.server.call import ServiceError
 
 _MOST_FIELDS = _MOST_ITEMS = 10_000
 _LONGEST_INDEX = 9
+_MOST_LEVELS = 20
+"""Of names: `A.member.1.B` has four. Calls of the services have up to ten."""
+_LONGEST_NAME = 200
+"""Of a member, in a message."""
+_LONGEST_NUMBER = 100
+_NUMBERS: dict[str, Callable[[str], float]] = {"integer": int, "long": int, "float": float, "double": float}
 _TRUTHS = {"true": True, "false": False}
 
 
@@ -27,6 +34,8 @@ def _tree(form: dict[str, str]) -> dict[str, Any]:
     """`{"A.member.1": "x"}` as `{"A": {"member": {"1": "x"}}}`."""
     root: dict[str, Any] = {}
     for name, value in form.items():
+        if name.count(".") >= _MOST_LEVELS:
+            raise _malformed(name)
         here = root
         *parents, last = name.split(".")
         for part in parents:
@@ -96,14 +105,15 @@ def _is_index(key: str) -> bool:
 
 
 def _scalar(shape: Any, text: str, name: str) -> Any:
-    try:
-        if shape.type_name in {"integer", "long"}:
-            return int(text)
-        if shape.type_name in {"float", "double"}:
-            return float(text)
-    except ValueError:
-        raise _malformed(name) from None
-    if shape.type_name == "boolean":
+    kind = shape.type_name
+    if kind in _NUMBERS:
+        if len(text) > _LONGEST_NUMBER:
+            raise _malformed(name)
+        try:
+            return _NUMBERS[kind](text)
+        except ValueError:
+            raise _malformed(name) from None
+    if kind == "boolean":
         if text not in _TRUTHS:
             raise _malformed(name)
         return _TRUTHS[text]
@@ -111,4 +121,5 @@ def _scalar(shape: Any, text: str, name: str) -> Any:
 
 
 def _malformed(name: str) -> ServiceError:
-    return ServiceError("MalformedInput", f"The value of {name} is not of the type that the service expects.")
+    shown = name[:_LONGEST_NAME]
+    return ServiceError("MalformedInput", f"The value of {shown} is not of the type that the service expects.")

@@ -16,10 +16,13 @@ from smlocal.contract.validation.wording import (
     constraints,
     member_name,
     sentence,
+    spoken_key,
 )
 from smlocal.server.call import ServiceError, validation_error
 
 _DEEPEST = 40
+_MOST_BROKEN = 100
+"""Constraints that one answer tells. Nothing is looked at after so many."""
 _WHOLE = {"integer", "long"}
 _ENUM = "Member must satisfy enum value set"
 
@@ -33,9 +36,13 @@ def check_parameters(shape: Any, given: Any) -> dict[str, Any]:
     broken: list[str] = []
     checked: dict[str, Any] = _structure(shape, given, "", broken, 0)
     if broken:
-        number = len(broken)
-        raise validation_error(f"{number} validation error{'s' if number > 1 else ''} detected: {'; '.join(broken)}")
+        raise _refused(broken)
     return checked
+
+
+def _refused(broken: list[str]) -> ServiceError:
+    number = len(broken)
+    return validation_error(f"{number} validation error{'s' if number > 1 else ''} detected: {'; '.join(broken)}")
 
 
 def _structure(shape: Any, given: dict[str, Any], place: str, broken: list[str], depth: int) -> dict[str, Any]:
@@ -43,7 +50,8 @@ def _structure(shape: Any, given: dict[str, Any], place: str, broken: list[str],
         raise _wrong_type(place, "structure")
     known = shape.members
     missing = (name for name in shape.required_members if given.get(name) is None)
-    broken.extend(sentence(None, _inside(place, name), NOT_NULL) for name in missing)
+    for name in missing:
+        _add(broken, sentence(None, _inside(place, name), NOT_NULL))
     # Members that the model does not have are ignored, as the service does.
     return {
         name: _value(known[name], value, _inside(place, name), broken, depth + 1)
@@ -76,7 +84,8 @@ def _value(shape: Any, value: Any, place: str, broken: list[str], depth: int) ->
         _note(broken, value, place, broken_size(_limits(shape, Items), len(value)))
         _check_keys(shape.key, value, place, broken)
         return {
-            key: _value(shape.value, each, f"{place}.{key}.member", broken, depth + 1) for key, each in value.items()
+            key: _value(shape.value, each, f"{place}.{spoken_key(key)}.member", broken, depth + 1)
+            for key, each in value.items()
         }
     return _scalar(shape, value, place, broken)
 
@@ -85,7 +94,7 @@ def _check_keys(shape: Any, given: dict[str, Any], place: str, broken: list[str]
     limits = _text_limits(shape)
     if any(True for key in given for _ in broken_text(limits, key, strict=True)):
         all_of_them = ", ".join(constraints(str, limits))
-        broken.append(sentence(given, place, f"Map keys must satisfy constraint: [{all_of_them}]"))
+        _add(broken, sentence(given, place, f"Map keys must satisfy constraint: [{all_of_them}]"))
 
 
 def _scalar(shape: Any, value: Any, place: str, broken: list[str]) -> Any:
@@ -131,7 +140,14 @@ def _limits(shape: Any, kind: type[Items]) -> Items:
 
 
 def _note(broken: list[str], value: Any, place: str, found: Iterator[Broken] | list[Broken]) -> None:
-    broken.extend(sentence(value, place, each.full) for each in found)
+    for each in found:
+        _add(broken, sentence(value, place, each.full))
+
+
+def _add(broken: list[str], text: str) -> None:
+    broken.append(text)
+    if len(broken) >= _MOST_BROKEN:
+        raise _refused(broken)
 
 
 def _seconds(value: Any, place: str) -> float:

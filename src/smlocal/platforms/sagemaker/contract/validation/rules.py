@@ -2,20 +2,26 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
 from smlocal.contract.metrics.regex import regex_problem
 from smlocal.contract.validation.check import missing
 from smlocal.contract.validation.member_path import Path, spoken
 from smlocal.contract.validation.violation import Violation
+from smlocal.contract.validation.walk import MOST_VIOLATIONS
 
 _Found = Iterator[Violation]
+_MOST_REGEXES = 40
+_LONGEST_REGEX = 500
+"""Of metrics, by the model. What has more, or longer ones, is refused without compiling them."""
+_MOST_NAMED = 20
 _NOT_BESIDE = {"InstanceGroups": ("InstanceType", "InstanceCount"), "InstancePreferences": ("InstanceType",)}
 
 
 def broken_rules(request: dict[str, Any], *, strict: bool) -> list[Violation]:
-    """The violations of all rules. Parts of the wrong type are skipped; `walk` reports them."""
-    found = [violation for rule in _RULES for violation in rule(request)]
+    """The violations of all rules, up to a limit. Parts of the wrong type are skipped; `walk` reports them."""
+    found = list(islice((violation for rule in _RULES for violation in rule(request)), MOST_VIOLATIONS))
     if strict:
         found += [missing((name,)) for name in ("TrainingJobName", "RoleArn") if name not in request]
     return found
@@ -77,9 +83,9 @@ def _algorithm(request: dict[str, Any]) -> _Found:
 
 def _metrics(request: dict[str, Any]) -> _Found:
     definitions = _part(request, "AlgorithmSpecification").get("MetricDefinitions")
-    for index, each in enumerate(definitions if isinstance(definitions, list) else ()):
+    for index, each in enumerate(definitions[:_MOST_REGEXES] if isinstance(definitions, list) else ()):
         regex = each.get("Regex") if isinstance(each, dict) else None
-        trouble = regex_problem(regex) if isinstance(regex, str) else None
+        trouble = regex_problem(regex) if isinstance(regex, str) and len(regex) <= _LONGEST_REGEX else None
         if trouble is not None:
             yield _says(("AlgorithmSpecification", "MetricDefinitions", index, "Regex"), trouble)
 
@@ -116,7 +122,9 @@ def _instance_groups(request: dict[str, Any]) -> _Found:
         for index, name in enumerate(names if isinstance(names, list) else ()):
             if isinstance(name, str) and name not in known:
                 place = (*path, "DataSource", "S3DataSource", "InstanceGroupNames", index)
-                there = f"there are {', '.join(known)}" if known else "the job has no InstanceGroups"
+                there = (
+                    f"there are {', '.join(islice(known, _MOST_NAMED))}" if known else "the job has no InstanceGroups"
+                )
                 yield _says(place, f"no instance group is called '{name}': {there}")
 
 
@@ -230,10 +238,11 @@ def _waiting(request: dict[str, Any]) -> _Found:
 def _tags(request: dict[str, Any]) -> _Found:
     tags = request.get("Tags")
     keys = [tag.get("Key") for tag in tags if isinstance(tag, dict)] if isinstance(tags, list) else []
-    repeated = {key for key, number in Counter(key for key in keys if isinstance(key, str)).items() if number > 1}
+    texts = {index: key for index, key in enumerate(keys) if isinstance(key, str)}
+    last = {key: index for index, key in texts.items()}
+    repeated = {key for key, number in Counter(texts.values()).items() if number > 1}
     for key in sorted(repeated):
-        index = len(keys) - 1 - keys[::-1].index(key)
-        yield _says(("Tags", index, "Key"), f"'{key}' is already the key of another tag")
+        yield _says(("Tags", last[key], "Key"), f"'{key}' is already the key of another tag")
 
 
 _RULES: tuple[Callable[[dict[str, Any]], _Found], ...] = (
