@@ -7,8 +7,8 @@ from smlocal.quick_dataclass import dataclass
 
 MOST_PARTS: Final = 20_000
 """Values of a request, in lists and maps of any depth. The largest valid one has less than half as many."""
-_NEXT: Final = re.compile(r'(?:[^"\[\]{},]++|"[^"\\]*+(?:\\.[^"\\]*+)*+"?)*+([\[\]{},])', re.DOTALL)
-"""Up to the next bracket or comma that is not in a string."""
+_NEXT: Final = r'(?s:[^"\[\]{},]++|"[^"\\]*+(?:\\.[^"\\]*+)*+"?)*+([\[\]{},])'
+"""Up to the next bracket or comma that is not in a string. Not compiled here: few texts are large."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,7 +30,7 @@ def too_large(text: str, *, parts: int, levels: int) -> TooLarge | None:
     if opened <= levels and opened + text.count(",") <= parts:
         return None  # nearly always; also those in strings are counted
     depth = number = 0
-    for found in _NEXT.finditer(text):
+    for found in re.finditer(_NEXT, text):
         mark = found[1]
         if mark in "]}":
             depth -= 1

@@ -148,7 +148,7 @@ def parse(text: str, name: str) -> tuple[Any, "YamlPlaces"]:
 
 
 def _refuse_size(text: str, name: str) -> None:
-    """The composer of libyaml's binding recurses in C, so enough brackets would crash the process; nodes take memory."""
+    """The composer of libyaml's binding recurses in C: enough brackets would crash the process. Nodes take memory."""
     if sum(map(text.count, _MARKS_OF_LEVELS)) <= _DEEPEST and sum(map(text.count, _MARKS_OF_NODES)) <= _MANY_MARKS:
         return
     depth = nodes = 0
