@@ -1,0 +1,551 @@
+"""Requests that no client sends, made from the models of the services by a seeded generator."""
+
+import json
+from collections.abc import Callable, Iterator
+from itertools import islice
+from random import Random
+from typing import Any
+from urllib.parse import quote, quote_from_bytes, quote_plus
+
+from tests.unit.attack.served_endpoint import request
+
+from smlocal.server.operations import handlers
+from smlocal.server.protocol.models import EMULATED, operation_model, service_model
+
+_JSON = {"sagemaker": b"1.1", "logs": b"1.1", "cloudwatch": b"1.0"}
+_QUERY = ("cloudwatch", "sts", "iam")
+_NAMES = tuple(f"job-{number}" for number in range(20))
+_USUAL: dict[str, tuple[Any, ...]] = {
+    "TrainingJobName": (*_NAMES, "ended"),
+    "ResourceArn": tuple(f"arn:aws:sagemaker:us-east-1:000000000000:training-job/{name}" for name in _NAMES),
+    "RoleArn": ("arn:aws:iam::000000000000:role/any",),
+    "PolicySourceArn": ("arn:aws:iam::000000000000:role/any",),
+    "TrainingImage": ("image",),
+    "S3Uri": ("s3://bucket/data", "s3://other/", "/data"),
+    "S3OutputPath": ("s3://bucket/out", "/out"),
+    "InstanceType": ("ml.m5.large",),
+    "InstanceCount": (1, 2),
+    "logGroupName": ("/aws/sagemaker/TrainingJobs", "other"),
+    "logStreamName": ("running/algo-1-1790000000", "none"),
+    "logStreamNames": (["running/algo-1-1790000000"],),
+    "filterPattern": ("", "line", '"line 1"', "-line", "?a ?b", "{ $.a = 1 }"),
+    "Namespace": ("/aws/sagemaker/TrainingJobs",),
+    "Resource": ("TrainingJob",),
+    "Period": (60, 1, 3600),
+    "StartTime": (1_790_000_000, 0),
+    "EndTime": (1_790_003_600,),
+    "RoleName": ("smlocal",),
+}
+_JOB: dict[str, Any] = {
+    "TrainingJobName": "job-1",
+    "AlgorithmSpecification": {"TrainingImage": "image", "TrainingInputMode": "File"},
+    "RoleArn": "arn:aws:iam::000000000000:role/any",
+    "InputDataConfig": [
+        {
+            "ChannelName": "train",
+            "DataSource": {"S3DataSource": {"S3DataType": "S3Prefix", "S3Uri": "s3://bucket/data"}},
+        }
+    ],
+    "HyperParameters": {"epochs": "1"},
+    "Environment": {"A": "b"},
+    "OutputDataConfig": {"S3OutputPath": "s3://bucket/out"},
+    "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 1},
+    "StoppingCondition": {"MaxRuntimeInSeconds": 60},
+    "Tags": [{"Key": "a", "Value": "b"}],
+}
+_TEXTS = (
+    *("", "a", "s3://bucket/../x", "../..", "\x00", "\ud800", "é", "😀", "null", "0", "-1", "1e400", "NaN", "\u202e"),
+    *(
+        "s3://",
+        "s3://bucket",
+        "s3://bucket//",
+        "file:///etc/passwd",
+        "/etc/passwd",
+        "http://[::1",
+        "a://b:c@d",
+        "{",
+        "[",
+    ),
+    *("WzEuMCwgMV0=", "WzEwMDAwMDAwMDAwMDAwMDAwMDAwMDAsMV0=", "WyJcdWQ4MDAiLDFd", "W05hTiwxXQ==", "WyIAIiwxXQ=="),
+    *("WzEsIlx1ZDgwMCIsMV0=", "Wy05OTk5OTk5OTk5OTk5OTk5OTk5OSwiYSIsMV0=", "b/00000000000000000000/s", "after/"),
+    *("f/99999999999999999999/s", "999999999", "arn:aws:sagemaker:us-east-1:000000000000:training-job/ended"),
+    *('{"password": "x"}', '{"a":' * 200 + "1" + "}" * 200, "[" * 900 + "]" * 900, "a.b.c.d", "Tags.a", "''", "\ufffe"),
+)
+_NUMBERS = (0, -1, 1, 2**31, 2**63, -(2**63) - 1, 10**400, 0.5, 1e308, -0.0, 1e18, 1e300, float("nan"), float("inf"))
+_REPEATED = (
+    "a",
+    "é",
+    "\x00",
+    "-",
+    "a-",
+    ".",
+    "/",
+    "a/",
+    "://",
+    "a://b:c/",
+    "{",
+    "[",
+    '"',
+    "\\",
+    "1",
+    "s3://a/",
+    "*",
+    ",",
+)
+_LARGE = 8 << 20
+_HOSTS = (
+    b"localhost",
+    b"127.0.0.1",
+    b"s3.us-east-1.amazonaws.com",
+    b"bucket.s3.amazonaws.com",
+    b"api.sagemaker.us-east-1.amazonaws.com",
+)
+
+
+class RequestFuzz:
+    """Makes requests; the same ones for the same seed."""
+
+    def __init__(self, seed: int, *, large: float, token: str = "") -> None:
+        """`large`: how many of the texts, lists and bodies are of megabytes; `token`: of the forms of the page."""
+        self._random = Random(seed)
+        self._large = large
+        self._most = _LARGE if large else _LARGE >> 5
+        """Bytes of a value."""
+        self._token = token
+
+    def next(self) -> tuple[str, bytes]:
+        """The method and the bytes of the next request."""
+        make: Callable[[], tuple[str, bytes]] = self._random.choices(
+            (self._call, self._form, self._raw_call, self._s3, self._page), (40, 15, 15, 22, 8)
+        )[0]
+        return make()
+
+    def _chance(self, share: float) -> bool:
+        return self._random.random() < share
+
+    def _size(self) -> int:
+        """How often something is repeated."""
+        if self._chance(self._large):
+            return _LARGE
+        return self._random.choice((2, 30, 300, 3_000, 30_000))
+
+    def _text(self) -> str:
+        random = self._random
+        if self._chance(0.7):
+            return random.choice(_TEXTS)
+        unit = random.choice(_REPEATED)
+        return unit * (self._size() // len(unit))
+
+    def _odd(self, depth: int = 0) -> Any:
+        """What may stand in the place of any value."""
+        random = self._random
+        kind = random.randrange(8 if depth < 3 else 4)
+        if kind == 0:
+            return random.choice((None, True, False))
+        if kind == 1:
+            return random.choice(_NUMBERS)
+        if kind in {2, 3}:
+            return self._text()
+        if kind == 4:
+            inner = self._odd(depth + 1)
+            return [inner] * min(self._size() // 2, self._most // len(_json(inner)))
+        if kind == 5:
+            name = self._text()[:20]
+            return {f"{name}{number}": None for number in range(self._size() // 30)}
+        if kind == 6:
+            return {self._text(): self._odd(depth + 1)}
+        return _nested(random.choice((10, 45, 60, 500)), random.choice(("[", "{")))
+
+    def _value(self, shape: Any, name: str, spoil: float, depth: int) -> Any:
+        random = self._random
+        if self._chance(spoil):
+            return self._odd()
+        if name in _USUAL and self._chance(0.85):
+            return random.choice(_USUAL[name])
+        kind = shape.type_name
+        if kind == "structure":
+            return self._structure(shape, spoil, depth)
+        if kind == "list":
+            low = shape.metadata.get("min", 0)
+            return [
+                self._value(shape.member, "", spoil, depth + 1)
+                for _ in range(0 if depth > 6 else max(low, random.randrange(3)))
+            ]
+        if kind == "map":
+            count = 0 if depth > 6 else random.randrange(3)
+            return {self._text()[:50]: self._value(shape.value, "", spoil, depth + 1) for _ in range(count)}
+        if kind == "boolean":
+            return random.choice((True, False))
+        if kind in {"integer", "long"}:
+            return max(shape.metadata.get("min", 0), random.choice((0, 1, 10, 100)))
+        if kind in {"float", "double"}:
+            return random.random()
+        if kind == "timestamp":
+            return random.choice((0, 1_790_000_000, -1e18, 1e17, "2026-01-01T00:00:00Z", "0001-01-01", 1.5))
+        if shape.enum:
+            return random.choice(shape.enum)
+        return random.choice(("a", "abc", "1", "a-b")) * max(1, shape.metadata.get("min", 0))
+
+    def _structure(self, shape: Any, spoil: float, depth: int) -> dict[str, Any]:
+        random = self._random
+        names = list(shape.required_members)
+        optional = [name for name in shape.members if name not in names]
+        if optional and depth <= 6:
+            names += random.sample(optional, random.randrange(min(6, len(optional) + 1)))
+        found = {
+            name: self._value(shape.members[name], name, spoil, depth + 1)
+            for name in names
+            if not self._chance(spoil / 4)
+        }
+        if self._chance(spoil / 2):
+            found[self._text()] = self._odd()
+        return found
+
+    def _operation(self, services: tuple[str, ...]) -> tuple[str, str]:
+        random = self._random
+        service = random.choice(services)
+        if self._chance(0.93):
+            return service, random.choice(list(handlers(service)))
+        return service, random.choice(list(service_model(service).operation_names))
+
+    def _parameters(self, service: str, operation: str) -> Any:
+        model = operation_model(service, operation)
+        shape = None if model is None else model.input_shape
+        spoil = self._random.choice((0.0, 0.02, 0.1, 0.5))
+        if operation == "CreateTrainingJob" and self._chance(0.7):
+            return self._changed(_JOB | {"TrainingJobName": self._random.choice(_NAMES)}, shape)
+        return self._odd() if shape is None or self._chance(0.02) else self._structure(shape, spoil, 0)
+
+    def _changed(self, job: dict[str, Any], shape: Any) -> dict[str, Any]:
+        """A valid job with a few members that are not."""
+        random = self._random
+        for _ in range(random.randrange(3)):
+            name = random.choice([*shape.members, "Local"])
+            job[name] = (
+                self._odd() if name == "Local" or self._chance(0.5) else self._value(shape.members[name], name, 0.2, 0)
+            )
+        if self._chance(0.3):
+            inner = random.choice([each for each in job.values() if isinstance(each, dict)] or [job])
+            inner[random.choice([*inner, self._text()])] = self._odd()
+        return job
+
+    def _call(self) -> tuple[str, bytes]:
+        service, operation = self._operation(tuple(_JSON))
+        body = _json(self._parameters(service, operation))
+        return "POST", self._sent(service, operation, self._recoded(body))
+
+    def _recoded(self, body: str) -> bytes:
+        """In UTF-8, nearly always."""
+        if self._chance(0.9):
+            return body.encode("utf-8", "surrogatepass")
+        code = self._random.choice(("utf-16", "utf-16-le", "utf-32", "utf-7", "latin-1", "utf-8-sig", "cp037"))
+        return body.encode(code, "replace")
+
+    def _sent(self, service: str, operation: str, body: bytes) -> bytes:
+        random = self._random
+        target = f"{service_model(service).metadata.get('targetPrefix', '')}.{operation}".encode()
+        kind = b"application/x-amz-json-" + _JSON.get(service, b"1.1")
+        if self._chance(0.05):
+            target = random.choice(
+                (b"", b".", b"SageMaker", b"Logs_20140328.a.b", b"x" * 9000, b"\xff\xfe", target.lower())
+            )
+        if self._chance(0.1):
+            kind = random.choice(
+                (b"", b"\xff", b"text/html", b"application/cbor", b"application/x-www-form-urlencoded", b"a" * 5000)
+            )
+        return request(
+            "POST",
+            b"/",
+            [
+                (b"Host", random.choice(_HOSTS)),
+                (b"Content-Type", kind),
+                (b"X-Amz-Target", target),
+                *self._more_headers(),
+            ],
+            body,
+        )
+
+    def _more_headers(self) -> list[tuple[bytes, bytes]]:
+        random = self._random
+        if self._chance(0.8):
+            return []
+        return [
+            random.choice(
+                (
+                    (b"Authorization", b"AWS4-HMAC-SHA256 Credential=k/20260101/\xff/sagemaker/aws4_request"),
+                    (b"Authorization", b"AWS4-HMAC-SHA256 Credential=k/20260101/cn-north-1/x/aws4_request"),
+                    (b"Authorization", b"\xff" * 100),
+                    (b"User-Agent", b"\xff m/\xff,"),
+                    (b"Content-Encoding", b"gzip"),
+                    (b"Accept", b"application/cbor"),
+                    (b"Origin", b"http://[::1"),
+                    (b"X-Amz-Date", b"\xff"),
+                    (b"Expect", b"100-continue"),
+                    (b"X-Amz-Security-Token", b"a" * 10_000),
+                )
+            )
+        ]
+
+    def _form(self) -> tuple[str, bytes]:
+        random = self._random
+        service, operation = self._operation(_QUERY if self._chance(0.95) else tuple(EMULATED))
+        fields = [("Action", operation), ("Version", str(service_model(service).api_version))]
+        given = self._parameters(service, operation)
+        fields += list(islice(_flat(given, ""), 12_000))
+        if self._chance(0.2):
+            name = random.choice(
+                (
+                    "A.member.1",
+                    "a..b",
+                    ".",
+                    "ActionNames.member." + "9" * 50,
+                    "a." * self._size(),
+                    "ActionNames.1",
+                    "Action",
+                )
+            )
+            fields += [(name, self._text())] * random.choice((1, 1, 1, 2, 11_000))
+        body = "&".join(
+            f"{quote_plus(name, errors='replace')}={quote_plus(value, errors='replace')}" for name, value in fields
+        )
+        headers = [
+            (b"Host", b"localhost"),
+            (b"Content-Type", b"application/x-www-form-urlencoded"),
+            *self._more_headers(),
+        ]
+        return "POST", request("POST", b"/", headers, self._recoded(body)[: 9 << 20])
+
+    def _raw_call(self) -> tuple[str, bytes]:
+        """Bodies that no encoder of JSON makes."""
+        random = self._random
+        service, operation = self._operation(tuple(_JSON))
+        size = self._size()
+        bodies: tuple[Callable[[], bytes], ...] = (
+            lambda: b"[" * size,
+            lambda: b"{" * size,
+            lambda: b'{"a":' * (size // 5),
+            lambda: b"[" * (size // 2) + b"]" * (size // 2),
+            lambda: b'{"Tags":[' + b"1," * (size // 2) + b"1]}",
+            lambda: b'{"Tags":[' + b"{}," * (size // 3) + b"{}]}",
+            lambda: b'{"Tags":[' + b"[[]]," * (size // 5) + b"{}]}",
+            lambda: b'{"TrainingJobName":"a"' + b',"TrainingJobName":"a"' * (size // 23) + b"}",
+            lambda: b"{" + b",".join(b'"k%d":0' % number for number in range(size // 12)) + b',"k1":0}',
+            lambda: b'{"TrainingJobName":' + b"1" * size + b"}",
+            lambda: b'{"TrainingJobName":"' + b"\\u0041" * (size // 6) + b'"}',
+            lambda: b'{"TrainingJobName":"' + b"\\ud800" * (size // 6) + b'"}',
+            lambda: b'{"TrainingJobName":NaN}',
+            lambda: b'{"SearchExpression":' * (size // 20) + b"1" + b"}" * (size // 20),
+            lambda: b'"' * size,
+            lambda: b"\\" * size,
+            lambda: b" " * size,
+            lambda: b"\xff\xfe" * (size // 2),
+            lambda: b"\x00" * size,
+            lambda: random.randbytes(min(size, 30_000)),
+            lambda: _spoiled(random, _json(_JOB).encode()),
+        )
+        return "POST", self._sent(service, operation, random.choice(bodies)())
+
+    def _s3(self) -> tuple[str, bytes]:
+        random = self._random
+        method = random.choice(("GET", "PUT", "POST", "DELETE", "HEAD", "OPTIONS", "PATCH"))
+        words = [self._text()[:600] for _ in range(random.randrange(5))]
+        path = "/".join(
+            random.choice(
+                (["bucket", "data", "file"], ["bucket"], ["bucket", *words], ["empty", *words], ["none"], words)
+            )
+        )
+        target = b"/" + quote(path, errors="replace").encode()
+        if self._chance(0.1):
+            target += random.choice(
+                (b"%ff", b"%00", b"%", b"%zz", b"//", b"/..", b"%2e%2e/", b"%ED%A0%80", b"/" + b"k/" * 300)
+            )
+        names = random.sample(_S3_QUERY, random.randrange(4))
+        query = "&".join(f"{name}={quote(self._text()[:2000], errors='replace')}" for name in names)
+        headers = [(b"Host", random.choice(_HOSTS[:4])), _SIGNED_S3]
+        headers += random.sample(_S3_HEADERS, random.randrange(4))
+        if self._chance(0.2):
+            headers.append(
+                (b"x-amz-copy-source", quote_from_bytes(self._text()[:500].encode(errors="replace")).encode())
+            )
+        body = self._s3_body() if method in {"PUT", "POST"} else b""
+        return method, request(method, target + (b"?" + query.encode() if query else b""), headers, body)
+
+    def _s3_body(self) -> bytes:
+        random = self._random
+        size = self._size()
+        bodies: tuple[Callable[[], bytes], ...] = (
+            lambda: b"",
+            lambda: b"x" * size,
+            lambda: b"1\r\na\r\n" * (size // 6) + b"0\r\n\r\n",
+            lambda: b"ffffffffffffffffffff\r\n",
+            lambda: b"\r\n" * (size // 2),
+            lambda: b"<a>" * (size // 7) + b"</a>" * (size // 7),
+            lambda: b"<a>" * (size // 3),
+            lambda: b"<Delete>" + b"<Object><Key>a</Key></Object>" * min(1000, size // 30) + b"</Delete>",
+            lambda: b"<Delete>" + b"<Object/>" * (size // 9) + b"</Delete>",
+            lambda: f"<Delete><Object><Key>{'a/' * 500}b</Key></Object></Delete>".encode(),
+            lambda: (
+                b"<CompleteMultipartUpload>"
+                + b"<Part><PartNumber>1</PartNumber><ETag>a</ETag></Part>" * min(10_000, size // 50)
+                + b"</CompleteMultipartUpload>"
+            ),
+            lambda: (
+                b"<CompleteMultipartUpload><Part><PartNumber>"
+                + b"1" * size
+                + b"</PartNumber></Part></CompleteMultipartUpload>"
+            ),
+            lambda: b"<a " + b" ".join(b'b%d=""' % number for number in range(size // 12)) + b"/>",
+            lambda: _DOCTYPE.encode(random.choice(("utf-8", "utf-16", "utf-16-be", "utf-8-sig", "utf-7"))),
+            lambda: (
+                f'<?xml version="1.0" encoding="{random.choice(("utf-7", "cp037", "x", "utf-32", "utf-16"))}"?><Delete/>'.encode()
+            ),
+            lambda: random.randbytes(min(size, 30_000)),
+            lambda: b"<" * size,
+            lambda: b"<Delete><!--" + b"-" * size + b"--></Delete>",
+            lambda: b"<Delete>" + b"&#0;" * (size // 4) + b"</Delete>",
+        )
+        return random.choice(bodies)()
+
+    def _page(self) -> tuple[str, bytes]:
+        random = self._random
+        path = random.choice(
+            (
+                *_PAGES,
+                f"/-/jobs/{quote(self._text()[:300], errors='replace')}",
+                f"/-/{quote(self._text()[:300], errors='replace')}",
+            )
+        )
+        query = "&".join(
+            f"{random.choice(('name', 'status', 'after', 'host', 'from', 'key', 'token'))}={quote(self._text()[:2000], errors='replace')}"
+            for _ in range(random.randrange(3))
+        )
+        target = (path + (f"?{query}" if query else "")).encode()
+        headers = [(b"Host", b"localhost"), *self._more_headers()]
+        if self._chance(0.6):
+            return "GET", request("GET", target, headers)
+        document = random.choice(
+            (_json(_JOB), self._text(), _json(self._odd()), "a: &a [*a]\n", "TrainingJobName: " + self._text())
+        )
+        token = self._token if self._chance(0.9) else self._text()
+        body = (
+            f"token={quote_plus(token, errors='replace')}&document={quote_plus(document[: 2 << 20], errors='replace')}"
+        )
+        headers.append((b"Origin", b"http://localhost"))
+        headers.append((b"Content-Type", b"application/x-www-form-urlencoded"))
+        target = random.choice(
+            (b"/-/new", b"/-/jobs/ended/stop", b"/-/jobs/none/stop", target.replace(b"/running", b"/ended"))
+        )
+        return "POST", request("POST", target, headers, body.encode())
+
+
+_PAGES = (
+    *(
+        "/",
+        "/-/new",
+        "/-/jobs/running",
+        "/-/jobs/ended",
+        "/-/jobs/running/logs/algo-1",
+        "/-/jobs/ended/logs/..%2f..",
+        "/-/style.css",
+    ),
+    *(
+        "/-/jobs/running/artifacts/model/x",
+        "/-/jobs/ended/artifacts/model/..%2f..%2fx",
+        "/-/login",
+        "/-/",
+        "//",
+        "/-/jobs//events",
+    ),
+)
+_SIGNED_S3 = (
+    b"Authorization",
+    b"AWS4-HMAC-SHA256 Credential=k/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0",
+)
+_S3_QUERY = (
+    *("list-type", "prefix", "delimiter", "max-keys", "continuation-token", "start-after", "encoding-type", "marker"),
+    *(
+        "uploads",
+        "uploadId",
+        "partNumber",
+        "delete",
+        "acl",
+        "versioning",
+        "location",
+        "versionId",
+        "x-id",
+        "fetch-owner",
+    ),
+    *("max-uploads", "key-marker", "upload-id-marker", "max-parts", "part-number-marker", "max-buckets", "attributes"),
+)
+_S3_HEADERS = (
+    (b"Range", b"bytes=0-1"),
+    (b"Range", b"bytes=-99999999999999999999"),
+    (b"Range", b"bytes=5-1,7-"),
+    (b"If-Match", b'"x"'),
+    (b"If-None-Match", b"*"),
+    (b"If-Modified-Since", b"Thu, 01 Jan 1970 00:00:00 GMT"),
+    (b"If-Modified-Since", b"Thu, 01 Jan 99999 00:00:00 GMT"),
+    (b"If-Modified-Since", b"Thu, 01 Jan 0001 00:00:00 +9999"),
+    (b"If-Unmodified-Since", b"yesterday"),
+    (b"Content-MD5", b"x"),
+    (b"Content-MD5", b"\xff"),
+    (b"x-amz-copy-source", b"/bucket/data/file"),
+    (b"x-amz-copy-source", b"bucket/../../etc/passwd"),
+    (b"x-amz-copy-source", b"bucket/%ff%00"),
+    (b"x-amz-copy-source-range", b"bytes=0-"),
+    (b"x-amz-copy-source-range", b"bytes=0-1"),
+    (b"x-amz-content-sha256", b"STREAMING-UNSIGNED-PAYLOAD-TRAILER"),
+    (b"x-amz-content-sha256", b"0" * 64),
+    (b"x-amz-content-sha256", b"\xff" * 64),
+    (b"x-amz-decoded-content-length", b"9" * 30),
+    (b"x-amz-decoded-content-length", b"\xb2"),
+    (b"Content-Encoding", b"aws-chunked"),
+    (b"x-amz-trailer", b"x-amz-checksum-crc32"),
+    (b"x-amz-trailer", b"x-amz-checksum-\xff"),
+    (b"x-amz-checksum-crc32", b"AAAA"),
+    (b"x-amz-checksum-sha256", b"\xff"),
+    (b"x-amz-sdk-checksum-algorithm", b"CRC64NVME"),
+    (b"x-amz-sdk-checksum-algorithm", b"\xff"),
+    (b"x-amz-metadata-directive", b"REPLACE"),
+    (b"x-amz-meta-a", b"\xff"),
+    (b"x-amz-meta-\xc3\xa9", b"a"),
+    (b"x-amz-tagging", b"a=b"),
+    (b"x-amz-expected-bucket-owner", b"\xff"),
+    (b"Content-Type", b"\xff"),
+    (b"Expires", b"\xff"),
+)
+_DOCTYPE = '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "data/file">]><Delete><Object><Key>&b;</Key></Object></Delete>'
+
+
+def _nested(levels: int, mark: str) -> Any:
+    value: Any = 1
+    for _ in range(levels):
+        value = [value] if mark == "[" else {"a": value}
+    return value
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _spoiled(random: Random, body: bytes) -> bytes:
+    """A body with a few bytes that are others, are missing, or come twice."""
+    spoiled = bytearray(body)
+    for _ in range(random.randrange(1, 6)):
+        at = random.randrange(len(spoiled))
+        spoiled[at : at + random.randrange(3)] = random.choice(
+            (b"", b"\x00", b"\xff", b'"', b"{", b"]", b",", b"\\", b"9" * 5000)
+        )
+    return bytes(spoiled)
+
+
+def _flat(value: Any, place: str) -> Iterator[tuple[str, str]]:
+    """As a query has it."""
+    if isinstance(value, dict):
+        for name, each in value.items():
+            yield from _flat(each, f"{place}.{name}" if place else name)
+    elif isinstance(value, list):
+        for number, each in enumerate(value[:20_000], 1):
+            yield from _flat(each, f"{place}.member.{number}")
+    elif value is not None:
+        yield place, str(value).lower() if isinstance(value, bool) else str(value)

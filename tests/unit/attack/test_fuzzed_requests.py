@@ -1,0 +1,46 @@
+"""Requests that no client sends, to a server in a process of its own: no 500, no traceback, and bounded memory.
+
+SMLOCAL_FUZZED_REQUESTS says how many; with more than the usual number some have megabytes, and each has to be answered
+within seconds.
+"""
+
+import os
+import re
+import time
+from collections import Counter
+from pathlib import Path
+
+from tests.unit.attack.request_fuzz import RequestFuzz
+from tests.unit.attack.served_endpoint import request, serve
+
+_USUAL = 250
+_COUNT = int(os.environ.get("SMLOCAL_FUZZED_REQUESTS", _USUAL))
+_SEED = int(os.environ.get("SMLOCAL_FUZZ_SEED", "1"))
+_MOST_MIB = 500
+_MOST_SECONDS = 5.0
+
+
+def test_every_request_is_answered(tmp_path: Path) -> None:
+    wrong: list[str] = []
+    statuses: Counter[int] = Counter()
+    with serve(tmp_path) as server:
+        form = server.send(request("GET", b"/-/new", [(b"Host", b"localhost")]), method="GET")
+        token = re.search(rb'name="token" value="([^"]+)"', b"" if form is None else form.body)
+        assert token is not None
+        fuzz = RequestFuzz(_SEED, large=0.03 if _COUNT > _USUAL else 0.0, token=token[1].decode())
+        for number in range(_COUNT):
+            method, raw = fuzz.next()
+            began = time.monotonic()
+            answer = server.send(raw, method=method)
+            took = time.monotonic() - began
+            status = 0 if answer is None else answer.status
+            statuses[status] += 1
+            if (status >= 500 and status != 501) or (_COUNT > _USUAL and took > _MOST_SECONDS):
+                wrong.append(f"{number}: {status} after {took:.1f} s, {len(raw)} bytes: {raw[:300]!r}")
+        said = server.said()
+        assert not wrong, "\n".join(wrong) + said
+        assert "Traceback" not in said, said
+        assert server.peak_mib() < _MOST_MIB
+    print(statuses)
+    assert statuses[200] > _COUNT // 20, statuses
+    assert statuses[400] > _COUNT // 20, statuses
