@@ -291,7 +291,11 @@ class RequestFuzz:
         service, operation = self._operation(_QUERY if self._chance(0.95) else tuple(EMULATED))
         fields = [("Action", operation), ("Version", str(service_model(service).api_version))]
         given = self._parameters(service, operation)
-        fields += list(islice(_flat(given, ""), 12_000))
+        left = self._most
+        for name, value in islice(_flat(given, ""), 12_000):
+            left -= len(name) + len(value)
+            if left > 0:
+                fields.append((name, value))
         if self._chance(0.2):
             name = random.choice(
                 (
@@ -304,7 +308,8 @@ class RequestFuzz:
                     "Action",
                 )
             )
-            fields += [(name, self._text())] * random.choice((1, 1, 1, 2, 11_000))
+            value = self._text()
+            fields += [(name, value)] * min(random.choice((1, 1, 1, 2, 11_000)), 1 + self._most // (len(name) + len(value) + 1))
         body = "&".join(
             f"{quote_plus(name, errors='replace')}={quote_plus(value, errors='replace')}" for name, value in fields
         )

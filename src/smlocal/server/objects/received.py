@@ -2,7 +2,6 @@
 
 import asyncio
 import base64
-import binascii
 import hashlib
 import re
 from collections.abc import AsyncIterator
@@ -210,7 +209,7 @@ def _decoded_md5(stated: str | None) -> bytes | None:
         return None
     try:
         digest = base64.b64decode(stated, validate=True)
-    except binascii.Error:
+    except ValueError:
         digest = b""
     if len(digest) != hashlib.md5(usedforsecurity=False).digest_size:
         raise S3Error("InvalidDigest", "The Content-MD5 you specified is not valid.")

@@ -2,7 +2,7 @@
 
 import hmac
 from collections.abc import Mapping
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 from starlette.requests import Request
 
@@ -12,6 +12,7 @@ from smlocal.errors import JobFinishedError, SmlocalError
 from smlocal.quick_dataclass import dataclass
 from smlocal.server.call import ServiceError
 from smlocal.server.page.addresses import job_address
+from smlocal.server.protocol.form_fields import form_fields
 from smlocal.server.sagemaker.creating import limit_to_rights, start_job
 from smlocal.server.serving import Serving
 
@@ -31,10 +32,10 @@ class Mistake:
 def fields(body: bytes) -> Mapping[str, str]:
     """The fields of a form, or of a query; none if it is not one."""
     try:
-        found = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+        found = form_fields(body, most=_MOST_FIELDS)
     except ValueError:
         return {}
-    return {name: values[0] for name, values in found.items()}
+    return dict(reversed(found))  # of a name that is there twice, the first
 
 
 def refusal(request: Request, given: Mapping[str, str], token: str) -> str | None:

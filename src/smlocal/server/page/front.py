@@ -123,7 +123,7 @@ class PageFront:
         return found or await _missing("The job has no such file.")
 
     async def _stop(self, request: Request, name: str) -> Response:
-        given = forms.fields(await read_body(request))
+        given = await run_in_threadpool(forms.fields, await read_body(request))
         refused = forms.refusal(request, given, self._token)
         if refused is not None:
             return await _problem(refused, status=403)
@@ -134,7 +134,7 @@ class PageFront:
         return html(await run_in_threadpool(render, "live/new.html", problem=None, document="", token=self._token))
 
     async def _start(self, request: Request) -> Response:
-        given = forms.fields(await read_body(request))
+        given = await run_in_threadpool(forms.fields, await read_body(request))
         refused = forms.refusal(request, given, self._token)
         if refused is not None:
             return await _problem(refused, status=403)

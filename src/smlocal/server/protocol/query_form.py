@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import parse_qsl
 
 from smlocal.server.call import ServiceError
+from smlocal.server.protocol.form_fields import form_fields
 
 _MOST_FIELDS = _MOST_ITEMS = 10_000
 _LONGEST_INDEX = 9
@@ -20,7 +20,7 @@ _TRUTHS = {"true": True, "false": False}
 def read_form(body: bytes) -> dict[str, str]:
     """The fields of a form; `ServiceError` if it is none."""
     try:
-        return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS))
+        return dict(form_fields(body, most=_MOST_FIELDS))
     except ValueError as error:
         raise ServiceError("MalformedInput", "The body is not a form.") from error
 
