@@ -294,8 +294,9 @@ class RequestFuzz:
         left = self._most
         for name, value in islice(_flat(given, ""), 12_000):
             left -= len(name) + len(value)
-            if left > 0:
-                fields.append((name, value))
+            if left < 0:
+                break
+            fields.append((name, value))
         if self._chance(0.2):
             name = random.choice(
                 (
@@ -309,7 +310,9 @@ class RequestFuzz:
                 )
             )
             value = self._text()
-            fields += [(name, value)] * min(random.choice((1, 1, 1, 2, 11_000)), 1 + self._most // (len(name) + len(value) + 1))
+            fields += [(name, value)] * min(
+                random.choice((1, 1, 1, 2, 11_000)), 1 + self._most // (len(name) + len(value) + 1)
+            )
         body = "&".join(
             f"{quote_plus(name, errors='replace')}={quote_plus(value, errors='replace')}" for name, value in fields
         )
