@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from smlocal.contract.validation.member_path import Path
 
 _KEY = '"'
-_TOKENS = re.compile(r'\n|"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
+_TOKENS = re.compile(r'\n|"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 
 
 class NotJsonError(Exception):

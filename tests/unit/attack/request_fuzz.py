@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from itertools import islice
 from random import Random
 from typing import Any
 from urllib.parse import quote, quote_from_bytes, quote_plus
 
+from tests.unit.attack.odd_values import NAMES, OddValues
 from tests.unit.attack.served_endpoint import request
 
 from smlocal.server.operations import handlers
@@ -14,28 +16,6 @@ from smlocal.server.protocol.models import EMULATED, operation_model, service_mo
 
 _JSON = {"sagemaker": b"1.1", "logs": b"1.1", "cloudwatch": b"1.0"}
 _QUERY = ("cloudwatch", "sts", "iam")
-_NAMES = tuple(f"job-{number}" for number in range(20))
-_USUAL: dict[str, tuple[Any, ...]] = {
-    "TrainingJobName": (*_NAMES, "ended"),
-    "ResourceArn": tuple(f"arn:aws:sagemaker:us-east-1:000000000000:training-job/{name}" for name in _NAMES),
-    "RoleArn": ("arn:aws:iam::000000000000:role/any",),
-    "PolicySourceArn": ("arn:aws:iam::000000000000:role/any",),
-    "TrainingImage": ("image",),
-    "S3Uri": ("s3://bucket/data", "s3://other/", "/data"),
-    "S3OutputPath": ("s3://bucket/out", "/out"),
-    "InstanceType": ("ml.m5.large",),
-    "InstanceCount": (1, 2),
-    "logGroupName": ("/aws/sagemaker/TrainingJobs", "other"),
-    "logStreamName": ("running/algo-1-1790000000", "none"),
-    "logStreamNames": (["running/algo-1-1790000000"],),
-    "filterPattern": ("", "line", '"line 1"', "-line", "?a ?b", "{ $.a = 1 }"),
-    "Namespace": ("/aws/sagemaker/TrainingJobs",),
-    "Resource": ("TrainingJob",),
-    "Period": (60, 1, 3600),
-    "StartTime": (1_790_000_000, 0),
-    "EndTime": (1_790_003_600,),
-    "RoleName": ("smlocal",),
-}
 _JOB: dict[str, Any] = {
     "TrainingJobName": "job-1",
     "AlgorithmSpecification": {"TrainingImage": "image", "TrainingInputMode": "File"},
@@ -53,180 +33,51 @@ _JOB: dict[str, Any] = {
     "StoppingCondition": {"MaxRuntimeInSeconds": 60},
     "Tags": [{"Key": "a", "Value": "b"}],
 }
-_TEXTS = (
-    *("", "a", "s3://bucket/../x", "../..", "\x00", "\ud800", "é", "😀", "null", "0", "-1", "1e400", "NaN", "\u202e"),
-    *(
-        "s3://",
-        "s3://bucket",
-        "s3://bucket//",
-        "file:///etc/passwd",
-        "/etc/passwd",
-        "http://[::1",
-        "a://b:c@d",
-        "{",
-        "[",
-    ),
-    *("WzEuMCwgMV0=", "WzEwMDAwMDAwMDAwMDAwMDAwMDAwMDAsMV0=", "WyJcdWQ4MDAiLDFd", "W05hTiwxXQ==", "WyIAIiwxXQ=="),
-    *("WzEsIlx1ZDgwMCIsMV0=", "Wy05OTk5OTk5OTk5OTk5OTk5OTk5OSwiYSIsMV0=", "b/00000000000000000000/s", "after/"),
-    *("f/99999999999999999999/s", "999999999", "arn:aws:sagemaker:us-east-1:000000000000:training-job/ended"),
-    *('{"password": "x"}', '{"a":' * 200 + "1" + "}" * 200, "[" * 900 + "]" * 900, "a.b.c.d", "Tags.a", "''", "\ufffe"),
-)
-_NUMBERS = (0, -1, 1, 2**31, 2**63, -(2**63) - 1, 10**400, 0.5, 1e308, -0.0, 1e18, 1e300, float("nan"), float("inf"))
-_REPEATED = (
-    "a",
-    "é",
-    "\x00",
-    "-",
-    "a-",
-    ".",
-    "/",
-    "a/",
-    "://",
-    "a://b:c/",
-    "{",
-    "[",
-    '"',
-    "\\",
-    "1",
-    "s3://a/",
-    "*",
-    ",",
-)
-_LARGE = 8 << 20
-_HOSTS = (
-    b"localhost",
-    b"127.0.0.1",
-    b"s3.us-east-1.amazonaws.com",
-    b"bucket.s3.amazonaws.com",
-    b"api.sagemaker.us-east-1.amazonaws.com",
-)
+_HOSTS = (b"localhost", b"127.0.0.1", b"api.sagemaker.us-east-1.amazonaws.com")
+_S3_HOSTS = (b"localhost", b"127.0.0.1", b"s3.us-east-1.amazonaws.com", b"bucket.s3.amazonaws.com")
 
 
-class RequestFuzz:
+class RequestFuzz(OddValues):
     """Makes requests; the same ones for the same seed."""
 
     def __init__(self, seed: int, *, large: float, token: str = "") -> None:
         """`large`: how many of the texts, lists and bodies are of megabytes; `token`: of the forms of the page."""
-        self._random = Random(seed)
-        self._large = large
-        self._most = _LARGE if large else _LARGE >> 5
-        """Bytes of a value."""
+        super().__init__(seed, large=large)
         self._token = token
 
     def next(self) -> tuple[str, bytes]:
         """The method and the bytes of the next request."""
-        make: Callable[[], tuple[str, bytes]] = self._random.choices(
+        make: Callable[[], tuple[str, bytes]] = self.random.choices(
             (self._call, self._form, self._raw_call, self._s3, self._page), (40, 15, 15, 22, 8)
         )[0]
         return make()
 
-    def _chance(self, share: float) -> bool:
-        return self._random.random() < share
-
-    def _size(self) -> int:
-        """How often something is repeated."""
-        if self._chance(self._large):
-            return _LARGE
-        return self._random.choice((2, 30, 300, 3_000, 30_000))
-
-    def _text(self) -> str:
-        random = self._random
-        if self._chance(0.7):
-            return random.choice(_TEXTS)
-        unit = random.choice(_REPEATED)
-        return unit * (self._size() // len(unit))
-
-    def _odd(self, depth: int = 0) -> Any:
-        """What may stand in the place of any value."""
-        random = self._random
-        kind = random.randrange(8 if depth < 3 else 4)
-        if kind == 0:
-            return random.choice((None, True, False))
-        if kind == 1:
-            return random.choice(_NUMBERS)
-        if kind in {2, 3}:
-            return self._text()
-        if kind == 4:
-            inner = self._odd(depth + 1)
-            return [inner] * min(self._size() // 2, self._most // len(_json(inner)))
-        if kind == 5:
-            name = self._text()[:20]
-            return {f"{name}{number}": None for number in range(self._size() // 30)}
-        if kind == 6:
-            return {self._text(): self._odd(depth + 1)}
-        return _nested(random.choice((10, 45, 60, 500)), random.choice(("[", "{")))
-
-    def _value(self, shape: Any, name: str, spoil: float, depth: int) -> Any:
-        random = self._random
-        if self._chance(spoil):
-            return self._odd()
-        if name in _USUAL and self._chance(0.85):
-            return random.choice(_USUAL[name])
-        kind = shape.type_name
-        if kind == "structure":
-            return self._structure(shape, spoil, depth)
-        if kind == "list":
-            low = shape.metadata.get("min", 0)
-            return [
-                self._value(shape.member, "", spoil, depth + 1)
-                for _ in range(0 if depth > 6 else max(low, random.randrange(3)))
-            ]
-        if kind == "map":
-            count = 0 if depth > 6 else random.randrange(3)
-            return {self._text()[:50]: self._value(shape.value, "", spoil, depth + 1) for _ in range(count)}
-        if kind == "boolean":
-            return random.choice((True, False))
-        if kind in {"integer", "long"}:
-            return max(shape.metadata.get("min", 0), random.choice((0, 1, 10, 100)))
-        if kind in {"float", "double"}:
-            return random.random()
-        if kind == "timestamp":
-            return random.choice((0, 1_790_000_000, -1e18, 1e17, "2026-01-01T00:00:00Z", "0001-01-01", 1.5))
-        if shape.enum:
-            return random.choice(shape.enum)
-        return random.choice(("a", "abc", "1", "a-b")) * max(1, shape.metadata.get("min", 0))
-
-    def _structure(self, shape: Any, spoil: float, depth: int) -> dict[str, Any]:
-        random = self._random
-        names = list(shape.required_members)
-        optional = [name for name in shape.members if name not in names]
-        if optional and depth <= 6:
-            names += random.sample(optional, random.randrange(min(6, len(optional) + 1)))
-        found = {
-            name: self._value(shape.members[name], name, spoil, depth + 1)
-            for name in names
-            if not self._chance(spoil / 4)
-        }
-        if self._chance(spoil / 2):
-            found[self._text()] = self._odd()
-        return found
-
     def _operation(self, services: tuple[str, ...]) -> tuple[str, str]:
-        random = self._random
+        random = self.random
         service = random.choice(services)
-        if self._chance(0.93):
+        if self.chance(0.93):
             return service, random.choice(list(handlers(service)))
         return service, random.choice(list(service_model(service).operation_names))
 
     def _parameters(self, service: str, operation: str) -> Any:
         model = operation_model(service, operation)
         shape = None if model is None else model.input_shape
-        spoil = self._random.choice((0.0, 0.02, 0.1, 0.5))
-        if operation == "CreateTrainingJob" and self._chance(0.7):
-            return self._changed(_JOB | {"TrainingJobName": self._random.choice(_NAMES)}, shape)
-        return self._odd() if shape is None or self._chance(0.02) else self._structure(shape, spoil, 0)
+        spoil = self.random.choice((0.0, 0.0, 0.02, 0.1, 0.5))
+        if operation == "CreateTrainingJob" and self.chance(0.7):
+            return self._changed(deepcopy(_JOB) | {"TrainingJobName": self.random.choice(NAMES)}, shape)
+        return self.odd() if shape is None or self.chance(0.02) else self.structure(shape, spoil, 0)
 
     def _changed(self, job: dict[str, Any], shape: Any) -> dict[str, Any]:
         """A valid job with a few members that are not."""
-        random = self._random
+        random = self.random
         for _ in range(random.randrange(3)):
             name = random.choice([*shape.members, "Local"])
             job[name] = (
-                self._odd() if name == "Local" or self._chance(0.5) else self._value(shape.members[name], name, 0.2, 0)
+                self.odd() if name == "Local" or self.chance(0.5) else self.value(shape.members[name], name, 0.2, 0)
             )
-        if self._chance(0.3):
+        if self.chance(0.3):
             inner = random.choice([each for each in job.values() if isinstance(each, dict)] or [job])
-            inner[random.choice([*inner, self._text()])] = self._odd()
+            inner[random.choice([*inner, self.text()])] = self.odd()
         return job
 
     def _call(self) -> tuple[str, bytes]:
@@ -236,20 +87,20 @@ class RequestFuzz:
 
     def _recoded(self, body: str) -> bytes:
         """In UTF-8, nearly always."""
-        if self._chance(0.9):
+        if self.chance(0.9):
             return body.encode("utf-8", "surrogatepass")
-        code = self._random.choice(("utf-16", "utf-16-le", "utf-32", "utf-7", "latin-1", "utf-8-sig", "cp037"))
+        code = self.random.choice(("utf-16", "utf-16-le", "utf-32", "utf-7", "latin-1", "utf-8-sig", "cp037"))
         return body.encode(code, "replace")
 
     def _sent(self, service: str, operation: str, body: bytes) -> bytes:
-        random = self._random
+        random = self.random
         target = f"{service_model(service).metadata.get('targetPrefix', '')}.{operation}".encode()
         kind = b"application/x-amz-json-" + _JSON.get(service, b"1.1")
-        if self._chance(0.05):
+        if self.chance(0.05):
             target = random.choice(
                 (b"", b".", b"SageMaker", b"Logs_20140328.a.b", b"x" * 9000, b"\xff\xfe", target.lower())
             )
-        if self._chance(0.1):
+        if self.chance(0.1):
             kind = random.choice(
                 (b"", b"\xff", b"text/html", b"application/cbor", b"application/x-www-form-urlencoded", b"a" * 5000)
             )
@@ -266,8 +117,8 @@ class RequestFuzz:
         )
 
     def _more_headers(self) -> list[tuple[bytes, bytes]]:
-        random = self._random
-        if self._chance(0.8):
+        random = self.random
+        if self.chance(0.8):
             return []
         return [
             random.choice(
@@ -287,31 +138,31 @@ class RequestFuzz:
         ]
 
     def _form(self) -> tuple[str, bytes]:
-        random = self._random
-        service, operation = self._operation(_QUERY if self._chance(0.95) else tuple(EMULATED))
+        random = self.random
+        service, operation = self._operation(_QUERY if self.chance(0.95) else tuple(EMULATED))
         fields = [("Action", operation), ("Version", str(service_model(service).api_version))]
         given = self._parameters(service, operation)
-        left = self._most
+        left = self.most
         for name, value in islice(_flat(given, ""), 12_000):
             left -= len(name) + len(value)
             if left < 0:
                 break
             fields.append((name, value))
-        if self._chance(0.2):
+        if self.chance(0.2):
             name = random.choice(
                 (
                     "A.member.1",
                     "a..b",
                     ".",
                     "ActionNames.member." + "9" * 50,
-                    "a." * self._size(),
+                    "a." * self.size(),
                     "ActionNames.1",
                     "Action",
                 )
             )
-            value = self._text()
+            value = self.text()
             fields += [(name, value)] * min(
-                random.choice((1, 1, 1, 2, 11_000)), 1 + self._most // (len(name) + len(value) + 1)
+                random.choice((1, 1, 1, 2, 11_000)), 1 + self.most // (len(name) + len(value) + 1)
             )
         body = "&".join(
             f"{quote_plus(name, errors='replace')}={quote_plus(value, errors='replace')}" for name, value in fields
@@ -325,9 +176,9 @@ class RequestFuzz:
 
     def _raw_call(self) -> tuple[str, bytes]:
         """Bodies that no encoder of JSON makes."""
-        random = self._random
+        random = self.random
         service, operation = self._operation(tuple(_JSON))
-        size = self._size()
+        size = self.size()
         bodies: tuple[Callable[[], bytes], ...] = (
             lambda: b"[" * size,
             lambda: b"{" * size,
@@ -354,33 +205,33 @@ class RequestFuzz:
         return "POST", self._sent(service, operation, random.choice(bodies)())
 
     def _s3(self) -> tuple[str, bytes]:
-        random = self._random
-        method = random.choice(("GET", "PUT", "POST", "DELETE", "HEAD", "OPTIONS", "PATCH"))
-        words = [self._text()[:600] for _ in range(random.randrange(5))]
+        random = self.random
+        method = random.choice((*("GET", "PUT", "POST", "DELETE", "HEAD") * 4, "OPTIONS", "PATCH"))
+        words = [self.text()[:600] for _ in range(random.randrange(5))]
         path = "/".join(
             random.choice(
                 (["bucket", "data", "file"], ["bucket"], ["bucket", *words], ["empty", *words], ["none"], words)
             )
         )
         target = b"/" + quote(path, errors="replace").encode()
-        if self._chance(0.1):
+        if self.chance(0.1):
             target += random.choice(
                 (b"%ff", b"%00", b"%", b"%zz", b"//", b"/..", b"%2e%2e/", b"%ED%A0%80", b"/" + b"k/" * 300)
             )
         names = random.sample(_S3_QUERY, random.randrange(4))
-        query = "&".join(f"{name}={quote(self._text()[:2000], errors='replace')}" for name in names)
-        headers = [(b"Host", random.choice(_HOSTS[:4])), _SIGNED_S3]
+        query = "&".join(f"{name}={quote(self.text()[:2000], errors='replace')}" for name in names)
+        headers = [(b"Host", random.choice(_S3_HOSTS)), _SIGNED_S3]
         headers += random.sample(_S3_HEADERS, random.randrange(4))
-        if self._chance(0.2):
+        if self.chance(0.2):
             headers.append(
-                (b"x-amz-copy-source", quote_from_bytes(self._text()[:500].encode(errors="replace")).encode())
+                (b"x-amz-copy-source", quote_from_bytes(self.text()[:500].encode(errors="replace")).encode())
             )
         body = self._s3_body() if method in {"PUT", "POST"} else b""
         return method, request(method, target + (b"?" + query.encode() if query else b""), headers, body)
 
     def _s3_body(self) -> bytes:
-        random = self._random
-        size = self._size()
+        random = self.random
+        size = self.size()
         bodies: tuple[Callable[[], bytes], ...] = (
             lambda: b"",
             lambda: b"x" * size,
@@ -391,7 +242,7 @@ class RequestFuzz:
             lambda: b"<a>" * (size // 3),
             lambda: b"<Delete>" + b"<Object><Key>a</Key></Object>" * min(1000, size // 30) + b"</Delete>",
             lambda: b"<Delete>" + b"<Object/>" * (size // 9) + b"</Delete>",
-            lambda: f"<Delete><Object><Key>{'a/' * 500}b</Key></Object></Delete>".encode(),
+            f"<Delete><Object><Key>{'a/' * 500}b</Key></Object></Delete>".encode,
             lambda: (
                 b"<CompleteMultipartUpload>"
                 + b"<Part><PartNumber>1</PartNumber><ETag>a</ETag></Part>" * min(10_000, size // 50)
@@ -405,7 +256,7 @@ class RequestFuzz:
             lambda: b"<a " + b" ".join(b'b%d=""' % number for number in range(size // 12)) + b"/>",
             lambda: _DOCTYPE.encode(random.choice(("utf-8", "utf-16", "utf-16-be", "utf-8-sig", "utf-7"))),
             lambda: (
-                f'<?xml version="1.0" encoding="{random.choice(("utf-7", "cp037", "x", "utf-32", "utf-16"))}"?><Delete/>'.encode()
+                b'<?xml version="1.0" encoding="%s"?><Delete/>' % random.choice((b"utf-7", b"cp037", b"x", b"utf-32"))
             ),
             lambda: random.randbytes(min(size, 30_000)),
             lambda: b"<" * size,
@@ -415,26 +266,24 @@ class RequestFuzz:
         return random.choice(bodies)()
 
     def _page(self) -> tuple[str, bytes]:
-        random = self._random
+        random = self.random
         path = random.choice(
             (
                 *_PAGES,
-                f"/-/jobs/{quote(self._text()[:300], errors='replace')}",
-                f"/-/{quote(self._text()[:300], errors='replace')}",
+                f"/-/jobs/{quote(self.text()[:300], errors='replace')}",
+                f"/-/{quote(self.text()[:300], errors='replace')}",
             )
         )
-        query = "&".join(
-            f"{random.choice(('name', 'status', 'after', 'host', 'from', 'key', 'token'))}={quote(self._text()[:2000], errors='replace')}"
-            for _ in range(random.randrange(3))
-        )
+        names = random.sample(_PAGE_QUERY, random.randrange(3))
+        query = "&".join(f"{name}={quote(self.text()[:2000], errors='replace')}" for name in names)
         target = (path + (f"?{query}" if query else "")).encode()
         headers = [(b"Host", b"localhost"), *self._more_headers()]
-        if self._chance(0.6):
+        if self.chance(0.6):
             return "GET", request("GET", target, headers)
         document = random.choice(
-            (_json(_JOB), self._text(), _json(self._odd()), "a: &a [*a]\n", "TrainingJobName: " + self._text())
+            (_json(_JOB), self.text(), _json(self.odd()), "a: &a [*a]\n", "TrainingJobName: " + self.text())
         )
-        token = self._token if self._chance(0.9) else self._text()
+        token = self._token if self.chance(0.9) else self.text()
         body = (
             f"token={quote_plus(token, errors='replace')}&document={quote_plus(document[: 2 << 20], errors='replace')}"
         )
@@ -465,6 +314,7 @@ _PAGES = (
         "/-/jobs//events",
     ),
 )
+_PAGE_QUERY = ("name", "status", "after", "host", "from", "key", "token")
 _SIGNED_S3 = (
     b"Authorization",
     b"AWS4-HMAC-SHA256 Credential=k/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0",
@@ -523,13 +373,6 @@ _S3_HEADERS = (
     (b"Expires", b"\xff"),
 )
 _DOCTYPE = '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "data/file">]><Delete><Object><Key>&b;</Key></Object></Delete>'
-
-
-def _nested(levels: int, mark: str) -> Any:
-    value: Any = 1
-    for _ in range(levels):
-        value = [value] if mark == "[" else {"a": value}
-    return value
 
 
 def _json(value: Any) -> str:

@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.client import HTTPResponse
 from pathlib import Path
@@ -52,10 +52,8 @@ class Served:
     def send(self, raw: bytes, *, method: str = "POST") -> Answer | None:
         """Send the bytes of one request. None if the server has closed the connection without an answer."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=_ANSWER_SECONDS) as connection:
-            try:
+            with suppress(BrokenPipeError, ConnectionResetError):  # it was refused before all was sent
                 connection.sendall(raw)
-            except (BrokenPipeError, ConnectionResetError):
-                pass  # it was refused before all was sent
             answer = HTTPResponse(connection, method=method)
             try:
                 answer.begin()
@@ -79,7 +77,7 @@ def request(
 
 @contextmanager
 def serve(folder: Path) -> Iterator[Served]:
-    """Serve a home with a bucket, a running job and an ended one. No other job ever starts: all instances are in use."""
+    """Serve a home with a bucket, a running job and an ended one. No other ever starts: all instances are in use."""
     home = folder / "home"
     data = home / "buckets" / "bucket" / "data"
     data.mkdir(parents=True)

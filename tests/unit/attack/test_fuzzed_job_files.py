@@ -238,7 +238,6 @@ def test_every_file_is_judged(tmp_path: Path) -> None:
             assert max(map(len, lines)) < _LONGEST_LINE, where
             assert len(lines) < 50, where
     assert _memory("VmHWM") - before < _MOST_MIB, judged
-    print(judged, _memory("VmHWM") - before)
     assert {"valid", "job-file-syntax", "request-invalid"} <= judged.keys()
 
 

@@ -41,6 +41,5 @@ def test_every_request_is_answered(tmp_path: Path) -> None:
         assert not wrong, "\n".join(wrong) + said
         assert "Traceback" not in said, said
         assert server.peak_mib() < _MOST_MIB
-    print(statuses)
     assert statuses[200] > _COUNT // 20, statuses
     assert statuses[400] > _COUNT // 20, statuses

@@ -66,9 +66,11 @@ def position_of(token: str | None) -> PagePosition | None:
         return None
     try:
         value, number = json.loads(base64.urlsafe_b64decode(token))
+        if isinstance(value, str):
+            value.encode()  # SQLite refuses half a surrogate pair
     except (ValueError, binascii.Error, TypeError, RecursionError):
         raise _invalid_token() from None
-    if not isinstance(value, str | float | int) or type(number) is not int or abs(number) >= 1 << 63:
+    if not isinstance(value, str | float) or type(number) is not int or abs(number) >= 1 << 63:
         raise _invalid_token()
     return PagePosition(value=value, number=number)
 
