@@ -5,13 +5,13 @@ from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 
 from smlocal.errors import SmlocalError
 from smlocal.server.call import Call, ServiceError
 from smlocal.server.held_calls import goes_on, hold, later_answer
+from smlocal.server.in_thread import in_thread
 from smlocal.server.operations import VALIDATED_LATER, find, not_emulated
 from smlocal.server.protocol import json_documents, query_answers, query_form
 from smlocal.server.protocol.models import EMULATED, operation_model
@@ -58,7 +58,7 @@ async def answer_query(
         return _refused(wrong, query_answers.encode_error(wrong), "text/xml")
     try:
         large = len(body) > _LARGE
-        form = await run_in_threadpool(query_form.read_form, body) if large else query_form.read_form(body)
+        form = await in_thread(lambda: query_form.read_form(body)) if large else query_form.read_form(body)
         service, operation = by_form(form)
         model = operation_model(service, operation) if service is not None else None
         if service is None or model is None:
@@ -95,12 +95,12 @@ async def _answer(
         call = Call(
             service=service,
             operation=operation,
-            parameters=await run_in_threadpool(parameters) if large else parameters(),
+            parameters=await in_thread(parameters) if large else parameters(),
             region=serving.region if scope is None else scope.region,
             access_key=None if scope is None else scope.access_key,
         )
         await hold(serving, call, request)
-        return await run_in_threadpool(handler, serving, call)
+        return await in_thread(lambda: handler(serving, call))
     except SmlocalError as error:
         # Handlers word what a client can cause. This is a full disk, a lost engine, a damaged database.
         serving.log(f"{operation}: {error.sentence} {' '.join(error.details)}")

@@ -1,4 +1,4 @@
-"""One connection of a client: uvicorn's, with limits of time and size for the head of each request, and turns for all."""
+"""One connection of a client: uvicorn's, with limits of time and size for the head of each request, and with turns."""
 
 import asyncio
 from collections.abc import Callable

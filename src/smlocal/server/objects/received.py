@@ -11,6 +11,7 @@ from xml.etree.ElementTree import Element
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
+from smlocal.server.in_thread import in_thread
 from smlocal.server.limits import BodyTooSlowError, read_body, states_more
 from smlocal.server.objects.chunked import Chunked
 from smlocal.server.objects.new_file import NewFile
@@ -104,7 +105,8 @@ async def in_time(request: Request) -> AsyncIterator[bytes]:
 
 async def read_xml(request: Request) -> Element:
     """The root of the document that is the body of a call. `S3Error` if it is none, or not what was signed."""
-    return await run_in_threadpool(parsed, await read_document(request))
+    body = await read_document(request)
+    return await in_thread(lambda: parsed(body))
 
 
 async def read_document(request: Request) -> bytes:

@@ -20,7 +20,7 @@ def decode(body: bytes) -> Any:
             what = f"more than {_MOST_LEVELS} levels" if beyond.deep else f"more than {MOST_PARTS:,} parts"
             raise ServiceError("SerializationException", f"The body has {what}: no valid call has.")
         found = json.loads(text or "{}")
-        if "\\ud" in text.lower():
+        if "\\ud" in text or "\\uD" in text:
             json.dumps(found, ensure_ascii=False).encode()  # half a surrogate pair is no text: SQLite refuses it
     except (ValueError, RecursionError) as error:
         raise ServiceError("SerializationException", "The body is not JSON.") from error
