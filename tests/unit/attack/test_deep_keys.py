@@ -3,9 +3,13 @@
 import os
 from pathlib import Path
 
+import pytest
+
+from smlocal.removal import remove_tree
 from smlocal.server.objects.attributes import Attributes
 from smlocal.server.objects.bucket_folder import BucketFolder, create_bucket
 from smlocal.server.objects.listing import page, walk
+from smlocal.server.objects.s3_error import S3Error
 
 _NOTHING = Attributes(etag="0", headers={}, checksums={})
 _DEEPEST = "a/" * 511 + "b"
@@ -51,14 +55,20 @@ def test_a_listing_that_is_not_read_to_its_end_leaves_nothing_open(tmp_path: Pat
 def test_a_file_of_another_program_whose_path_is_no_key(tmp_path: Path) -> None:
     bucket = bucket_with(tmp_path, "z")
     folder = os.open(bucket.path, os.O_RDONLY)
-    for _ in range(1500):
-        os.mkdir("a", dir_fd=folder)
-        inner = os.open("a", os.O_RDONLY, dir_fd=folder)
+    try:
+        for _ in range(2500):
+            os.mkdir("a", dir_fd=folder)
+            inner = os.open("a", os.O_RDONLY, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        os.close(os.open("file", os.O_CREAT, dir_fd=folder))
+        assert [found.key for found in walk(bucket)] == ["z"]
+        bucket.remove("z")
+        with pytest.raises(S3Error, match="BucketNotEmpty"):
+            bucket.delete()
+    finally:
         os.close(folder)
-        folder = inner
-    os.close(os.open("file", os.O_CREAT, dir_fd=folder))
-    os.close(folder)
-    assert [found.key for found in walk(bucket)] == ["z"]
+        remove_tree(bucket.path)  # pytest would fail to
 
 
 def test_their_empty_folders_go_with_them(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from smlocal.no_links import FILE, FOLDER, descend
 from smlocal.removal import remove_tree
 from smlocal.server.objects.attributes import AttributeFiles, Attributes
-from smlocal.server.objects.keys import check_new_key, file_of, is_bucket_name
+from smlocal.server.objects.keys import MOST_KEY, check_new_key, file_of, is_bucket_name
 from smlocal.server.objects.new_file import NewFile, remove_abandoned
 from smlocal.server.objects.s3_error import S3Error, no_such_bucket, no_such_key, not_emulated
 
@@ -202,6 +202,8 @@ class BucketFolder:
 
     def _has_objects(self) -> bool:
         for parent, folders, files in os.walk(self.path):
+            if len(parent) - len(self.path) > MOST_KEY:
+                return True  # of another program: no key leads there
             paths = [os.path.join(parent, folder) for folder in folders]
             keys = [os.path.relpath(path, self.path) + "/" for path in paths]
             if (
