@@ -77,7 +77,7 @@ def sync_file(descriptor: int, check: Check) -> None:
     if check is no_check or os.fstat(descriptor).st_size < _LONG_SYNC:
         os.fsync(descriptor)
         return
-    from concurrent.futures import Future
+    from concurrent.futures import Future, wait
     from threading import Thread
 
     done: Future[None] = Future()
@@ -94,8 +94,7 @@ def sync_file(descriptor: int, check: Check) -> None:
             os.close(duplicate)
 
     Thread(target=sync, name="smlocal-sync", daemon=True).start()  # the kernel cannot be interrupted
-    while not done.done():
+    check()
+    while not wait([done], _CHECK_SECONDS).done:
         check()
-        with suppress(TimeoutError):
-            done.result(_CHECK_SECONDS)
     done.result()
