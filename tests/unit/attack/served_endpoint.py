@@ -96,7 +96,8 @@ def serve(folder: Path) -> Iterator[Served]:
         (running.directory / "logs" / "algo-1.times").write_bytes(
             b"".join(ENTRY.pack(14 * number, BEGAN + number) for number in range(50))
         )
-        command = [sys.executable, "-m", "smlocal", "serve", "--port", "0", "--no-key", "--max-instances", str(len(HOSTS))]
+        serve = [sys.executable, "-m", "smlocal", "serve", "--port", "0", "--no-key"]
+        command = [*serve, "--max-instances", str(len(HOSTS))]
         environment = {**os.environ, "SMLOCAL_HOME": str(home), "DOCKER_HOST": "unix:///nowhere"}
         with log.open("wb") as output, subprocess.Popen(command, stderr=output, env=environment) as process:
             try:
