@@ -10,6 +10,7 @@ from smlocal.cli.job_selection import AGE_OPTION, STATUS_OPTION, selection_of
 from smlocal.cli.terminal.columns import shortened, width_of
 from smlocal.cli.terminal.printable import json_without_commands, printable
 from smlocal.cli.terminal.table import table
+from smlocal.contract.training_seconds import training_seconds
 
 if TYPE_CHECKING:
     from smlocal.api.job_list import ListedJob
@@ -71,8 +72,7 @@ def _row(job: "ListedJob", now: float, *, room: int) -> tuple[str, ...]:
     else:
         reason = ", ".join(filter(None, (more, "supervisor gone" * job.supervisor_gone)))
     reason = shortened(printable(" ".join(reason.split())), room)
-    # Whole seconds and at least one, as TrainingTimeInSeconds counts.
-    trained = "" if record.started is None else f"{max(1, int((record.ended or now) - record.started))} s"
+    trained = "" if record.started is None else f"{training_seconds(record.started, record.ended or now)} s"
     return (
         record.name,
         f"{state}, kept" if job.containers_kept else state,

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from smlocal.contract.statuses import JobPhase, JobStatus
+from smlocal.contract.training_seconds import training_seconds
 from smlocal.platforms.sagemaker.contract.outcome.phase_messages import MESSAGES
 from smlocal.quick_dataclass import dataclass
 
@@ -146,11 +147,10 @@ def _times(job: JobFacts) -> dict[str, float | int]:
         return {}
     if job.ended is None:
         return {"TrainingStartTime": job.started}
-    seconds = max(1, int(job.ended - job.started))
     return {
         "TrainingStartTime": job.started,
         "TrainingEndTime": job.ended,
-        "TrainingTimeInSeconds": seconds,
+        "TrainingTimeInSeconds": training_seconds(job.started, job.ended),
     }
 
 

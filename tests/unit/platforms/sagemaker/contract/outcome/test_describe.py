@@ -1,6 +1,8 @@
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from smlocal.contract.statuses import JobPhase, JobStatus
 from smlocal.platforms.sagemaker.contract.outcome.describe import JobFacts, TransitionFacts, describe, request_only
 
@@ -20,10 +22,25 @@ JOB = JobFacts(
 REQUEST: dict[str, Any] = {"TrainingJobName": "Task1-ABC", "Tags": [{"Key": "a", "Value": "b"}], "RoleArn": "r"}
 
 
-def test_training_time_is_whole_seconds() -> None:
-    answer = describe(REQUEST, JOB)
-    assert answer["TrainingTimeInSeconds"] == 508
-    assert answer["BillableTimeInSeconds"] == 508
+@pytest.mark.parametrize(
+    ("started", "ended", "seconds"),
+    [
+        (1001.25, 1509.999, 508),
+        # Seen: describe-2022-02-18-completed (18:51:41.811 to 19:02:53.172 is 671.361 s, answered as 672) and
+        # describe-2021-02-25-spot-fsx (22:00:55.276 to 08:18:01.414).
+        (67_901.811, 68_573.172, 672),
+        (79_255.276, 116_281.414, 37_026),
+        (1001.999, 1002.0, 1),
+        (1001.0, 1001.999, 1),
+        (1001.999, 1003.001, 2),
+    ],
+)
+def test_training_time_is_the_whole_second_of_the_end_minus_that_of_the_start(
+    started: float, ended: float, seconds: int
+) -> None:
+    answer = describe(REQUEST, replace(JOB, started=started, ended=ended))
+    assert answer["TrainingTimeInSeconds"] == seconds
+    assert answer["BillableTimeInSeconds"] == seconds
 
 
 def test_an_interruption_is_not_billed() -> None:
