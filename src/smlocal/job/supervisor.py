@@ -175,6 +175,7 @@ class Supervisor:
 
     def finish(self) -> None:
         """Decide how the job ended and store that; clean up; only then end the job."""
+        over = time.time()  # as on the service, what follows is not part of the job's time
         if not self.ends_marked:
             self.results.notes += mark_ends(self.plan, self._cancelled)
         if self.rules is not None:
@@ -193,7 +194,7 @@ class Supervisor:
         try:
             self._store_decision(ended, reason)
             remember_left(self.context.store, self.plan, self.left_on_engines)
-            end_job(self.context.store, self.plan.name, ended, reason)
+            end_job(self.context.store, self.plan.name, ended, reason, over=over)
         except HomeUnusableError as error:
             raise JobUnrecordedError(
                 f"the job '{self.plan.name}' has ended, but its record cannot be saved",
@@ -415,13 +416,15 @@ def remember_left(store: Store, plan: JobPlan, engines: Collection[str]) -> None
         store.record_leftovers(LeftOnEngine(run_id=plan.run_id, name=plan.name, engine=address))
 
 
-def end_job(store: Store, name: str, ended: Ending, reason: str | None) -> None:
-    """Store the terminal status of a job."""
+def end_job(store: Store, name: str, ended: Ending, reason: str | None, *, over: float | None = None) -> None:
+    """Store the terminal status of a job. `over`: when its last phase ended, if that was earlier."""
+    now = time.time()
     store.transition(
         name,
         status=ended.status,
         phase=ended.phase,
         message=ended.message,
-        at=time.time(),
+        at=now if over is None else min(over, now),
         failure_reason=reason,
+        modified=now,
     )

@@ -279,12 +279,14 @@ class Store:
         start_training: bool = False,
         ended: bool = False,
         failure_reason: str | None = None,
+        modified: float | None = None,
     ) -> JobRecord:
         """Change the status of a job; returns the changed record.
 
         The same phase again only replaces its message. `start_training` and `ended` set the start
         and the end of the training, once; a terminal status sets the end, too. Times never go backwards. A recorded
-        `Stopping` never becomes `InProgress` or `Completed`. A finished job never changes.
+        `Stopping` never becomes `InProgress` or `Completed`. A finished job never changes. `modified`: when this was
+        recorded, if later than `at`.
         """
         with self._write() as connection:
             job, record = self._find(name)
@@ -299,7 +301,7 @@ class Store:
                 # The stop was accepted just before the end, and its caller was told that the job is being stopped.
                 stopped = STOPPED[StopCause.REQUEST]
                 status, phase, message = stopped.status, stopped.phase, stopped.message
-            at = move(connection, job, record, status=status, phase=phase, message=message, at=at)
+            at = move(connection, job, record, status=status, phase=phase, message=message, at=at, modified=modified)
             connection.execute(
                 "UPDATE jobs SET started = COALESCE(started, ?), ended = COALESCE(ended, ?),"
                 " failure_reason = COALESCE(?, failure_reason) WHERE id = ?",

@@ -79,8 +79,12 @@ def move(
     phase: JobPhase,
     message: str,
     at: float,
+    modified: float | None = None,
 ) -> float:
-    """End the current transition and add the next, or replace its message; returns the time that was recorded."""
+    """End the current transition and add the next, or replace its message; returns the time that was recorded.
+
+    `modified`: when the job was changed, if later than `at`.
+    """
     at = max(round(at, 3), record.modified)
     position, current = connection.execute(
         "SELECT position, status FROM transitions WHERE job = ? ORDER BY position DESC LIMIT 1", (job,)
@@ -99,7 +103,7 @@ def move(
         )
     connection.execute(
         "UPDATE jobs SET status = ?, secondary_status = ?, modified = ? WHERE id = ?",
-        (status, phase, at, job),
+        (status, phase, at if modified is None else max(at, round(modified, 3)), job),
     )
     return at
 

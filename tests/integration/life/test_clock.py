@@ -43,3 +43,13 @@ def test_a_clock_that_steps_back_disturbs_no_job(
     assert answer["TrainingTimeInSeconds"] >= 1
     assert 1 <= answer["Local"]["Seconds"]["Training"] < 200
     assert_nothing_left("stepping-back")
+
+
+def test_the_end_of_the_training_is_before_the_containers_are_removed(
+    tmp_path: Path, image: Callable[[str], str], smlocal_run: Callable[..., "subprocess.CompletedProcess[str]"]
+) -> None:
+    done = smlocal_run("run", "--image", image("sh"), "-e", "SCRIPT=true", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    last = answer["SecondaryStatusTransitions"][-1]
+    assert last["StartTime"] == last["EndTime"] == answer["TrainingEndTime"] < answer["LastModifiedTime"]

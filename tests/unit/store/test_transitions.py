@@ -156,3 +156,14 @@ def test_no_clock_makes_time_run_backwards(
     assert elements[-1].ended is None
     assert elements[-1].started <= record.modified
     assert elements[-1].status == record.phase == steps[-1][0]
+
+
+@pytest.mark.parametrize(("recorded", "modified"), [(1012.3456, 1012.346), (1009.0, 1010.0), (None, 1010.0)])
+def test_a_job_may_be_changed_later_than_it_ended(
+    store: Store, job: str, recorded: float | None, modified: float
+) -> None:
+    ended = store.transition(
+        job, status=JobStatus.COMPLETED, phase=JobPhase.COMPLETED, message="m", at=1010.0, modified=recorded
+    )
+    assert (ended.ended, ended.modified) == (1010.0, modified)
+    assert store.transitions(job)[-1].started == 1010.0

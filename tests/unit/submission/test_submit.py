@@ -56,8 +56,10 @@ def test_describe_has_what_clients_need(submitted: Submit) -> None:
     assert answer["RoleArn"] == REQUEST["RoleArn"]
     assert answer["ResourceConfig"] == REQUEST["ResourceConfig"]
     assert answer["StoppingCondition"] == {"MaxRuntimeInSeconds": 60}
-    assert answer["AlgorithmSpecification"] == REQUEST["AlgorithmSpecification"]
-    assert answer["OutputDataConfig"] == {"KmsKeyId": "", "S3OutputPath": "s3://bucket/out"}
+    filled_in = {"EnableSageMakerMetricsTimeSeries": False}
+    assert answer["AlgorithmSpecification"] == {**REQUEST["AlgorithmSpecification"], **filled_in}
+    usual = {"KmsKeyId": "", "CompressionType": "GZIP"}
+    assert answer["OutputDataConfig"] == {"S3OutputPath": "s3://bucket/out", **usual}
     assert answer["LastModifiedTime"] == answer["CreationTime"]
     assert answer["SecondaryStatusTransitions"] == [
         {

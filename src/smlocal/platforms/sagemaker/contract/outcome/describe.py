@@ -5,6 +5,7 @@ from typing import Any
 
 from smlocal.contract.statuses import JobPhase, JobStatus
 from smlocal.contract.training_seconds import training_seconds
+from smlocal.platforms.sagemaker.contract.outcome.filled_in import completed
 from smlocal.platforms.sagemaker.contract.outcome.phase_messages import MESSAGES
 from smlocal.quick_dataclass import dataclass
 
@@ -27,6 +28,7 @@ _ECHOED_LAST = (
     "TensorBoardOutputConfig",
     "ProfilerConfig",
     "ProfilerRuleConfigurations",
+    "ProfilingStatus",
     "Environment",
     "RetryStrategy",
     "RemoteDebugConfig",
@@ -35,11 +37,6 @@ _ECHOED_LAST = (
     "MlflowConfig",
     "ModelPackageConfig",
 )
-_NEVER_WITHOUT: Mapping[str, Mapping[str, Any]] = {
-    "OutputDataConfig": {"KmsKeyId": ""},
-    "ResourceConfig": {"VolumeSizeInGB": 0},
-}
-"""Clients need these. The key is empty on the service too; the size 0 is our choice."""
 _INSTANCES_THERE = {
     JobPhase.DOWNLOADING,
     JobPhase.TRAINING,
@@ -97,10 +94,7 @@ def describe(request: Mapping[str, Any], job: JobFacts) -> dict[str, Any]:
     }
     if job.failure_reason is not None:
         answer["FailureReason"] = job.failure_reason
-    answer.update(_given(request, _ECHOED))
-    for name, usual in _NEVER_WITHOUT.items():
-        if name in answer:
-            answer[name] = {**usual, **answer[name]}
+    answer.update(completed(_given(request, _ECHOED), _ECHOED))
     answer["StoppingCondition"] = {"MaxRuntimeInSeconds": DEFAULT_MAX_RUNTIME} | dict(
         request.get("StoppingCondition") or {}
     )
@@ -113,7 +107,7 @@ def describe(request: Mapping[str, Any], job: JobFacts) -> dict[str, Any]:
     if job.final_metrics:
         answer["FinalMetricDataList"] = list(job.final_metrics)
     answer.update({name: bool(request.get(name, False)) for name in _SWITCHES})
-    answer.update(_given(request, _ECHOED_LAST))
+    answer.update(completed(_given(request, _ECHOED_LAST), _ECHOED_LAST))
     if request.get("DebugRuleConfigurations"):
         from smlocal.platforms.sagemaker.contract.outcome.rule_statuses import shown_statuses  # few jobs have rules
 
