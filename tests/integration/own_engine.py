@@ -42,6 +42,8 @@ class OwnEngine:
     """Folders of this machine that this engine does not see. If there are any, it has a mount namespace of its own."""
     image: str = ""
     """An image that it has from the start on."""
+    options: tuple[str, ...] = ()
+    """More options of dockerd."""
     process: subprocess.Popen[bytes] | None = field(default=None)
     containerd: subprocess.Popen[bytes] | None = field(default=None)
 
@@ -71,6 +73,7 @@ class OwnEngine:
             *(there if self.hidden else ()),
             *("dockerd", "--host", self.address, "--pidfile", self.folder / "docker.pid", "--containerd", address),
             *("--data-root", self.folder / "data", "--exec-root", self.folder / "exec"),
+            *self.options,
         )
         self._await("dockerd", self._answers)
         if first and self.image and not borrowed:

@@ -1,6 +1,7 @@
 """The setting `Local.Gpus`, and the GPUs of one container."""
 
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 
 from smlocal.contract.validation.suggestions import closest
@@ -9,6 +10,7 @@ from smlocal.quick_dataclass import dataclass
 GpuChoice = int | str | list[int | str]
 """A valid value of `Local.Gpus`."""
 WORDS: Final = ("auto", "all", "none")
+VISIBLE_DEVICES: Final = "NVIDIA_VISIBLE_DEVICES"
 _ID: Final = r"\d{1,3}|(GPU|MIG)-[\w./-]{1,100}"
 _FORMS = 'auto, all, none, a number of GPUs for each host, or a list of ids such as [0, 2] or ["GPU-8f1c…"]'
 
@@ -37,6 +39,14 @@ class GpuDevices:
     def names(self) -> tuple[str, ...]:
         """The names of CDI devices."""
         return tuple(f"nvidia.com/gpu={each}" for each in (("all",) if self.every else self.ids))
+
+
+def names_gpus(environment: Mapping[str, str]) -> bool:
+    """Whether a container runtime of NVIDIA may give GPUs to a container with these variables that requests none.
+
+    Images with CUDA_VERSION and no other variable are old ones of NVIDIA, which get all GPUs.
+    """
+    return environment.get(VISIBLE_DEVICES, "void") not in {"", "void"} or "CUDA_VERSION" in environment
 
 
 def gpus_trouble(value: Any) -> str | None:

@@ -404,6 +404,13 @@ class DockerEngine:
         return cdi_gpus(info, local=self.client.endpoint.local)
 
     @_checked_answer
+    def plain_runtime(self) -> str | None:
+        """Read `/info`; of Podman also its hooks."""
+        from smlocal.engine.runtimes import plain_runtime  # few images name GPUs
+
+        return plain_runtime(self.client.read("/info"), self.client.product, local=self.client.endpoint.local)
+
+    @_checked_answer
     def cannot_limit(self) -> tuple[str, ...]:
         """Read `/info`."""
         return cannot_limit(self.client.read("/info"))

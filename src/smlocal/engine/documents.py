@@ -42,6 +42,8 @@ def container_document(spec: ContainerSpec, product: Product = "docker") -> dict
     host |= _limits(spec.limits)
     if spec.behind_others:
         host |= _BEHIND_OTHERS | {"LogConfig": _SHORT_LOGS[product]}
+    if spec.runtime:
+        host["Runtime"] = spec.runtime
     if spec.devices is not None:
         host["DeviceRequests"] = [_device_request(spec.devices)]
     if spec.device_files:

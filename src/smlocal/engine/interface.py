@@ -79,6 +79,8 @@ class ContainerSpec:
     aliases: tuple[str, ...] = ()
     devices: GpuDevices | None = None
     """GPUs."""
+    runtime: str = ""
+    """One of the engine's runtimes; empty: its usual one."""
     device_files: tuple[str, ...] = ()
     """Device files, such as `/dev/neuron0`."""
     limits: Limits = field(default_factory=Limits)
@@ -354,6 +356,13 @@ class Engine(Protocol):
 
     def cdi_gpus(self) -> tuple[str, ...] | None:
         """The GPUs that the engine has as CDI devices: `0`, `1`, …; None if it has none."""
+
+    def plain_runtime(self) -> str | None:
+        """The runtime that gives no GPUs to containers which only name them in a variable.
+
+        Empty if that is the usual one; None if there is none, or it is not known.
+        """
+        ...
 
     def cannot_limit(self) -> tuple[str, ...]:
         """Which of `memory` and `CPUs` the engine cannot limit."""

@@ -99,6 +99,8 @@ class MachineFacts:
     """The number of Neuron devices, for jobs that need some; None if not known."""
     unlimited: tuple[str, ...] = ()
     """Which of `memory` and `CPUs` the engine cannot limit; gathered only for jobs with limits."""
+    plain_runtime: str | None = ""
+    """The engine's runtime for containers that no variable gives GPUs to. Empty: the usual one. None: it has none."""
     free_disk: int | None = None
     """Bytes for volumes; gathered only for jobs with a volume of limited size."""
 

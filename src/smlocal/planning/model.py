@@ -98,6 +98,8 @@ class HostPlan:
     aliases: tuple[str, ...]
     devices: GpuDevices | None = None
     """None without GPUs."""
+    runtime: str = ""
+    """The engine's runtime; empty: the usual one."""
     neuron: tuple[str, ...] = ()
     """Neuron devices, such as `/dev/neuron0`."""
     limits: Limits = field(default_factory=Limits)
@@ -214,11 +216,13 @@ class ContainerFolders:
     """What is packed of `output`."""
     failure: str
     """The file in which a program says why it failed, in `output`."""
+    warm_pool: str = ""
+    """What a warm pool would keep for the next job. Here it is empty in each."""
 
     @property
     def mounted(self) -> tuple[str, ...]:
         """Those that are mounted. Not the root: images have code in it, and toolkits write next to the others."""
-        return tuple(folder for folder in (self.input, self.model, self.output) if folder)
+        return tuple(folder for folder in (self.input, self.model, self.output, self.warm_pool) if folder)
 
     def below(self, path: str) -> str:
         """What follows the root in a path, from its `/` on."""

@@ -185,7 +185,7 @@ def test_a_driver_that_does_not_work(machine: Bench, job: Callable[..., str], sm
     answer = json.loads(allowed.stdout)
     assert answer["TrainingJobStatus"] == "Completed"
     assert answer["Local"]["AllowCpu"] is True
-    assert Path(answer["Local"]["Hosts"][0]["Log"]).read_text() == "visible: void\n"
+    assert Path(answer["Local"]["Hosts"][0]["Log"]).read_text() == "visible: none\n"
 
 
 def test_nothing_is_pulled_where_there_is_no_driver(job: Callable[..., str], smlocal_run: Run) -> None:

@@ -32,6 +32,7 @@ def container_spec(
         name_servers=("127.0.0.1",) if network is not None and network.isolated else (),
         aliases=() if plan.names_after else host.aliases,
         devices=host.devices,
+        runtime=host.runtime,
         device_files=host.neuron,
         limits=host.limits,
     )

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
+from smlocal.contract.gpus import VISIBLE_DEVICES
 from smlocal.contract.hosts import Host
 from smlocal.contract.limits import Limits, read_size, read_ulimit
 from smlocal.contract.listing import Listing
@@ -72,10 +73,14 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
                 files={},
                 channels=tuple(_tree(bucket) for bucket in facts.buckets),
                 pipes=(),
-                environment=replica_variables(job.kind, job.request, replica, planned, job=name),
+                environment={
+                    **replica_variables(job.kind, job.request, replica, planned, job=name),
+                    **({VISIBLE_DEVICES: "void"} if devices is None and facts.machine.plain_runtime is None else {}),
+                },
                 extra_hosts={} if network is not None else {replica.host_name: "127.0.0.1"},
                 aliases=(replica.host_name,) if network is not None else (),
                 devices=devices,
+                runtime=(facts.machine.plain_runtime or "") if devices is None else "",
                 program=ProgramPlan(image=replica.image, entrypoint=replica.entrypoint, command=replica.arguments),
             )
             for replica, host, devices in zip(planned, hosts, share_out(hosts, local, facts.machine.gpus), strict=True)

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from smlocal.engine.engines import Engines, engines_named
@@ -13,6 +14,7 @@ from smlocal.job.prepare.machine_size import machine_facts
 from smlocal.job.prepare.network_choice import choose_network
 from smlocal.job.prepare.output_folders import DEFAULT_OUTPUT, folder_at
 from smlocal.job.prepare.placed_engines import PlacedEngine, PlacedEngines
+from smlocal.job.prepare.plain_runtime import plain_runtime
 from smlocal.job.prepare.shared_folders import with_folder_facts, with_known_folders
 from smlocal.job.prepared import Prepared
 from smlocal.job.reporter import Reporter
@@ -141,7 +143,8 @@ def _plan(
     making: bool = False,
 ) -> JobPlan:
     run_id = run_id or os.urandom(4).hex()
-    machine = machine_facts(gpus, engine_facts)
+    runtimes = {plain_runtime(engine, image, None) for image in images.values()}
+    machine = replace(machine_facts(gpus, engine_facts), plain_runtime=next(iter(runtimes - {""}), ""))
     if wants_limits(job.local):
         from smlocal.job.prepare.limit_checks import check_limits, try_ulimits, with_limit_facts  # few jobs have any
 

@@ -5,7 +5,7 @@ import posixpath
 from smlocal.contract.checkpoints import within
 from smlocal.platforms.sagemaker.contract import paths
 
-_NOT_ITS_OWN = (paths.MODEL, paths.OUTPUT)
+_NOT_ITS_OWN = (paths.MODEL, paths.OUTPUT, paths.WARM_POOL)
 
 
 def container_path(local_path: str | None) -> str:
@@ -14,7 +14,7 @@ def container_path(local_path: str | None) -> str:
 
 
 def is_own_mount(path: str) -> bool:
-    """False if the path is in the folder of model or output, which is mounted and packed anyway."""
+    """False if the path is in a folder that is mounted anyway."""
     return not any(within(path, folder) for folder in _NOT_ITS_OWN)
 
 

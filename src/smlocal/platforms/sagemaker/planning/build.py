@@ -92,10 +92,11 @@ def build_plan(job: JobFile, facts: Facts, *, name: str) -> JobPlan:
                     job_name=name,
                     job_arn=arn,
                     region=facts.region,
-                    gpus=devices is not None,
+                    hides_gpus=devices is None and facts.machine_of(host.name).plain_runtime is None,
                     endpoints=endpoints,
                 ),
                 devices=devices,
+                runtime=(facts.machine_of(host.name).plain_runtime or "") if devices is None else "",
                 neuron=neuron,
                 # A single host on the default network must be able to resolve its own name.
                 extra_hosts={**({} if network is not None else {host.name: "127.0.0.1"}), **named},

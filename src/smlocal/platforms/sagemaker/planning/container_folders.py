@@ -13,4 +13,5 @@ FOLDERS: Final = ContainerFolders(
     output=paths.OUTPUT,
     output_data=paths.OUTPUT_DATA,
     failure=paths.FAILURE,
+    warm_pool=paths.WARM_POOL,
 )

@@ -82,7 +82,7 @@ def _words(plan: JobPlan, host: HostPlan, folder: str, others: list[str]) -> Ite
     yield from ("-v", quote(f"{folder}/input:{paths.INPUT}:ro"))
     for tree in host.channels:
         yield from ("-v", quote(f"{tree.listing.root}:{tree.target}:ro"))
-    for path in (paths.MODEL, paths.OUTPUT, paths.OUTPUT_DATA):
+    for path in (paths.MODEL, paths.OUTPUT, paths.OUTPUT_DATA, paths.WARM_POOL):
         yield from ("-v", path)
     if plan.entrypoint:
         yield from ("--entrypoint", quote(plan.entrypoint[0]))

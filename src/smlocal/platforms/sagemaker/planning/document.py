@@ -14,7 +14,6 @@ from smlocal.planning.host_folders import (
 )
 from smlocal.planning.model import HostPlan, JobPlan, PipePlan, TreePlan
 from smlocal.planning.note_documents import note_documents
-from smlocal.platforms.sagemaker.contract import paths
 
 _WHOLE_FILE = 4096
 _HEAD_LINES = 5
@@ -144,7 +143,7 @@ def _image(plan: JobPlan) -> Mapping[str, Any]:
 
 def _host(plan: JobPlan, host: HostPlan) -> dict[str, Any]:
     below = host_directory(plan, host)
-    folders = (paths.INPUT, paths.MODEL, paths.OUTPUT)
+    folders = plan.folders.mounted
     kind = _kind(plan)
     return {
         "Name": host.host.name,

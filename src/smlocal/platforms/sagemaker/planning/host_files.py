@@ -9,7 +9,7 @@ from smlocal.platforms.sagemaker.contract.checkpoint_paths import container_path
 from smlocal.platforms.sagemaker.contract.documents.config_files import config_files, is_for
 from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest
 
-_MOUNTED = (paths.CONFIG, paths.DATA, paths.MODEL, paths.OUTPUT_DATA, paths.METRICS, paths.PROFILER)
+_MOUNTED = (paths.CONFIG, paths.DATA, paths.MODEL, paths.OUTPUT_DATA, paths.METRICS, paths.PROFILER, paths.WARM_POOL)
 
 
 def directories_of(request: CreateTrainingJobRequest) -> tuple[str, ...]:

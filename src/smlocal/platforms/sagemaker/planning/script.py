@@ -236,7 +236,8 @@ def _create(plan: JobPlan, host: HostPlan, secrets: ScriptSecrets) -> Iterator[s
         yield from (f"--network-alias {quote(alias)}" for alias in host.aliases)
         yield from ["--dns 127.0.0.1"] if network.isolated else []
     yield from limit_options(host)
-    volumes = (*_volumes(plan), *(each.local_path for each in plan.collectors if each.own_mount))
+    mirrored = (each.local_path for each in plan.collectors if each.own_mount)
+    volumes = (*_volumes(plan), plan.folders.warm_pool, *mirrored)
     yield from (f"--mount {quote(_csv('type=volume', f'target={path}', 'volume-nocopy'))}" for path in volumes)
     for tree in host.channels:
         if is_mounted(tree):
@@ -281,6 +282,8 @@ def limit_options(host: HostPlan) -> Iterator[str]:
         yield f"--shm-size {limits.shared_memory}"
     if limits.processes is not None:
         yield f"--pids-limit {limits.processes}"
+    if host.runtime:
+        yield f"--runtime {quote(host.runtime)}"
     yield from (f"--ulimit {quote(f'{limit}={soft}:{hard}')}" for limit, (soft, hard) in limits.ulimits.items())
     if devices is not None and not devices.cdi:
         # The inner quotes are for docker, which reads the value as CSV.

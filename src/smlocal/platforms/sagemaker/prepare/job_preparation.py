@@ -14,6 +14,7 @@ from smlocal.job.prepare.machine_size import machine_facts
 from smlocal.job.prepare.network_choice import choose_network
 from smlocal.job.prepare.output_folders import free_bytes
 from smlocal.job.prepare.placed_engines import PlacedEngine, PlacedEngines, about_engine, with_facts
+from smlocal.job.prepare.plain_runtime import plain_runtime
 from smlocal.job.prepare.shared_folders import with_folder_facts, with_known_folders
 from smlocal.job.prepared import Prepared, find_credentials
 from smlocal.job.reporter import Reporter
@@ -206,7 +207,7 @@ def _plan(
         inputs = seen_inputs(job, inputs, placed, image.id)
     run_id = run_id or os.urandom(4).hex()
     engine_facts = placed.first.facts
-    shares = tuple(_share(job, placed, each, accelerators, home) for each in placed.each)
+    shares = tuple(_share(job, placed, each, accelerators, home, image=image) for each in placed.each)
     no_volume = None
     if wants_limits(job.local):
         from smlocal.job.prepare.limit_checks import why_no_volume
@@ -250,10 +251,17 @@ def _plan(
 
 
 def _share(
-    job: JobFile, placed: PlacedEngines, each: PlacedEngine, accelerators: _Accelerators, home: str
+    job: JobFile,
+    placed: PlacedEngines,
+    each: PlacedEngine,
+    accelerators: _Accelerators,
+    home: str,
+    *,
+    image: ImageFacts | None,
 ) -> EngineShare:
     with about_engine(placed, each):
         machine = _machine(job, each, *accelerators[each.facts.address], home)
+        machine = replace(machine, plain_runtime=plain_runtime(each.engine, image, job.request.Environment))
     return EngineShare(engine=each.facts, machine=machine, hosts=each.hosts)
 
 

@@ -137,9 +137,25 @@ def test_the_environment_is_the_services_and_the_requests(plan: Planner) -> None
         "AWS_REGION": "us-east-1",
         "DMLC_INTERFACE": "eth0",
         "SAGEMAKER_METRICS_DIRECTORY": "/opt/ml/output/metrics/sagemaker",
-        "NVIDIA_VISIBLE_DEVICES": "void",
+        "SAGEMAKER_MANAGED_WARMPOOL_CACHE_DIRECTORY": "/opt/ml/sagemaker/warmpoolcache",
         "MINE": "1",
     }
+    assert "/opt/ml/sagemaker/warmpoolcache" in made.hosts[0].directories
+
+
+@pytest.mark.parametrize("runtime", ["", "runc", None])
+def test_gpus_are_kept_out_by_the_runtime_or_else_by_the_variable(
+    plan: Planner, facts: Facts, runtime: str | None
+) -> None:
+    machine = replace(facts.machine, plain_runtime=runtime)
+    host = plan({"Environment": {"NVIDIA_VISIBLE_DEVICES": "all"}}, machine=machine).hosts[0]
+    assert host.runtime == (runtime or "")
+    assert host.environment["NVIDIA_VISIBLE_DEVICES"] == ("void" if runtime is None else "all")
+    gpu = {"ResourceConfig": {"InstanceType": "ml.g4dn.xlarge", "InstanceCount": 1}}
+    host = plan(gpu, machine=machine).hosts[0]
+    assert host.devices is not None
+    assert host.runtime == ""
+    assert "NVIDIA_VISIBLE_DEVICES" not in host.environment
 
 
 def test_one_host_knows_its_own_name_without_a_network(plan: Planner) -> None:
@@ -240,5 +256,6 @@ def test_the_document_is_json_and_tells_how_each_mount_is_made(plan: Planner) ->
         "/opt/ml/input": "bind",
         "/opt/ml/model": "bind",
         "/opt/ml/output": "bind",
+        "/opt/ml/sagemaker/warmpoolcache": "bind",
         "/opt/ml/input/data/train": "copy",
     }
