@@ -5,6 +5,10 @@ import os
 from smlocal.contract.rights import Rights
 from smlocal.errors import PathNotAllowedError
 
+_LONGEST = 4096
+"""Bytes of a path on Linux."""
+_SHOWN = 100
+
 
 def local_path(text: str, directory: str, rights: Rights, rest: str = "") -> str:
     """Return the absolute path for a plain path or a `file://` URI; relative ones start from `directory`.
@@ -38,6 +42,8 @@ def cleaned(path: str) -> str:
 
 def _allowed(written: str, path: str, folders: tuple[str, ...]) -> str:
     """The path without links, if it is in one of these folders, and nothing below that folder is a link."""
+    if len(path) > _LONGEST:  # each of its folders would be looked for, in time that grows with its square
+        raise _refused(f"no file can have the name '{written[:_SHOWN]}…'")
     try:
         path.encode("utf-8", "surrogateescape")
         if "\0" in path:

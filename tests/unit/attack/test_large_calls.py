@@ -1,11 +1,14 @@
 """Calls that are far larger than any valid one: refused before they are worked on, with an answer of a page at most."""
 
 import json
+import os
 from collections.abc import Iterator
 from urllib.parse import quote_plus
 
 import pytest
 from tests.unit.attack.served_endpoint import Answer, Served, request, serve
+
+from smlocal.removal import remove_tree
 
 _LARGE = (8 << 20) - 1000
 _PARTS = "The body has more than 20,000 parts: no valid call has."
@@ -176,3 +179,34 @@ def test_what_was_refused_is_forgotten(server: Served) -> None:
     for _ in range(40):
         call(server, "SageMaker.DescribeTrainingJob", body)
     assert server.peak_mib() < 300
+
+
+def test_a_path_is_no_longer_than_one_of_linux(server: Served) -> None:
+    given = {"TrainingJobName": "a", "OutputDataConfig": {"S3OutputPath": "/" + "a/" * (1 << 20)}}
+    answer = call(server, "SageMaker.CreateTrainingJob", json.dumps(given).encode())
+    assert json.loads(answer.body)["message"].startswith("No file can have the name '/a/a/a/")
+
+
+def test_a_channel_of_folders_without_a_file(server: Served) -> None:
+    folder = os.open(server.home / "buckets" / "empty", os.O_RDONLY)
+    try:
+        for _ in range(1500):
+            os.mkdir("a", dir_fd=folder)
+            inner = os.open("a", os.O_RDONLY, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        source = {"S3DataSource": {"S3DataType": "S3Prefix", "S3Uri": "s3://empty/a"}}
+        given = {
+            "TrainingJobName": "a",
+            "RoleArn": "arn:aws:iam::000000000000:role/any",
+            "AlgorithmSpecification": {"TrainingImage": "image", "TrainingInputMode": "File"},
+            "InputDataConfig": [{"ChannelName": "a", "DataSource": source}],
+            "OutputDataConfig": {"S3OutputPath": "s3://bucket/out"},
+            "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 1},
+            "StoppingCondition": {"MaxRuntimeInSeconds": 60},
+        }
+        answer = call(server, "SageMaker.CreateTrainingJob", json.dumps(given).encode())
+        assert "No S3 objects found" in json.loads(answer.body)["message"]
+    finally:
+        os.close(folder)
+        remove_tree(str(server.home / "buckets" / "empty" / "a"))  # pytest would fail to
