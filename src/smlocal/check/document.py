@@ -22,7 +22,7 @@ def check_document(report: CheckReport, fail_on: Severity) -> dict[str, Any]:
 def _rule(result: RuleResult) -> dict[str, Any]:
     document: dict[str, Any] = {
         "Id": result.rule.id,
-        "Severity": result.rule.severity,
+        "Severity": result.severity,
         "Title": result.rule.title,
         "Outcome": result.outcome,
         "Seconds": round(result.seconds, 3),

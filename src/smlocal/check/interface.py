@@ -60,6 +60,8 @@ class Finding:
     """In that file, from 1; 0 where it is not known."""
     details: tuple[str, ...] = ()
     """Lines that say more: hints, and the end of a job's log."""
+    severity: Severity | None = None
+    """How much it matters, where that is more than the rule says."""
     remedy: str = ""
     """What to do, where that is not what the rule says."""
 
@@ -150,6 +152,12 @@ class RuleResult:
     """Lines that say more about it."""
 
     @property
+    def severity(self) -> Severity:
+        """Of the worst finding, or of the rule."""
+        worse = (finding.severity for finding in self.findings if finding.severity is not None)
+        return max((self.rule.severity, *worse), key=lambda each: each.rank)
+
+    @property
     def remedy(self) -> str:
         """What to do about the findings."""
         return next((finding.remedy for finding in self.findings if finding.remedy), self.rule.remedy)
@@ -180,4 +188,4 @@ class CheckReport:
 
     def fails(self, level: Severity) -> bool:
         """Whether anything of this level or worse was found."""
-        return any(result.findings and result.rule.severity.rank >= level.rank for result in self.results)
+        return any(result.findings and result.severity.rank >= level.rank for result in self.results)

@@ -40,6 +40,7 @@ RULES = (
     "toolkit_mpi_programs",
     "smddp_programs",
     "job_fails",
+    "failure_file_ignored",
     "no_model",
     "manifest_taken_for_data",
     "needs_network",

@@ -26,7 +26,7 @@ from smlocal.job.finish.kept import keeps, mark_kept
 from smlocal.job.finish.replaced import delete_replaced, replaced_artifacts
 from smlocal.job.finish.results import Results, local_block
 from smlocal.job.finish.unpacked import keep_unpacked, kept_directory
-from smlocal.job.host.failure_file import read_failure
+from smlocal.job.host.failure_file import MESSAGE_BYTES, read_failure
 from smlocal.job.host.host_run import HostRun
 from smlocal.job.logs.log_paths import log_path, logged_by
 from smlocal.job.metrics.metrics_search import MetricsSearch
@@ -181,6 +181,8 @@ class Supervisor:
         if self.rules is not None:
             self._end_rules(self.rules)
         ended, reason = self.decide()
+        if ended.status is JobStatus.COMPLETED:
+            self.results.failure_files = self._ignored_failure_files()
         release_space(self.context.store.directory(self.plan.name))
         self.results.metrics = self.metrics.finish()
         if self.attempt.ran and (ended.status is JobStatus.FAILED or self.context.reporter.verbose):
@@ -398,9 +400,17 @@ class Supervisor:
 
     def _failure_file(self) -> bytes:
         run = self.attempt.runs.get(self.attempt.outcome.first_failure or "")
-        if run is None or not self.plan.folders.failure:
-            return b""
+        return b"" if run is None else self._failure_file_of(run)
+
+    def _ignored_failure_files(self) -> dict[str, str]:
+        """What hosts wrote there although they exited with 0, with which the platform does nothing."""
+        found = ((run.name, self._failure_file_of(run)[:MESSAGE_BYTES]) for run in self._reachable_runs())
+        return {name: text.decode("utf-8", "replace") for name, text in found if text.strip()}
+
+    def _failure_file_of(self, run: HostRun) -> bytes:
         folders = self.plan.folders
+        if not folders.failure:
+            return b""
         return read_failure(
             host_directory(self.plan, run.host) + folders.below(folders.failure),
             run.engine,

@@ -96,8 +96,8 @@ class JobView:
     bars: tuple[Bar, ...] = ()
     history: tuple[tuple[float, str], ...] = ()
     """What happened to its containers, and when."""
-    missing: Rows = ()
-    """What one would expect of a job that went well, and is not there."""
+    unexpected: Rows = ()
+    """What one would not expect of a job that went well: it left nothing, or it wrote why it failed."""
 
     @property
     def local(self) -> Mapping[str, Any]:

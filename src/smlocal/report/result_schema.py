@@ -105,6 +105,7 @@ _LOCAL: _Json = {
     "AllowCpu": _SWITCH,
     "DataParallel": {"type": "object", "properties": {"Library": {"enum": ["stand-in", "image", None]}}},
     "Changes": {"type": "object", "additionalProperties": _TEXTS},
+    "FailureFiles": {"type": "object", "additionalProperties": _TEXT},
     "Hints": _TEXTS,
     "Explanation": _or_null(_TEXT),
     "DockerCommand": _TEXT,

@@ -297,3 +297,23 @@ def test_an_image_that_is_removed_meanwhile(checks: Checks) -> None:
     assert json.loads(out)["Error"]["Sentence"] == f"the image {tag} was removed while it was being checked"
     assert check.returncode == 3
     checks.assert_nothing_left(name)
+
+
+@pytest.mark.parametrize(("model", "severity"), [("", "error"), ("touch /opt/ml/model/w; ", None)])
+def test_a_failure_file_of_a_job_that_exits_with_0_is_an_error(
+    model: str, severity: str | None, checks: Checks
+) -> None:
+    checks.write(f"{model}echo no data >/opt/ml/output/failure")
+    done, rules = checks("failure-file-ignored", "no-model")
+    (finding,) = rules["failure-file-ignored"]["Findings"]
+    assert "no data" in finding["Message"]
+    assert done.returncode == 1
+    found = rules["no-model"]
+    assert (found["Severity"] if found["Outcome"] == "finding" else None) == severity
+
+
+def test_a_job_without_a_model_and_a_failure_file_is_a_warning(checks: Checks) -> None:
+    checks.write("true")
+    done, rules = checks("failure-file-ignored", "no-model")
+    assert (done.returncode, rules["no-model"]["Severity"]) == (0, "warning")
+    assert rules["failure-file-ignored"]["Outcome"] == "passed"

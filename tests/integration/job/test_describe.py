@@ -78,3 +78,23 @@ def test_botocore_parses_and_validates_the_answer(
         assert one["EndTime"] == other["StartTime"]
     assert final["Local"]["Request"] == {"Tags": [{"Key": "team", "Value": "blue"}]}
     assert (tmp_path / "out" / "Described-ABC" / "output" / "model.tar.gz").exists() == (status == "Completed")
+
+
+def test_a_failure_file_of_a_completed_job_is_in_its_result(
+    tmp_path: Path, smlocal_run: Run, image: Callable[[str], str]
+) -> None:
+    script = "echo no data >/opt/ml/output/failure; chmod 0 /opt/ml/output/failure"
+    request = {
+        "TrainingJobName": "quiet",
+        "AlgorithmSpecification": {"TrainingImage": image("sh"), "TrainingInputMode": "File"},
+        "Environment": {"SCRIPT": script},
+        "OutputDataConfig": {"S3OutputPath": "./out"},
+        "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 2},
+    }
+    (tmp_path / "job.json").write_text(json.dumps(request))
+    run = smlocal_run("run", "job.json", "--json", cwd=tmp_path)
+    answer = json.loads(run.stdout)
+    assert (run.returncode, answer["TrainingJobStatus"]) == (0, "Completed")
+    assert answer["Local"]["FailureFiles"] == {"algo-1": "no data\n", "algo-2": "no data\n"}
+    described = smlocal_run("describe", "quiet").stdout
+    assert 'the program of algo-2 wrote "no data" to /opt/ml/output/failure and exited with 0' in described

@@ -113,6 +113,12 @@ class JobResult:
     """The same, when the job was interrupted."""
 
     @property
+    def failure_files(self) -> Mapping[str, str]:
+        """What hosts that exited with 0 wrote into the failure file."""
+        found: Mapping[str, str] = self.local.get("FailureFiles") or {}
+        return found
+
+    @property
     def completed(self) -> bool:
         """Whether every host ended with 0."""
         return self.status == "Completed"

@@ -19,7 +19,7 @@ def check_annotations(report: CheckReport, place: Callable[[str], str]) -> Itera
         for finding in result.findings:
             file = place(finding.file) or place(report.dockerfile or report.job_file)
             yield Annotation(
-                level=_LEVELS[result.rule.severity],
+                level=_LEVELS[result.severity],
                 title=result.rule.id,
                 message=valid_text("\n".join((finding.message, *finding.details, result.remedy))),
                 file=file,
@@ -31,7 +31,7 @@ def check_summary(report: CheckReport) -> str:
     """A table of what was found, and what was skipped or ignored below it."""
     found = [
         (
-            result.rule.severity,
+            result.severity,
             result.rule.id,
             valid_text("\n".join((finding.message, *finding.details, result.remedy))),
             where(finding),
@@ -54,4 +54,4 @@ def check_summary(report: CheckReport) -> str:
 
 
 def _worst_first(report: CheckReport) -> list[RuleResult]:
-    return sorted(report.results, key=lambda result: -result.rule.severity.rank)
+    return sorted(report.results, key=lambda result: -result.severity.rank)

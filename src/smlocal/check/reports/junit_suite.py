@@ -15,7 +15,7 @@ def check_suite(report: CheckReport, fail_on: Severity) -> Suite:
 def _case(result: RuleResult, fail_on: Severity) -> Case:
     rule = result.rule
     found = [finding_line(each) for each in result.findings]
-    fails = bool(found) and rule.severity.rank >= fail_on.rank
+    fails = bool(found) and result.severity.rank >= fail_on.rank
     skipped = result.outcome is Outcome.SKIPPED
     first = result.findings[0] if found else None
     return Case(
@@ -23,7 +23,7 @@ def _case(result: RuleResult, fail_on: Severity) -> Case:
         group=_GROUP,
         seconds=result.seconds,
         verdict=Verdict.FAILED if fails else Verdict.SKIPPED if skipped else Verdict.PASSED,
-        kind=rule.severity,
+        kind=result.severity,
         message=_message(found) if fails else valid_text(result.skipped),
         text="\n".join([*_found(result), "", result.remedy, "", rule.why]) if fails else "",
         output="\n".join(_output(result, found, fails=fails)),
@@ -43,7 +43,7 @@ def _message(found: list[str]) -> str:
 def _output(result: RuleResult, found: list[str], *, fails: bool) -> list[str]:
     notes = []
     if found and not fails:
-        severity = result.rule.severity
+        severity = result.severity
         notes = ["\n".join((f"{severity}: {first}", *more)) for first, *more in map(finding_lines, result.findings)]
         notes.append(result.remedy)
     broken_off = skipped_lines(result) if found or result.skipped_details else []

@@ -68,7 +68,7 @@ def _results(report: CheckReport, place: Place) -> Iterator[dict[str, Any]]:
             yield {
                 "ruleId": result.rule.id,
                 "ruleIndex": index,
-                "level": _LEVELS[result.rule.severity],
+                "level": _LEVELS[result.severity],
                 "message": {"text": valid_text("\n".join((f"{finding.message}. {result.remedy}", *finding.details)))},
                 "locations": [_location(report, finding, place)],
                 "partialFingerprints": {"primaryLocationLineHash": f"{fingerprint}:{seen[fingerprint]}"},

@@ -9,8 +9,13 @@ from smlocal.check.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    if not completed_plain(subject).model:
-        yield Finding(message="the job completes and leaves nothing in /opt/ml/model", job=PLAIN.id)
+    plain = completed_plain(subject)
+    if not plain.model:
+        yield Finding(
+            message="the job completes and leaves nothing in /opt/ml/model",
+            job=PLAIN.id,
+            severity=Severity.ERROR if plain.failure_files else None,
+        )
 
 
 RULE = Rule(
@@ -19,7 +24,8 @@ RULE = Rule(
     title="The job leaves no model",
     why=(
         "The service uploads what a job leaves in `/opt/ml/model`, as model.tar.gz. A model that is written elsewhere"
-        " is lost with the container, and the job is Completed all the same."
+        " is lost with the container, and the job is Completed all the same. If there is a failure file too, the job"
+        " has failed unnoticed, and this is an error."
     ),
     mark=Mark.DOCUMENTED,
     remedy="Write the model below /opt/ml/model.",

@@ -249,7 +249,7 @@ def _show(report: "CheckReport") -> None:
     name = max((len(result.rule.id) for result in report.results), default=0)
     for result in report.results:
         for finding in result.findings:
-            _line(_MARKS[result.rule.severity], result.rule.id, finding.message, name, where=_where(finding))
+            _line(_MARKS[result.severity], result.rule.id, finding.message, name, where=_where(finding))
             _details(finding.details, name)
         if result.findings:
             _more(result.remedy, name)
@@ -300,7 +300,7 @@ def _conclusion(report: "CheckReport") -> str:
 
     counts = []
     for severity in Severity:
-        number = sum(len(each.findings) for each in report.results if each.rule.severity is severity)
+        number = sum(len(each.findings) for each in report.results if each.severity is severity)
         if number:
             word = {"error": "error", "warning": "warning", "info": "note"}[severity]
             counts.append(f"{number} {word}{'s' * (number != 1)}")

@@ -19,6 +19,7 @@ _STILL_VISIBLE = 20
 """So many lines of output are still visible on the screen, and are not shown again."""
 _TAIL = 1 << 14
 """Bytes of the log that these lines are looked for in."""
+_WARNING = "!"
 _NOTES = 3
 _COLUMN = 12
 _LEAST_NOTE = 40
@@ -55,7 +56,7 @@ def _lines(view: JobView, *, show_output: bool) -> Iterator[str]:
     yield from _artifacts(local, view.name)
     yield from (item(each.name, f"{short_path(each.folder)}  {each.location}") for each in view.outputs)
     if view.status is JobStatus.COMPLETED:
-        yield from (item(*each) for each in view.missing)
+        yield from (item(*each, mark=_WARNING) for each in view.unexpected)
     yield from _metrics(view.answer)
     yield from _usage(local)
     for left in local["Leftovers"]:
@@ -82,9 +83,10 @@ def _explanations(view: JobView) -> Iterator[str]:
         yield item("hint", hint)
 
 
-def item(name: str, text: str) -> str:
+def item(name: str, text: str, *, mark: str = " ") -> str:
     """One row below the first line."""
-    return "\n".join(row(f"  {name:<9} ", printable(text), width=width_of(sys.stderr)))
+    rows = "\n".join(row(f"  {name:<9} ", printable(text), width=width_of(sys.stderr)))
+    return rows if mark == " " else paint(mark, YELLOW) + rows[1:]
 
 
 def _last_lines(local: Mapping[str, Any]) -> Iterator[str]:

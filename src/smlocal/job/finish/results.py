@@ -40,6 +40,8 @@ class Results:
     """Notes on artifacts and checkpoints."""
     changes: dict[str, list[str]] = field(default_factory=dict)
     """Files that containers wrote outside the platform's folders and /tmp, by host, if they were to be listed."""
+    failure_files: dict[str, str] = field(default_factory=dict)
+    """The failure file of each host that wrote one and exited with 0, of a job that completed."""
     data_parallel: dict[str, Any] | None = None
     """What the ranks recorded, of a job that got the stand-in for the data parallel library."""
     leftovers: list[str] = field(default_factory=list)
@@ -85,6 +87,7 @@ def local_block(
         **({} if credentials is None else {"Credentials": {"Mode": credentials.plan.mode, "Notes": credentials.notes}}),
         **({"Changes": results.changes} if plan.list_changes else {}),
         **({} if results.data_parallel is None else {"DataParallel": results.data_parallel}),
+        **({"FailureFiles": results.failure_files} if results.failure_files else {}),
         "Seconds": dict(attempt.context.phases.seconds),
         "Notes": note_documents(plan),
         "Image": plan.image_facts and plan.image_facts.id,

@@ -31,7 +31,7 @@ def answer(*metrics: tuple[str, float, list[float]], notes: tuple[str, ...] = ()
 def test_short_names_stand_where_the_names_of_rows_do() -> None:
     described = answer(("loss", 0.127, [5.0, 4.0, 3.0, 2.0, 1.0]), ("rate", 1e-06, [1e-06]))
     lines = summary(view_of(described)).splitlines()
-    without_model = "  model     none: nothing was left in /opt/ml/model"
+    without_model = "! model     none: nothing was left in /opt/ml/model"
     assert lines == ["Completed in 4.6 s", without_model, "  loss      0.127  █▇▅▃▁", "  rate      1e-06"]
 
 

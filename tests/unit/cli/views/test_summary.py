@@ -85,7 +85,7 @@ def test_a_reason_without_text_is_explained(failed: dict[str, Any]) -> None:
 
 
 def test_a_completed_job_without_a_model_says_so(failed: dict[str, Any]) -> None:
-    line = "  model     none: nothing was left in /opt/ml/model"
+    line = "! model     none: nothing was left in /opt/ml/model"
     assert line not in summary(view_of(failed))
     failed["TrainingJobStatus"] = failed["SecondaryStatus"] = "Completed"
     assert line in summary(view_of(failed)).splitlines()
@@ -93,6 +93,21 @@ def test_a_completed_job_without_a_model_says_so(failed: dict[str, Any]) -> None
     assert line not in summary(view_of(failed))
     failed["Local"]["Artifacts"] |= {"Kept": None, "Model": "/model.tar.gz", "ModelBytes": 1}
     assert line not in summary(view_of(failed))
+
+
+@pytest.mark.parametrize("hosts", [1, 2])
+def test_a_failure_file_of_a_completed_job_is_shown(hosts: int, failed: dict[str, Any]) -> None:
+    failed["Local"] |= {
+        "Hosts": [{"Name": f"algo-{number}", "Log": None} for number in range(1, hosts + 1)],
+        "FailureFiles": {"algo-1": "\nno \x1b data\nTraceback"},
+    }
+    line = (
+        f'! failure   the program {"of algo-1 " if hosts > 1 else ""}wrote "no \\x1b data" to /opt/ml/output/failure'
+        " and exited with 0: the service ignores the file"
+    )
+    assert line not in summary(view_of(failed))
+    failed["TrainingJobStatus"] = failed["SecondaryStatus"] = "Completed"
+    assert line in summary(view_of(failed)).splitlines()
 
 
 def test_what_starts_a_job_by_hand_is_one_line(failed: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:

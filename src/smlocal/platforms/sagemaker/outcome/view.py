@@ -11,6 +11,9 @@ from smlocal.readable import local_time
 
 EMPTY_REASON = "AlgorithmError: , exit code: "
 NO_TEXT = "The reason has no text, because nothing was written to /opt/ml/output/failure."
+NO_MODEL = "none: nothing was left in /opt/ml/model"
+_SHOWN = 200
+"""Characters of a failure file."""
 _FINAL = {"Completed", "Failed", "Stopped", "MaxRuntimeExceeded", "MaxWaitTimeExceeded"}
 CAUSES = {
     StopCause.REQUEST: "SIGTERM sent",
@@ -50,9 +53,6 @@ def view_of(answer: Mapping[str, Any]) -> JobView:
     status, secondary = answer["TrainingJobStatus"], answer["SecondaryStatus"]
     reason = answer.get("FailureReason") or ""
     members = ("TrainingJobName", "TrainingJobStatus", "SecondaryStatus", "FailureReason")
-    no_model = not (answer["Local"].get("Artifacts") or {}).get("Model") and not (
-        answer["Local"].get("Artifacts") or {}
-    ).get("Kept")
     stages = tuple(
         Stage(
             name=each["Status"],
@@ -77,8 +77,24 @@ def view_of(answer: Mapping[str, Any]) -> JobView:
         members={each: answer.get(each) for each in members},
         answer=answer,
         notes=(("note", NO_TEXT),) if reason.startswith(EMPTY_REASON) else (),
-        missing=(("model", "none: nothing was left in /opt/ml/model"),) if no_model else (),
+        unexpected=tuple(_unexpected(answer["Local"])),
     )
+
+
+def _unexpected(local: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Of a job that completed."""
+    artifacts = local.get("Artifacts") or {}
+    yield from (("failure", text) for text in _failure_files(local))
+    if not artifacts.get("Model") and not artifacts.get("Kept"):
+        yield "model", NO_MODEL
+
+
+def _failure_files(local: Mapping[str, Any]) -> Iterator[str]:
+    files = local.get("FailureFiles") or {}
+    for host, text in files.items():
+        who = f"the program of {host}" if len(local["Hosts"]) > 1 else "the program"
+        first = text.strip().splitlines()[0][:_SHOWN]
+        yield f'{who} wrote "{first}" to /opt/ml/output/failure and exited with 0: the service ignores the file'
 
 
 def described_rows(answer: Mapping[str, Any], *, supervised: bool) -> Iterator[tuple[str, str]]:
@@ -108,6 +124,7 @@ def _about(answer: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         yield "Trained", f"{answer['TrainingTimeInSeconds']} s"
         if answer["BillableTimeInSeconds"] != answer["TrainingTimeInSeconds"]:
             yield "Billable", f"{answer['BillableTimeInSeconds']} s"
+    yield from (("Failure file", text) for text in _failure_files(answer["Local"]))
 
 
 def _places(
