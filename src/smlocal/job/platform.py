@@ -109,8 +109,12 @@ class Platform(Protocol):
         """What the hosts used, with advice on machine types; `killed`: hosts whose memory ran out."""
         ...
 
-    def describe(self, stored: StoredJob) -> dict[str, Any]:
-        """What the platform would answer about a job."""
+    def describe(self, stored: StoredJob, *, final: bool = False) -> dict[str, Any]:
+        """What the platform would answer about a job; `final`: with what it adds only some time after the end."""
+        ...
+
+    def still_to_come(self, stored: StoredJob) -> dict[str, Any]:
+        """Members of the `Local` block about what the platform will add to the answer of a job that has ended."""
         ...
 
     def not_interruptible(self, request: Mapping[str, Any]) -> str | None:

@@ -121,7 +121,7 @@ def _run_to_the_end(
         supervisor.run_attempts()
 
     supervisor.run_and_finish(run)
-    view = view_job(store, plan.name)
+    view = view_job(store, plan.name, final=True)
     write_copy(directory, DESCRIBE, view.answer)
     return view
 

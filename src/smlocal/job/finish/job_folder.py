@@ -35,7 +35,7 @@ def write_copies(store: Store, name: str) -> None:
             os.unlink(path)
     for kind, document in store.read(name, (REQUEST, PLAN)).documents.items():
         write_copy(directory, kind, document)
-    write_copy(directory, DESCRIBE, describe_job(store, name))
+    write_copy(directory, DESCRIBE, describe_job(store, name, final=True))
 
 
 def complete_copies(store: Store) -> None:

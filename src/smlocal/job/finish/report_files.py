@@ -62,7 +62,7 @@ def write_report(path: str, text: str) -> None:
 
 
 def _result(store: Store, name: str) -> str:
-    return f"{json.dumps(describe_job(store, name), indent=2)}\n"
+    return f"{json.dumps(describe_job(store, name, final=True), indent=2)}\n"
 
 
 def _junit(store: Store, name: str) -> str:

@@ -89,7 +89,7 @@ def pack_again(
         document["Notes"] = [*artifacts.notes, *map(str, artifacts.clashes), *notes]
         store.put_document(name, LOCAL, {**local, "Artifacts": document})
         remove_tree(kept_directory(plan))
-        write_copy(store.directory(name), DESCRIBE, describe_job(store, name))
+        write_copy(store.directory(name), DESCRIBE, describe_job(store, name, final=True))
     return document
 
 

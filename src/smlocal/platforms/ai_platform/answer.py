@@ -64,16 +64,14 @@ def kind_of(record: JobRecord) -> JobKind:
     return JobKind.CUSTOM_JOB if "/customJobs/" in record.arn else JobKind.TRAINING_JOB
 
 
-def answer_of(stored: StoredJob) -> dict[str, Any]:
-    """The Job or CustomJob. The error of a job appears about a minute after its end."""
+def answer_of(stored: StoredJob, *, final: bool = False) -> dict[str, Any]:
+    """The Job or CustomJob. The error of a job appears about a minute after its end, or at once if `final`."""
     record, request = stored.record, stored.documents[REQUEST]
     kind = job_kind(request)
     local = ((stored.documents.get(JOB) or {}).get("Data") or {}).get("Local") or {}
     lifecycle = stored.documents.get(LIFECYCLE) or {}
     error = lifecycle.get("Error") or {}
-    delay = float(local.get("ErrorDelaySeconds", _ERROR_DELAY))
-    is_late = record.ended is None or time.time() >= record.ended + delay
-    shown = record.status.terminal and is_late
+    shown = record.status.terminal and (final or _delayed_until(stored) <= time.time())
     facts = JobFacts(
         job=record.name,
         state=state_word(record, kind),
@@ -85,6 +83,20 @@ def answer_of(stored: StoredJob) -> dict[str, Any]:
         code=error.get("code", _UNKNOWN) if shown and record.failure_reason else None,
     )
     return describe(kind, request, facts, region=job_region(kind, request, stated=local.get("Region")))
+
+
+def error_at(stored: StoredJob) -> float | None:
+    """When the error of a job that has ended will appear; None if there is none, or it is there."""
+    error = (stored.documents.get(LIFECYCLE) or {}).get("Error")
+    if not stored.record.status.terminal or not (stored.record.failure_reason or error):
+        return None
+    at = _delayed_until(stored)
+    return at if at > time.time() else None
+
+
+def _delayed_until(stored: StoredJob) -> float:
+    local = ((stored.documents.get(JOB) or {}).get("Data") or {}).get("Local") or {}
+    return (stored.record.ended or 0.0) + float(local.get("ErrorDelaySeconds", _ERROR_DELAY))
 
 
 def list_of(record: JobRecord) -> str:

@@ -95,11 +95,19 @@ class AiPlatform:
         """There is no advice on machine types; the series are in the job's folder."""
         return None
 
-    def describe(self, stored: "StoredJob") -> dict[str, Any]:
+    def describe(self, stored: "StoredJob", *, final: bool = False) -> dict[str, Any]:
         """The Job or CustomJob."""
         from smlocal.platforms.ai_platform.answer import answer_of
 
-        return answer_of(stored)
+        return answer_of(stored, final=final)
+
+    def still_to_come(self, stored: "StoredJob") -> dict[str, Any]:
+        """When the error will be attached."""
+        from smlocal.platforms.ai_platform.answer import error_at
+        from smlocal.platforms.ai_platform.describe import timestamp
+
+        at = error_at(stored)
+        return {} if at is None else {"ErrorExpected": timestamp(at)}
 
     def not_interruptible(self, request: Mapping[str, Any]) -> str | None:  # noqa: ARG002 - no job is
         """The maintenance of a machine is simulated as the job file says."""

@@ -107,11 +107,15 @@ class SageMaker:
 
         return planned_usage(plan, killed)
 
-    def describe(self, stored: "StoredJob") -> dict[str, Any]:
+    def describe(self, stored: "StoredJob", *, final: bool = False) -> dict[str, Any]:  # noqa: ARG002 - the end says everything
         """The DescribeTrainingJob answer."""
         from smlocal.platforms.sagemaker.outcome.answer import answer_of
 
         return answer_of(stored)
+
+    def still_to_come(self, stored: "StoredJob") -> dict[str, Any]:  # noqa: ARG002 - there is none
+        """Nothing."""
+        return {}
 
     def not_interruptible(self, request: Mapping[str, Any]) -> str | None:
         """Only jobs on spot instances are interrupted."""

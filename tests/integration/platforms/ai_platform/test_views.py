@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -16,6 +17,13 @@ RESTARTED = "workerpool1-0: exit 137, restarted (1 of 5)"
 IN_HISTORY = "workerpool1-0: exit 137 (replica failure), restarted (1 of 5)"
 
 
+def test_the_document_of_a_run_has_the_error_at_once(replicas: Any) -> None:
+    file = replicas.custom_job("aip-last-document", (1, "exit 7"), ErrorDelaySeconds=3600)
+    done = replicas("run", file, "--name", "aip-last-document", "--json")
+    assert done.returncode == 1, done.stderr
+    assert json.loads(done.stdout)["error"]["code"] == 3
+
+
 def test_every_view_of_a_job_that_failed_after_a_restart(
     replicas: Any, monkeypatch: pytest.MonkeyPatch, assert_nothing_left: Callable[[str], None]
 ) -> None:
@@ -23,9 +31,9 @@ def test_every_view_of_a_job_that_failed_after_a_restart(
     # Its PID 1 is not the shell: signals that it sends to itself are not ignored.
     worker = f"sh -c '{FAILS_ONCE}'; exit $?"
     file = replicas.custom_job(name, (1, WAITS_AND_FAILS), (1, worker), ErrorDelaySeconds=3600)
-    junit, html = (str(replicas.folder / each) for each in ("junit.xml", "report.html"))
+    junit, html, report = (str(replicas.folder / each) for each in ("junit.xml", "report.html", "report.json"))
 
-    done = replicas("run", file, "--name", name, "--junit", junit, "--ci", "github")
+    done = replicas("run", file, "--name", name, "--junit", junit, "--report", report, "--ci", "github")
     assert done.returncode == 1, done.stderr
     lines = done.stderr.splitlines()
     assert any("workerpool0: 1 × n1-standard-4 · workerpool1: 1 × n1-standard-4" in line for line in lines)
@@ -42,7 +50,13 @@ def test_every_view_of_a_job_that_failed_after_a_restart(
     assert "workerpool0-0  exit 1   log " in text
     service = json.loads(replicas("describe", name, "--service").stdout)
     assert {"error", "Local"} & {*service} == set()
-    local = json.loads(replicas("describe", name, "--json").stdout)["Local"]
+    described = json.loads(replicas("describe", name, "--json").stdout)
+    local, error = described["Local"], {"code": 3, "message": MESSAGE}
+    assert "error" not in described
+    assert local["ErrorExpected"] > described["endTime"]
+    last = json.loads((replicas.folder / "report.json").read_text())
+    assert (last["error"], last["endTime"], last["Local"].get("ErrorExpected")) == (error, described["endTime"], None)
+    assert json.loads(Path(local["Directory"], "describe.json").read_text()) == last
     assert local["Lifecycle"]["Error"] == {"code": 3, "message": MESSAGE}
     entries = [entry for entry in local["Lifecycle"]["Entries"] if entry.get("Replica") == "workerpool1-0"]
     assert {key: entries[0][key] for key in ("Attempt", "Container", "ExitCode", "Error", "Decision")} == {
