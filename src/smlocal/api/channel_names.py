@@ -1,4 +1,4 @@
-"""Whether the channels of flags and keywords are those of the request that they override."""
+"""Whether the channels and hyperparameters of flags and keywords are those of the request that they override."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -36,8 +36,18 @@ def new_channels(document: "Document", given: Mapping[str, Any]) -> Iterator[str
         yield f"channel {name} is added: {document.name} has {', '.join(known)}"
 
 
+def new_hyperparameters(document: "Document", given: Mapping[str, Any]) -> Iterator[str]:
+    """Sentences about those that `given` adds beside one of almost the same name, which keeps its value."""
+    written = document.data.get("HyperParameters")
+    known = [name for name in written if isinstance(name, str)] if isinstance(written, dict) else []
+    for name in given:
+        near = None if name in known else _meant(name, known)
+        if near is not None:
+            yield f"hyperparameter {name} is added; did you mean {near}, which {document.name} has?"
+
+
 def _meant(name: str, known: list[str]) -> str | None:
-    """The channel that was probably meant. Names that differ in their numbers are no mistakes: train-1 and train-2."""
+    """The name that was probably meant. Names that differ in their numbers are no mistakes: train-1 and train-2."""
     from smlocal.contract.validation.suggestions import closest
 
     near = closest(name, known, likeness=_LIKENESS)

@@ -89,10 +89,11 @@ def override(
     refuse_misspelt_key(document)
     from smlocal.api.overrides import apply_overrides, fill
 
-    if given.get("channels"):
-        from smlocal.api.channel_names import new_channels
+    channels, hyperparameters = given.get("channels") or {}, given.get("hyperparameters") or {}
+    if channels or hyperparameters:
+        from smlocal.api.channel_names import new_channels, new_hyperparameters
 
-        for sentence in new_channels(document, given["channels"] or {}):
+        for sentence in (*new_channels(document, channels), *new_hyperparameters(document, hyperparameters)):
             on_message(sentence)
     apply_overrides(document, given)
     if fill_in:

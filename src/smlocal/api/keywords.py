@@ -48,18 +48,18 @@ def _wrong_values(given: Mapping[str, Any]) -> "Iterator[KeywordInvalidError]":
     for keyword, example in _PATHS.items():
         if given.get(keyword) is not None and not _is_path(given[keyword]):
             yield _wrong(keyword, _PATH, given[keyword], example)
-    yield from _wrong_engines(given.get("engines"))
+    yield from _wrong_list("engines", given.get("engines"), 'engines=["ssh://HOST", "default"]')
+    yield from _wrong_list("entrypoint", given.get("entrypoint"), 'entrypoint=["python", "/opt/ml/code/train.py"]')
     yield from _wrong_maps(given)
 
 
-def _wrong_engines(given: Any) -> "Iterator[KeywordInvalidError]":
-    example = 'engines=["ssh://HOST", "default"]'
+def _wrong_list(keyword: str, given: Any, example: str) -> "Iterator[KeywordInvalidError]":
     if not isinstance(given, list | tuple | None):
-        yield _wrong("engines", "a list", given, example)
+        yield _wrong(keyword, "a list", given, example)
         return
-    for engine in given or ():
-        if not isinstance(engine, str):
-            yield _wrong("an item of engines", "a string", engine, example)
+    for item in given or ():
+        if not isinstance(item, str):
+            yield _wrong(f"an item of {keyword}", "a string", item, example)
 
 
 def _wrong_maps(given: Mapping[str, Any]) -> "Iterator[KeywordInvalidError]":

@@ -19,7 +19,7 @@ _KEYWORDS = "keyword arguments"
 _FLAGS = {"channels": "channel", "hyperparameters": "hyperparameter", "environment": "env", "env_files": "env_file"}
 """Flags that are not spelled as the keywords are."""
 
-_ABSENT = {"credentials", "publish", "staging", "code", "input_mode", "no_rules", "processes_per_host"}
+_ABSENT = {"credentials", "publish", "staging", "code", "entrypoint", "input_mode", "no_rules", "processes_per_host"}
 """What jobs of replicas have nothing of, in their files neither."""
 _VARIABLES = {"environment", "env_files"}
 _ARGUMENTS = {"hyperparameters"}

@@ -34,6 +34,8 @@ class Overrides(TypedDict, total=False):
     """The folders that are read in place of s3:// prefixes."""
     code: Path | None
     """The folder for /opt/ml/code."""
+    entrypoint: Sequence[str] | None
+    """The program that is started in place of the image's ENTRYPOINT, and its first arguments."""
     staging: Literal["overlay", "copy"] | None
     publish: bool
     """Upload artifacts and mirror checkpoints to their s3:// locations."""
@@ -52,6 +54,7 @@ class Overrides(TypedDict, total=False):
 
 _PLACES: Mapping[str, tuple[str, ...]] = {
     "image": ("AlgorithmSpecification", "TrainingImage"),
+    "entrypoint": ("AlgorithmSpecification", "ContainerEntrypoint"),
     "name": ("TrainingJobName",),
     "input_mode": ("AlgorithmSpecification", "TrainingInputMode"),
     "instance_type": ("ResourceConfig", "InstanceType"),

@@ -73,6 +73,11 @@ _OVERRIDES = {
     "code": click.option(
         "--code", type=click.Path(readable=False), metavar="DIR", help="Folder for /opt/ml/code, copy-on-write."
     ),
+    "entrypoint": click.option(
+        "--entrypoint",
+        metavar="COMMAND",
+        help="Started in place of the image's ENTRYPOINT, in one word, such as 'python /opt/ml/code/train.py'.",
+    ),
     "staging": click.option(
         "--staging", type=click.Choice(["overlay", "copy"]), help="How channel data gets into the container."
     ),
@@ -200,12 +205,28 @@ def _overrides(given: dict[str, Any]) -> "Overrides":
         overrides["environment"] = dict(variables(given["env_files"], given["environment"]))
     else:
         overrides["environment"] = {}
+    overrides["entrypoint"] = _words(given.get("entrypoint"))
     overrides["engines"] = given.get("engines") or None
     overrides["hyperparameters"] = _pairs(given["hyperparameters"], "--hyperparameter")
     overrides["sources"] = _pairs(given["sources"], "--source", "PREFIX=DIR")
     overrides["channels"] = _pairs(given["channels"], "--channel", "NAME=PATH")
     named: Overrides = overrides
     return named
+
+
+def _words(command: str | None) -> tuple[str, ...] | None:
+    """As a shell splits them."""
+    if command is None:
+        return None
+    import shlex
+
+    try:
+        words = tuple(shlex.split(command))
+    except ValueError as error:
+        raise click.UsageError(f"--entrypoint {command}: {error}") from error
+    if not words:
+        raise click.UsageError("--entrypoint: name a program.")
+    return words
 
 
 def _pairs(given: tuple[str, ...], option: str, form: str = "KEY=VALUE") -> dict[str, str]:

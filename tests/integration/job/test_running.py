@@ -192,3 +192,18 @@ def test_output_may_be_closed_early(
     )
     assert json.loads(smlocal_run("describe", "early", "--json").stdout)["TrainingJobStatus"] == "Completed"
     assert smlocal_run("logs", "early").stdout.count("\n") == 20000
+
+
+def test_code_that_the_image_does_not_read_is_run_by_an_entry_point_of_its_own(
+    tmp_path: Path, smlocal_run: Run, image: Callable[[str], str]
+) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "go.sh").write_text("echo from the folder, with $1\n")
+    job = ("run", "--image", image("sh"), "--code", "src", "-e", "SCRIPT=echo from the image")
+    old = smlocal_run(*job, "--name", "old-code", cwd=tmp_path)
+    assert "names /opt/ml/code" in old.stderr
+    assert "from the image" in old.stdout
+    new = smlocal_run(*job, "--name", "new-code", "--entrypoint", "sh /opt/ml/code/go.sh 'two words'", cwd=tmp_path)
+    assert new.returncode == 0, new.stderr
+    assert "names /opt/ml/code" not in new.stderr
+    assert new.stdout == "from the folder, with two words\n"

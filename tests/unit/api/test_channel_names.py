@@ -2,8 +2,9 @@ from typing import Any
 
 import pytest
 
-from smlocal.api.job_source import read_source
+from smlocal.api.job_source import override, read_source
 from smlocal.errors import ChannelUnknownError
+from smlocal.jobfile.document import Document
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 
 REQUEST: dict[str, Any] = {
@@ -40,3 +41,22 @@ def test_channels_of_a_job_without_channels_may_be_similar() -> None:
     job, _ = read_source(None, {"image": "image", "channels": {"train": ".", "trains": "."}}, strict=False)
     assert isinstance(job, JobFile)
     assert len(job.raw["InputDataConfig"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("n_estimator", ["hyperparameter n_estimator is added; did you mean n_estimators, which file has?"]),
+        ("n_estimators", []),
+        ("layer_2", []),
+        ("depth", []),
+    ],
+)
+def test_a_hyperparameter_with_almost_the_name_of_another_is_named(name: str, said: list[str]) -> None:
+    document = Document(
+        {**REQUEST, "HyperParameters": {"n_estimators": "9", "layer_1": "5"}}, name="file", directory="."
+    )
+    messages: list[str] = []
+    override(document, {"hyperparameters": {name: "3"}}, fill_in=False, on_message=messages.append)
+    assert messages == said
+    assert document.data["HyperParameters"][name] == "3"

@@ -96,6 +96,10 @@ CASES: dict[str, tuple[Change, Change]] = {
         ),
         NOTHING,
     ),
+    "code-unread": (
+        ({}, {"Code": "./src"}, {}, {}),
+        ({"Environment": {"SAGEMAKER_PROGRAM": "train.py"}}, {"Code": "./src"}, {}, {}),
+    ),
     "image-reserved-files": (({}, {}, {}, {"reserved_files": ("/opt/ml/data/vocab.txt",)}), NOTHING),
     "resource-config": (({}, {"ResourceConfigKeys": "three-keys"}, {}, {}), NOTHING),
     "submit-directory": (
@@ -469,3 +473,29 @@ def test_no_note_shows_a_password(plan: Planner) -> None:
     notes = plan({"OutputDataConfig": config, "TensorBoardOutputConfig": config}, {}).notes
     assert "•••@s3.example" in str(notes)
     assert "hunter2" not in str(notes)
+
+
+@pytest.mark.parametrize(
+    ("request_members", "image"),
+    [
+        ({}, {"entrypoint": ("python", "/opt/ml/code/train.py")}),
+        ({}, {"working_directory": "/opt/ml/code"}),
+        ({}, {"environment": {"PATH": "/bin:/opt/ml/code"}}),
+        ({}, {"environment": {"SAGEMAKER_TRAINING_MODULE": "toolkit"}}),
+        ({"HyperParameters": {"sagemaker_program": '"train.py"'}}, {}),
+        (
+            {
+                "AlgorithmSpecification": {
+                    "TrainingImage": "i",
+                    "TrainingInputMode": "File",
+                    "ContainerEntrypoint": ["python", "/opt/ml/code/train.py"],
+                }
+            },
+            {},
+        ),
+    ],
+)
+def test_code_that_something_names_is_read(
+    request_members: dict[str, Any], image: dict[str, Any], plan: Planner, listing: Listing, facts: Facts
+) -> None:
+    assert "code-unread" not in _ids(plan, (request_members, {"Code": "./src"}, {}, image), listing, facts)
