@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterator
 from xml.etree import ElementTree as ET
 
-COMMANDS = ("run", "check")
+COMMANDS = ("run", "check", "validate")
 ONLY_OF_CHECK = ("dockerfile", "fail-on", "sarif")
 
 
@@ -24,7 +24,8 @@ def main() -> int:
     if wrong:
         for text in wrong:
             print(f"::error title=smlocal::{text}")
-        write_outputs({"status": "Error", "failure-reason": wrong[0], "report": "", "sarif": ""})
+        nothing = dict.fromkeys(("job-name", "model", "report", "sarif"), "")
+        write_outputs({"status": "Error", "failure-reason": wrong[0], **nothing})
         return 2
     folder = tempfile.mkdtemp(prefix="smlocal-report-", dir=os.environ.get("RUNNER_TEMP"))
     answer = os.path.join(folder, "result.json")
@@ -37,7 +38,7 @@ def main() -> int:
     ).returncode
     written = {name: path if state_of(path) not in {None, before[name]} else "" for name, path in paths.items()}
     status, reason = outcome_of_run(answer) if inputs["command"] == "run" else outcome_of_check(written["report"], code)
-    write_outputs({"status": status, "failure-reason": reason, **written})
+    write_outputs({"status": status, "failure-reason": reason, **details_of_run(answer), **written})
     return code
 
 
@@ -53,9 +54,9 @@ def mistakes(inputs: dict[str, str]) -> Iterator[str]:
         yield f"The input command is one of: {', '.join(COMMANDS)}."
     if not inputs["job"] and not inputs["image"]:
         yield "Give a job file or an image: the inputs job and image are both empty."
-    if command == "check" and inputs["job"] and inputs["image"]:
-        yield "Give a job file or an image to check, not both."
-    if command == "run":
+    if command == "validate" and (inputs["image"] or not inputs["job"]):
+        yield "The command validate takes a job file, and no image."
+    if command in {"run", "validate"}:
         yield from (f"The input {name} is of the command check." for name in ONLY_OF_CHECK if inputs[name])
     try:
         shlex.split(inputs["args"])
@@ -70,6 +71,8 @@ def command_line(inputs: dict[str, str], junit: str, answer: str) -> list[str]:
     if inputs["command"] == "run":
         words += [f"--report={answer}", *([f"--image={inputs['image']}"] if inputs["image"] else [])]
         return [*words, *(["--", inputs["job"]] if inputs["job"] else [])]
+    if inputs["job"] and inputs["image"]:
+        words.append(f"--image={inputs['image']}")
     words += [f"--{name}={inputs[name]}" for name in ONLY_OF_CHECK if inputs[name]]
     return [*words, "--", inputs["job"] or inputs["image"]]
 
@@ -81,13 +84,27 @@ def outcome_of_run(answer: str) -> tuple[str, str]:
             job = json.load(file)
     except FileNotFoundError:
         return "Error", "No job was made. The log says why."
-    return job["TrainingJobStatus"], job.get("FailureReason", "")
+    if "TrainingJobStatus" in job:
+        return job["TrainingJobStatus"], job.get("FailureReason", "")
+    error = job.get("error") or {}  # a job of AI Platform Training, or a custom job
+    return job["state"], job.get("errorMessage") or error.get("message", "")
+
+
+def details_of_run(answer: str) -> dict[str, str]:
+    """The name of the job and its model, for later steps; empty where there is none."""
+    try:
+        with open(answer, encoding="utf-8") as file:
+            job = json.load(file)
+    except FileNotFoundError:
+        return {"job-name": "", "model": ""}
+    name = job.get("TrainingJobName") or job.get("jobId") or job.get("displayName") or ""
+    return {"job-name": name, "model": (job["Local"].get("Artifacts") or {}).get("Model") or ""}
 
 
 def outcome_of_check(junit: str, code: int) -> tuple[str, str]:
-    """Whether the image passed, and what it failed by."""
+    """Whether the image or the job file passed, and what it failed by."""
     if not junit:
-        return "Error", "The image was not checked. The log says why."
+        return "Error", "Nothing was checked. The log says why."
     failures = [(case, case.find("failure")) for case in ET.parse(junit).iter("testcase")]
     found = [f"{case.get('name')}: {failure.get('message')}" for case, failure in failures if failure is not None]
     return "Failed" if code else "Passed", "\n".join(found)

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from smlocal.jobfile.document import Document
     from smlocal.platforms.job_files import AnyJobFile
 
-_STAMP = re.compile(r"-\d{8}-\d{6}-\d{3}$")
-"""The time at the end of a name that smlocal made."""
 _STEP = re.compile(r"([A-Za-z][A-Za-z0-9]*)((?:\[\d{1,4}\])*)")
 _MAPS = ("HyperParameters.", "Environment.", "Local.Sources.", "Local.Endpoints.")
 """Maps whose keys are chosen by the user. The rest of a path is one key, which may have dots."""
@@ -83,9 +81,10 @@ def member_path(text: str) -> "Path":
 def _new_name(recorded: str) -> str:
     from datetime import datetime
 
+    from smlocal.contract.made_names import without_time
     from smlocal.platforms.sagemaker.contract.identity import default_name
 
-    return default_name(_STAMP.sub("", recorded), datetime.now().astimezone())
+    return default_name(without_time(recorded), datetime.now().astimezone())
 
 
 def _keep_output(document: "Document", folder: str) -> None:

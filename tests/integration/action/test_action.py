@@ -143,11 +143,18 @@ def test_no_script_has_an_expression_in_it_and_every_input_reaches_one() -> None
 
 @pytest.mark.parametrize("hosts", [1, 2])
 def test_a_job_that_completes(runner: Runner, job_file: Callable[[str], str], hosts: int) -> None:
-    job = job_file("echo done")
+    job = job_file("echo done | tee /opt/ml/model/m")
     code = runner.use(job=job, args=f"--name action-{hosts} --instance-count {hosts}", junit="report.xml")
     assert code == 0, runner.log
     report = str(runner.workspace / "report.xml")
-    assert runner.outputs["smlocal"] == {"status": "Completed", "failure-reason": "", "report": report, "sarif": ""}
+    assert runner.outputs["smlocal"] == {
+        "status": "Completed",
+        "failure-reason": "",
+        "job-name": f"action-{hosts}",
+        "model": str(runner.workspace / "out" / f"action-{hosts}" / "output" / "model.tar.gz"),
+        "report": report,
+        "sarif": "",
+    }
     assert ET.parse(report).getroot().get("failures") == "0"
     assert f"<td>action-{hosts}</td><td>Completed</td>" in (runner.temporary / "summary.md").read_text()
 
@@ -202,9 +209,11 @@ def test_a_hostile_input_is_refused_and_does_nothing(name: str, value: str, runn
     ("inputs", "said"),
     [
         ({}, "inputs job and image are both empty"),
-        ({"command": "check", "job": "a", "image": "b"}, "not both"),
+        ({"command": "validate", "job": "a", "image": "b"}, "takes a job file, and no image"),
+        ({"command": "validate", "image": "b"}, "takes a job file, and no image"),
+        ({"command": "validate", "job": "a", "fail-on": "info"}, "The input fail-on is of the command check"),
         ({"image": "b", "sarif": "c"}, "The input sarif is of the command check"),
-        ({"image": "b", "command": "rm"}, "one of: run, check"),
+        ({"image": "b", "command": "rm"}, "one of: run, check, validate"),
     ],
 )
 def test_inputs_that_do_not_go_together(inputs: dict[str, str], said: str, runner: Runner) -> None:
@@ -227,6 +236,29 @@ def test_a_check_that_finds_something(runner: Runner, image: Callable[[str], str
     assert "::error file=Dockerfile,line=1,title=train-missing::" in runner.log
     assert runner.use(**{**given, "image": "not-there:1"}, sarif="old.sarif") == 3
     assert runner.outputs["smlocal"]["sarif"] == ""
+
+
+def test_a_job_file_is_validated(runner: Runner, job_file: Callable[[str], str]) -> None:
+    job = job_file("exit 1")
+    assert runner.use(command="validate", job=job) == 0, runner.log
+    assert (runner.outputs["smlocal"]["status"], runner.outputs["smlocal"]["failure-reason"]) == ("Passed", "")
+    path = runner.workspace / job
+    path.write_text(path.read_text().replace("ml.m5.large", "ml.m5.big"))
+    assert runner.use(command="validate", job=job) == 2
+    outputs = runner.outputs["smlocal"]
+    assert outputs["status"] == "Failed"
+    assert outputs["failure-reason"].startswith("job.json: ")
+    assert set(outputs) == set(ACTION["outputs"])
+    assert ET.parse(outputs["report"]).getroot().get("failures") == "1"
+
+
+def test_a_job_file_is_checked_with_another_image(
+    runner: Runner, job_file: Callable[[str], str], image: Callable[[str], str]
+) -> None:
+    path = runner.workspace / job_file("exit 0")
+    path.write_text(path.read_text().replace(image("sh"), "smlocal-not-this-one"))
+    assert runner.use(command="check", job=path.name, image=image("sh"), args="--static") == 0, runner.log
+    assert runner.outputs["smlocal"]["status"] == "Passed"
 
 
 def test_a_check_that_passes(runner: Runner, image: Callable[[str], str]) -> None:

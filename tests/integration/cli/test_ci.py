@@ -1,5 +1,6 @@
 """`run` on a CI service, with real containers: its JUnit file, its annotation and its summary."""
 
+import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -34,6 +35,21 @@ def test_the_junit_file_of_a_job_that_fails(
     assert failure.text == "AlgorithmError: why\nmore, exit code: 3"
     shown = "#033[1mred#033[0m <]]>\n\ufffd"
     assert output.text == (shown if hosts == 1 else f"algo-1:\n{shown}\nalgo-2:\n{shown}")
+
+
+def test_the_name_of_a_case_has_no_time(smlocal_run: Run, image: Callable[[str], str], tmp_path: Path) -> None:
+    stem = image("sh").partition(":")[0]
+    names = []
+    for run in ("a", "b"):
+        job = ("--image", image("sh"), "-e", "SCRIPT=echo said", "--report", f"{run}.json", "--junit", f"{run}.xml")
+        assert smlocal_run("run", *job, cwd=tmp_path).returncode == 0
+        names.append(json.loads((tmp_path / f"{run}.json").read_text())["TrainingJobName"])
+        case = case_of(tmp_path / f"{run}.xml")
+        assert case.get("name") == stem
+        assert case[0].text == f"job {names[-1]}\nsaid"
+    assert smlocal_run("wait", *names, "--junit", "both.xml", cwd=tmp_path).returncode == 0
+    cases = ET.parse(tmp_path / "both.xml").getroot().iter("testcase")
+    assert [each.get("name") for each in cases] == names
 
 
 def test_github_gets_an_annotation_and_a_summary(smlocal_run: Run, image: Callable[[str], str], tmp_path: Path) -> None:

@@ -36,3 +36,8 @@ def test_check_wants_a_built_image(subject: str, capsys: pytest.CaptureFixture[s
     assert "check takes an image or a job file" in said
     assert "docker build -t my-code:latest " in said
     assert "smlocal check my-code:latest" in said
+
+
+def test_an_image_beside_an_image_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["check", "my-image", "--image", "other"]) == 2
+    assert "--image takes the place of the image of a job file" in capsys.readouterr().err

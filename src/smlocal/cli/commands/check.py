@@ -44,6 +44,7 @@ def _rule_ids(context: click.Context, parameter: click.Parameter, incomplete: st
 
 @click.command("check")
 @click.argument("subject", metavar="IMAGE/JOB")
+@click.option("--image", metavar="IMAGE", help="In place of the image that the job file names.")
 @click.option("--static", is_flag=True, help="Only look at the image; run no job.")
 @click.option(
     "--timeout",
@@ -99,12 +100,15 @@ def _rule_ids(context: click.Context, parameter: click.Parameter, incomplete: st
 def command(*, subject: str, ci: str | None, **given: Any) -> int:
     """Say what is wrong with a training image.
 
-    IMAGE is a local image. JOB is a job file: its image is checked together with what the job asks of it.
+    IMAGE is a local image. JOB is a job file: its image, or that of --image, is checked together with what the job asks
+    of it.
 
     Exits with 0 if nothing of --fail-on was found, and with 1 otherwise.
     """
     service = chosen_service(ci)
     with ended_by_signals(), annotated_errors(service, subject if _is_job_file(subject) else given["dockerfile"]):
+        if given["image"] is not None and not _is_job_file(subject):
+            raise click.UsageError("--image takes the place of the image of a job file; name one, or only the image.")
         _refuse_unbuilt(subject)
         return _check(subject=subject, service=service, **given)
 
@@ -112,6 +116,7 @@ def command(*, subject: str, ci: str | None, **given: Any) -> int:
 def _check(
     *,
     subject: str,
+    image: str | None,
     static: bool,
     timeout: int,
     only: tuple[str, ...],
@@ -137,7 +142,7 @@ def _check(
     from smlocal.errors import ImageMissingError
     from smlocal.store.home import home_directory
 
-    job = _job(subject, allow_local_paths=allow_local_paths)
+    job = _job(subject, image, allow_local_paths=allow_local_paths)
     try:
         report = check_image(
             _image(job) if job is not None else subject,
@@ -208,7 +213,7 @@ def _is_job_file(subject: str) -> bool:
     return os.path.isfile(subject) or subject.endswith(JOB_FILE_ENDINGS)
 
 
-def _job(subject: str, *, allow_local_paths: bool) -> "JobFile | None":
+def _job(subject: str, image: str | None, *, allow_local_paths: bool) -> "JobFile | None":
     if not _is_job_file(subject):
         return None
     from smlocal.api.job_source import read_document, read_file
@@ -218,7 +223,8 @@ def _job(subject: str, *, allow_local_paths: bool) -> "JobFile | None":
     use_described_request(
         document, lambda text: click.echo(f"! {printable(text)}", err=True), allow_local_paths=allow_local_paths
     )
-    return read_document(document, Overrides(), path=subject, fill_in=False, strict=False)[0]
+    document.overrides = "command line"
+    return read_document(document, Overrides(image=image), path=subject, fill_in=False, strict=False)[0]
 
 
 def _engine(job: "JobFile | None") -> "Engine":

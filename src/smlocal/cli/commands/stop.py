@@ -18,7 +18,7 @@ _LONGEST = 120
     help="Time from SIGTERM to SIGKILL. Default: the job's setting (120; custom jobs 30).",
 )
 @click.option("--force", is_flag=True, help=f"Allow more than the {_LONGEST} s of the service.")
-@click.option("--wait", is_flag=True, help="Wait until the job ends, and exit as smlocal wait does.")
+@click.option("--wait", is_flag=True, help="Wait until the job ends. Exits with 0 if it was stopped.")
 def command(*, name: str, grace: float | None, force: bool, wait: bool) -> int:
     """Stop a running job, with time to save its work.
 
@@ -28,6 +28,7 @@ def command(*, name: str, grace: float | None, force: bool, wait: bool) -> int:
     """
     from smlocal.api.stopping import LONGEST_GRACE
     from smlocal.api.training_job import TrainingJob
+    from smlocal.contract.statuses import JobStatus
 
     if grace is not None and grace < 0:
         raise click.UsageError("--grace: must not be negative.")
@@ -48,5 +49,5 @@ def command(*, name: str, grace: float | None, force: bool, wait: bool) -> int:
 
         code = wait_for((name,), None)
         click.echo(f"{name}: {job.state} after {time.monotonic() - began:.1f} s", err=True)
-        return code
+        return 0 if job.status == JobStatus.STOPPED else code  # which is what was asked
     return 0
