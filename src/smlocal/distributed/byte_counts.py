@@ -23,22 +23,25 @@ def read_record(content: bytes) -> _Record | None:
 
 
 def data_parallel_block(found: Iterable[_Record]) -> dict[str, Any]:
-    """Which library was used, by how many ranks, and what was counted. `Library` is None if no process used one."""
+    """Which library was used, by how many ranks, and what was counted. `Library` is None if no process used one.
+
+    Without ranks, the process group was not started.
+    """
     records = list(found)
     of_image = next((record for record in records if record["Library"] == "image"), None)
     if of_image is not None:
         return {"Library": "image", "Folder": str(of_image.get("Folder"))}
     ranks = {record["Rank"]: record for record in records if _is_count(record.get("Rank"))}
-    if not ranks:
+    if not records:
         return {"Library": None}
-    first = ranks[min(ranks)]
+    first = ranks[min(ranks)] if ranks else records[0]
     block = {
         "Library": "stand-in",
         **{name: str(first.get(name)) for name in ("Mode", "Backend", "PyTorch", "Python")},
         "WorldSize": _count(first, "WorldSize"),
         "Ranks": len(ranks),
     }
-    if first.get("Mode") == "balanced":
+    if ranks and first.get("Mode") == "balanced":
         block["Balanced"] = _balanced([ranks[rank] for rank in sorted(ranks)])
     return block
 

@@ -25,6 +25,19 @@ JOBS: dict[str, tuple[str, int, Any]] = {
         1,
         {"Mode": "balanced", "FusionBufferBytes": 4_194_304},
     ),
+    "one-step": (
+        "exec torchrun --nproc_per_node 2 one_step.py",
+        1,
+        {"Mode": "balanced", "FusionBufferBytes": 200_000},
+    ),
+    "not-started": (
+        (
+            "python -c 'import smdistributed.dataparallel.torch.torch_smddp, torch.distributed as dist; "
+            """dist.init_process_group("smddp")'; test $? = 1"""
+        ),
+        1,
+        "always",
+    ),
     "strict": ("exec python strict.py", 1, "strict"),
     "suite": ("exec python suite.py", 1, "always"),
 }
@@ -140,6 +153,23 @@ def test_the_balanced_buffer(log: Log, answers: dict[str, dict[str, Any]]) -> No
     assert first["Begin"] < final["Ready"] < first["End"]
     assert last["BegunBeforeTheNextWasReady"] >= 1
     assert sum(each["Bytes"] for each in last["Buffers"]) == 1_582_087 * 4
+
+
+@pytest.mark.long
+def test_the_first_iteration_keeps_the_size_of_the_buffer(log: Log, answers: dict[str, dict[str, Any]]) -> None:
+    log("one-step")
+    balanced = answers["one-step"]["Local"]["DataParallel"]["Balanced"]
+    assert balanced["Iterations"] == 1
+    sizes = [each["Bytes"] for each in balanced["LastIteration"]["Buffers"]]
+    assert sum(sizes) == 12 * (128 * 128 + 128) * 4
+    assert max(sizes) < 200_000 + 128 * 128 * 4  # a buffer is full with the variable that reaches the limit
+
+
+@pytest.mark.long
+def test_a_library_whose_process_group_did_not_start_was_used(log: Log, answers: dict[str, dict[str, Any]]) -> None:
+    assert any("the data parallel library is smlocal's stand-in" in line for line in log("not-started"))
+    block = answers["not-started"]["Local"]["DataParallel"]
+    assert (block["Library"], block["Ranks"], block["Mode"]) == ("stand-in", 0, "plain")
 
 
 @pytest.mark.long

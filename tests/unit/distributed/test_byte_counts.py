@@ -47,6 +47,9 @@ def test_counts_stand_by_server() -> None:
 
 def test_which_library() -> None:
     assert data_parallel_block([]) == {"Library": None}
+    without_rank = {"Library": "stand-in", "Mode": "balanced", "Backend": "gloo"}
+    assert data_parallel_block([without_rank]).items() >= {"Library": "stand-in", "Ranks": 0, "WorldSize": 0}.items()
+    assert data_parallel_block([without_rank, counted(0)]) == data_parallel_block([counted(0)])
     image = {"Library": "image", "Folder": "/opt/conda/smdistributed/dataparallel"}
     assert data_parallel_block([image]) == image
     assert "Balanced" not in data_parallel_block([rank(0, Mode="plain")])

@@ -29,6 +29,8 @@ def register() -> None:
     wrapped = _checked(distributed_c10d.new_group)
     distributed_c10d.new_group = wrapped
     dist.new_group = wrapped
+    # Without a rank: the start of the process group may fail.
+    record({"Library": "stand-in", **_about_library()})
     say(f"the data parallel library is smlocal's stand-in: smddp is {_kind()} of PyTorch {torch.__version__}")
 
 
@@ -63,6 +65,12 @@ def about_process(rank: int, size: int) -> "dict[str, Any]":
         "WorldSize": size,
         "LocalRank": int(os.environ.get("LOCAL_RANK", "0")),
         "Host": socket.gethostname(),
+        **_about_library(),
+    }
+
+
+def _about_library() -> "dict[str, Any]":
+    return {
         "Backend": _kind(),
         "Mode": read_settings().mode,
         "PyTorch": torch.__version__,

@@ -9,8 +9,9 @@ import atexit
 import queue
 import threading
 import time
+from contextlib import contextmanager
 from datetime import timedelta
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Iterator, Optional
 
 import torch
 import torch.distributed as dist
@@ -203,6 +204,30 @@ def _is_plain(tensor: Any) -> bool:
     return bool(tensor.layout == torch.strided and tensor.numel() and tensor.dtype != torch.bool)
 
 
+@contextmanager
+def _limited_buckets(size: int) -> "Iterator[None]":
+    """Buffers of this size from the first iteration on.
+
+    PyTorch puts all gradients into one until it knows their order, and the first one has a limit of its own.
+    """
+    assign = getattr(dist, "_compute_bucket_assignment_by_size", None)
+    first = getattr(dist, "_DEFAULT_FIRST_BUCKET_BYTES", None)
+    if assign is None or first is None:  # another PyTorch: only later iterations keep the limit
+        yield
+        return
+
+    def assigned(tensors: Any, limits: Any, *arguments: Any, **named: Any) -> Any:
+        return assign(tensors, [min(limit, size) for limit in limits], *arguments, **named)
+
+    dist._compute_bucket_assignment_by_size = assigned  # noqa: SLF001 - PyTorch has no other name for it
+    dist._DEFAULT_FIRST_BUCKET_BYTES = min(first, size)  # noqa: SLF001
+    try:
+        yield
+    finally:
+        dist._compute_bucket_assignment_by_size = assign  # noqa: SLF001
+        dist._DEFAULT_FIRST_BUCKET_BYTES = first  # noqa: SLF001
+
+
 def _prepare_models(records: BufferRecords) -> None:
     """Give models the buffer size of the job, and let the records know of models and iterations."""
     model_class = torch.nn.parallel.DistributedDataParallel
@@ -210,9 +235,12 @@ def _prepare_models(records: BufferRecords) -> None:
 
     def prepared(self: Any, *arguments: Any, **named: Any) -> None:
         size = read_settings().fusion_buffer_bytes
-        if size is not None:
+        if size is None:
+            original(self, *arguments, **named)
+        else:
             named["bucket_cap_mb"] = size / (1 << 20)
-        original(self, *arguments, **named)
+            with _limited_buckets(size):
+                original(self, *arguments, **named)
         records.watch(self)
 
     model_class.__init__ = prepared
