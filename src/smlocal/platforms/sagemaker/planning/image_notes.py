@@ -9,7 +9,9 @@ from smlocal.platforms.sagemaker.planning.entrypoint import (
     is_model_trainer,
     is_shell_form,
 )
-from smlocal.platforms.sagemaker.planning.note_rule import NoteRule, some
+from smlocal.platforms.sagemaker.planning.note_rule import NoteRule
+
+_NAMED_FILES = 3
 
 
 def _shell_entrypoint(plan: JobPlan, job: JobFile) -> str | None:
@@ -44,7 +46,12 @@ def _reserved_files(plan: JobPlan, job: JobFile) -> str | None:
     files = plan.image_facts.reserved_files if plan.image_facts is not None else ()
     if not files:
         return None
-    return f"the image has files below /opt/ml, which SageMaker reserves and may hide: {some(list(files))}"
+    # Only the first few were looked for, so their number is not known.
+    more = " and more" if len(files) > _NAMED_FILES else ""
+    return (
+        "the image has files below /opt/ml, which SageMaker reserves and may hide: "
+        f"{', '.join(files[:_NAMED_FILES])}{more}"
+    )
 
 
 def _image_absent(plan: JobPlan, job: JobFile) -> str | None:

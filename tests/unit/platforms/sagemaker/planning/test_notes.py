@@ -499,3 +499,14 @@ def test_code_that_something_names_is_read(
     request_members: dict[str, Any], image: dict[str, Any], plan: Planner, listing: Listing, facts: Facts
 ) -> None:
     assert "code-unread" not in _ids(plan, (request_members, {"Code": "./src"}, {}, image), listing, facts)
+
+
+@pytest.mark.parametrize(("count", "end"), [(3, "/opt/ml/2"), (4, "/opt/ml/2 and more")])
+def test_no_number_is_named_of_files_that_were_not_counted(
+    count: int, end: str, plan: Planner, listing: Listing, facts: Facts
+) -> None:
+    assert facts.image is not None
+    image = replace(facts.image, reserved_files=tuple(f"/opt/ml/{number}" for number in range(count)))
+    made = plan(listings={"train": listing}, image=image)
+    (text,) = [note.text for note in made.notes if note.id == "image-reserved-files"]
+    assert text.endswith(end)
