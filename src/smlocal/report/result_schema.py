@@ -40,6 +40,7 @@ _ALWAYS: _Json = {
     "SecondaryStatus": {"enum": [str(each) for each in JobPhase]},
     "CreationTime": _NUMBER,
     "LastModifiedTime": _NUMBER,
+    "ProfilingStatus": {"enum": ["Enabled", "Disabled"]},
     "SecondaryStatusTransitions": _list(
         _object(
             {"Status": _TEXT, "StartTime": _NUMBER, "EndTime": _NUMBER, "StatusMessage": _TEXT},
@@ -119,6 +120,8 @@ _OF_EVERY_JOB = ("Version", "SupervisorPid", "Directory", "Request")
 def result_schema(job_file: Mapping[str, Any]) -> _Json:
     """The service's answer and the `Local` block; `job_file` is the schema of the request that the answer repeats."""
     echoed = {name: member for name, member in job_file["properties"].items() if name not in _NOT_OF_ANSWERS}
+    if channels := echoed.get("InputDataConfig"):  # an empty list without any
+        echoed["InputDataConfig"] = {name: value for name, value in channels.items() if name != "minItems"}
     return {
         "$schema": job_file["$schema"],
         "title": "smlocal result",
