@@ -156,7 +156,7 @@ def load_document(text: str, *, name: str, directory: str) -> Document:
             f"{name} contains {kind_of(data)} instead of a request",
             remedy=["Its top level must be a map of members and their values."],
         )
-    plain = _Plain(data, name, places)
+    plain = _Plain(data, name, places, aliases="*" in text)
     return Document(plain.map(data, ()), name=name, directory=directory, places=places)
 
 
@@ -192,12 +192,14 @@ def _shares(root: Any) -> bool:
 class _Plain:
     """Makes a copy without shared or endless parts, in which every key is a string."""
 
-    def __init__(self, root: Any, name: str, places: Places) -> None:
+    def __init__(self, root: Any, name: str, places: Places, *, aliases: bool) -> None:
         self.root = root
         self.name = name
         self.places = places
         self.parts = 0
         self.text = 0
+        self.aliases = aliases
+        """False if no text can be there more often than it is written."""
 
     def value(self, value: Any, path: Path) -> Any:
         self.parts += 1
@@ -210,7 +212,7 @@ class _Plain:
             return self.map(value, path)
         if isinstance(value, list):
             return [self.value(item, (*path, index)) for index, item in enumerate(value)]
-        if isinstance(value, str):
+        if self.aliases and isinstance(value, str):
             self._count(value, path)
         return value
 
@@ -219,7 +221,8 @@ class _Plain:
         for key, item in value.items():
             if not isinstance(key, str):
                 self._refuse_key(key, path)
-            self._count(key, path)
+            if self.aliases:
+                self._count(key, path)
             copy[key] = self.value(item, (*path, key))
         return copy
 

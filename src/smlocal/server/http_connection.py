@@ -12,8 +12,10 @@ from smlocal.server.limits import MOST_HEAD
 
 HEAD_SECONDS = 20.0
 _PIECE = 4 << 10
-_CHUNKED_AT_ONCE = 4 << 10
-"""Bytes of a chunked body between which others have their turn: they may be a chunk for each byte."""
+_MANY_LINES = 500
+"""In what has come at once. Each chunk has two lines, and takes as long as reading thousands of bytes."""
+_AT_ONCE = 4 << 10
+"""Bytes of many small chunks between which others have their turn."""
 _TOO_LONG = b"the head is too long"
 _REFUSED = (
     b"HTTP/1.1 431 Request Header Fields Too Large\r\nContent-Type: text/plain; charset=utf-8\r\n"
@@ -46,7 +48,7 @@ class HttpConnection(H11Protocol):
         if self._held:
             self._held += data
             self.transport.pause_reading()  # uvicorn has resumed it
-        elif len(data) > _CHUNKED_AT_ONCE and not self._has_plain_body():
+        elif len(data) > _AT_ONCE and not self._has_plain_body() and data.count(b"\r\n") > _MANY_LINES:
             self._held = data
             self._take_turn()
         else:
@@ -62,8 +64,8 @@ class HttpConnection(H11Protocol):
 
     def _take_turn(self) -> None:
         """A part of what is held; all of it if it is no chunked body."""
-        piece = self._held[:_CHUNKED_AT_ONCE]
-        self._held = self._held[_CHUNKED_AT_ONCE:]
+        piece = self._held[:_AT_ONCE]
+        self._held = self._held[_AT_ONCE:]
         self._take(piece)
         if self._held and self._has_plain_body():
             piece, self._held = self._held, b""
