@@ -1,6 +1,7 @@
 """Everything that is wrong with a job file, as one error with a line for each mistake."""
 
 from smlocal.contract.validation.violation import Violation
+from smlocal.contract.validation.walk import MOST_VIOLATIONS
 from smlocal.errors import RequestInvalidError
 from smlocal.jobfile.document import Document
 
@@ -21,8 +22,10 @@ def invalid_request(document: Document, violations: list[Violation]) -> RequestI
     if service:
         shown = "; ".join(service[:_MOST_SENTENCES])
         message = f"{len(service)} validation error{'s' if len(service) > 1 else ''} detected: {shown}"
+    least = "at least " if number >= MOST_VIOLATIONS else ""  # looking for them ends there
+    where = document.blamed(violation.path for violation in violations)
     return RequestInvalidError(
-        f"{number:,} problem{'s' * (number > 1)} in {document.blamed(violation.path for violation in violations)}",
+        f"{least}{number:,} problem{'s' * (number > 1)} in {where}",
         details=mistake_lines(document, ordered),
         service_message=message,
     )
@@ -35,7 +38,7 @@ def mistake_lines(document: Document, violations: list[Violation]) -> list[str]:
     shown = [(document.where(violation.path), one_line(violation.text)) for violation in violations[:_MOST_LINES]]
     width = max(len(where) for where, _ in shown)
     lines = [f"{where:<{width}}   {_shortened(text)}" for where, text in shown]
-    more = len(violations) - len(shown)  # found so far: looking for them ends after a thousand
+    more = len(violations) - len(shown)
     return [*lines, f"… and {more:,} more"] if more else lines
 
 

@@ -184,7 +184,7 @@ def test_what_was_refused_is_forgotten(server: Served) -> None:
 def test_a_path_is_no_longer_than_one_of_linux(server: Served) -> None:
     given = {"TrainingJobName": "a", "OutputDataConfig": {"S3OutputPath": "/" + "a/" * (1 << 20)}}
     answer = call(server, "SageMaker.CreateTrainingJob", json.dumps(given).encode())
-    assert json.loads(answer.body)["message"].startswith("No file can have the name '/a/a/a/")
+    assert json.loads(answer.body)["message"].startswith("no file can have the name '/a/a/a/")
 
 
 def test_a_channel_of_folders_without_a_file(server: Served) -> None:

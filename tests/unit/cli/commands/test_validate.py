@@ -119,8 +119,8 @@ def test_twenty_thousand_unknown_keys_are_a_page(here: Path, capsys: pytest.Capt
     for command in ("validate", "plan"):
         assert run_command_line([command, "many.yaml"]) == 2
         said = capsys.readouterr().err
-        assert "19000 problems in many.yaml" in said
-        assert "… and 18,970 more" in said
+        assert "at least 1,000 problems in many.yaml" in said
+        assert "… and 970 more" in said
         assert len(said) < 4000
         assert said.count("known here") == 1
 
@@ -136,7 +136,7 @@ def test_a_large_map_of_invalid_keys_takes_no_minutes(here: Path, capsys: pytest
     lines = "".join(f"  'Key {number}': 'a'\n" for number in range(9000))
     (here / "many.yaml").write_text(f"{GOOD}Environment:\n{lines}")
     assert run_command_line(["validate", "many.yaml"]) == 2
-    assert "9001 problems" in capsys.readouterr().err
+    assert "at least 1,000 problems" in capsys.readouterr().err
 
 
 def test_problems_are_annotated_at_their_lines(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
