@@ -14,7 +14,7 @@ from smlocal.contract.statuses import COMPLETED, FAILED, STOPPED, Ending, JobPha
 from smlocal.errors import EngineError
 from smlocal.job.container_events import ContainerExited, ContainerLost, ThreadDied
 from smlocal.job.decide.attempt_outcome import HostEnd
-from smlocal.job.decide.events import Event, MachineMoves, Woken
+from smlocal.job.decide.events import Event, MachineMoves, Woken, wants_no_wait
 from smlocal.job.documents import RECALL
 from smlocal.job.event_kinds import RESTART
 from smlocal.job.finish.cleanup import clear_attempt
@@ -260,6 +260,9 @@ class ReplicaSupervisor(Supervisor):
             case MachineMoves(host=host):
                 known = events.MaintenanceBegun(replica=self.job.hosts[host])
             case _:
+                if wants_no_wait(event):
+                    for each in self.attempt.runs.values():
+                        each.container.hurry()
                 wanted = of_request(event)
                 if wanted is None:
                     return []
