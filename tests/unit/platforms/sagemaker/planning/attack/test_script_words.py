@@ -124,6 +124,7 @@ def plans(plan: Planner, listing: Listing, facts: Facts, tmp_path: Path) -> Mapp
             },
             {"Publish": True},
             listings={"train": local},
+            checkpoints=replace(remote, bucket_uri="s3://bucket/", prefix="checkpoints/", key_base="checkpoints/"),
             output=output,
         ),
     }
