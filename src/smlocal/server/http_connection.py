@@ -48,7 +48,7 @@ class HttpConnection(H11Protocol):
         if self._held:
             self._held += data
             self.transport.pause_reading()  # uvicorn has resumed it
-        elif len(data) > _AT_ONCE and not self._has_plain_body() and data.count(b"\r\n") > _MANY_LINES:
+        elif len(data) > _AT_ONCE and not self._has_plain_body() and _has_many_lines(data):
             self._held = data
             self._take_turn()
         else:
@@ -112,6 +112,15 @@ class HttpConnection(H11Protocol):
         if self._late is not None:
             self._late.cancel()
             self._late = None
+
+
+def _has_many_lines(data: bytes) -> bool:
+    at = -1
+    for _ in range(_MANY_LINES):  # counting would take a tenth of the time of an upload
+        at = data.find(b"\r", at + 1)
+        if at < 0:
+            return False
+    return data.count(b"\r\n") > _MANY_LINES
 
 
 class _Flow(FlowControl):

@@ -100,4 +100,4 @@ def test_chunks_of_aws_are_decoded_in_turns(tmp_path: Path) -> None:
             return os.pread(new.descriptor, 2 * _CHUNKS, 0)
 
     assert asyncio.run(put()) == _CONTENT
-    assert turns > len(_CODED) // (64 << 10)
+    assert turns >= len(_CODED) // (64 << 10)

@@ -21,7 +21,7 @@ from smlocal.server.objects.xml_documents import parsed
 MOST_OBJECT = 5 << 30
 """Bytes of one PUT."""
 _WRITTEN_AT_ONCE = 1 << 20
-_DECODED_AT_ONCE = 16 << 10
+_DECODED_AT_ONCE = 64 << 10
 """Bytes of the coding aws-chunked, between which others have their turn: they may be a chunk for each byte."""
 _WINDOW_SECONDS = 30.0
 _LEAST_IN_WINDOW = 4 << 10
