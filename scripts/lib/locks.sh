@@ -3,10 +3,19 @@
 #
 # Parts of the locks in scripts/locks. Names in them are in lower case, with dashes.
 
-# image_lock FILE: the path of the lock of a requirements.txt that an image is made from. It need not exist.
+# image_lock FILE: the path of the lock of a requirements.txt that an image is made from. It need not exist. A copy of a file
+# of this repository, such as that of an example, has the same lock.
 image_lock() {
-    local folder
+    local folder same
     folder=$(cd "$(dirname "$1")" && pwd)
+    if [[ $folder != "$root"/* ]]; then
+        for same in "$root"/examples/*/image/requirements.txt "$root"/tests/integration/images/*/requirements.txt; do
+            if cmp -s "$same" "$1"; then
+                folder=$(dirname "$same")
+                break
+            fi
+        done
+    fi
     folder=${folder#"$root/"}
     echo "$locks/images/${folder//\//-}.txt"
 }

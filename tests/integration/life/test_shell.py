@@ -125,7 +125,7 @@ def test_a_command_in_a_running_job(life: Any) -> None:
     command = "cat; echo wrong >&2; echo $TRAINING_JOB_NAME; ls /opt/ml; exit 7"
     done = shell(life, "shell-running", "--", "sh", "-c", command, given="given\n" * 40_000)
     assert done.returncode == 7
-    assert done.stdout == "given\n" * 40_000 + "shell-running\ninput\nmodel\noutput\n"
+    assert done.stdout == "given\n" * 40_000 + "shell-running\ninput\nmodel\noutput\nsagemaker\n"
     assert done.stderr == "wrong\n"
     # Without a command, the input is the shell's script.
     assert shell(life, "shell-run", given="echo $((40 + 2)); exit 5").stdout == "42\n"

@@ -376,11 +376,12 @@ def test_memory_does_not_grow_with_the_file(s3_servers: Callable[[str], Any], tm
         file.truncate(400 << 20)
     code = (
         "import os, resource, sys\n"
+        "from smlocal.contract.rights import EVERYTHING\n"
         "from smlocal.sources.s3.client import open_store\n"
         "from smlocal.sources.s3.growing_file import GrowingFile\n"
         "from smlocal.sources.s3.upload import Item, upload_all\n"
         "from smlocal.sources.s3.writer import Target\n"
-        "store = open_store('')\n"
+        "store = open_store('', rights=EVERYTHING)\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "source = GrowingFile.complete(os.open(sys.argv[1], os.O_RDONLY))\n"
         "upload_all(store, [Item(source=source, target=Target(bucket=sys.argv[2], key='k'))])\n"

@@ -89,7 +89,9 @@ def test_an_error_shows_only_the_beginning_of_a_text(text: str) -> None:
 
 def test_mistakes_are_looked_for_up_to_a_thousand() -> None:
     error = invalid({"InputDataConfig": [{"ChannelName": "a b"}] * 5_000})
-    assert error.sentence == "2,000 problems in job.json"  # a thousand of the model, and of the rules between members
+    assert (
+        error.sentence == "at least 2,000 problems in job.json"
+    )  # a thousand of the model, and of the rules between members
     assert len(error.details) == 31
     assert error.details[-1] == "… and 1,970 more"
     assert error.service_message is not None

@@ -34,47 +34,47 @@ def assert_kept(life: Any, name: str) -> None:
 
 
 def test_a_second_ctrl_c_ends_packing(life: Any, assert_nothing_left: Clean) -> None:
-    command = life.begin("run", life.job_file("twice", SCRIPT))
-    life.until(lambda: packs(life, "twice"))
+    command = life.begin("run", life.job_file("packing-twice", SCRIPT))
+    life.until(lambda: packs(life, "packing-twice"))
     command.send_signal(signal.SIGINT)
     assert any("packing continues (Ctrl-C again to stop it)" in line for line in command.stderr)
-    assert life.job("twice").status == "Stopping"
-    assert packs(life, "twice")  # as on the service, a job that is stopped uploads what it can
+    assert life.job("packing-twice").status == "Stopping"
+    assert packs(life, "packing-twice")  # as on the service, a job that is stopped uploads what it can
     command.send_signal(signal.SIGINT)
     _, said = command.communicate(timeout=240)
     assert command.returncode == 130
-    assert "smlocal pack twice" in said
-    assert_kept(life, "twice")
-    assert_nothing_left("twice")
+    assert "smlocal pack packing-twice" in said
+    assert_kept(life, "packing-twice")
+    assert_nothing_left("packing-twice")
 
 
 def test_a_stop_without_grace_ends_packing(life: Any, assert_nothing_left: Clean) -> None:
-    life.detach("ungraceful", SCRIPT)
-    life.until(lambda: packs(life, "ungraceful"))
-    assert life("stop", "ungraceful", "--grace", "0", "--wait").returncode == 4
-    assert_kept(life, "ungraceful")
-    assert_nothing_left("ungraceful")
+    life.detach("packing-ungraceful", SCRIPT)
+    life.until(lambda: packs(life, "packing-ungraceful"))
+    assert life("stop", "packing-ungraceful", "--grace", "0", "--wait").returncode == 0
+    assert_kept(life, "packing-ungraceful")
+    assert_nothing_left("packing-ungraceful")
 
 
 def test_what_was_kept_is_packed_later(life: Any, assert_nothing_left: Clean) -> None:
     script = "truncate -s 512G /opt/ml/model/hole"
-    life.detach("later", script)
-    life.until(lambda: packs(life, "later") or life.job("later").status.terminal)
-    assert life("stop", "later", "--grace", "0", "--wait").returncode == 4
-    packed = life("pack", "later")
+    life.detach("packing-later", script)
+    life.until(lambda: packs(life, "packing-later") or life.job("packing-later").status.terminal)
+    assert life("stop", "packing-later", "--grace", "0", "--wait").returncode == 0
+    packed = life("pack", "packing-later")
     assert packed.returncode == 0, packed.stderr
-    assert life.describe("later")["Local"]["Artifacts"]["Kept"] is None
-    assert (life.folder / "out/later/output/model.tar.gz").stat().st_size > 512 << 20
-    assert_nothing_left("later")
+    assert life.describe("packing-later")["Local"]["Artifacts"]["Kept"] is None
+    assert (life.folder / "out/packing-later/output/model.tar.gz").stat().st_size > 512 << 20
+    assert_nothing_left("packing-later")
 
 
 @pytest.mark.parametrize("compression", ["GZIP", "NONE"])
 def test_a_job_that_packs_its_output_can_be_removed(life: Any, compression: str, assert_nothing_left: Clean) -> None:
     script = "mkdir -p /opt/ml/output/data; truncate -s 8192G /opt/ml/output/data/hole; echo done >/opt/ml/model/small"
     output = {"S3OutputPath": "./out", "CompressionType": compression}
-    life.detach("removed", script, OutputDataConfig=output)
-    life.until(lambda: packs(life, "removed"))
-    removed = life("rm", "--stop", "removed")
+    life.detach("packing-removed", script, OutputDataConfig=output)
+    life.until(lambda: packs(life, "packing-removed"))
+    removed = life("rm", "--stop", "packing-removed")
     assert removed.returncode == 0, removed.stderr
     assert life.store.count() == 0
-    assert_nothing_left("removed")
+    assert_nothing_left("packing-removed")

@@ -200,11 +200,11 @@ def test_nothing_of_this_machine_is_read_or_written(
 
 def test_links_of_a_model_that_is_not_packed_stay_behind(endpoint: Any, image: Callable[[str], str]) -> None:
     output = {"S3OutputPath": "s3://bucket/out", "CompressionType": "NONE"}
-    assert end_of(endpoint, request("unpacked", image("sh"), OutputDataConfig=output)) == ("Completed", "")
+    assert end_of(endpoint, request("attack-unpacked", image("sh"), OutputDataConfig=output)) == ("Completed", "")
 
-    model = Path(endpoint.serving.buckets) / "bucket" / "out" / "unpacked" / "output" / "model"
+    model = Path(endpoint.serving.buckets) / "bucket" / "out" / "attack-unpacked" / "output" / "model"
     assert {str(path.relative_to(model)) for path in model.rglob("*")} == {"real", "real/weights"}
-    notes = endpoint.store.document("unpacked", "local")["Artifacts"]["Notes"]
+    notes = endpoint.store.document("attack-unpacked", "local")["Artifacts"]["Notes"]
     assert "algo-1: file is a link, which a bucket cannot have, and was skipped" in notes
 
 
@@ -227,11 +227,11 @@ def test_links_below_an_allowed_folder_are_not_followed(
 
 def test_an_allowed_folder_is_used(endpoint: Any, image: Callable[[str], str], allowed: Path) -> None:
     asked = file_system("fs-12345678", "/data", Sources={"fs-12345678": str(allowed)})
-    assert end_of_document(endpoint, request("file-system", image("sh"), **asked)) == ("Completed", "")
+    assert end_of_document(endpoint, request("attack-file-system", image("sh"), **asked)) == ("Completed", "")
     assert (allowed / "data" / "evil").read_text() == "written\n"
-    job = request("channel", image("sh"), **channel(f"file://{allowed}/data"))
+    job = request("attack-channel", image("sh"), **channel(f"file://{allowed}/data"))
     assert end_of_document(endpoint, job) == ("Completed", "")
-    log = Path(endpoint.store.directory("channel")) / "logs" / "algo-1.log"
+    log = Path(endpoint.store.directory("attack-channel")) / "logs" / "algo-1.log"
     assert "allowed data" in log.read_text()
 
 
