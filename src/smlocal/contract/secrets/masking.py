@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from smlocal.contract.json_size import too_large
 from smlocal.contract.secrets.names import looks_secret
 from smlocal.contract.secrets.urls import HIDDEN, without_passwords
 
@@ -18,6 +19,8 @@ _PAIR = (
 )
 _LONGEST = 16 << 10
 """Characters of a name or a value. In a longer one nothing is looked for: it takes long, and nobody reads it."""
+_DEEPEST = 100
+"""Levels of a JSON value. How many Python can parse depends on its version."""
 _REFERENCE = r"""["']?\$[A-Za-z_{]"""
 """A variable of the shell."""
 
@@ -27,13 +30,13 @@ def masked(name: str, value: str) -> str:
     if len(name) > _LONGEST or len(value) > _LONGEST or looks_secret(name, value):
         return HIDDEN
     if value[:1] in ("{", "["):
+        if too_large(value, parts=_LONGEST, levels=_DEEPEST) is not None:
+            return HIDDEN
         try:
             document = json.loads(value)
             shown = masked_tree(document)
         except ValueError:
             return without_passwords(value)
-        except RecursionError:
-            return HIDDEN
         return value if shown == document else json.dumps(shown, ensure_ascii=False)
     return without_passwords(value)
 

@@ -50,7 +50,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.fixture
 def own(tmp_path: Path) -> Callable[..., None]:
-    """Puts a job with this request into the home."""
+    """Puts a job with this request into the home. It keeps its supervisor: nobody takes it over."""
+    held = []
 
     def make(data: dict[str, Any], *, arn: str = ARN, artifacts: dict[str, Any] | None = None) -> None:
         documents = {
@@ -59,9 +60,10 @@ def own(tmp_path: Path) -> Callable[..., None]:
             "job": {"Data": data, "File": "job.yaml", "Directory": "/started/here"},
         }
         with Store.open(str(tmp_path / "home")) as store:
-            store.create(
+            made = store.create(
                 "held-tree", run_id="0" * 8, created=1.0, documents=documents, supervisor_pid=os.getpid(), arn=arn
             )
+            held.append(made)
 
     return make
 
