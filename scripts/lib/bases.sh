@@ -207,8 +207,9 @@ see_to_requirements() {
         discard "$work"
         return 1
     fi
-    # Tests are a third of the packages' size and are not needed; pip is already there.
-    find "$work/site" -type d -name tests -prune -exec rm -rf {} +
+    # Tests are a third of the packages' size and are not needed, but for these: numpy.testing imports one, and
+    # scipy.sparse imports that. pip is already there.
+    find "$work/site" -type d -name tests -not -path '*/numpy/_core/tests' -prune -exec rm -rf {} +
     rm -rf "$work/site/pip" "$work"/site/pip-*.dist-info
     # Commands begin with the path of the Python that installed them; a long path takes three lines.
     mkdir -p "$work/bin"

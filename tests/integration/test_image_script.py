@@ -57,6 +57,13 @@ def test_failed_build_leaves_nothing(tmp_path: Path, docker: Callable[..., str])
     assert docker("image", "ls", "--all", "--quiet", "--filter", f"label={label}") == ""
 
 
+def test_packages_lose_their_tests_but_not_what_others_import(docker: Callable[..., str]) -> None:
+    built = build(ROOT / "examples" / "decision-tree" / "image")
+    assert built.returncode == 0, built.stderr
+    program = "import os, scipy.sparse as s; print(s.eye(2).nnz, os.path.exists(s.__path__[0] + '/tests'))"
+    assert docker("run", "--rm", built.stdout.strip(), "python3", "-c", program).split() == ["2", "False"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [((), "usage:"), (("/nowhere",), "has no Dockerfile"), (("FOLDER",), "there is no local base for")],
