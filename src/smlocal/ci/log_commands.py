@@ -1,6 +1,6 @@
 """What CI services obey in the lines of a log, and text of others without it.
 
-GitHub trims a line and obeys one that begins with `::`. It obeys `##[` anywhere, as Azure does `##vso[`.
+GitHub strips a line and runs one that begins with `::`. It runs `##[` anywhere, as Azure does `##vso[`.
 A carriage return ends a line for them. Some compare text in a way that ignores characters without a width.
 """
 

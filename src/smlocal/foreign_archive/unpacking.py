@@ -1,7 +1,7 @@
 """Unpack an archive of somebody else: regular files and folders, whatever its names say.
 
-Everything is opened by descriptor, below the folder and without following links, and no link is ever written. So there
-is no name that leads out, and no check of names on which that rests.
+Everything is opened by descriptor, below the folder and without following links, and no link is ever written. So no
+name can lead out of the folder, and safety does not depend on a check of names.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""How large a job file may be, and the error for one that is larger."""
+"""How large a job file may be, and the error for a larger one."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def make_job(document: "Document", *, local: bool = True, allow_local_paths: bool = False) -> DescribedJob:
     """Replace the description in a document by its request. `local`: with a `Local` block, if it needs one.
 
-    `allow_local_paths`: those of a job of this machine, if it is one that is described.
+    `allow_local_paths`: accept paths of this machine, for the description of a job that ran here.
     """
     job = described_job(document.data, name=document.name)
     document.elsewhere = elsewhere(job, allow_local_paths=allow_local_paths)

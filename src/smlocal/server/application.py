@@ -75,7 +75,7 @@ class Application:
         signed = scope_of(request)
         if self._only_s3 or s3_front.is_for_s3(request, signed):
             if is_part_of_a_page(request):
-                return PlainTextResponse("an object is no part of a page", status_code=403)
+                return PlainTextResponse("an object cannot be part of a page", status_code=403)
             return await s3_front.answer(self._serving, request, signed, problem=self._problem(request, signed, None))
         if request.method == "POST" and "x-amz-target" in request.headers:
             body = await read_body(request)

@@ -24,7 +24,7 @@ class BodyTooSlowError(Exception):
 
 def refused_head(request: Request) -> Response | None:
     """The answer to a request with too many headers, with too long ones, or with two lengths."""
-    if _length(request) > MOST_HEAD:  # one that came behind another request
+    if _length(request) > MOST_HEAD:  # a second request on the same connection
         return PlainTextResponse("the head is too long", status_code=431, headers={"connection": "close"})
     if len(request.scope["headers"]) > _MOST_HEADERS:
         return PlainTextResponse("too many headers", status_code=431, headers={"connection": "close"})

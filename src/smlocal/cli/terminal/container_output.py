@@ -83,7 +83,7 @@ class Changes:
 
 
 def chosen_changes(*, safe: bool, in_ci: bool, descriptor: int) -> Changes:
-    """What the user wants, and what is needed where a CI service reads the output: it obeys what is in the lines.
+    """What the user wants, and what is needed where a CI service reads the output: it runs commands in the lines.
 
     What goes to a file is not its log.
     """

@@ -17,7 +17,7 @@ from smlocal.server.objects.s3_error import S3Error, no_such_bucket, no_such_key
 PRIVATE = ".smlocal"
 """The folder beside the buckets with what is no object. No bucket may have this name."""
 _OPEN_AT_ONCE = 32
-"""Folders on the way to one that is removed: a key may have 512."""
+"""How many folders are open while empty ones are removed: a key may have 512."""
 
 Condition = Callable[[Attributes | None], None]
 """Raises `S3Error` for an object whose present attributes, None if there is no such object, forbid the change."""

@@ -38,7 +38,7 @@ _AS_IT_IS = {
 
 
 def chosen_headers(query: Mapping[str, str], *, signed: bool) -> dict[str, str]:
-    """The headers of an answer that its request chooses; `S3Error` for one that cannot be a header."""
+    """The headers of an answer that its request chooses; `S3Error` for a value that no header can have."""
     chosen = {}
     for member, value in query.items():
         name = _CHOSEN.get(member)

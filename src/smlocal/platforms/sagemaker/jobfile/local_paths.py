@@ -1,4 +1,4 @@
-"""Paths of this machine in a document that is no job file: the service never has any, so they are refused."""
+"""Paths of this machine in a description of a job: the service never has any, so they are refused."""
 
 import re
 from collections.abc import Iterator, Mapping
