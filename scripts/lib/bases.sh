@@ -106,12 +106,15 @@ import_base() {
 
 # see_to_base NAME: have the base image NAME on the engine; prints its tag.
 see_to_base() {
-    local name=$1 tag archive work
-    tag=$(base_tag "$name")
-    if docker image inspect "$tag" >/dev/null 2>&1; then
-        echo "$tag"
-        return
-    fi
+    local tag
+    tag=$(base_tag "$1")
+    have_image "$tag" || locked "${tag//[:\/]/-}" make_base "$1" "$tag" || return
+    echo "$tag"
+}
+
+make_base() {
+    local name=$1 tag=$2 archive work
+    ! have_image "$tag" || return 0 # made by whoever had the lock
     archive=$cache/bases/$name-${tag##*:}.tar.gz
     if [[ ! -f $archive ]]; then
         step "making the base image $name from Debian packages (once)"
@@ -126,9 +129,10 @@ see_to_base() {
         fi
         discard "$work"
     fi
-    import_base "$name" "$archive" "$tag" || return
-    echo "$tag"
+    import_base "$name" "$archive" "$tag"
 }
+
+have_image() { docker image inspect "$1" >/dev/null 2>&1; }
 
 pack() {
     # The files of fill_busybox belong to this user; in the image everything belongs to root.
@@ -143,52 +147,101 @@ discard() { rm -rf "$1" 2>/dev/null || as_root rm -rf "$1"; }
 # C extensions are left out: not every machine has a compiler, and they would be for this machine's Python, not the
 # image's.
 see_to_wheel() {
-    local name=$1 requirement folder work
+    local name=$1 requirement folder
     requirement=$(only_packages "$name" <"$2")
     [[ -n $requirement ]] || { say "error: $name is not in ${2#"$root/"}: run scripts/lock"; return 1; }
     folder=$cache/wheels/$({
         echo "$requirement"
-        declare -f see_to_wheel
+        declare -f make_wheel
     } | sha256sum | cut -c 1-16)
-    if [[ ! -d $folder ]]; then
-        mkdir -p "$cache/wheels"
-        work=$(mktemp -d "$cache/wheels/making.XXXXXX")
-        mkdir "$work/source"
-        echo "$requirement" >"$work/requirement.txt"
-        if ! { host_pip download --no-deps --no-build-isolation --no-binary "$name" --dest "$work" --require-hashes \
-            -r "$work/requirement.txt" &&
-            tar -xzf "$work"/*.tar.gz -C "$work/source" --strip-components 1 &&
-            sed -i 's/^ *ext_modules=.*//' "$work/source/setup.py" &&
-            host_pip wheel --no-deps --no-build-isolation --wheel-dir "$work/wheel" "$work/source" && mv "$work/wheel" "$folder"; }; then
-            discard "$work"
-            return 1
-        fi
-        discard "$work"
-    fi
+    [[ -d $folder ]] || locked "wheel-$name" make_wheel "$name" "$requirement" "$folder" || return
     echo "$folder"
 }
 
-# see_to_requirements BASE_TAG FILE: the base with the packages of a requirements.txt, so that `pip install` in a
-# Dockerfile needs no network; prints the tag. Packages without a wheel have a line `--no-binary NAME` in the file.
-# A no-deps.txt next to it lists packages that are installed without their dependencies. What is in the lock of the file, or
-# has hashes in the file itself, is installed only with these hashes.
-see_to_requirements() {
-    local base=$1 file=$2 tag work platform name wheels alone lock
-    local platforms=() sources=() built=()
-    alone=$(dirname "$file")/no-deps.txt
-    [[ -f $alone ]] || alone=/dev/null
-    lock=$(image_lock "$file")
-    [[ -f $lock ]] || lock=/dev/null
-    tag=smlocal-base/python-with:$({
-        echo "$base"
-        cat "$file" "$alone" "$lock"
-        declare -f see_to_requirements see_to_wheel install_in_image
-    } | sha256sum | cut -c 1-16)
-    if docker image inspect "$tag" >/dev/null 2>&1; then
-        echo "$tag"
-        return
+make_wheel() {
+    local name=$1 requirement=$2 folder=$3 work
+    [[ ! -d $folder ]] || return 0 # made by whoever had the lock
+    mkdir -p "$cache/wheels"
+    work=$(mktemp -d "$cache/wheels/making.XXXXXX")
+    mkdir "$work/source"
+    echo "$requirement" >"$work/requirement.txt"
+    if ! { host_pip download --no-deps --no-build-isolation --no-binary "$name" --dest "$work" --require-hashes \
+        -r "$work/requirement.txt" &&
+        tar -xzf "$work"/*.tar.gz -C "$work/source" --strip-components 1 &&
+        sed -i 's/^ *ext_modules=.*//' "$work/source/setup.py" &&
+        host_pip wheel --no-deps --no-build-isolation --wheel-dir "$work/wheel" "$work/source" && mv "$work/wheel" "$folder"; }; then
+        discard "$work"
+        return 1
     fi
-    step "fetching what ${file#"$root/"} asks for (once)"
+    discard "$work"
+}
+
+# torch is three quarters of each image that has it, so all of them have it in the same layer, without what it asks for: that
+# is in the layer above. Its build depends on the machine, so it has no hash.
+_torch_of() { sed -n 's/^\(torch==[^ ;]*\).*/\1/p' "$1" | head -n 1; }
+
+# requirements_tag BASE_TAG FILE: what see_to_requirements makes.
+requirements_tag() {
+    local base=$1 file=$2 torch
+    torch=$(_torch_of "$file")
+    [[ -z $torch ]] || base=$(_tag_with "$base" "$torch")
+    _tag_with "$base" "$(cat "$file" "$(_alone "$file")" "$(_locked_packages "$file")")"
+}
+
+_tag_with() {
+    echo "smlocal-base/python-with:$({
+        echo "$1 $2"
+        declare -f make_with make_wheel install_in_image _without_dependencies
+    } | sha256sum | cut -c 1-16)"
+}
+
+# A no-deps.txt next to a requirements.txt lists packages that are installed without their dependencies.
+_alone() {
+    local alone
+    alone=$(dirname "$1")/no-deps.txt
+    if [[ -f $alone ]]; then echo "$alone"; else echo /dev/null; fi
+}
+
+_locked_packages() {
+    local lock
+    lock=$(image_lock "$1")
+    if [[ -f $lock ]]; then echo "$lock"; else echo /dev/null; fi
+}
+
+# see_to_requirements BASE_TAG FILE: the base with the packages of a requirements.txt, so that `pip install` in a
+# Dockerfile needs no network; prints the tag. Packages without a wheel have a line `--no-binary NAME` in the file. What is in
+# the lock of the file, or has hashes in the file itself, is installed only with these hashes.
+see_to_requirements() {
+    local base=$1 file=$2 tag torch
+    tag=$(requirements_tag "$base" "$file")
+    if ! have_image "$tag"; then
+        torch=$(_torch_of "$file")
+        if [[ -n $torch ]]; then
+            base=$(see_to_torch "$base" "$torch") || return
+        fi
+        locked "${tag//[:\/]/-}" make_with "$base" "$file" "$tag" "$(_alone "$file")" "$(_locked_packages "$file")" || return
+    fi
+    echo "$tag"
+}
+
+see_to_torch() {
+    local base=$1 torch=$2 tag file
+    tag=$(_tag_with "$base" "$torch")
+    if ! have_image "$tag"; then
+        file=$(mktemp "$cache/torch.XXXXXX")
+        echo "$torch" >"$file"
+        locked "${tag//[:\/]/-}" make_with "$base" /dev/null "$tag" "$file" /dev/null || { rm -f "$file"; return 1; }
+        rm -f "$file"
+    fi
+    echo "$tag"
+}
+
+# make_with BASE_TAG FILE TAG ALONE LOCK: ALONE and LOCK may be /dev/null, as FILE may.
+make_with() {
+    local base=$1 file=$2 tag=$3 alone=$4 lock=$5 work platform name wheels
+    local platforms=() sources=() built=()
+    ! have_image "$tag" || return 0 # made by whoever had the lock
+    if [[ $file == /dev/null ]]; then step "fetching $(<"$alone") (once)"; else step "fetching what ${file#"$root/"} asks for (once)"; fi
     mkdir -p "$cache/bases"
     work=$(mktemp -d "$cache/bases/making.XXXXXX")
     for platform in 2_17 2_24 2_26 2_27 2_28 2_31 2_34 2_35 2_36; do
@@ -211,6 +264,8 @@ see_to_requirements() {
     # scipy.sparse imports that. pip is already there.
     find "$work/site" -type d -name tests -not -path '*/numpy/_core/tests' -prune -exec rm -rf {} +
     rm -rf "$work/site/pip" "$work"/site/pip-*.dist-info
+    # The layer below has it. Without a lock, pip has brought it along.
+    [[ -z $(_torch_of "$file") ]] || rm -rf "$work"/site/{torch,torch-*.dist-info,torchgen,functorch}
     # Commands begin with the path of the Python that installed them; a long path takes three lines.
     mkdir -p "$work/bin"
     [[ ! -d $work/site/bin ]] || mv "$work/site/bin" "$work"
@@ -228,11 +283,10 @@ DOCKERFILE
         return 1
     fi
     discard "$work"
-    echo "$tag"
 }
 
-# Into $work/site, with the variables of see_to_requirements. A file with a lock or with hashes names all its packages, and
-# none brings others along. What was built here, and torch, whose build depends on the machine, have no hash.
+# Into $work/site, with the variables of make_with. A file with a lock or with hashes names all its packages, and none brings
+# others along. What was built here has no hash.
 install_in_image() {
     local into=(install --no-compile --target) locked=''
     if [[ $lock != /dev/null ]]; then
@@ -242,17 +296,21 @@ install_in_image() {
     fi
     if [[ -e $work/locked.txt ]]; then
         host_pip "${into[@]}" "$work/site" --no-deps "${platforms[@]}" --require-hashes -r "$work/locked.txt" || return
-        locked=$(sed -n 's/^\([A-Za-z0-9._-]*\)==.*/\1/p' "$work/locked.txt")
+        locked="torch $(sed -n 's/^\([A-Za-z0-9._-]*\)==.*/\1/p' "$work/locked.txt")"
         # shellcheck disable=SC2086  # names of packages
         cat "$file" "$alone" | grep -v '^--' | without_packages $locked >"$work/others.txt"
     else
-        host_pip "${into[@]}" "$work/site" "${platforms[@]}" -r "$file" || return
+        [[ $file == /dev/null ]] || host_pip "${into[@]}" "$work/site" "${platforms[@]}" -r "$file" || return
         cp "$alone" "$work/others.txt"
     fi
+    _without_dependencies
+}
+
+_without_dependencies() {
     [[ -s $work/others.txt ]] || return 0
     # Into another folder: of one that exists, pip leaves the commands as they are.
     host_pip "${into[@]}" "$work/others" --no-deps "${sources[@]}" "${platforms[@]}" -r "$work/others.txt" &&
-        cp -r "$work/others/." "$work/site"
+        mkdir -p "$work/site" && cp -r "$work/others/." "$work/site"
 }
 
 # build TAG FOLDER [OPTION…]: `docker build` without a registry, which removes what a failed attempt leaves.
@@ -264,9 +322,10 @@ build() {
     if ! DOCKER_BUILDKIT=0 docker build --pull=false --rm --force-rm "$@" --tag "$tag" "$folder" >"$log" 2>&1; then
         say "error: docker build of ${folder#"$root/"} failed:"
         tail -n 25 "$log" >&2
+        # The layers of a failed build have no name. Others may be building at the same time, so only its own are removed.
+        sed -n 's/^ ---> \([0-9a-f]\{12\}\)$/\1/p' "$log" | grep -Fx "$(docker image ls --quiet --filter dangling=true)" |
+            xargs --no-run-if-empty docker image rm --force >/dev/null || true
         rm -f "$log"
-        # The layers of a failed build have the label of their base and no name.
-        docker image ls --quiet --filter dangling=true --filter label=smlocal.base | xargs --no-run-if-empty docker image rm --force >/dev/null
         return 1
     fi
     rm -f "$log"

@@ -21,9 +21,9 @@ apt_install() {
     command -v apt-get >/dev/null || return
     may_be_root || return
     if [[ -z $apt_updated ]]; then
-        quietly "$cache/apt.log" as_root apt-get update || return
+        locked apt quietly "$cache/apt.log" as_root apt-get update || return
         apt_updated=yes
     fi
-    quietly "$cache/apt.log" \
+    locked apt quietly "$cache/apt.log" \
         as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"
 }

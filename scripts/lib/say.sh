@@ -13,13 +13,16 @@ give_up() {
     exit 3
 }
 
-# Run a command with its output in a file. If it fails, print the end of the file.
+# Run a command with its output in a file. If it fails, print the end of the file. Others may write one of the same name.
 quietly() {
-    local log=$1
+    local log=$1 own status=0
+    own=$(mktemp "$log.XXXXXX")
     shift
-    if ! "$@" >"$log" 2>&1 </dev/null; then
+    "$@" >"$own" 2>&1 </dev/null || status=1
+    if ((status)); then
         say "error: this failed: $*"
-        tail -n 25 "$log" >&2
-        return 1
+        tail -n 25 "$own" >&2
     fi
+    mv "$own" "$log"
+    return "$status"
 }

@@ -20,3 +20,12 @@ begin_tests() {
     step "another run of the whole suite is under way: waiting for it"
     flock --timeout 7200 7 || give_up "the other run takes longer than two hours" "look for it:  fuser -v $cache/tests.lock"
 }
+
+# locked NAME COMMAND…: run it while nobody else runs one under this name.
+locked() (
+    mkdir -p "$cache/locks"
+    exec 9>"$cache/locks/$1"
+    flock --timeout 3600 9 || give_up "the lock $cache/locks/$1 is held for more than an hour" "look for who has it:  fuser -v $cache/locks/$1"
+    shift
+    "$@" 9>&-
+)
