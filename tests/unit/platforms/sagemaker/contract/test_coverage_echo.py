@@ -61,23 +61,3 @@ def test_a_refused_member_ends_with_2_and_is_named(
     said = capsys.readouterr().err
     assert "[field-refused]" in said or "[request-invalid]" in said
     assert leaf in said
-
-
-REFUSED_VALUES = [
-    (leaf, value)
-    for leaf, row in TABLE.items()
-    for value, special in row.values.items()
-    if special.support is Support.REFUSED
-]
-
-
-@pytest.mark.parametrize(("leaf", "value"), REFUSED_VALUES)
-def test_a_refused_value_ends_with_2_and_is_named(
-    leaf: str, value: str, request_with: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    job = tmp_path / "job.json"
-    job.write_text(json.dumps(request_with(leaf, {"true": True, "false": False}.get(value, value))))
-    assert run_command_line(["plan", str(job)]) == 2
-    said = capsys.readouterr().err
-    assert leaf.rpartition(".")[2].removesuffix("[]") in said
-    assert value in said
