@@ -8,7 +8,7 @@ which `claim_names` sees to.
 import gc
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,9 @@ _LIFE = "tests/integration/life/"
 """Long tests, each function of which has names of its own."""
 _LONG_SECONDS = 900
 """The time limit of a test marked `long`; pyproject.toml has that of the others."""
+
+
+_BEGAN = pytest.StashKey[float]()
 
 
 def scope_of(test: str) -> str:
@@ -79,6 +82,19 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     pass_on_no_ignored_signal()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
+    item.stash[_BEGAN] = sum(os.times()[:4])
+    yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    """For the file of results: the time of this process and of those it has waited for. Containers are not in it."""
+    yield
+    item.user_properties.append(("processor_seconds", f"{sum(os.times()[:4]) - item.stash[_BEGAN]:.2f}"))
 
 
 def pass_on_no_ignored_signal() -> None:

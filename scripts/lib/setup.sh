@@ -6,6 +6,11 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cache=${SMLOCAL_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/smlocal-setup}
 mkdir -p "$cache"
 
+# For scripts/test --fast on macOS.
+command -v sha256sum >/dev/null || sha256sum() { shasum -a 256; }
+command -v flock >/dev/null || flock() { :; }
+processors() { getconf _NPROCESSORS_ONLN; }
+
 # shellcheck source=scripts/lib/say.sh
 . "$root/scripts/lib/say.sh"
 # shellcheck source=scripts/lib/turns.sh

@@ -84,7 +84,8 @@ see_to_venv() {
     fi
     stamp=$root/.venv/.smlocal-setup
     wanted="$group $("$python" -c 'import sys; print(sys.version)') $python $(
-        cat "$root/pyproject.toml" "$locks/dev.txt" "$locks/package.txt" | sha256sum
+        # The settings of tools come last in pyproject.toml, and make no other environment.
+        sed '/^\[tool\./,$d' "$root/pyproject.toml" | cat - "$locks/dev.txt" "$locks/package.txt" | sha256sum
     ) $root"
     # An environment with the development group has the package too.
     if [[ -f $stamp ]] && { [[ $(<"$stamp") == "$wanted" ]] || [[ -z $group && $(<"$stamp") == "dev$wanted" ]]; }; then

@@ -14,8 +14,6 @@ def test_a_trainer_runs_the_users_code_and_resources_of_jobs_are_found_and_stopp
     done = user.execute("sdk-3", "sdk3_trainer.py", image("toolkit"), image("sh"), "sdk3-trainer")
     found = last_json(done.stdout)
 
-    # One of its own polls is 5 s.
-    assert found.pop("seconds_after_the_end") < 15
     assert found == {"status": "Completed", "channels": ["code", "sm_drivers", "train"], "stopped": "Stopped"}
     assert "rows: 1,2" in done.stdout, "the job's log"
     assert "Training Container Execution Completed" in done.stdout, "the last line of it"

@@ -40,6 +40,13 @@ def script(text: str, **more: Any) -> dict[str, Any]:
     return {"environment": {"SCRIPT": text}, "output": "out", **more}
 
 
+def test_none_is_as_if_not_given() -> None:
+    plan = smlocal.plan(
+        image="any:latest", channels=None, hyperparameters=None, environment=None, sources=None, output=None
+    )
+    assert plan.hosts
+
+
 def test_a_job_by_keywords_and_what_can_be_asked_of_it(
     life: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str], assert_nothing_left: Clean
 ) -> None:

@@ -93,13 +93,6 @@ def test_what_is_accepted() -> None:
     )
 
 
-def test_none_is_as_if_not_given() -> None:
-    plan = smlocal.plan(
-        image="any:latest", channels=None, hyperparameters=None, environment=None, sources=None, output=None
-    )
-    assert plan.hosts
-
-
 def test_what_to_do_about_a_name_in_use_has_the_keywords() -> None:
     remedy = " ".join(name_in_use("mine").remedy)
     for word in ("--name", "name=", "--replace", "replace=True"):

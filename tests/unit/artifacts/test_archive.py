@@ -309,6 +309,7 @@ def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
     assert resource.getrlimit(resource.RLIMIT_NOFILE) == limit
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_a_file_larger_than_the_old_field_for_sizes_can_say(tmp_path: Path) -> None:
     size = 9 << 30
@@ -406,6 +407,7 @@ def test_a_reader_is_told_that_the_archive_failed(tmp_path: Path) -> None:
     assert reader.told == ["started a.tar.gz", "failed"]
 
 
+@pytest.mark.slow
 def test_many_small_files(tmp_path: Path) -> None:
     for folder in range(20):
         (tmp_path / "tree" / f"{folder:02}").mkdir(parents=True)

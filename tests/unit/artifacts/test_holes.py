@@ -46,6 +46,7 @@ def packed(folder: Path, archive: Path) -> bytes:
     return archive.read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_a_hole_is_packed_as_its_zeros_are(layout: list[tuple[int, bytes]], tmp_path: Path) -> None:
     for name in ("holes", "dense"):

@@ -319,6 +319,7 @@ READERS: dict[str, Callable[[str], object]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reader", [*READERS, "server"])
 def test_no_header_takes_much_memory(hostile: Path, reader: str, submit: Callable[[bytes], dict[str, bytes]]) -> None:
     content = hostile.read_bytes()
@@ -335,6 +336,7 @@ def test_no_header_takes_much_memory(hostile: Path, reader: str, submit: Callabl
     assert peak < LITTLE + (OF_NAMES if "many-names" in str(hostile) else 0)
 
 
+@pytest.mark.slow
 def test_damaged_archives_end_in_errors_of_ours(tmp_path: Path) -> None:
     found = in_small_process("damaged_archives", str(DAMAGED), str(tmp_path))
     assert sum(found["outcomes"].values()) == 6 * DAMAGED

@@ -14,6 +14,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
+
 from smlocal.api.validation import validate_file
 from smlocal.cli.described_documents import use_described_request
 from smlocal.errors import SmlocalError
@@ -218,6 +220,7 @@ _JOB: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 def test_every_file_is_judged(tmp_path: Path) -> None:
     files = _Files(_SEED, large=0.15 if _COUNT > _USUAL else 0.0)
     judged: Counter[str] = Counter()

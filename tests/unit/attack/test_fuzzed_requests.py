@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from tests.unit.attack.request_fuzz import RequestFuzz
 from tests.unit.attack.served_endpoint import request, serve
 
@@ -20,6 +21,7 @@ _MOST_MIB = 500
 _MOST_SECONDS = 5.0
 
 
+@pytest.mark.slow
 def test_every_request_is_answered(tmp_path: Path) -> None:
     wrong: list[str] = []
     statuses: Counter[int] = Counter()

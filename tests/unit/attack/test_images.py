@@ -45,6 +45,7 @@ if ALL:
     ENDINGS |= dict.fromkeys(("long targets", "long whiteouts", "hard links"), TOO_MANY)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ENDINGS)
 def test_no_image_takes_much_memory(name: str) -> None:
     found = in_small_process("large_images", name)
@@ -52,6 +53,7 @@ def test_no_image_takes_much_memory(name: str) -> None:
     assert found["peak"] < MEMORY
 
 
+@pytest.mark.slow
 def test_damaged_images_end_in_errors_of_ours() -> None:
     found = in_small_process("damaged_images", str(DAMAGED))
     assert sum(found["outcomes"].values()) > DAMAGED

@@ -173,6 +173,7 @@ def test_a_page_that_no_listing_has(server: Served, token: str) -> None:
     assert page.status == 400
 
 
+@pytest.mark.slow
 def test_what_was_refused_is_forgotten(server: Served) -> None:
     """Also before the garbage collector looks: it seldom does."""
     body = json.dumps({"TrainingJobName": "a" * _LARGE}).encode()
@@ -187,6 +188,7 @@ def test_a_path_is_no_longer_than_one_of_linux(server: Served) -> None:
     assert json.loads(answer.body)["message"].startswith("no file can have the name '/a/a/a/")
 
 
+@pytest.mark.slow
 def test_a_channel_of_folders_without_a_file(server: Served) -> None:
     folder = os.open(server.home / "buckets" / "empty", os.O_RDONLY)
     try:

@@ -65,6 +65,7 @@ def test_debug_goes_anywhere(arguments: tuple[str, ...], smlocal: Smlocal) -> No
     assert (without.returncode, "Traceback" in without.stderr) == (2, False)
 
 
+@pytest.mark.slow
 def test_every_command_takes_debug(smlocal: Smlocal) -> None:
     for name in COMMANDS:
         done = smlocal(name, "--debug", "--help")

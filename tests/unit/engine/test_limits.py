@@ -149,6 +149,7 @@ def test_an_engine_that_hangs_after_its_greeting_is_lost(serve: Callable[..., Se
     assert len(server.asked) == asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", ["image", "volume", "state", "signal", "owned", "start"])
 @pytest.mark.parametrize("rest", [silent, trickling])
 def test_an_engine_that_is_there_but_slow_is_not_waited_for_without_end(
@@ -228,6 +229,7 @@ class Container:
             answering(body)(connection)
 
 
+@pytest.mark.slow
 def test_the_end_of_a_container_is_seen_when_nobody_tells_it(
     serve: Callable[..., Server], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,6 +31,7 @@ def test_without_an_engine_a_test_is_skipped(pytester: pytest.Pytester) -> None:
     done.stdout.fnmatch_lines("*SKIPPED*no container engine: *no.sock*")
 
 
+@pytest.mark.slow
 def test_or_fails_where_one_is_required_and_says_what_to_do(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(ONE_JOB)
     done = pytester.runpytest_subprocess(*WITH_PLUGIN, "--smlocal-required")

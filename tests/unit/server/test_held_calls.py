@@ -125,18 +125,14 @@ def test_a_waiter_that_asks_again_soon_is_left_to_its_own_clock(
     with HTTPResponse(server.ask(job.name)) as response:
         response.begin()
         assert json.loads(response.read())["TrainingJobStatus"] == "InProgress"
-    monkeypatch.undo()
-    began = time.monotonic()
+    monkeypatch.setattr(held_calls, "_SILENT", 500)  # were it held now, the client would give up first
     assert answer(server.ask(job.name)) == "InProgress"
-    assert time.monotonic() - began < 10
 
 
 def test_a_server_that_ends_answers_what_it_holds(server: Server, job: StoredJob) -> None:
     client = server.ask(job.name)
     server.until_held(1)
-    began = time.monotonic()
-    server.end()
-    assert time.monotonic() - began < 5
+    server.end()  # long before `_SILENT`, when the client would have given up
     assert answer(client) == "InProgress"
 
 

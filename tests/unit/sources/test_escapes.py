@@ -93,6 +93,7 @@ def test_no_key_is_put_outside_its_channel(tmp_path: Path, size: int) -> None:
     assert staged > 500
 
 
+@pytest.mark.slow
 def test_manifests_cannot_reach_out_of_a_folder_either(
     tmp_path: Path, channel_of: Callable[..., Listing], fill: Callable[..., Path]
 ) -> None:

@@ -67,6 +67,7 @@ def test_links_that_multiply_are_refused(fill: Filler, listing_of: Lister) -> No
         listing_of("data")
 
 
+@pytest.mark.slow
 def test_many_links_to_as_many_folders_are_fine(fill: Filler, listing_of: Lister, tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     folder = fill()

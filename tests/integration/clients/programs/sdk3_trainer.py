@@ -3,7 +3,6 @@
 import json
 import logging
 import sys
-import time
 from pathlib import Path
 
 from sagemaker.core.resources import TrainingJob
@@ -28,7 +27,6 @@ trainer = ModelTrainer(
     hyperparameters={"epochs": 3},
 )
 trainer.train(input_data_config=[InputData(channel_name="train", data_source="data")], wait=True, logs=True)
-trained = time.time()
 asked = trainer._create_training_job_args(
     input_data_config=[InputData(channel_name="train", data_source="data")], boto3=True
 )
@@ -53,7 +51,6 @@ print(
             "status": job.training_job_status,
             "channels": sorted(each.channel_name for each in job.input_data_config),
             "stopped": long.training_job_status,
-            "seconds_after_the_end": trained - job.training_end_time.timestamp(),
         }
     )
 )

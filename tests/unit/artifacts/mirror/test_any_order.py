@@ -6,6 +6,7 @@ from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.artifacts.mirror.mirror_rig import Rig, files_in
@@ -51,6 +52,7 @@ def carry_out(rig: Rig, folder: Path, operation: tuple[str, ...]) -> None:
         pass
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(before=st.dictionaries(NAMES, st.text("xyz", max_size=3)), operations=OPERATIONS)
 def test_whatever_is_done_the_target_is_the_same_in_the_end(

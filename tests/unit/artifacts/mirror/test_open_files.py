@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 from tests.unit.artifacts.mirror.mirror_rig import Rigs, Wait, files_in, mirrors
 
 from smlocal.artifacts.mirror import file_leases
@@ -51,6 +52,7 @@ def test_a_file_is_not_shown_before_it_is_closed(rig: Rigs, wait_until: Wait) ->
     wait_until(mirrors(made, other="2", slow="half and half"))
 
 
+@pytest.mark.slow
 def test_a_file_that_is_rewritten_all_the_time_is_seen_whole(rig: Rigs, wait_until: Wait) -> None:
     made = rig()
     folder = made.start()

@@ -48,6 +48,7 @@ def begin(shelf: Shelf, seconds: float, *, stuck_at: int = 0) -> "subprocess.Pop
     )
 
 
+@pytest.mark.slow
 def test_of_several_processes_that_want_the_same_one_downloads_it(shelf: Shelf) -> None:
     processes = [begin(shelf, 0.005) for _ in range(5)]
     for process in processes:
@@ -101,6 +102,7 @@ def test_the_same_download_begins_again_where_one_was_killed(shelf: Shelf) -> No
     assert os.listdir(shelf.cache.partial) == []
 
 
+@pytest.mark.slow
 def test_what_a_living_process_downloads_is_not_swept(shelf: Shelf) -> None:
     process = begin(shelf, 0.05)
     assert process.stdin is not None

@@ -28,8 +28,6 @@ def test_a_reader_that_leaves_early_waits_too(feeding: Feeding, read_as_tensorfl
 
 
 def test_a_stop_ends_the_delay(feeding: Feeding) -> None:
-    feed = feeding(FILES, delay=60)
+    feed = feeding(FILES, delay=3600)
     feed.read(0)
-    began = time.monotonic()
-    feed.feeder.stop()
-    assert time.monotonic() - began < 30
+    feed.feeder.stop()  # which would wait for an hour

@@ -161,6 +161,7 @@ def test_what_was_skipped_or_ignored_is_a_note_and_no_result() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_more_than_github_shows_are_counted() -> None:
     many = [Finding(message=f"number {number}", path=f"/{number}") for number in range(MOST + 7)]
     log = document(report(result("a", findings=many)))
