@@ -4,6 +4,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -22,6 +23,7 @@ from urllib.parse import quote
 
 import pytest
 from tests.forked import run_smlocal
+from tests.integration.known_engine import KnownEngine
 from tests.integration.needs_root import NEEDS_ROOT
 from tests.integration.own_engine import OwnEngine
 from tests.integration.podman_differs import DIFFERS_ON_PODMAN, MOSTLY_OF_NONE, NOT_OF_AN_ENGINE
@@ -195,12 +197,27 @@ def image() -> Callable[[str | Path], str]:
     return make
 
 
+@pytest.fixture(scope="session")
+def known_engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> KnownEngine:
+    base = tmp_path_factory.getbasetemp()
+    return KnownEngine((base.parent if hasattr(request.config, "workerinput") else base) / "known-engine")
+
+
 @pytest.fixture
-def smlocal_home(tmp_path: Path, claim_names: Callable[[Path], None]) -> Iterator[Path]:
-    """Where the jobs of this test are remembered."""
+def smlocal_home(tmp_path: Path, claim_names: Callable[[Path], None], known_engine: KnownEngine) -> Iterator[Path]:
+    """Where the jobs of this test are remembered. It knows the engine, as the home of somebody who has had a job."""
     home = tmp_path / "home"
+    known_engine.give(home)
     yield home
+    known_engine.learn(home)
     claim_names(home)
+
+
+@pytest.fixture
+def new_home(smlocal_home: Path) -> Path:
+    """The same before the first job, for tests of what that one finds out."""
+    shutil.rmtree(smlocal_home, ignore_errors=True)
+    return smlocal_home
 
 
 @pytest.fixture

@@ -6,6 +6,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.usefixtures("new_home")
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 NAMED = "the image has files below /opt/ml, which SageMaker reserves and may hide: "
 

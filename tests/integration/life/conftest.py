@@ -23,7 +23,7 @@ from smlocal.job.control.requests import ask_to_stop
 from smlocal.store.jobs import Store
 from smlocal.store.records import JobRecord
 
-_POLL_SECONDS = 0.002
+_POLL_SECONDS = 0.02
 _PATIENCE_SECONDS = 200.0
 """Of a busy machine, where one request to the engine may take a quarter of a minute."""
 
