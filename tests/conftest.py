@@ -69,12 +69,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Begin with what takes long, or the others would wait for it at the end."""
+    """Begin with what needs no image, which may still be built; then with what takes long, which would end last."""
     for item in items:
         if item.get_closest_marker("long"):
             item.add_marker(pytest.mark.timeout(_LONG_SECONDS))
     if hasattr(config, "workerinput"):
-        items.sort(key=lambda item: (item.get_closest_marker("long") is None, "integration" not in item.nodeid))
+        items.sort(
+            key=lambda item: (not item.nodeid.startswith("tests/unit/"), item.get_closest_marker("long") is None)
+        )
 
 
 def pytest_collection_finish() -> None:
