@@ -270,10 +270,14 @@ def s3_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Servers]:
         servers.close()
 
 
-@pytest.fixture(params=["moto", "rclone"])
+@pytest.fixture
 def s3(request: pytest.FixtureRequest, s3_servers: S3Servers) -> S3Server:
-    """Each of two real S3 servers in turn; a test makes buckets of its own with `s3.make_bucket()`."""
-    server = s3_servers(request.param)
+    """A real S3 server; a test makes buckets of its own with `s3.make_bucket()`.
+
+    It is rclone's. Tests of what that one cannot do take moto (`ON_MOTO`), and those of our client itself, in `s3` and
+    `sources`, run on each of the two.
+    """
+    server = s3_servers(getattr(request, "param", "rclone"))
     server.forget()
     return server
 

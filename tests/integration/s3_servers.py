@@ -59,6 +59,10 @@ run_simple("127.0.0.1", int(port), app, threaded=True, request_handler=MotoReque
 """
 
 
+ON_MOTO = pytest.mark.parametrize("s3", ["moto"], indirect=True)
+"""For a test of what rclone's server cannot do; a comment says why."""
+
+
 class S3Server(Protocol):
     """What tests use of either server."""
 

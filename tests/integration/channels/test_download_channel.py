@@ -17,7 +17,7 @@ from typing import Protocol
 
 import pytest
 from tests.integration.reasons import assert_reason
-from tests.integration.s3_servers import S3Server
+from tests.integration.s3_servers import ON_MOTO, S3Server
 
 from smlocal.channels.cache.folder import Cache
 from smlocal.channels.download_channel import download_channel
@@ -163,9 +163,9 @@ def test_objects_lie_as_on_the_service(job: Job, s3: S3Server, bucket: str, cach
     assert [path for path in job.left() if "/staged/" not in path] == []
 
 
+@ON_MOTO  # rclone's folder markers vanish
 @pytest.mark.parametrize("cached", [True, False])
 def test_a_folder_marker_is_a_folder(job: Job, s3: S3Server, bucket: str, cached: bool) -> None:
-    s3.skip_on("rclone", "folder markers vanish")
     seed(s3, bucket, {"a/": b"", "b/c/": b"", "b/x": b"x"})
     root = job.download_channel(job.listed(bucket), cached=cached)
     assert sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_dir()) == ["a", "b", "b/c"]
@@ -250,7 +250,6 @@ def test_an_object_that_changed_since_is_not_taken_for_the_listed_one(
 
 
 def test_access_denied(job: Job, s3: S3Server, bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    s3.skip_on("moto", "accepts any secret")
     seed(s3, bucket, {"x": b"x"})
     listing = job.listed(bucket)
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong")
@@ -291,7 +290,6 @@ def has_begun(home: Path) -> bool:
 
 @pytest.mark.parametrize("cached", [True, False])
 def test_a_stop_breaks_a_download_off_at_once(job: Job, s3: S3Server, bucket: str, cached: bool) -> None:
-    s3.skip_on("moto", "too slow for large objects")
     seed(s3, bucket, {f"{number}": os.urandom(32 * MIB) for number in range(4)})
     listing = job.listed(bucket)
 
@@ -416,7 +414,6 @@ def killed_in_the_middle(job: Job, bucket: str) -> bool:
 
 
 def test_a_process_killed_in_the_middle_leaves_nothing_in_the_way(job: Job, s3: S3Server, bucket: str) -> None:
-    s3.skip_on("moto", "too slow for large objects")
     seed(s3, bucket, {f"{number}": os.urandom(32 * MIB) for number in range(4)})
     places = iter(range(20))
     while not killed_in_the_middle(job, bucket):  # on a busy machine it may be over before we have seen that it began

@@ -66,7 +66,7 @@ def pipes(tmp_path: Path, image: Callable[[str], str], docker: Callable[..., str
         yield pipes
 
 
-@pytest.fixture(params=["local", "moto", "rclone"])
+@pytest.fixture(params=["local", "rclone"])
 def source(request: pytest.FixtureRequest, tmp_path: Path, s3_servers: S3Servers) -> Source:
     return here(tmp_path / "data") if request.param == "local" else in_s3(s3_servers(request.param))
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.integration.job.conftest import Background, Ran, channel
 from tests.integration.reasons import assert_failed
-from tests.integration.s3_servers import S3Server, S3Servers
+from tests.integration.s3_servers import ON_MOTO, S3Server, S3Servers
 
 RunJob = Callable[..., Ran]
 DATA = "/opt/ml/input/data"
@@ -139,8 +139,8 @@ def test_a_manifest_that_is_none(run_job: RunJob, tmp_path: Path, text: str) -> 
     assert "download-fails" in ran.notes
 
 
+@ON_MOTO  # rclone forgets the second slash
 def test_a_double_slash_fails_the_download(run_job: RunJob, s3: S3Server, bucket: str) -> None:
-    s3.skip_on("rclone", "it forgets the second slash")
     s3.put(bucket, "in/x//y", b"odd")
     ran = run_job([channel(uri=f"s3://{bucket}/in/")], "true", env=s3.environment)
     assert_failed("s3-double-slash", ran.answer)
@@ -261,7 +261,6 @@ def test_a_bucket_that_is_not_there_is_refused(
 def test_wrong_credentials_are_this_machines(
     job_file: Callable[..., Path], smlocal_run: Callable[..., Any], s3: S3Server, bucket: str
 ) -> None:
-    s3.skip_on("moto", "it takes any secret")
     path = job_file([channel(uri=f"s3://{bucket}/in/")], "true")
     code, said = refusal(smlocal_run, path, {**s3.environment, "AWS_SECRET_ACCESS_KEY": "wrong"})
     assert (code, "[credentials-missing]" in said) == (3, True), said

@@ -112,7 +112,6 @@ def test_an_upload_that_breaks_half_way_goes_on_where_it_broke(
     plan: Callable[[], Upload],
     request: pytest.FixtureRequest,
 ) -> None:
-    s3.skip_on("moto", "forgets what it was given")
     request.addfinalizer(s3.restart)
     upload = plan()
     pending = look(store, [upload]).pending

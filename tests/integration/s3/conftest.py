@@ -6,9 +6,17 @@ from typing import Any
 
 import pytest
 from tests.integration.s3.troubled_proxy import TroubledProxy
-from tests.integration.s3_servers import S3Server, environment, opened
+from tests.integration.s3_servers import S3Server, S3Servers, environment, opened
 
 from smlocal.sources.s3.client import S3Client
+
+
+@pytest.fixture(params=["moto", "rclone"])
+def s3(request: pytest.FixtureRequest, s3_servers: S3Servers) -> S3Server:
+    """Each of two real servers in turn."""
+    server = s3_servers(request.param)
+    server.forget()
+    return server
 
 
 @pytest.fixture

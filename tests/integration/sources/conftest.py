@@ -3,13 +3,21 @@
 from collections.abc import Callable, Iterator
 
 import pytest
-from tests.integration.s3_servers import REGION, S3Server, opened
+from tests.integration.s3_servers import REGION, S3Server, S3Servers, opened
 
 from smlocal.contract.listing import Listing
 from smlocal.sources.channel import ChannelSource, list_channel
 from smlocal.sources.s3.client import S3Client
 
 ROLE = "arn:aws:iam::111122223333:role/r"
+
+
+@pytest.fixture(params=["moto", "rclone"])
+def s3(request: pytest.FixtureRequest, s3_servers: S3Servers) -> S3Server:
+    """Each of two real servers in turn."""
+    server = s3_servers(request.param)
+    server.forget()
+    return server
 
 
 @pytest.fixture
