@@ -27,6 +27,13 @@ def main() -> None:
         import smdistributed.dataparallel.torch.torch_smddp  # noqa: F401 - it registers the backend
     torch.set_num_threads(1)
     dist.init_process_group(chosen.backend)
+    try:
+        work(chosen)
+    finally:
+        dist.destroy_process_group()  # or PyTorch may abort the process, whatever its exit code should have been
+
+
+def work(chosen: argparse.Namespace) -> None:
     rank, size = dist.get_rank(), dist.get_world_size()
     number = torch.tensor([float(rank + 1)])
     dist.all_reduce(number)
@@ -37,7 +44,6 @@ def main() -> None:
         say(f"rank {rank} waits for a stop")
     if chosen.then != "end":
         time.sleep(_STOP_SECONDS)
-    dist.destroy_process_group()
 
 
 def _stop(number: int, _: object) -> None:

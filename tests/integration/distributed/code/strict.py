@@ -1,9 +1,13 @@
 """One rank under `Local.DataParallel: strict`: what is refused."""
 
+import atexit
 import contextlib
 
-import smdistributed.dataparallel.torch.torch_smddp  # noqa: F401 - registers the backend
 import torch.distributed as dist
+
+# Called after all that is registered later.
+atexit.register(lambda: print(f"process group at the end: {dist.is_initialized()}"))  # noqa: T201 - as below
+import smdistributed.dataparallel.torch.torch_smddp  # noqa: E402, F401 - registers the backend
 
 
 @contextlib.contextmanager

@@ -1,5 +1,6 @@
 """The backend `smddp`: gloo on CPUs, NCCL where there are GPUs."""
 
+import atexit
 import functools
 import os
 import socket
@@ -26,12 +27,23 @@ def register() -> None:
     if hasattr(dist.Backend, NAME.upper()):
         return
     dist.Backend.register_backend(NAME, _create, devices=["cpu", "cuda"])
+    atexit.register(_end)
     wrapped = _checked(distributed_c10d.new_group)
     distributed_c10d.new_group = wrapped
     dist.new_group = wrapped
     # Without a rank: the start of the process group may fail.
     record({"Library": "stand-in", **_about_library()})
     say(f"the data parallel library is smlocal's stand-in: smddp is {_kind()} of PyTorch {torch.__version__}")
+
+
+def _end() -> None:
+    """The service's library is no gloo: without this, a script that leaves its process group to the end may be aborted.
+
+    Its threads are not joined otherwise. On a busy machine 6 of 12 pairs of ranks ended in "terminate called without an
+    active exception", and none of 24 pairs that did this.
+    """
+    if dist.is_initialized() and _kind() == "gloo":
+        dist.destroy_process_group()
 
 
 def _kind() -> str:
