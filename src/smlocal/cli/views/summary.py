@@ -1,37 +1,35 @@
 """The end of a run in a few lines: first the reason, then where the results are and what to do."""
 
-import os
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from smlocal.cli.terminal.colour import BOLD, GREEN, RED, YELLOW, paint
-from smlocal.cli.terminal.columns import row, shortened, width_of, wrapped
-from smlocal.cli.terminal.printable import printable, without_colours
+from smlocal.cli.terminal.columns import row, width_of, wrapped
+from smlocal.cli.terminal.printable import printable
+from smlocal.cli.views.last_lines import last_lines, without_repetition
 from smlocal.contract.statuses import JobStatus
 from smlocal.job.view import JobView
 from smlocal.readable import readable_bytes, short_path
 
-COLOURS: Mapping[str, str] = {JobStatus.COMPLETED: GREEN, JobStatus.FAILED: RED, JobStatus.STOPPED: YELLOW}
-_LAST_LINES = 20
+COLOURS: Mapping[str, str] = {
+    JobStatus.COMPLETED: f"{BOLD};{GREEN}",
+    JobStatus.FAILED: f"{BOLD};{RED}",
+    JobStatus.STOPPED: f"{BOLD};{YELLOW}",
+}
+"""Of the whole word, and bold: only the marks of the phases above it have a colour."""
 _STILL_VISIBLE = 20
-"""So many lines of output are still visible on the screen, and are not shown again."""
-_TAIL = 1 << 14
-"""Bytes of the log that these lines are looked for in."""
+"""So many lines of several hosts are still visible on the screen, and are not shown again."""
 _WARNING = "!"
-_NOTES = 3
-_COLUMN = 12
-_LEAST_NOTE = 40
-"""Characters of a difference, on a narrow terminal."""
 _ARTIFACT_NOTES = 5
-_ONLY_IN_PLAN = "relaxed-"
-"""Only the plan mentions what is missing in the job file, not the end of each run."""
 
 
 def summary(view: JobView, *, lines_shown: int | None = None) -> str:
-    """The text. `lines_shown`: the lines of output above it."""
-    return "\n".join(_lines(view, show_output=lines_shown is None or lines_shown > _STILL_VISIBLE))
+    """The text. `lines_shown`: the lines of output above it; None if the output went elsewhere."""
+    # What a single host wrote last is right above. Of several hosts, others may have written after the one that failed.
+    visible = lines_shown is not None and (len(view.local["Hosts"]) == 1 or lines_shown <= _STILL_VISIBLE)
+    return "\n".join(_lines(view, output_visible=visible))
 
 
 def failure(state: str, reason: str) -> str:
@@ -40,19 +38,22 @@ def failure(state: str, reason: str) -> str:
     width = width_of(sys.stderr)
     lines = [*wrapped(first, indent=len(f"{state}: "), width=width)]
     lines += (each for line in more for each in row("  ", line, width=width))
-    return f"{paint(state, RED)}: " + "\n".join(lines)
+    return f"{paint(state, COLOURS[JobStatus.FAILED])}: " + "\n".join(lines)
 
 
-def _lines(view: JobView, *, show_output: bool) -> Iterator[str]:
-    local, failed = view.local, view.status is JobStatus.FAILED
-    if failed:
-        yield failure(view.state, view.reason)
+def _lines(view: JobView, *, output_visible: bool) -> Iterator[str]:
+    local = view.local
+    last = last_lines(local) if view.status is JobStatus.FAILED else None
+    if view.status is JobStatus.FAILED:
+        above = output_visible and last is not None and last.have(view.reason)
+        yield failure(view.state, without_repetition(view.reason) if above else view.reason)
     else:
         why = f" ({view.why})" if view.why else ""
         yield f"{paint(view.state, COLOURS.get(view.status, BOLD))}{why} in {view.seconds:.1f} s"
     yield from _explanations(view)
-    if failed and show_output:
-        yield from _last_lines(local)
+    if last is not None and not output_visible and (shown := last.shown(view.reason)):
+        yield f"Last lines of {last.host}"
+        yield textwrap.indent("\n".join(shown), "  ")
     yield from _artifacts(local, view.name)
     yield from (item(each.name, f"{short_path(each.folder)}  {each.location}") for each in view.outputs)
     if view.status is JobStatus.COMPLETED:
@@ -63,12 +64,23 @@ def _lines(view: JobView, *, show_output: bool) -> Iterator[str]:
         yield item("left", left)
     if local.get("ContainersKept"):
         yield item("kept", f"the containers and their folders, until smlocal rm {view.name}")
-    if failed:
-        commands = ("logs", "describe", *(["shell"] if view.shell or local.get("ContainersKept") else []))
-        yield item("more", " · ".join(f"smlocal {each} {view.name}" for each in commands))
+    if local["Notes"]:
+        ways = "1 known way" if len(local["Notes"]) == 1 else f"{len(local['Notes'])} known ways"
+        yield item("differs", f"from the service in {ways}, which smlocal describe shows")
     if local.get("DockerCommand"):
         yield f"  {'by hand':<9} {printable(local['DockerCommand'])}"  # in one line, to be pasted
-    yield from _differences(local, view.name)
+    yield item("next", " · ".join(f"smlocal {each}" for each in _next(view)))
+
+
+def _next(view: JobView) -> Iterator[str]:
+    """What one may want to do now."""
+    if view.status is not JobStatus.COMPLETED:
+        yield f"logs {view.name}"
+    yield f"describe {view.name}"
+    if view.status is JobStatus.COMPLETED:
+        yield f"report {view.name} --html report.html"
+    elif view.status is JobStatus.FAILED and (view.shell or view.local.get("ContainersKept")):
+        yield f"shell {view.name}"
 
 
 def _explanations(view: JobView) -> Iterator[str]:
@@ -87,23 +99,6 @@ def item(name: str, text: str, *, mark: str = " ") -> str:
     """One row below the first line."""
     rows = "\n".join(row(f"  {name:<9} ", printable(text), width=width_of(sys.stderr)))
     return rows if mark == " " else paint(mark, YELLOW) + rows[1:]
-
-
-def _last_lines(local: Mapping[str, Any]) -> Iterator[str]:
-    """Of the host whose failure is the reason; others fail after it, or because of it."""
-    for host in local["Hosts"]:
-        if host["Name"] != local["FailedHost"] or not host["Log"]:
-            continue
-        try:
-            with open(host["Log"], "rb") as log:
-                log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL))
-                text = without_colours(log.read().decode("utf-8", errors="replace"))
-                lines = [printable(line) for line in text.splitlines()[-_LAST_LINES:]]
-        except OSError:
-            continue
-        if lines:
-            yield f"Last lines of {host['Name']}"
-            yield textwrap.indent("\n".join(lines), "  ")
 
 
 def _artifacts(local: Mapping[str, Any], name: str) -> Iterator[str]:
@@ -135,21 +130,3 @@ def _usage(local: Mapping[str, Any]) -> Iterator[str]:
     from smlocal.cli.views.usage_lines import summary_lines  # of a job that took long enough to be measured
 
     yield from (item(name, text) for name, text in summary_lines(local["Usage"]))
-
-
-def _differences(local: Mapping[str, Any], name: str) -> Iterator[str]:
-    """The first few, each in one line; `describe` has all of them."""
-    notes = [note["Text"] for note in local["Notes"] if _is_shown(note)]
-    width = width_of(sys.stderr)
-    lines = [note if width is None else shortened(note, max(_LEAST_NOTE, width - _COLUMN)) for note in notes[:_NOTES]]
-    for index, line in enumerate(lines):
-        yield item("differs" if index == 0 else "", line)
-    more = len(notes) - len(lines)
-    if more:
-        yield item("", f"and {more} more: smlocal describe {name}")
-    elif lines != notes:
-        yield item("", f"in full: smlocal describe {name}")
-
-
-def _is_shown(note: Mapping[str, Any]) -> bool:
-    return not note["Warning"] and not note["Id"].startswith(_ONLY_IN_PLAN)

@@ -63,7 +63,7 @@ def test_the_end_of_a_run(tmp_path: Path) -> None:
             "Hosts": [{"Name": "algo-1", "ExitCode": 1, "Signalled": False, "Log": str(log)}],
             "Artifacts": {"Model": None, "Output": None, "Notes": ["\x1bP3"]},
             "Leftovers": ["\x1bP4"],
-            "Notes": [{"Id": "role", "Text": "\x1bP5", "Warning": False}],
+            "Notes": [],
         },
     }
     text = summary(view_of(answer))
@@ -71,4 +71,4 @@ def test_the_end_of_a_run(tmp_path: Path) -> None:
     assert SHOWN in text
     assert "  red\n" in text
     assert r"  \x1b[2J\x1b]0;title\x07gone" in text
-    assert all(rf"\x1bP{number}" in text for number in range(1, 6))
+    assert all(rf"\x1bP{number}" in text for number in range(1, 5))

@@ -30,17 +30,105 @@ def failed(tmp_path: Path) -> dict[str, Any]:
     }
 
 
-def test_what_to_do_comes_before_what_differs(failed: dict[str, Any]) -> None:
+TRACEBACK = """Exception during training: no rows
+Traceback (most recent call last):
+  File "/opt/program/train", line 51, in main
+    train()
+ValueError: no rows"""
+
+
+@pytest.fixture
+def raised(failed: dict[str, Any], tmp_path: Path) -> dict[str, Any]:
+    """Its program has written a traceback to its log and to the failure file."""
+    (tmp_path / "algo-1.log").write_text(f"one\n{TRACEBACK}\n")
+    failed["FailureReason"] = f"AlgorithmError: {TRACEBACK}\n, exit code: 255"
+    failed["Local"]["Hints"] = ["There were no rows."]
+    return failed
+
+
+def test_what_to_do_next_is_the_last_row(failed: dict[str, Any]) -> None:
+    failed["Local"]["DockerCommand"] = "docker run image"
     lines = summary(view_of(failed)).splitlines()
     assert lines[:2] == ["Failed: AlgorithmError: one", "  two, exit code: 17"]
-    more, differs = (next(i for i, line in enumerate(lines) if word in line) for word in ("smlocal logs", "no role"))
-    assert more < differs
+    assert lines[-1] == "  next      smlocal logs bad · smlocal describe bad · smlocal shell bad"
 
 
-@pytest.mark.parametrize(("lines_shown", "repeated"), [(None, True), (2, False), (500, True)])
-def test_last_words_are_not_repeated_right_below_themselves(
-    lines_shown: int | None, repeated: bool, failed: dict[str, Any]
+@pytest.mark.parametrize(
+    ("status", "commands"),
+    [
+        ("Completed", "smlocal describe bad · smlocal report bad --html report.html"),
+        ("Stopped", "smlocal logs bad · smlocal describe bad"),
+    ],
+)
+def test_a_job_that_did_not_fail_has_a_next_row_too(status: str, commands: str, failed: dict[str, Any]) -> None:
+    failed["TrainingJobStatus"] = failed["SecondaryStatus"] = status
+    lines = summary(view_of(failed)).splitlines()
+    assert lines[-1] == f"  next      {commands}"
+
+
+def test_a_traceback_right_above_is_not_shown_again(raised: dict[str, Any]) -> None:
+    lines = summary(view_of(raised), lines_shown=5).splitlines()
+    assert lines[:3] == [
+        "Failed: AlgorithmError: Exception during training: no rows",
+        "  …, exit code: 255",
+        "  hint      There were no rows.",
+    ]
+    assert not [line for line in lines if "Traceback" in line or "Last lines" in line]
+
+
+def test_a_traceback_elsewhere_is_shown_once_then_the_hint_and_what_was_written_before(raised: dict[str, Any]) -> None:
+    lines = summary(view_of(raised)).splitlines()
+    assert lines[:10] == [
+        "Failed: AlgorithmError: Exception during training: no rows",
+        "  Traceback (most recent call last):",
+        '    File "/opt/program/train", line 51, in main',
+        "      train()",
+        "  ValueError: no rows",
+        "  , exit code: 255",
+        "  hint      There were no rows.",
+        "Last lines of algo-1",
+        "  one",
+        "  …",
+    ]
+    assert "\n".join(lines).count("Traceback") == 1
+
+
+def test_a_reason_that_the_log_does_not_have_is_shown_whole(raised: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "algo-1.log").write_text("one\nTraceback (most recent call last):\n")
+    lines = summary(view_of(raised), lines_shown=2).splitlines()
+    assert lines[4:6] == ["  ValueError: no rows", "  , exit code: 255"]
+    assert "  Traceback (most recent call last):" in summary(view_of(raised)).partition("Last lines")[2].splitlines()
+
+
+@pytest.mark.parametrize("lines_shown", [5, None])
+def test_a_reason_that_the_service_has_cut_is_in_the_log_all_the_same(
+    lines_shown: int | None, raised: dict[str, Any]
 ) -> None:
+    raised["FailureReason"] = f"AlgorithmError: {TRACEBACK[:-5]}, exit code: 255"
+    text = summary(view_of(raised), lines_shown=lines_shown)
+    assert text.count("Traceback") == (lines_shown is None)
+    assert ("  ValueError: no rows" in text.splitlines()) == (lines_shown is None), "the line that was cut"
+
+
+def test_how_a_job_ended_looks_like_no_phase(failed: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    shown = []
+    for status in ("Completed", "Stopped", "Failed"):
+        failed["TrainingJobStatus"] = failed["SecondaryStatus"] = status
+        shown.append(summary(view_of(failed)).splitlines()[0].partition("m")[0])
+    assert shown == ["\x1b[1;32", "\x1b[1;33", "\x1b[1;31"]
+
+
+@pytest.mark.parametrize(
+    ("hosts", "lines_shown", "repeated"),
+    [(1, None, True), (1, 2, False), (1, 500, False), (2, None, True), (2, 2, False), (2, 500, True)],
+)
+def test_last_words_are_not_repeated_right_below_themselves(
+    hosts: int, lines_shown: int | None, repeated: bool, failed: dict[str, Any]
+) -> None:
+    failed["Local"]["Hosts"] += [{"Name": "algo-2", "ExitCode": 0, "Signalled": False, "Log": None}] * (hosts - 1)
+    failed["FailureReason"] = "AlgorithmError: , exit code: 17"
     assert ("Last lines of algo-1" in summary(view_of(failed), lines_shown=lines_shown)) == repeated
 
 
@@ -64,16 +152,13 @@ def test_of_many_notes_on_artifacts_the_rest_is_a_word(failed: dict[str, Any]) -
     assert "and 4 more: smlocal describe bad shows them all" in text
 
 
-def test_differences_are_a_few_lines_and_their_number(failed: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    notes = [{"Id": f"n{number}", "Text": f"{number} " + "word " * 40, "Warning": False} for number in range(7)]
-    failed["Local"]["Notes"] = [*notes, {"Id": "relaxed-role", "Text": "only in plan", "Warning": False}]
-    monkeypatch.setattr("smlocal.cli.views.summary.width_of", lambda _: 80)
-    lines = summary(view_of(failed)).splitlines()
-    block = lines[next(i for i, line in enumerate(lines) if "differs" in line) :]
-    assert [line[:14] for line in block] == ["  differs   0 ", " " * 12 + "1 ", " " * 12 + "2 ", " " * 12 + "an"]
-    assert all(len(line) <= 80 for line in block)
-    assert all(line.endswith("…") for line in block[:3])
-    assert block[3].strip() == "and 4 more: smlocal describe bad"
+def test_differences_are_a_number_that_describe_has_too(failed: dict[str, Any]) -> None:
+    row = "  differs   from the service in {}, which smlocal describe shows"
+    assert row.format("1 known way") in summary(view_of(failed)).splitlines()
+    failed["Local"]["Notes"] += [{"Id": f"n{each}", "Text": "other", "Warning": each == 1} for each in range(6)]
+    assert row.format("7 known ways") in summary(view_of(failed)).splitlines()
+    failed["Local"]["Notes"] = []
+    assert "differs" not in summary(view_of(failed))
 
 
 def test_a_reason_without_text_is_explained(failed: dict[str, Any]) -> None:
