@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from smlocal.errors.serving import ProgramUnusableError
+from smlocal.quick_dataclass import dataclass
 from smlocal.server.door.authority import Authority
 from smlocal.server.door.bundle import bundle
 from smlocal.server.door.environment import program_environment, users_bundle, users_proxy
@@ -20,6 +21,16 @@ _FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, sig
 _SIGNALLED = 128
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProgramEnd:
+    """How a program has ended."""
+
+    code: int
+    """Its exit code, or 128 and the number of the signal that ended it."""
+    jobs: tuple[str, ...]
+    """The names of the jobs that it has started, in this order."""
+
+
 def run_program(
     command: Sequence[str],
     environment: Mapping[str, str],
@@ -28,12 +39,13 @@ def run_program(
     local: Mapping[str, Any],
     region: str | None,
     say: Callable[[str], None],
-) -> int:
-    """Run it to its end; returns its exit code, or 128 and the number of the signal that ended it.
+) -> ProgramEnd:
+    """Run it to its end.
 
     `local`: members of `Local` for its jobs.
     """
     authority, key, password = Authority(), new_key(), secrets.token_urlsafe(32)
+    jobs: list[str] = []
     with listen(_LOOPBACK, 0) as door, bundle(home, authority.certificate, users_bundle(environment)) as trusted:
         # The port is open: the program may start while the server is still being imported.
         for_program = program_environment(
@@ -51,7 +63,9 @@ def run_program(
 
             # The program is the owner's own, and nobody else is answered.
             options = Options(local=local, rights=ClientRights(allowed_buckets=None))
-            with open_serving(None, log=say, options=options, environment=environment) as serving:
+            with open_serving(
+                None, log=say, submitted=jobs.append, options=options, environment=environment
+            ) as serving:
 
                 async def answer_proxy(server: HttpServer) -> None:
                     proxy = Proxy(
@@ -69,7 +83,7 @@ def run_program(
                 application = Application(serving, hosts=Hosts(), signatures=verified)
                 with HttpServer(application, None, beside=answer_proxy):
                     code = process.wait()
-    return code if code >= 0 else _SIGNALLED - code
+    return ProgramEnd(code=code if code >= 0 else _SIGNALLED - code, jobs=tuple(jobs))
 
 
 def _start(command: Sequence[str], environment: Mapping[str, str]) -> "subprocess.Popen[bytes]":

@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from errno import EADDRINUSE, EADDRNOTAVAIL
 from socket import gaierror, socket
@@ -10,13 +10,14 @@ from threading import Event
 
 from smlocal.errors.serving import PortUnusableError
 from smlocal.server.application import Application
-from smlocal.server.endpoint_key import demanded, key_of_environment, key_of_home
+from smlocal.server.endpoint_key import ACCESS_KEY, SECRET_KEY, demanded, key_of_environment, key_of_home
 from smlocal.server.hosts import Hosts
 from smlocal.server.http_server import HttpServer, listen
 from smlocal.server.page.page_key import login_link
 from smlocal.server.port_owner import port_owner
 from smlocal.server.sagemaker.container_objects import reopen
-from smlocal.server.serving import Options, open_serving
+from smlocal.server.serving import Options, Serving, open_serving
+from smlocal.server.signature import Signatures
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _LONG = 3600.0
@@ -36,12 +37,9 @@ def serve(*, host: str, port: int, demand_key: bool | None, options: Options, sa
         options = replace(options, rights=replace(options.rights, allowed_buckets=None))
     with _listener(host, port) as listener, open_serving(listener, log=say, options=options) as serving:
         say(f"smlocal serves at {serving.address} {demand.why}")
-        key = None
-        if demand.needed:
-            key = chosen or key_of_home(serving.home)
-            if chosen is None:
-                say(f"  export AWS_ACCESS_KEY_ID={key.access_key} AWS_SECRET_ACCESS_KEY={key.secret_key}")
-            say(f"The page is open to who has this link: {login_link(serving.address, key)}")
+        key = (chosen or key_of_home(serving.home)) if demand.needed else None
+        for line in _how_to_use(serving, key, chosen=chosen is not None):
+            say(line)
         reopen(serving)
         application = Application(serving, hosts=Hosts(allowed=options.hosts), signatures=key)
         with HttpServer(application, listener) as server:
@@ -49,6 +47,26 @@ def serve(*, host: str, port: int, demand_key: bool | None, options: Options, sa
                 pass
             if server.failed is not None:
                 raise server.failed
+
+
+def _how_to_use(serving: Serving, key: Signatures | None, *, chosen: bool) -> Iterator[str]:
+    """`chosen`: the owner's terminals have the key already, and nobody else needs to see it."""
+    if key is None:
+        words = ("smlocal", "smlocal")  # clients want some
+    elif chosen:
+        words = (f'"${ACCESS_KEY}"', f'"${SECRET_KEY}"')
+    else:
+        words = (key.access_key, key.secret_key)
+    yield "  boto3 and the AWS CLI, in another terminal:"
+    yield (
+        f"    export AWS_ACCESS_KEY_ID={words[0]} AWS_SECRET_ACCESS_KEY={words[1]} "
+        f"AWS_DEFAULT_REGION={serving.region} AWS_ENDPOINT_URL={serving.address}"
+    )
+    yield "    aws sagemaker list-training-jobs"
+    yield "  a program with a SageMaker SDK, which needs no server and no variables:"
+    yield "    smlocal exec -- python train.py"
+    yield "  a browser:" if key is None else "  a browser; the page is open to who has this link:"
+    yield f"    {serving.address if key is None else login_link(serving.address, key)}"
 
 
 def _listener(host: str, port: int) -> socket:

@@ -64,6 +64,8 @@ class Serving:
     """As clients reach it: `http://127.0.0.1:4597`."""
     log: Callable[[str], None]
     """Called with what the owner of the server should know; never with what clients send."""
+    submitted: Callable[[str], None]
+    """Called with the name of each job that a client has started."""
     options: Options
 
     @property
@@ -88,6 +90,7 @@ def open_serving(
     listener: socket | None,
     *,
     log: Callable[[str], None],
+    submitted: Callable[[str], None] = lambda _: None,
     options: Options | None = None,
     environment: Mapping[str, str] = os.environ,
 ) -> Iterator[Serving]:
@@ -115,6 +118,7 @@ def open_serving(
             region=its_region,
             address=f"https://s3.{its_region}.amazonaws.com" if listener is None else _address(listener),
             log=log,
+            submitted=submitted,
             options=chosen,
         )
 

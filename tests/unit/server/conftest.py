@@ -35,6 +35,7 @@ def serving(tmp_path: Path) -> Iterator[Serving]:
             region="eu-west-1",
             address="http://127.0.0.1:1",
             log=lambda _: None,
+            submitted=lambda _: None,
             options=Options(),
         )
 

@@ -1,6 +1,7 @@
 """`smlocal exec`: run a program against this machine instead of AWS."""
 
 import os
+from contextlib import suppress
 
 import click
 
@@ -12,7 +13,8 @@ def command(*, allow_cpu: bool, words: tuple[str, ...]) -> int:
     """Run a program whose AWS calls reach this machine.
 
     boto3, the AWS CLI and the SageMaker SDKs need no change: the program finds the endpoint under AWS's own host names.
-    Exits with the exit code of the program.
+    Exits with the exit code of the program. At the end it says which jobs the program has started, how they have ended,
+    and where their models are.
 
     \b
       smlocal exec -- python train.py
@@ -24,14 +26,35 @@ def command(*, allow_cpu: bool, words: tuple[str, ...]) -> int:
     check_endpoint_packages()
     from smlocal.server.run_program import run_program
 
-    return run_program(
+    ended = run_program(
         words,
         os.environ,
         home=prepare_home(home_directory()),
         local={"AllowCpu": True} if allow_cpu else {},
         region=None if _has_region() else DEFAULT_REGION,
-        say=lambda message: click.echo(f"smlocal: {message}", err=True),
+        say=_say,
     )
+    with suppress(OSError):  # there is no place for the message; the exit code is the program's
+        _say_what_ran(words, ended.jobs)
+    return ended.code
+
+
+def _say(message: str) -> None:
+    click.echo(f"smlocal: {message}", err=True)
+
+
+def _say_what_ran(command: tuple[str, ...], jobs: tuple[str, ...]) -> None:
+    if jobs:
+        from smlocal.cli.views.program_end import job_lines
+
+        _say("\n".join(job_lines(jobs)))
+        return
+    from smlocal.server.local_mode import local_mode_lines
+
+    if found := local_mode_lines(command, os.getcwd()):
+        from smlocal.cli.views.program_end import local_mode_text
+
+        _say("\n".join(local_mode_text(found)))
 
 
 def _has_region() -> bool:

@@ -65,6 +65,7 @@ def start_job(serving: Serving, job: JobFile, *, name: str, region: str) -> JobR
         except (OutputUnusableError, PathNotAllowedError) as error:
             raise validation_error(_in_one_line(error)) from None
     serving.starting.look()
+    serving.submitted(name)
     return record
 
 

@@ -1,0 +1,37 @@
+"""Jobs of boto3: one goes well, one fails, one is deleted, one still runs when the program ends."""
+
+import sys
+import time
+
+import boto3
+
+image, head, end = sys.argv[1:]
+sagemaker = boto3.client("sagemaker")
+
+
+def create(name: str, script: str) -> None:
+    sagemaker.create_training_job(
+        TrainingJobName=f"{head}-{name}",
+        RoleArn="arn:aws:iam::123456789012:role/training",
+        AlgorithmSpecification={"TrainingImage": image, "TrainingInputMode": "File"},
+        Environment={"SCRIPT": script},
+        OutputDataConfig={"S3OutputPath": "s3://artifacts/models"},
+        ResourceConfig={"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 10},
+        StoppingCondition={"MaxRuntimeInSeconds": 120},
+    )
+
+
+def wait(name: str, *, until: set[str]) -> None:
+    while sagemaker.describe_training_job(TrainingJobName=f"{head}-{name}")["SecondaryStatus"] not in until:
+        time.sleep(0.2)
+
+
+create("good", "echo weights > /opt/ml/model/weights")
+create("bad", "echo no rows > /opt/ml/output/failure; exit 3")
+create("deleted", "true")
+for each in ("good", "bad", "deleted"):
+    wait(each, until={"Completed", "Failed"})
+sagemaker.delete_training_job(TrainingJobName=f"{head}-deleted")
+create("long", "trap 'exit 0' TERM; sleep 100 & wait")
+wait("long", until={"Training"})
+sys.exit(int(end))
