@@ -13,17 +13,20 @@ def test_the_end_says_which_jobs_ran_how_they_ended_and_where_the_models_are(
     user: User, image: Callable[[str], str], smlocal_run: Callable[..., Any], assert_nothing_left: Callable[[str], None]
 ) -> None:
     exec_ = [sys.executable, "-m", "smlocal", "exec", "--", sys.executable]
-    done = user.run([*exec_, PROGRAMS / "four_jobs.py", image("sh"), "exec-end", "7"])
+    done = user.run([*exec_, PROGRAMS / "five_jobs.py", image("sh"), "exec-end", "7"])
     try:
         model = f"{user.home}/artifacts/exec-end-good/output/model.tar.gz"
         assert (done.returncode, done.stdout) == (7, "")
         said = [re.sub(r"[\d.]+ (s|B|KiB)$", r"0 \1", line) for line in done.stderr.splitlines()]
         assert said == [
-            "smlocal: 4 training jobs of this program",
+            "smlocal: 5 training jobs of this program",
             "  exec-end-good   Completed in 0 s",
             f"  model     {model}  0 B",
             "  exec-end-bad   Failed in 0 s",
             "  reason    AlgorithmError: no rows",
+            "  exec-end-no-image   Failed in 0 s",
+            "  reason    ClientError: Cannot pull algorithm container. "
+            "Either the image does not exist or its permissions are incorrect.",
             "  exec-end-deleted   deleted",
             "  exec-end-long   InProgress: it goes on",
             "  next      smlocal logs exec-end-bad · smlocal describe exec-end-bad",

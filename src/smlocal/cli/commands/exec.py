@@ -1,7 +1,6 @@
 """`smlocal exec`: run a program against this machine instead of AWS."""
 
 import os
-from contextlib import suppress
 
 import click
 
@@ -20,6 +19,7 @@ def command(*, allow_cpu: bool, words: tuple[str, ...]) -> int:
       smlocal exec -- python train.py
     """  # noqa: D301 - \b is click's mark for text not to be wrapped
     from smlocal.cli.endpoint_packages import check_endpoint_packages
+    from smlocal.errors import SmlocalError
     from smlocal.platforms.sagemaker.contract.identity import DEFAULT_REGION
     from smlocal.store.home import home_directory, prepare_home
 
@@ -34,8 +34,12 @@ def command(*, allow_cpu: bool, words: tuple[str, ...]) -> int:
         region=None if _has_region() else DEFAULT_REGION,
         say=_say,
     )
-    with suppress(OSError):  # there is no place for the message; the exit code is the program's
+    try:
         _say_what_ran(words, ended.jobs)
+    except SmlocalError as error:
+        _say(error.sentence)
+    except OSError:  # there is no place for the message
+        pass
     return ended.code
 
 

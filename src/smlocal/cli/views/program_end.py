@@ -47,9 +47,9 @@ def _lines(view: "JobView") -> Iterator[str]:
     yield f"  {view.name}   {state} in {view.seconds:.1f} s"
     if view.status is JobStatus.FAILED:
         yield from _row("reason", (view.reason.splitlines() or [""])[0])
-    artifacts = view.local["Artifacts"]
+    artifacts = view.local.get("Artifacts") or {}  # none if it could not begin
     for kind in ("Model", "Output"):
-        if artifacts[kind]:
+        if artifacts.get(kind):
             yield from _row(kind.lower(), f"{short_path(artifacts[kind])}  {readable_bytes(artifacts[f'{kind}Bytes'])}")
 
 

@@ -1,4 +1,4 @@
-"""Jobs of boto3: one goes well, one fails, one is deleted, one still runs when the program ends."""
+"""Jobs of boto3: one goes well, one fails, one cannot begin, one is deleted, one still runs at the end."""
 
 import sys
 import time
@@ -9,7 +9,7 @@ image, head, end = sys.argv[1:]
 sagemaker = boto3.client("sagemaker")
 
 
-def create(name: str, script: str) -> None:
+def create(name: str, script: str, image: str = image) -> None:
     sagemaker.create_training_job(
         TrainingJobName=f"{head}-{name}",
         RoleArn="arn:aws:iam::123456789012:role/training",
@@ -28,8 +28,9 @@ def wait(name: str, *, until: set[str]) -> None:
 
 create("good", "echo weights > /opt/ml/model/weights")
 create("bad", "echo no rows > /opt/ml/output/failure; exit 3")
+create("no-image", "true", image="127.0.0.1:1/none")
 create("deleted", "true")
-for each in ("good", "bad", "deleted"):
+for each in ("good", "bad", "no-image", "deleted"):
     wait(each, until={"Completed", "Failed"})
 sagemaker.delete_training_job(TrainingJobName=f"{head}-deleted")
 create("long", "trap 'exit 0' TERM; sleep 100 & wait")
