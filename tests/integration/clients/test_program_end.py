@@ -8,6 +8,10 @@ from typing import Any
 import pytest
 from tests.integration.clients.conftest import PROGRAMS, User
 
+NO_IMAGE = (
+    "ClientError: Cannot pull algorithm container. Either the image does not exist or its permissions are incorrect."
+)
+
 
 def test_the_end_says_which_jobs_ran_how_they_ended_and_where_the_models_are(
     user: User, image: Callable[[str], str], smlocal_run: Callable[..., Any], assert_nothing_left: Callable[[str], None]
@@ -25,8 +29,7 @@ def test_the_end_says_which_jobs_ran_how_they_ended_and_where_the_models_are(
             "  exec-end-bad   Failed in 0 s",
             "  reason    AlgorithmError: no rows",
             "  exec-end-no-image   Failed in 0 s",
-            "  reason    ClientError: Cannot pull algorithm container. "
-            "Either the image does not exist or its permissions are incorrect.",
+            f"  reason    {NO_IMAGE}",
             "  exec-end-deleted   deleted",
             "  exec-end-long   InProgress: it goes on",
             "  next      smlocal logs exec-end-bad · smlocal describe exec-end-bad",
