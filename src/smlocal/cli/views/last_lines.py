@@ -53,9 +53,11 @@ def last_lines(local: Mapping[str, Any]) -> LastLines | None:
 
 
 def without_repetition(reason: str) -> str:
-    """The first line of a reason whose others are right above."""
+    """The first and the last line of a reason that is right above: of a traceback, the last one has the error."""
     code = _EXIT_CODE.search(reason)
-    return f"{reason_lines(reason)[0]}\n{_LEFT_OUT}{code[0].strip() if code else ''}"
+    first, *more = filter(None, reason_lines(_EXIT_CODE.sub("", reason)))
+    last = f"{more[-1].strip()}{code[0].strip() if code else ''}"
+    return "\n".join((first, *([_LEFT_OUT] if len(more) > 1 else []), last))
 
 
 def reason_lines(reason: str) -> list[str]:

@@ -68,9 +68,10 @@ def test_a_job_that_did_not_fail_has_a_next_row_too(status: str, commands: str, 
 
 def test_a_traceback_right_above_is_not_shown_again(raised: dict[str, Any]) -> None:
     lines = summary(view_of(raised), lines_shown=5).splitlines()
-    assert lines[:3] == [
+    assert lines[:4] == [
         "Failed: AlgorithmError: Exception during training: no rows",
-        "  …, exit code: 255",
+        "  …",
+        "  ValueError: no rows, exit code: 255",
         "  hint      There were no rows.",
     ]
     assert not [line for line in lines if "Traceback" in line or "Last lines" in line]
