@@ -1,11 +1,15 @@
 """How much a run says: quiet, and at the end of a failed run."""
 
 import json
+import os
 import re
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from tests.integration.cli.terminal import Terminal
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -40,6 +44,31 @@ def test_a_failure_shows_the_last_lines_of_the_host_that_failed(
     assert lines[head] == "Last lines of algo-2"
     shown = [line for line in lines[head + 1 :] if " line " in line]
     assert [line.rpartition(" ")[2] for line in shown] == [str(number) for number in range(21, 41)]
+
+
+def test_a_traceback_in_the_log_and_in_the_failure_file_is_shown_once(
+    smlocal_run: Run, image: Callable[[str], str], smlocal_home: Path, tmp_path: Path
+) -> None:
+    said = """Traceback (most recent call last):\\n  File "train", line 1\\n    train()\\nValueError: no rows\\n"""
+    script = f"printf '{said}' | tee /opt/ml/output/failure; exit 1"
+    words = ("run", "--image", image("sh"), "--output", "out", "-e", f"SCRIPT={script}")
+    apart = smlocal_run(*words, "--name", "traceback-apart", cwd=tmp_path).stderr
+    assert apart.count("Traceback") == apart.count("ValueError: no rows") == 1
+    assert "Last lines of" not in apart, "the reason has them all"
+
+    terminal = Terminal(columns=120, rows=60)
+    environment = {**os.environ, "SMLOCAL_HOME": str(smlocal_home), "TERM": "xterm-256color", "LANG": "C.UTF-8"}
+    terminal.start(
+        [sys.executable, "-m", "smlocal", *words, "--name", "traceback-above"],
+        cwd=str(tmp_path),
+        environment=environment,
+    )
+    terminal.end(seconds=120)
+    text = "\n".join(terminal.lines)
+    assert text.count("    train()") == 1
+    first, last = "Failed: AlgorithmError: Traceback (most recent call last):", "  ValueError: no rows, exit code: 1"
+    assert f"{first}\n  …\n{last}\n" in text
+    assert terminal.lines[-1].startswith("  next      smlocal logs traceback-above")
 
 
 def events(text: str) -> list[dict[str, Any]]:
