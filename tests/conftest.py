@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import tiers
 from tests.member_tests import TEST_OF
 
 pytest_plugins = ["pytester"]
@@ -28,6 +29,7 @@ _LONG_SECONDS = 900
 
 
 _BEGAN = pytest.StashKey[float]()
+_SAID = pytest.StashKey[list[str]]()
 
 
 def scope_of(test: str) -> str:
@@ -68,15 +70,59 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return Scopes(config, log)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--slow", choices=("all", "some", "none"), default="all", help="which slow tests run (tests/tiers.py)"
+    )
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Begin with what needs no image, which may still be built; then with what takes long, which would end last."""
     for item in items:
         if item.get_closest_marker("long"):
             item.add_marker(pytest.mark.timeout(_LONG_SECONDS))
+    leave_out(config, items)
     if hasattr(config, "workerinput"):
         items.sort(
             key=lambda item: (not item.nodeid.startswith("tests/unit/"), item.get_closest_marker("long") is None)
         )
+
+
+def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """As `--slow` says."""
+    if config.option.slow == "all":
+        return
+    marks = {item.nodeid: item.get_closest_marker("slow") for item in items}
+    slow = {name: tiers.seconds_of(mark) for name, mark in marks.items() if mark is not None}
+    commit = tiers.this_commit()
+    chosen = tiers.choose(slow.items(), commit) if config.option.slow == "some" else tiers.Chosen(left=list(slow))
+    left = set(chosen.left)
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left])
+    items[:] = [item for item in items if item.nodeid not in left]
+    said = [f"{len(left)} slow tests are left out; scripts/test --all runs them"]
+    if config.option.slow == "some":
+        said = [
+            f"{len(left)} of {chosen.seconds_left:.0f} s of processor time are left out",
+            f"{len(chosen.touched)} of what the commit touches are in: {', '.join(sorted(commit.places)) or 'nothing'}",
+            f"{len(chosen.part)} are in as part {commit.number % tiers.PARTS + 1} of {tiers.PARTS}",
+            tiers.last_whole_run(),
+        ]
+    if hasattr(config, "workeroutput"):
+        config.workeroutput["slow"] = said
+    else:
+        config.stash[_SAID] = said
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    node.config.stash[_SAID] = getattr(node, "workeroutput", {}).get("slow", [])
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    said = config.stash.get(_SAID, [])
+    if said:
+        terminalreporter.section("slow tests")
+        terminalreporter.write_line("\n".join(said))
 
 
 def pytest_collection_finish() -> None:

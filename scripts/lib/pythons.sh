@@ -41,10 +41,3 @@ see_to_python() {
         return 1
     fi
 }
-
-hash_of_unit_tests() {
-    {
-        find "$root/src" "$root/tests/unit" "$root/docs" "$root"/tests/*.py "$root/pyproject.toml" "$root/README.md" \
-            -type f ! -name '*.pyc' -print0 | LC_ALL=C sort -z | xargs -0 cat
-    } | sha256sum | cut -c 1-16
-}

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from datetime import datetime
 from functools import cache
-from hashlib import md5
 from http import HTTPStatus
 from http.client import HTTPConnection
 from ipaddress import ip_network
@@ -126,10 +125,7 @@ def leftovers(answer: Mapping[str, Any]) -> list[str]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Without root, skip what needs it. On a Podman, leave out what differs there, and what has nothing to do with it.
-
-    SMLOCAL_PART=2/3 leaves out more: what is not in the second of three parts, in which files are as chance has it.
-    """
+    """Without root, skip what needs it. On Podman, leave out what differs there, and what has nothing to do with it."""
     if os.geteuid() != 0:
         for item in items:
             path = item.nodeid.removeprefix("tests/integration/")
@@ -141,24 +137,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         engine.request("GET", "/_ping")
         if not engine.getresponse().headers.get("Server", "").startswith("Libpod/"):
             return
-    part, _, parts = os.environ.get("SMLOCAL_PART", "1/1").partition("/")
     apart = []
     for item in items:
         path = item.nodeid.removeprefix("tests/integration/")
         asks = set(getattr(item, "fixturenames", ()))
         alone = path.startswith(MOSTLY_OF_NONE) and not asks & {"docker", "image"}
-        elsewhere = _number_of(path.partition("::")[0]) % int(parts) != int(part) - 1
-        if path.startswith(NOT_OF_AN_ENGINE) or "own_engine" in asks or alone or elsewhere:
+        if path.startswith(NOT_OF_AN_ENGINE) or "own_engine" in asks or alone:
             apart.append(item)
         for begin, why in DIFFERS_ON_PODMAN.items():
             if path.startswith(begin):
                 item.add_marker(pytest.mark.skip(reason=why))
     items[:] = [item for item in items if item not in apart]
     config.hook.pytest_deselected(items=apart)
-
-
-def _number_of(name: str) -> int:
-    return int(md5(name.encode(), usedforsecurity=False).hexdigest(), 16)
 
 
 def left_of(job: str) -> list[str]:

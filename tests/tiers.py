@@ -1,0 +1,168 @@
+"""Which slow tests a commit needs: `scripts/test` runs those, and `scripts/test --all` every one.
+
+All tests that are not marked `slow` always run. To these come slow ones of the rooms that the commit touches, as far as
+they fit into two minutes, and one of 24 parts of all others, which the number of the commit chooses. So what a run
+proves depends on the commit alone, and 24 commits later everything has run.
+"""
+
+import json
+import re
+import subprocess
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from hashlib import md5
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+LAST_WHOLE_RUN = ROOT / "tests" / "last-whole-run.json"
+"""Written by `scripts/test --all` when it has passed."""
+PARTS = 24
+_MOST_SECONDS = 240.0
+"""Of processor time: two minutes of two cores."""
+_USUAL_SECONDS = 3.0
+_GIT_SECONDS = 20
+_ALSO = {
+    "job": ("life", "failures"),
+    "server": ("clients",),
+    "engine": ("swarm", "podman"),
+    "remote": ("service", "remote_service"),
+    "sources": ("s3",),
+}
+"""Rooms whose tests are not in folders of the same name alone."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Commit:
+    """What is tested."""
+
+    number: int = 0
+    places: frozenset[str] = frozenset()
+    """Rooms, pages, examples and folders of tests that it touches."""
+    importers: frozenset[str] = frozenset()
+    """Rooms that may import one of these rooms."""
+
+
+@dataclass(kw_only=True)
+class Chosen:
+    """Of the slow tests, by their names."""
+
+    touched: list[str] = field(default_factory=list)
+    part: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+    seconds_left: float = 0
+
+
+def choose(slow: Iterable[tuple[str, float]], commit: Commit) -> Chosen:
+    """`slow`: names of tests with their seconds of processor time."""
+    chosen = Chosen()
+    budget = _MOST_SECONDS
+
+    def order(test: tuple[str, float]) -> tuple[bool, int]:
+        """Those of the rooms themselves first, and at each commit others."""
+        return not _is_of(test[0], commit.places), _number_of(f"{commit.number} {test[0]}")
+
+    for name, seconds in sorted(slow, key=order):
+        if _number_of(name) % PARTS == commit.number % PARTS:
+            chosen.part.append(name)
+        elif _is_of(name, commit.places | commit.importers) and seconds <= budget:
+            budget -= seconds
+            chosen.touched.append(name)
+        else:
+            chosen.left.append(name)
+            chosen.seconds_left += seconds
+    return chosen
+
+
+def seconds_of(mark: pytest.Mark) -> float:
+    """What `slow(12)` says; a test that takes little more than a quick one has no number."""
+    return float(mark.args[0]) if mark.args else _USUAL_SECONDS
+
+
+def this_commit() -> Commit:
+    """The work tree's, with what is not committed yet, beside where its branch began, or else the commit before it."""
+    if _git("rev-parse", "--verify", "HEAD~1") == "":
+        return Commit()
+    base = "HEAD~1"
+    upstream = _git("merge-base", "HEAD", "@{upstream}")
+    if upstream and upstream != _git("rev-parse", "HEAD"):
+        base = upstream
+    changed = [
+        *_git("diff", "--name-only", base).splitlines(),
+        *_git("ls-files", "-o", "--exclude-standard").splitlines(),
+    ]
+    places = touched_places(changed)
+    return Commit(
+        number=int(_git("rev-list", "--count", "HEAD") or 0), places=places, importers=_importers(places, may_import())
+    )
+
+
+def touched_places(files: Sequence[str]) -> frozenset[str]:
+    """What the paths of changed files stand for in names of tests."""
+    places = set()
+    for file in files:
+        match file.split("/"):
+            case ["src", "smlocal", "platforms", platform, _, *_]:
+                places.add(platform)
+            case ["src", "smlocal", room, *_]:
+                places |= {room.removesuffix(".py"), *_ALSO.get(room, ())}
+            case ["tests", "unit" | "integration", _, _, *_] as parts:
+                places |= {parts[2], parts[-1].removesuffix(".py")}
+            case ["tests", "unit" | "integration", name]:
+                places.add(name.removesuffix(".py"))
+            case ["docs", page]:
+                places.add(page)
+            case ["examples", name, *_]:
+                places.add(name)
+    return frozenset(places)
+
+
+def may_import() -> dict[str, set[str]]:
+    """The table of docs/architecture.md: of each room, in the order of the page, those that it may import."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    table = text.partition("\n## The rooms\n")[2].partition("\n## ")[0]
+    return {
+        room: set(re.findall(r"`([\w/]+)`", allowed))
+        for room, allowed in re.findall(r"^\| `([\w/]+)` \|[^|]*\|([^|]*)\|$", table, flags=re.MULTILINE)
+    }
+
+
+def last_whole_run() -> str:
+    """When everything has passed the last time, in words."""
+    try:
+        last = json.loads(LAST_WHOLE_RUN.read_text(encoding="utf-8"))
+    except OSError:
+        return "scripts/test --all has not passed yet"
+    since = _git("rev-list", "--count", f"{last['commit']}..HEAD")
+    ago = f", {since} commits ago" if since else ""
+    return f"scripts/test --all last passed on {last['commit'][:10]} ({last['date']}){ago}"
+
+
+def _importers(places: frozenset[str], table: dict[str, set[str]]) -> frozenset[str]:
+    return frozenset(
+        room.rpartition("/")[2]
+        for room, allowed in table.items()
+        if places & {each.rpartition("/")[2] for each in allowed}
+    )
+
+
+def _is_of(test: str, places: frozenset[str]) -> bool:
+    file, _, name = test.partition("::")
+    parts = {part.removesuffix(".py") for part in file.split("/")[1:]}
+    return bool(places & parts) or any(place in name for place in places if place.endswith(".md"))
+
+
+def _number_of(text: str) -> int:
+    return int(md5(text.encode(), usedforsecurity=False).hexdigest(), 16)
+
+
+def _git(*arguments: str) -> str:
+    """Empty where git has no answer: an archive of the sources, or a clone of one commit."""
+    try:
+        done = subprocess.run(
+            ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False, timeout=_GIT_SECONDS
+        )
+    except OSError:
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
