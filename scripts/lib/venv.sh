@@ -92,8 +92,8 @@ see_to_venv() {
         return
     fi
     step "installing smlocal${group:+ and the group $group} into .venv with $("$python" --version)"
-    make_venv "$python" "$root/.venv" "$lock" && install_smlocal "$root/.venv" --editable
-    echo "$wanted" >"$stamp"
+    rm -f "$stamp"
+    make_venv "$python" "$root/.venv" "$lock" && install_smlocal "$root/.venv" --editable && echo "$wanted" >"$stamp"
 }
 
 # see_to_environment LOCK [PACKAGE [OPTION-OF-UV-PIP-INSTALL…]]: an environment with a lock's packages and nothing of smlocal,
