@@ -1,6 +1,7 @@
 """How a job ended, on the service or here: what two runs of one job are compared by."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from datetime import datetime
 from typing import Any
 
@@ -29,6 +30,10 @@ class LogEnd:
     """By host. A log whose hosts are not known, such as a text file, is of the host ""."""
     missing: str | None = None
     """Why there are none, as a sentence."""
+    last: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """By host: the lines of which any may be the last one, where their order is not known."""
+    unsure: str | None = None
+    """Why the last line here need not be the last one that was written."""
 
     def of(self, host: str) -> Sequence[str]:
         """The lines of a host, or of the first one if it has none."""

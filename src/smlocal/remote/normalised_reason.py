@@ -65,6 +65,15 @@ def normalised_line(line: str, *, names: Iterable[str] = ()) -> str:
     return normalised(line[:_LONGEST_LINE], names=names).rstrip()
 
 
+def comparable_line(line: str, *, names: Iterable[str] = ()) -> str:
+    """A line of a log, without the times before it either: some forms of a log have one there, others have none.
+
+    Of a line that was written over, as by a progress bar, the last text is taken.
+    """
+    text = normalised_line(line.rstrip().rpartition("\r")[2], names=names)
+    return re.sub(r"^(?:<time>(?:[ \t]+|$))+", "", text)
+
+
 def normalised_reason(reason: str, *, names: Iterable[str] = ()) -> str:
     """A FailureReason. Of a container runtime's words the cause is kept."""
     text = normalised(reason, names=names).rstrip()

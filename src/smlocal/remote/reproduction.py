@@ -99,4 +99,5 @@ def _end(end: JobEnd, names: tuple[str, str], host: str) -> dict[str, Any]:
         "FinalMetrics": dict(end.metrics),
         "LastLines": list(end.log.of(host)),
         "LogMissing": end.log.missing,
+        "LogUnsure": end.log.unsure,
     }

@@ -1,79 +1,157 @@
-"""The last lines of a log that somebody has saved: plain text, or what the AWS CLI prints."""
+"""The last lines of a log that somebody has saved: as text, by the AWS CLI, or by CloudWatch's console."""
 
-import json
 import os
 import re
 import stat
-from collections.abc import Mapping
-from typing import Any
+import zlib
+from collections.abc import Sequence
 
 from smlocal.errors import LogFileError
 from smlocal.remote.job_end import LINES, LogEnd
+from smlocal.remote.log_forms import (
+    Event,
+    Events,
+    UnreadFormError,
+    document_events,
+    row_events,
+    table_events,
+    text_events,
+)
 from smlocal.remote.service_log import host_in
 
 _TAIL = 1 << 20
 """Bytes of a text that are read."""
+_HEAD = 4096
 _LARGEST = 64 << 20
-"""Of a JSON document, which is read as a whole."""
-_TAILED = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})? (\S+/\S+) ?")
-"""What `aws logs tail` puts before each line: the time and the stream."""
+"""Of a table or a document, which are read as a whole."""
+_FORMS = (
+    "Save plain text, what aws logs tail, get-log-events or filter-log-events print (JSON), or a CSV of CloudWatch.",
+)
+_BINARY = {b"PK\x03\x04": "a workbook or a ZIP archive", b"%PDF": "a PDF", b"\xd0\xcf\x11\xe0": "a workbook"}
+_MARKS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be", b"\xef\xbb\xbf": "utf-8"}
+"""Byte order marks: PowerShell writes UTF-16."""
+_UNREAD = {
+    r"(?i)\s*<(?:!doctype|html)\b": "it is a page of HTML",
+    r"\s*\|.*message": "it is a table in Markdown",
+    r"-{20,}\n\|": "it is a table of the AWS CLI",
+    r"\s*events:\s*\n\s*- ": "it is a document in YAML",
+}
 
 
-def saved_log(path: str) -> LogEnd:
-    """The end of each host's log in a file; `LogFileError` if it cannot be read."""
-    content = _content(path)
-    lines = _events(content, path) if content.lstrip()[:1] == b"{" else None
-    if lines is None:
-        lines = _text(content)
-    if not any(lines.values()):
-        return LogEnd(lines={}, missing=f"{path} has no lines")
-    return LogEnd(lines={host: each[-LINES:] for host, each in sorted(lines.items()) if each})
+def saved_log(path: str, *, job: str = "") -> LogEnd:
+    """The end of each host's log in a file. `job`: whose log it should be.
+
+    Raises `LogFileError` if the file cannot be read, if its form is not known to have an end, or if it is the log of
+    another job.
+    """
+    try:
+        found = _found(path)
+    except UnreadFormError as error:
+        raise LogFileError(f"the log {path} cannot be compared: {error}", remedy=_FORMS) from error
+    return _end(_of_job(found, job, path), path)
 
 
-def _content(path: str) -> bytes:
-    """The end of a text, all of a document."""
+def _found(path: str) -> Events:
+    content, beginning, whole = _content(path)
+    for pattern, what in _UNREAD.items():
+        if re.match(pattern, beginning):
+            raise UnreadFormError(what)
+    if beginning.lstrip()[:1] in {"{", "["} and whole:
+        found = document_events(content)
+        if found is not None:
+            return found
+    found = table_events(content if whole else beginning.partition("\n")[0])
+    if found is not None:
+        if not whole:
+            raise UnreadFormError(f"a table of more than {_LARGEST >> 20} MiB is not read")
+        return found
+    return row_events(content) or text_events(content, beginning=beginning)
+
+
+def _content(path: str) -> tuple[str, str, bool]:
+    """The file or its end, its beginning, and whether it is the whole file."""
     try:
         status = os.stat(path)
         if not stat.S_ISREG(status.st_mode):  # opening a FIFO would wait
             raise LogFileError(f"the log {path} is not a regular file", remedy=["Save it to a file first."])
         with open(path, "rb") as file:
-            document = file.read(1) == b"{" and status.st_size <= _LARGEST
-            file.seek(0 if document else max(0, status.st_size - _TAIL))
-            return file.read()
+            head = file.read(_HEAD)
+            if head.startswith(b"\x1f\x8b"):
+                file.seek(0)
+                content = _unpacked(file.read(_LARGEST))
+                return _text(content, content), _text(content[:_HEAD], content), True
+            for begins, what in _BINARY.items():
+                if head.startswith(begins):
+                    raise UnreadFormError(f"it is {what}")
+            whole = status.st_size <= _LARGEST
+            file.seek(0 if whole else status.st_size - _TAIL)
+            return _text(file.read(_LARGEST), head), _text(head, head), whole
     except OSError as error:
         raise LogFileError(f"the log {path} cannot be read: {error.strerror}") from error
 
 
-def _events(content: bytes, path: str) -> dict[str, list[str]] | None:
-    """Of an answer of GetLogEvents or FilterLogEvents; None for a text that only begins like one."""
+def _unpacked(content: bytes) -> bytes:
+    """Of a file of gzip, as an export of CloudWatch to S3 makes them."""
+    reader = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
     try:
-        document: Any = json.loads(content)
-    except (ValueError, RecursionError):
-        return None
-    events = document.get("events") if isinstance(document, dict) else None
-    if not isinstance(events, list) or not all(isinstance(each, dict) and "message" in each for each in events):
+        unpacked = reader.decompress(content, _LARGEST)
+    except zlib.error as error:
+        raise UnreadFormError(f"it is a damaged archive of gzip ({error})") from error
+    if not reader.eof:
+        raise UnreadFormError(f"it is an archive of gzip that is cut, or has more than {_LARGEST >> 20} MiB")
+    return unpacked
+
+
+def _text(content: bytes, head: bytes) -> str:
+    mark = next((each for each in _MARKS if head.startswith(each)), b"")
+    text = content.removeprefix(mark).decode(_MARKS.get(mark, "utf-8"), errors="replace")
+    return text.replace("\r\n", "\n")
+
+
+def _of_job(found: Events, job: str, path: str) -> Events:
+    """Without the events of other jobs."""
+    jobs = {event.stream.partition("/")[0] for event in found.events if "/" in event.stream}
+    if not job or jobs <= {job}:
+        return found
+    if job not in jobs:
         raise LogFileError(
-            f"{path} is a JSON document without log events",
-            remedy=["Save plain text, or what aws logs get-log-events or filter-log-events prints."],
+            f"the log {path} is that of {', '.join(sorted(jobs)[:3])}, not of {job}",
+            remedy=[f"Save the streams whose names begin with {job}/."],
         )
-    lines: dict[str, list[str]] = {}
-    for event in sorted(events, key=_when):
-        lines.setdefault(host_in(str(event.get("logStreamName", ""))), []).extend(str(event["message"]).split("\n"))
-    return lines
+    events = [event for event in found.events if event.stream.partition("/")[0] == job]
+    return Events(events=events, ordered=found.ordered, unsure=found.unsure)
 
 
-def _when(event: Mapping[str, Any]) -> float:
-    when = event.get("timestamp")
-    return float(when) if isinstance(when, int | float) else 0.0
+def _end(found: Events, path: str) -> LogEnd:
+    events: dict[str, list[Event]] = {}
+    for event in found.events:
+        events.setdefault(host_in(event.stream), []).append(event)
+    lines, last = {}, {}
+    for host, each in sorted(events.items()):
+        in_order = _in_order(each)
+        kept = [line for event in in_order for line in _lines(event)]
+        if kept:
+            lines[host] = kept[-LINES:]
+            if not found.ordered:
+                last[host] = [line for event in _newest(in_order) for line in _lines(event)]
+    if not any(line.strip() for each in lines.values() for line in each):
+        return LogEnd(lines={}, missing=f"{path} has no lines")
+    return LogEnd(lines=lines, last=last, unsure=found.unsure)
 
 
-def _text(content: bytes) -> dict[str, list[str]]:
-    lines: dict[str, list[str]] = {}
-    host = ""
-    for line in content.decode("utf-8", errors="replace").removesuffix("\n").splitlines():
-        found = _TAILED.match(line)
-        if found is not None:
-            host = host_in(found[1])
-            line = line[found.end() :]  # noqa: PLW2901 - what the container wrote
-        lines.setdefault(host, []).append(line)
-    return lines
+def _in_order(events: list[Event]) -> list[Event]:
+    """By time, the oldest first. Among those of the same time, the order of the file is kept."""
+    times = [event.time for event in events if event.time is not None]
+    if len(times) < len(events):
+        return events
+    if times and times[0] > times[-1]:
+        events = [*reversed(events)]
+    return sorted(events, key=lambda event: event.time or 0.0)
+
+
+def _newest(events: Sequence[Event]) -> list[Event]:
+    return [event for event in events if event.time == events[-1].time]
+
+
+def _lines(event: Event) -> list[str]:
+    return event.message.removesuffix("\n").split("\n")

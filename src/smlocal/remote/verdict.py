@@ -5,17 +5,19 @@ from collections.abc import Sequence
 
 from smlocal.quick_dataclass import dataclass
 from smlocal.remote.job_end import JobEnd
-from smlocal.remote.normalised_reason import normalised_line, same_reason, says_nothing
+from smlocal.remote.normalised_reason import comparable_line, same_reason, says_nothing
 
 _RELATIVE = 1e-6
 """The service's metrics have the precision of 32 bits."""
+_WORDS = {True: "Reproduced", False: "Not reproduced", None: "No verdict"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Verdict:
     """What is concluded from the two ends."""
 
-    reproduced: bool
+    reproduced: bool | None
+    """None if that cannot be said."""
     sentence: str
 
 
@@ -26,9 +28,7 @@ def judge(there: JobEnd, here: JobEnd, *, sampled: bool = False) -> Verdict:
     """
     reproduced, sentence = _judged(there, here)
     on_sample = " The run here had only a sample of the data." if sampled else ""
-    return Verdict(
-        reproduced=reproduced, sentence=f"{'Reproduced' if reproduced else 'Not reproduced'}: {sentence}{on_sample}"
-    )
+    return Verdict(reproduced=reproduced, sentence=f"{_WORDS[reproduced]}: {sentence}{on_sample}")
 
 
 def same_value(one: float, other: float) -> bool:
@@ -39,15 +39,18 @@ def same_value(one: float, other: float) -> bool:
 def last_lines_agree(there: JobEnd, here: JobEnd) -> bool | None:
     """Whether the logs end with the same line; None if one of them is not known."""
     names = (there.name, here.name)
-    ends = [_last(each.log.of(here.host), names) for each in (there, here)]
-    return None if None in ends else ends[0] == ends[1]
+    ends = [_last(each, here.host, names) for each in (there, here)]
+    return bool(ends[0] & ends[1]) if all(ends) else None
 
 
-def _last(lines: Sequence[str], names: Sequence[str]) -> str | None:
-    return next((text for line in reversed(lines) if (text := normalised_line(line, names=names))), None)
+def _last(end: JobEnd, host: str, names: Sequence[str]) -> set[str]:
+    """The last line that is not blank, or all that may be it."""
+    together = end.log.last.get(host) or (() if host in end.log.lines else next(iter(end.log.last.values()), ()))
+    texts = [text for line in together or end.log.of(host) if (text := comparable_line(line, names=names))]
+    return {*(texts if together else texts[-1:])}
 
 
-def _judged(there: JobEnd, here: JobEnd) -> tuple[bool, str]:
+def _judged(there: JobEnd, here: JobEnd) -> tuple[bool | None, str]:
     if _status(there) != _status(here):
         return False, f"there the job is {_told(there)}, here it is {_told(here)}."
     if there.status != "Failed":
@@ -60,7 +63,7 @@ def _judged(there: JobEnd, here: JobEnd) -> tuple[bool, str]:
     return _judged_by_logs(there, here)
 
 
-def _judged_by_logs(there: JobEnd, here: JobEnd) -> tuple[bool, str]:
+def _judged_by_logs(there: JobEnd, here: JobEnd) -> tuple[bool | None, str]:
     agree = last_lines_agree(there, here)
     if agree is None:
         return True, (
@@ -69,7 +72,23 @@ def _judged_by_logs(there: JobEnd, here: JobEnd) -> tuple[bool, str]:
         )
     if agree:
         return True, f"the job Failed there and here{_code(here)}, and the logs end with the same line."
+    unsure = _unsure(there, here)
+    if unsure is not None:
+        return (
+            None,
+            f"the job Failed there and here{_code(here)}, and the reason has no text. The logs cannot tell: {unsure}.",
+        )
     return False, f"the job Failed there and here{_code(here)}, the reason has no text, and the logs end differently."
+
+
+def _unsure(there: JobEnd, here: JobEnd) -> str | None:
+    """Why a last line that is another one says nothing."""
+    hosts = there.log.lines
+    if here.host not in hosts and "" not in hosts:
+        return f"that of the job there is the one of {', '.join(hosts)}, and here {here.host} failed first"
+    if here.host not in hosts and len(here.log.lines) > 1:
+        return "that of the job there does not say which host wrote a line"
+    return there.log.unsure
 
 
 def _status(end: JobEnd) -> str:

@@ -69,6 +69,41 @@ def test_of_a_reason_without_text_the_logs_decide() -> None:
     assert other.sentence.endswith("the logs end differently.")
 
 
+def empty(end: JobEnd, **log: object) -> JobEnd:
+    return replace(end, reason=EMPTY, log=LogEnd(**{"lines": {"": ["KeyError"]}, **log}))  # type: ignore[arg-type]
+
+
+def test_a_log_whose_end_is_not_known_gives_no_verdict_unless_it_agrees() -> None:
+    here = replace(logged(HERE, "ValueError"), reason=EMPTY)
+    cut = judge(empty(FAILED, unsure="it is cut"), here)
+    assert cut.reproduced is None
+    assert cut.sentence.startswith("No verdict: ")
+    assert cut.sentence.endswith("The logs cannot tell: it is cut.")
+    assert judge(empty(FAILED, unsure="it is cut", lines={"": ["ValueError"]}), here).reproduced
+
+
+def test_a_log_of_another_host_gives_no_verdict() -> None:
+    here = replace(HERE, reason=EMPTY, host="algo-2", log=LogEnd(lines={"algo-1": ["x"], "algo-2": ["ValueError"]}))
+    other = judge(empty(FAILED, lines={"algo-1": ["KeyError"]}), here)
+    assert (other.reproduced, "the one of algo-1, and here algo-2 failed first" in other.sentence) == (None, True)
+    mixed = judge(empty(FAILED), here)
+    assert (mixed.reproduced, "does not say which host" in mixed.sentence) == (None, True)
+    assert judge(empty(FAILED, lines={"": ["ValueError"]}), here).reproduced
+
+
+def test_any_of_the_lines_of_one_time_may_be_the_last() -> None:
+    there = empty(FAILED, lines={"": ["KeyError", "x"]}, last={"": ["KeyError", "x"]})
+    assert judge(there, replace(logged(HERE, "KeyError"), reason=EMPTY)).reproduced
+    assert judge(there, replace(logged(HERE, "ValueError"), reason=EMPTY)).reproduced is False
+
+
+def test_times_before_a_line_and_progress_bars_do_not_count() -> None:
+    there = empty(FAILED, lines={"": ["2026-11-23 10:00:00,123 ERROR 10%\r20% done"]})
+    assert judge(there, replace(logged(HERE, "20% done"), reason=EMPTY)).reproduced
+    there = empty(FAILED, lines={"": ["2026-11-23T10:00:00 2026-11-23 10:00:00 ERROR x"]})
+    assert judge(there, replace(logged(HERE, "2026-11-24 10:00:00 ERROR x"), reason=EMPTY)).reproduced
+
+
 def test_a_sample_is_told() -> None:
     assert judge(FAILED, HERE, sampled=True).sentence.endswith("The run here had only a sample of the data.")
 

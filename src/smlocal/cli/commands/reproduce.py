@@ -55,7 +55,7 @@ def _run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     "--logs",
     type=click.Path(readable=False),
     metavar="FILE",
-    help="A saved log of the job: text, or what aws logs prints. Default: CloudWatch, if JOB is a name.",
+    help="A saved log of the job: text, what aws logs prints, or a CSV. Default: CloudWatch, if JOB is a name.",
 )
 @click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Only the first N objects of each channel.")
 @allow_local_paths_option
@@ -82,7 +82,7 @@ def command(
     file = job if names_file(job) else None
     fetched = job_of_service(job, chosen=chosen, profile=profile, region=region)
     check_ended(fetched.job, file=file)
-    saved = _saved(logs)
+    saved = _saved(logs, job=fetched.job.name)
     document = document_for(
         fetched.job, directory=_folder(file), sample=sample, allow_local_paths=given["allow_local_paths"]
     )
@@ -118,12 +118,12 @@ def use_profile(profile: str) -> None:
     os.environ["AWS_PROFILE"] = profile
 
 
-def _saved(path: str | None) -> "LogEnd | None":
+def _saved(path: str | None, *, job: str) -> "LogEnd | None":
     if path is None:
         return None
     from smlocal.remote.saved_log import saved_log
 
-    return saved_log(path)
+    return saved_log(path, job=job)
 
 
 def _folder(file: str | None) -> str:

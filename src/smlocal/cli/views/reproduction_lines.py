@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from smlocal.cli.terminal.columns import row, shortened
 from smlocal.cli.terminal.printable import printable, without_colours
-from smlocal.remote.normalised_reason import normalised_line
+from smlocal.remote.normalised_reason import comparable_line
 
 if TYPE_CHECKING:
     from smlocal.remote.job_end import JobEnd
@@ -68,8 +68,8 @@ def _logs(found: "Reproduction", width: int | None) -> Iterator[str]:
     """One block if both end alike."""
     names, host = (found.there.name, found.here.name), found.here.host
     there, here = ([*end.log.of(host)][-_LINES:] for end in (found.there, found.here))
-    alike = [normalised_line(line, names=names) for line in there] == [
-        normalised_line(line, names=names) for line in here
+    alike = [comparable_line(line, names=names) for line in there] == [
+        comparable_line(line, names=names) for line in here
     ]
     if there and alike:
         yield from _block("Last lines of the log, the same there and here", there, width)
