@@ -89,7 +89,13 @@ def override(
     refuse_misspelt_key(document)
     from smlocal.api.overrides import apply_overrides, fill
 
-    channels, hyperparameters = given.get("channels") or {}, given.get("hyperparameters") or {}
+    channels, hyperparameters = given.get("channels") or {}, {**(given.get("hyperparameters") or {})}
+    named = "HyperParameters."
+    hyperparameters |= {
+        path.removeprefix(named): str(value)
+        for path, value in (given.get("members") or {}).items()
+        if path.startswith(named)
+    }
     if channels or hyperparameters:
         from smlocal.api.channel_names import new_channels, new_hyperparameters
 

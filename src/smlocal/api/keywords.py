@@ -14,11 +14,12 @@ _PATH = "a path (str or os.PathLike)"
 _MAPS: Mapping[str, tuple[str, str]] = {
     "channels": (_PATH, 'channels={"training": "./data"}'),
     "environment": ("a string", 'environment={"NAME": "value"}'),
+    "members": ("any", 'members={"ResourceConfig.InstanceCount": 2}'),
     "hyperparameters": ("a string, a number or a boolean", 'hyperparameters={"epochs": 3}'),
     "sources": (_PATH, 'sources={"s3://bucket/prefix": "./data"}'),
 }
 """What the values of a dict must be, and an example."""
-_SWITCHES = ("allow_cpu", "no_rules", "publish")
+_SWITCHES = ("allow_cpu", "enforce_limits", "no_rules", "publish")
 """Of `Overrides`. A string such as "no" would count as True."""
 _PATHS = {"code": 'code="./src"', "output": 'output="./out"'}
 
@@ -80,6 +81,8 @@ def _wrong_maps(given: Mapping[str, Any]) -> "Iterator[KeywordInvalidError]":
 def _is_valid(keyword: str, value: Any) -> bool:
     from numbers import Number
 
+    if keyword == "members":
+        return True  # it is checked with the request
     if keyword == "hyperparameters":
         return isinstance(value, str | Number)  # a bool is a Number, and so are the numbers of numpy
     return isinstance(value, str) if keyword == "environment" else _is_path(value)

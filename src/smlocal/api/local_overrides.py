@@ -3,6 +3,7 @@
 import os
 from typing import TYPE_CHECKING
 
+from smlocal.api.member_paths import set_members
 from smlocal.api.overrides import Overrides
 from smlocal.errors import UsageRefusedError
 
@@ -14,7 +15,9 @@ _PLACES = {
     "keep": ("Local", "Keep"),
     "engines": ("Local", "Engines"),
     "output": ("Local", "Output"),
+    "memory": ("Local", "Memory"),
 }
+_SWITCHES = {"allow_cpu": ("Local", "AllowCpu"), "enforce_limits": ("Local", "EnforceInstanceLimits")}
 _KEYWORDS = "keyword arguments"
 _FLAGS = {"channels": "channel", "hyperparameters": "hyperparameter", "environment": "env", "env_files": "env_file"}
 """Flags that are not spelled as the keywords are."""
@@ -29,7 +32,8 @@ def apply_local_overrides(document: "Document", given: Overrides) -> str | None:
     """Change the document; returns the name that was given. What is for another platform's requests is refused."""
     name: str | None = None
     refused = []
-    for option in Overrides.__annotations__:
+    set_members(document, given.get("members") or {})
+    for option in (each for each in Overrides.__annotations__ if each != "members"):
         value = given.get(option)
         if value is None or value is False or value == {}:
             continue
@@ -38,8 +42,8 @@ def apply_local_overrides(document: "Document", given: Overrides) -> str | None:
         elif option in _PLACES:
             setting = list(value) if isinstance(value, tuple) else value
             document.set(_PLACES[option], os.path.abspath(str(value)) if option == "output" else setting)
-        elif option == "allow_cpu":
-            document.set(("Local", "AllowCpu"), True)
+        elif option in _SWITCHES:
+            document.set(_SWITCHES[option], True)
         elif option == "gpus":
             from smlocal.contract.gpus import read_gpus
 

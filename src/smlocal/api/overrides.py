@@ -43,6 +43,10 @@ class Overrides(TypedDict, total=False):
     """Do not evaluate debugger rules."""
     gpus: str | int | None
     allow_cpu: bool
+    memory: str | int | None
+    """Of each container: bytes, or such as `512m`."""
+    enforce_limits: bool
+    """Limit containers to the memory, processors and volume of the instance type."""
     processes_per_host: int | None
     """Of the training toolkit, for MPI, torchrun and data parallelism."""
     pull: Literal["missing", "always", "never"] | None
@@ -50,6 +54,8 @@ class Overrides(TypedDict, total=False):
     """Which ended jobs keep their containers and folders."""
     engines: Sequence[str] | None
     """Addresses or Docker contexts; they replace those of the file."""
+    members: Mapping[str, Any] | None
+    """Values by their paths in the job file: `{"ResourceConfig.InstanceCount": 2}`. The others override them."""
 
 
 _PLACES: Mapping[str, tuple[str, ...]] = {
@@ -66,9 +72,11 @@ _PLACES: Mapping[str, tuple[str, ...]] = {
     "pull": ("Local", "Pull"),
     "keep": ("Local", "Keep"),
     "engines": ("Local", "Engines"),
+    "memory": ("Local", "Memory"),
 }
 _SWITCHES: Mapping[str, tuple[str, ...]] = {
     "allow_cpu": ("Local", "AllowCpu"),
+    "enforce_limits": ("Local", "EnforceInstanceLimits"),
     "no_rules": ("Local", "Rules"),
     "publish": ("Local", "Publish"),
 }
@@ -85,6 +93,7 @@ _MAPS: Mapping[str, tuple[str, ...]] = {
 
 def apply_overrides(document: "Document", given: Overrides) -> None:
     """Change the document accordingly."""
+    _apply_members(document, given)
     for option, place in _PLACES.items():
         value = given.get(option)
         if value is not None:
@@ -116,6 +125,12 @@ def apply_defaults(document: "Document", given: Overrides, *, origin: str) -> No
 
     named = channel_names(document)
     kept["channels"] = {name: path for name, path in (given.get("channels") or {}).items() if name not in named}
+    if kept.get("members"):
+        from smlocal.api.member_paths import member_path
+
+        kept["members"] = {
+            path: value for path, value in kept["members"].items() if not document.has(member_path(path))
+        }
     overrides, document.overrides = document.overrides, origin
     apply_overrides(document, kept)
     document.overrides = overrides
@@ -148,6 +163,14 @@ def fill(document: "Document") -> None:
         section = document.data.get(place[0]) or {}
         if place[1] not in section:
             document.set(place, value)
+
+
+def _apply_members(document: "Document", given: Overrides) -> None:
+    members = given.get("members")
+    if members:
+        from smlocal.api.member_paths import set_members  # few jobs are changed so
+
+        set_members(document, members)
 
 
 def _apply_gpus(document: "Document", given: Overrides) -> None:

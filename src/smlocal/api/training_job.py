@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     from smlocal.api.artifact import Artifact
     from smlocal.api.overrides import Overrides
@@ -141,22 +141,18 @@ class TrainingJob:
         replace: bool = False,
         show: bool = False,
         strict: bool = False,
-        members: "Mapping[str, Any] | None" = None,
         **overrides: "Unpack[Overrides]",
     ) -> "TrainingJob":
         """Run the recorded request again under a new name, as `smlocal rerun` does; returns the new job.
 
-        `members` are values by their paths in the request, such as `{"ResourceConfig.InstanceCount": 2}`. The other
-        keywords are those of `smlocal.run`, and override them.
+        The keywords are those of `smlocal.run`, and override the request.
         """
         from smlocal.api.keywords import RUN_SWITCHES, check_keywords
         from smlocal.api.recorded_job import read_recorded
         from smlocal.api.run_job import run_job
 
-        check_keywords(overrides, others=[*RUN_SWITCHES, "members"])
-        asked, name = read_recorded(
-            self.name, overrides, members=members or {}, strict=strict, changed_by="keyword arguments"
-        )
+        check_keywords(overrides, others=RUN_SWITCHES)
+        asked, name = read_recorded(self.name, overrides, strict=strict, changed_by="keyword arguments")
         run_job(asked, name, detach=detach, replace=replace, show=show, strict=strict)
         return TrainingJob(name)
 

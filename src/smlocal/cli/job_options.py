@@ -21,7 +21,24 @@ if TYPE_CHECKING:
 JOB_FILE_ENDINGS = (".yaml", ".yml", ".json")
 
 
+def _members(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, Any] | None:
+    """The values of --set, for which a module is imported only if there are any."""
+    if not given:
+        return None
+    from smlocal.cli.member_options import member_values
+
+    return member_values(given)
+
+
 _OVERRIDES = {
+    "members": click.option(
+        "--set",
+        "members",
+        multiple=True,
+        callback=_members,
+        metavar="PATH=VALUE",
+        help="One member of the job file, before other options; repeatable.",
+    ),
     "image": click.option("--image", metavar="IMAGE", help="Training image."),
     "channels": click.option(
         "--channel", "channels", multiple=True, metavar="NAME=PATH", help="Input channel; repeatable."
@@ -97,6 +114,12 @@ _OVERRIDES = {
     "allow_cpu": click.option(
         "--allow-cpu", is_flag=True, help="Run a GPU or Neuron instance type without its devices."
     ),
+    "memory": click.option("--memory", metavar="SIZE", help="Memory of each container, such as 512m."),
+    "enforce_limits": click.option(
+        "--enforce-limits",
+        is_flag=True,
+        help="Limit containers to the memory, CPUs and volume size of the instance type.",
+    ),
     "processes_per_host": click.option(
         "--processes-per-host",
         type=click.IntRange(min=1),
@@ -108,7 +131,10 @@ _OVERRIDES = {
 }
 """By the names of their parameters."""
 OF_THIS_MACHINE = frozenset(
-    {"output", "credentials", "staging", "publish", "engines", "gpus", "allow_cpu", "no_rules", "strict"}
+    {
+        *("output", "credentials", "staging", "publish", "engines", "gpus", "allow_cpu", "memory", "enforce_limits"),
+        *("no_rules", "strict"),
+    }
 )
 """Those that say how a job runs here, and nothing about the request."""
 

@@ -128,7 +128,10 @@ class Document:
         """True if the document says anything here."""
         target: Any = self.data
         for step in path:
-            target = target.get(step) if isinstance(target, dict) else None
+            if isinstance(target, list) and isinstance(step, int):
+                target = target[step] if step < len(target) else None
+            else:
+                target = target.get(step) if isinstance(target, dict) else None
         return target is not None
 
     def _origin(self, path: Path) -> str | None:

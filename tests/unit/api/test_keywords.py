@@ -56,6 +56,8 @@ def test_a_keyword_like_no_other_has_no_suggestion() -> None:
         ({"hyperparameters": {"a": None}}, "['a'] must be a string, a number or a boolean, and is None", "{"),
         ({"hyperparameters": {"a": [1]}}, "['a'] must be a string, a number or a boolean, and is of the type", "{"),
         ({"publish": "no"}, "publish must be a boolean, and is of the type str", "publish=True"),
+        ({"members": ["A=1"]}, "members must be a dict, and is of the type list", "members={"),
+        ({"enforce_limits": 1}, "enforce_limits must be a boolean, and is of the type int", "enforce_limits=True"),
         ({"allow_cpu": 1}, "allow_cpu must be a boolean, and is of the type int", "allow_cpu=True"),
         ({"engines": "far"}, "engines must be a list, and is of the type str", "engines=['ssh://HOST', 'default']"),
         ({"engines": ["far", 1]}, "an item of engines must be a string, and is of the type int", "engines=["),

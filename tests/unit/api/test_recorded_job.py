@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from smlocal.api.member_paths import member_path
 from smlocal.api.overrides import Overrides
-from smlocal.api.recorded_job import member_path, read_recorded
+from smlocal.api.recorded_job import read_recorded
 from smlocal.errors import JobUnknownError, RequestInvalidError, UsageRefusedError
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 from smlocal.store.jobs import Store
@@ -50,7 +51,7 @@ def record(store: Store) -> Callable[..., None]:
 
 
 def read_again(recorded: str, given: Overrides, *, members: dict[str, Any], strict: bool) -> tuple[JobFile, str]:
-    job, name = read_recorded(recorded, given, members=members, strict=strict)
+    job, name = read_recorded(recorded, {**given, "members": members}, strict=strict)
     assert isinstance(job, JobFile)
     return job, name
 
@@ -150,7 +151,7 @@ def test_a_recorded_job_of_another_platform_gets_a_name_of_its_kind(recorded: st
         recorded, run_id="0" * 8, created=1.0, documents=documents, supervisor_pid=os.getpid(), platform="ai_platform"
     )
     members = {"trainingInput.region": "us-east1"}
-    job, name = read_recorded(recorded, Overrides(keep="all"), members=members, strict=False)
+    job, name = read_recorded(recorded, Overrides(keep="all", members=members), strict=False)
     assert re.fullmatch(r"[a-z0-9]+(_[0-9]+)+", name)
     assert name.startswith(begins)
     assert name != recorded
@@ -158,4 +159,4 @@ def test_a_recorded_job_of_another_platform_gets_a_name_of_its_kind(recorded: st
     assert job.request["trainingInput"]["region"] == "us-east1"
     assert job.local.Keep == "all"
     with pytest.raises(UsageRefusedError, match="--image"):
-        read_recorded(recorded, Overrides(image="other"), members={}, strict=False)
+        read_recorded(recorded, Overrides(image="other"), strict=False)

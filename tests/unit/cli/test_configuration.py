@@ -94,6 +94,54 @@ def test_flags_and_the_job_file_come_first(project: Path, read: Run) -> None:
     assert job["RoleArn"].endswith("Other")
 
 
+def test_members_are_set_by_their_paths_and_limits_by_flags(read: Run) -> None:
+    words = ("--set", "ResourceConfig.VolumeSizeInGB=50", "--set", "HyperParameters.lr=0.1", "--set", "Local.Cpus=0.5")
+    job = read("job.yaml", *words, "--memory", "512m", "--enforce-limits", "--set", "ResourceConfig.InstanceCount=2")
+    assert job["ResourceConfig"] == {"InstanceType": "ml.m5.large", "InstanceCount": 2, "VolumeSizeInGB": 50}
+    assert job["HyperParameters"] == {"lr": "0.1"}
+    assert job["Local"] == {"Cpus": 0.5, "Memory": "512m", "EnforceInstanceLimits": True}
+    other = read("job.yaml", "--set", "ResourceConfig.InstanceCount=2", "--instance-count", "3")
+    assert other["ResourceConfig"]["InstanceCount"] == 3
+    removed = read("job.yaml", "--set", "StoppingCondition.MaxRuntimeInSeconds=9", "--set", "StoppingCondition=null")
+    assert removed["StoppingCondition"] is None
+
+
+def test_members_of_the_file_are_defaults(project: Path, read: Run) -> None:
+    write(
+        project,
+        'set = ["ResourceConfig.InstanceCount=4", "ResourceConfig.VolumeSizeInGB=9"]\n'
+        'memory = "1g"\nenforce-limits = true\n',
+    )
+    job = read("job.yaml")
+    assert job["ResourceConfig"] == {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 9}
+    assert job["Local"] == {"Memory": "1g", "EnforceInstanceLimits": True}
+    replaced = read("job.yaml", "--set", "ResourceConfig.InstanceCount=2")
+    assert replaced["ResourceConfig"] == {"InstanceType": "ml.m5.large", "InstanceCount": 2}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--set", "x"), "--set x: write PATH=VALUE"),
+        (("--set", "ResourceConfig.InstanceCont=2"), "did you mean InstanceCount?"),
+        (("--set", "A..B=2"), "'A..B' is not the path of a member"),
+        (("--memory", "much"), "Local.Memory"),
+    ],
+)
+def test_what_is_set_is_checked(words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert said in refused(capsys, "plan", "job.yaml", *words)
+
+
+def test_members_of_a_job_of_replicas(project: Path, read: Run) -> None:
+    (project / "a" / "b" / "census.yaml").write_text(
+        "jobId: census\ntrainingInput: {scaleTier: CUSTOM, masterType: n1-standard-4, region: europe-west4,\n"
+        "  masterConfig: {imageUri: image}}\n"
+    )
+    job = read("census.yaml", "--set", "trainingInput.region=us-east1", "--memory", "1g", "--enforce-limits")
+    assert job["trainingInput"]["region"] == "us-east1"
+    assert job["Local"] == {"Memory": "1g", "EnforceInstanceLimits": True}
+
+
 def test_without_a_job_file(project: Path, read: Run) -> None:
     write(project, 'image = "image:1"\noutput = "./out"\nchannel = ["train=./data", "far=s3://bucket/x"]\n')
     (project / "data").mkdir()

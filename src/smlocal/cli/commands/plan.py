@@ -84,9 +84,7 @@ def _read_recorded(recorded: str, given: dict[str, Any]) -> "tuple[AnyJobFile, s
         raise click.UsageError("--recorded names an earlier job; a job file cannot be given with it.")
     recorded = resolve_job_name(recorded)
     overrides, defaults = overrides_and_defaults(given)
-    return read_recorded(
-        recorded, overrides, defaults=defaults, members={}, strict=given["strict"], on_message=said(given)
-    )
+    return read_recorded(recorded, overrides, defaults=defaults, strict=given["strict"], on_message=said(given))
 
 
 def _print_rows(rows: "Iterable[tuple[str, str]]") -> None:

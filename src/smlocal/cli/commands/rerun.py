@@ -13,23 +13,12 @@ from smlocal.cli.job_options import override_options, overrides_and_defaults, sa
 if TYPE_CHECKING:
     from smlocal.platforms.job_files import AnyJobFile
 
-_TEXT = ("HyperParameters.", "Environment.")
-"""Their values are text, also if they look like numbers."""
-
 
 @click.command("rerun")
 @partial(job_argument, parameter="recorded")
-@click.option(
-    "--set",
-    "members",
-    multiple=True,
-    callback=lambda _, __, members: _values(members),
-    metavar="PATH=VALUE",
-    help="One member of the request, before other options.",
-)
 @override_options
 @run_options
-def command(*, recorded: str, members: dict[str, Any], ci: str | None, **given: Any) -> int:
+def command(*, recorded: str, ci: str | None, **given: Any) -> int:
     """Run the request of an earlier job again, under a new name.
 
     NAME is a job of any status. Its recorded request is used, not its job file. Options override the request.
@@ -39,25 +28,6 @@ def command(*, recorded: str, members: dict[str, Any], ci: str | None, **given: 
         from smlocal.api.recorded_job import read_recorded
 
         overrides, defaults = overrides_and_defaults(with_built_image(given, image_needed=False))
-        return read_recorded(
-            recorded, overrides, defaults=defaults, members=members, strict=given["strict"], on_message=said(given)
-        )
+        return read_recorded(recorded, overrides, defaults=defaults, strict=given["strict"], on_message=said(given))
 
     return run_job(read, given, ci=ci, title="rerun", file=None)
-
-
-def _values(members: tuple[str, ...]) -> dict[str, Any]:
-    import json
-
-    values: dict[str, Any] = {}
-    for text in members:
-        path, separator, value = text.partition("=")
-        if not separator or not path:
-            raise click.UsageError(f"--set {text}: write PATH=VALUE.")
-        values[path] = value
-        if not path.startswith(_TEXT):
-            try:
-                values[path] = json.loads(value)
-            except (ValueError, RecursionError):
-                values[path] = value
-    return values

@@ -103,7 +103,7 @@ def _new(
 
         overrides, defaults = overrides_and_defaults(given)
         overrides["name"] = overrides["name"] or name
-        job, name = read_recorded(name, overrides, defaults=defaults, members={}, strict=given["strict"])
+        job, name = read_recorded(name, overrides, defaults=defaults, strict=given["strict"])
         if isinstance(job, JobFile):
             screen.warning(f"{name} has kept no container: this is a new one, as it was before the job began")
     if not isinstance(job, JobFile):

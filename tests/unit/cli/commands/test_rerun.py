@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from smlocal.cli.commands.rerun import _values
+from smlocal.cli.member_options import member_values
 
 Smlocal = Callable[..., Any]
 
@@ -38,7 +38,7 @@ def test_values_are_json_where_they_can_be_and_text_in_maps_of_text() -> None:
         "Environment.A=null",
         "F=" + "[" * 9999,
     )
-    assert _values(given) == {
+    assert member_values(given) == {
         "A": 1,
         "B": True,
         "C": "x=y",
