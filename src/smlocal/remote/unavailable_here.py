@@ -1,7 +1,7 @@
 """What a job of the service has that this machine may not have, and the line that helps."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import Any
 
@@ -11,9 +11,11 @@ from smlocal.jobfile.local_settings import LocalSettings
 from smlocal.platforms.sagemaker.contract.coverage.lookup import refused
 from smlocal.platforms.sagemaker.contract.instance_types import instance_type, is_this_machine
 from smlocal.quick_dataclass import dataclass
+from smlocal.sources.mapping import longest_match
 
 _ECR = re.compile(r"(?P<account>\d{12})\.dkr\.ecr(?:-fips)?\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/")
 _SUBMIT_DIRECTORY = "sagemaker_submit_directory"
+_CHECKPOINTS = "./checkpoints"
 _NOT_IN_FOLDERS = re.compile(r"[^\w.-]+")
 
 
@@ -29,16 +31,29 @@ class Unavailable:
     """What the `Local` block can say about it."""
     option: str = ""
     """What `smlocal run` can be given."""
+    words: tuple[str, ...] = ()
+    """The same with a place in it: words of a command that can be run as they are."""
+
+    @property
+    def line(self) -> str:
+        """What is said of it."""
+        return f"{self.text}{f': {self.option}' if self.option else ''}"
+
+
+def lines_about(found: Iterable[Unavailable]) -> list[str]:
+    """What is said of several, each line once: two keys, or two groups of instances, are often alike."""
+    return list(dict.fromkeys(each.line for each in found))
 
 
 def unavailable_here(request: Mapping[str, Any], local: Mapping[str, Any]) -> list[Unavailable]:
     """Everything that the `Local` block does not settle already, in the order of the request."""
     found = [
-        *_image(request),
-        *(() if local.get("Code") else _code(request)),
-        *_channels(request),
+        *(() if local.get("Pull") == "never" else _image(request)),
+        *(() if local.get("Code") or local.get("Credentials") in ("inherit", "role") else _code(request)),
+        *_channels(request, _sources(local)),
+        *_checkpoints(request, _sources(local)),
         *_keys(request),
-        *_machine(request),
+        *_machine(request, local),
         *_network(request),
     ]
     found += [
@@ -60,6 +75,7 @@ def _image(request: Mapping[str, Any]) -> Iterator[Unavailable]:
             "AWS credentials unless it is here already",
             local={"Pull": "never"},
             option="--image NAME --pull never",
+            words=("--image", str(specification["TrainingImage"]).rpartition("/")[2], "--pull", "never"),
         )
 
 
@@ -71,31 +87,52 @@ def _code(request: Mapping[str, Any]) -> Iterator[Unavailable]:
             text=f"the training toolkit fetches the code from {given} in the container, which has no AWS credentials",
             local={"Credentials": "inherit"},
             option="--code DIR",
+            words=("--code", "./code"),
         )
 
 
-def _channels(request: Mapping[str, Any]) -> Iterator[Unavailable]:
+def _sources(local: Mapping[str, Any]) -> Mapping[str, str]:
+    given = local.get("Sources")
+    return given if isinstance(given, Mapping) else {}
+
+
+def _channels(request: Mapping[str, Any], sources: Mapping[str, str]) -> Iterator[Unavailable]:
     for index, channel in enumerate(_maps(request, "InputDataConfig")):
         path: Path = ("InputDataConfig", index, "DataSource")
         name, source = str(channel.get("ChannelName") or ""), _map(channel, "DataSource")
         folder = f"./data/{_NOT_IN_FOLDERS.sub('-', name) or index}"
         objects, system = _map(source, "S3DataSource"), _map(source, "FileSystemDataSource")
         uri, identity = str(objects.get("S3Uri") or ""), str(system.get("FileSystemId") or "")
-        if uri.startswith("s3://"):
+        if uri.startswith("s3://") and longest_match(uri, sources) is None:
             prefix = uri if objects.get("S3DataType", "S3Prefix") in ("S3Prefix", "Converse") else _bucket(uri)
             yield Unavailable(
                 path=(*path, "S3DataSource", "S3Uri"),
                 text=f"the channel {name} is read from S3 with your AWS credentials",
                 local={"Sources": {prefix: folder}},
                 option=f"--source {prefix}=DIR",
+                words=("--source", f"{prefix}={folder}"),
             )
-        if identity:
+        if identity and identity not in sources:
             yield Unavailable(
                 path=(*path, "FileSystemDataSource", "FileSystemId"),
                 text=f"the channel {name} is on a file system that is not mounted here: it needs a local folder",
                 local={"Sources": {identity: folder}},
                 option=f"--source {identity}=DIR",
+                words=("--source", f"{identity}={folder}"),
             )
+
+
+def _checkpoints(request: Mapping[str, Any], sources: Mapping[str, str]) -> Iterator[Unavailable]:
+    uri = str(_map(request, "CheckpointConfig").get("S3Uri") or "")
+    if uri.startswith("s3://") and longest_match(uri, sources) is None:
+        yield Unavailable(
+            path=("CheckpointConfig", "S3Uri"),
+            text=f"the checkpoints in {uri} are read with your AWS credentials, as they are now; "
+            "an empty folder begins without any",
+            local={"Sources": {uri: _CHECKPOINTS}},
+            option=f"--source {uri}=DIR",
+            words=("--source", f"{uri}={_CHECKPOINTS}"),
+        )
 
 
 def _bucket(uri: str) -> str:
@@ -109,7 +146,8 @@ def _keys(request: Mapping[str, Any]) -> Iterator[Unavailable]:
             yield Unavailable(path=path, text="nothing is encrypted here: the KMS key is not used")
 
 
-def _machine(request: Mapping[str, Any]) -> Iterator[Unavailable]:
+def _machine(request: Mapping[str, Any], local: Mapping[str, Any]) -> Iterator[Unavailable]:
+    decided = bool(local.get("AllowCpu")) or local.get("Gpus", "auto") != "auto"
     resources = _map(request, "ResourceConfig")
     groups: list[tuple[Path, Mapping[str, Any]]] = [(("ResourceConfig",), resources)]
     groups += [
@@ -117,20 +155,24 @@ def _machine(request: Mapping[str, Any]) -> Iterator[Unavailable]:
     ]
     for path, group in groups:
         name = str(group.get("InstanceType") or "")
-        devices = _devices(name)
+        devices = "" if decided else _devices(name)
         if devices:
             yield Unavailable(
                 path=(*path, "InstanceType"),
                 text=f"{name} has {devices}, which this machine may not have",
                 local={"AllowCpu": True},
                 option="--allow-cpu",
+                words=("--allow-cpu",),
             )
     hosts = sum(each for _, group in groups if isinstance(each := group.get("InstanceCount"), int))
-    if hosts > members(LocalSettings)["MaxHosts"].default:
+    most = local.get("MaxHosts", members(LocalSettings)["MaxHosts"].default)
+    if not isinstance(most, int) or hosts > most:
         yield Unavailable(
             path=("ResourceConfig",),
             text=f"{hosts} hosts are {hosts} containers of this machine",
             local={"MaxHosts": hosts},
+            option=f"--set Local.MaxHosts={hosts}",
+            words=("--set", f"Local.MaxHosts={hosts}"),
         )
 
 

@@ -42,7 +42,7 @@ def command(
 
     from smlocal.remote.elsewhere import check_local_paths
     from smlocal.remote.job_file_text import job_file_text
-    from smlocal.remote.unavailable_here import unavailable_here
+    from smlocal.remote.unavailable_here import lines_about, unavailable_here
 
     check_local_paths(fetched.job, name=job, allow_local_paths=allow_local_paths)
     write_new_file(file, job_file_text(fetched.job, file=file, notes=fetched.notes), _FILE_OPTION)
@@ -56,9 +56,8 @@ def command(
         _say(f"left out, because they are empty in the skeleton: {len(fetched.job.empty)} members")
     if fetched.job.untouched:
         _say(f"nobody may have meant these, which every skeleton has: {', '.join(fetched.job.untouched)}")
-    for each in unavailable_here(fetched.job.request, fetched.job.local):
-        helps = f": {each.option}" if each.option else ""
-        _say(f"{each.text}{helps}")
+    for line in lines_about(unavailable_here(fetched.job.request, fetched.job.local)):
+        _say(line)
     if file != "-":
         for verb in ("plan", "run"):
             click.echo(f"  smlocal {verb} {shlex.quote(file)}", err=True)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
     from smlocal.remote.described_job import DescribedJob
     from smlocal.remote.job_end import LogEnd
+    from smlocal.remote.unavailable_here import Unavailable
 
 _NOT_REPRODUCED = 1
 _AS_RUN: dict[str, Any] = {"report": None, "junit": None, "detach": False, "replace": False, "verbose": False}
@@ -133,18 +134,22 @@ def _folder(file: str | None) -> str:
 
 def _notes(found: "DescribedJob", job: "JobFile") -> Iterator[str]:
     """What to know before the run: what is left out, and what cannot be had here."""
-    from smlocal.remote.unavailable_here import unavailable_here
+    from smlocal.remote.unavailable_here import lines_about
 
     if found.newer:
         yield f"left out, because this version of smlocal does not know it: {', '.join(found.newer)}"
     if found.status == "Stopped" and (found.answer or {}).get("SecondaryStatus") == "Stopped":
         yield f"{found.name} was stopped by a call; nothing stops the run here"
-    checkpoints = found.request.get("CheckpointConfig")
-    if checkpoints:
-        yield f"the run begins with the checkpoints that are in {checkpoints.get('S3Uri')} now"
+    # The plan says itself where the toolkit's code would come from.
+    yield from lines_about(each for each in missing_here(job) if each.path[0] != "HyperParameters")
+
+
+def missing_here(job: "JobFile") -> "list[Unavailable]":
+    """What the run may lack, with what options and the job file have already settled."""
+    from smlocal.remote.unavailable_here import unavailable_here
+
     request = {name: value for name, value in job.document.data.items() if name != "Local"}
-    for each in unavailable_here(request, job.document.data.get("Local") or {}):
-        yield f"{each.text}{f': {each.option}' if each.option else ''}"
+    return unavailable_here(request, job.document.data.get("Local") or {})
 
 
 def _log_there(

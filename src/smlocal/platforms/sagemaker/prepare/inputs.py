@@ -8,7 +8,12 @@ from functools import cache
 from smlocal.contract.listing import Listing
 from smlocal.contract.validation.member_path import Path
 from smlocal.contract.validation.violation import Violation
-from smlocal.errors import CredentialsMissingError, PathInDescriptionError
+from smlocal.errors import (
+    CredentialsMissingError,
+    PathInDescriptionError,
+    S3UnreachableError,
+    SourceEmptyError,
+)
 from smlocal.platforms.sagemaker.contract.checkpoint_paths import unusable
 from smlocal.platforms.sagemaker.contract.documents.config_files import effective_mode
 from smlocal.platforms.sagemaker.contract.model.request import Channel
@@ -180,13 +185,26 @@ def _checkpoints(job: JobFile, *, strict: bool, region: str, store: Callable[[],
     from smlocal.sources.checkpoints import InS3, list_checkpoints
     from smlocal.sources.source_errors import Caller
 
-    return list_checkpoints(
-        config.S3Uri,
-        member="CheckpointConfig.S3Uri",
-        directory=job.document.directory,
-        mapping=job.local.Sources,
-        strict=strict,
-        where=_where(job, ("CheckpointConfig", "S3Uri")),
-        in_s3=InS3(store=store, caller=Caller(region=region, role=job.request.RoleArn or "")),
-        rights=job.local.rights,
-    )
+    try:
+        return list_checkpoints(
+            config.S3Uri,
+            member="CheckpointConfig.S3Uri",
+            directory=job.document.directory,
+            mapping=job.local.Sources,
+            strict=strict,
+            where=_where(job, ("CheckpointConfig", "S3Uri")),
+            in_s3=InS3(store=store, caller=Caller(region=region, role=job.request.RoleArn or "")),
+            rights=job.local.rights,
+        )
+    except (CredentialsMissingError, S3UnreachableError, SourceEmptyError) as error:
+        uri = config.S3Uri.rstrip("/")
+        where = f"{_where(job, ('CheckpointConfig', 'S3Uri')) or job.document.name}   CheckpointConfig.S3Uri: {uri}"
+        raise type(error)(
+            error.sentence,
+            details=error.details if uri in "".join(error.details) else (*error.details, where),
+            remedy=(
+                *error.remedy,
+                f"Or keep the checkpoints in a local folder, without AWS: --source {uri}=DIR",
+                "An empty folder begins without checkpoints.",
+            ),
+        ) from error
