@@ -16,6 +16,8 @@ class SmlocalError(Exception):
         self.sentence = sentence
         self.details = tuple(details)
         self.remedy = tuple(remedy)
+        self.command = ""
+        """What may succeed instead: a command that is shown last, in one line, to be pasted."""
 
     @property
     def with_details(self) -> str:

@@ -1,6 +1,8 @@
 """A job of the service, run here: the request for the run, and the two ends."""
 
 import os
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +12,10 @@ from smlocal.quick_dataclass import dataclass
 from smlocal.remote.answer_shape import check_shape
 from smlocal.remote.described_job import DescribedJob
 from smlocal.remote.elsewhere import elsewhere
-from smlocal.remote.job_end import ENDED, JobEnd
+from smlocal.remote.explanations import Explanation, explanations
+from smlocal.remote.job_end import ENDED, JobEnd, LogEnd, end_of, log_of_answer
 from smlocal.remote.normalised_reason import normalised_reason
-from smlocal.remote.verdict import Verdict
+from smlocal.remote.verdict import Verdict, judge
 
 if TYPE_CHECKING:
     from smlocal.jobfile.document import Document
@@ -27,6 +30,10 @@ class Reproduction:
     sample: int | None
     """Local.Sample of the run."""
     verdict: Verdict
+    explanations: Sequence[Explanation] = ()
+    """What may explain that it is not reproduced."""
+    next: str | None = None
+    """The command that follows."""
 
 
 def check_ended(job: DescribedJob, *, file: str | None) -> None:
@@ -61,7 +68,7 @@ def document_for(
         **job.local,
         **({"Sample": sample} if sample is not None else {}),
     }
-    data = {**job.request, "TrainingJobName": default_name(job.name, datetime.now().astimezone())}
+    data = {**deepcopy(job.request), "TrainingJobName": default_name(job.name, datetime.now().astimezone())}
     document = Document(
         {**data, **({"Local": settings} if settings else {})},
         name=f"the request of {job.name}",
@@ -69,6 +76,18 @@ def document_for(
     )
     document.elsewhere = elsewhere(job, allow_local_paths=allow_local_paths)
     return document
+
+
+def reproduction(
+    job: DescribedJob, run: Mapping[str, Any], answer: Mapping[str, Any], log_there: Callable[[str], LogEnd]
+) -> Reproduction:
+    """What came of the run with this request and `Local` block. `log_there` reads the log of a host on the service."""
+    here = end_of(answer, log_of_answer(answer))
+    there = end_of(job.answer or {}, log_there(here.host))
+    sample = (run.get("Local") or {}).get("Sample")
+    verdict = judge(there, here, sampled=sample is not None)
+    found = () if verdict.reproduced else explanations(job, run, there, here)
+    return Reproduction(there=there, here=here, sample=sample, verdict=verdict, explanations=found)
 
 
 def reproduction_document(found: Reproduction) -> dict[str, Any]:
@@ -79,6 +98,8 @@ def reproduction_document(found: Reproduction) -> dict[str, Any]:
         "Reproduced": found.verdict.reproduced,
         "Sentence": found.verdict.sentence,
         "Sample": found.sample,
+        "Explanations": [{"Text": each.text, "Option": each.option or None} for each in found.explanations],
+        "Next": found.next,
         "There": _end(found.there, names, found.here.host),
         "Here": _end(found.here, names, found.here.host),
     }

@@ -56,6 +56,7 @@ def test_by_name_with_the_log_of_the_service_and_then_with_other_data(
     assert "Last lines of the log, the same there and here\n" in done.stdout
     assert done.stdout.endswith("\nReproduced: the job Failed there and here with the same reason (exit code 3).\n")
     assert "the channel filed is read from S3" in done.stderr
+    assert done.stderr.splitlines()[-1] == "  next      smlocal rerun reproduced-here"
 
     words = ("reproduce", JOB, "--sample", "1", "--name", "reproduced-part", "-q", "--json")
     sampled = smlocal_run(*words, env=failed.environment, cwd=tmp_path)
@@ -91,9 +92,12 @@ def test_a_file_without_credentials_and_an_end_that_is_another(
     (tmp_path / "saved.log").write_text("ValueError: no rows\n")
     local = ("answer.json", "--logs", "saved.log", "--source", f"s3://reproduced-data={tmp_path}", "-q")
     other = smlocal_run("reproduce", *local, "-e", "COLUMN=y", "--name", "reproduced-otherwise", cwd=tmp_path)
+    assert "the channel filed" not in other.stderr
     assert other.returncode == 1, other.stdout + other.stderr
     assert "different reasons" in other.stdout
     assert "Last lines of the log there\n  ValueError: no rows\nLast lines of the log here\n" in other.stdout
+    assert "\nWhat may explain it\n  the data of filed, fast, piped is from folders of this machine" in other.stdout
+    assert "\n  the run has other values than the job: Environment.COLUMN\n" in other.stdout
 
     compared = smlocal_run("compare", "answer.json", "reproduced-otherwise", "--json", cwd=tmp_path)
     assert compared.returncode == 1
@@ -109,3 +113,89 @@ def test_a_file_without_credentials_and_an_end_that_is_another(
     (tmp_path / "running.json").write_text(json.dumps({**answer, "TrainingJobStatus": "InProgress"}, default=str))
     refused = smlocal_run("reproduce", "running.json", cwd=tmp_path)
     assert (refused.returncode, "[service-job-running]" in refused.stderr) == (2, True)
+
+
+@pytest.fixture
+def described(image: Callable[[str], str], tmp_path: Path) -> Callable[..., str]:
+    """Writes the description of a job that has failed without saying why, and a folder for its data."""
+    (tmp_path / "rows").mkdir()
+    (tmp_path / "rows" / "1").write_text("row\n")
+    (tmp_path / "empty").mkdir()
+
+    def write(script: str, reason: str, **members: Any) -> str:
+        answer = {
+            "TrainingJobName": "told",
+            "TrainingJobArn": "arn:aws:sagemaker:eu-west-1:111122223333:training-job/told",
+            "TrainingJobStatus": "Failed",
+            "SecondaryStatus": "Failed",
+            "FailureReason": reason,
+            "AlgorithmSpecification": {"TrainingImage": image("sh"), "TrainingInputMode": "File"},
+            "RoleArn": "arn:aws:iam::111122223333:role/Trainer",
+            "InputDataConfig": [channel("train", "File")],
+            "OutputDataConfig": {"S3OutputPath": "s3://reproduced-out/"},
+            "ResourceConfig": {"InstanceType": "ml.p3.2xlarge", "InstanceCount": 1, "VolumeSizeInGB": 1},
+            "StoppingCondition": {"MaxRuntimeInSeconds": 60},
+            "Environment": {"SCRIPT": script},
+            **members,
+        }
+        (tmp_path / "told.json").write_text(json.dumps(answer))
+        return "told.json"
+
+    return write
+
+
+LOCAL = ("--source", "s3://reproduced-data/rows=rows", "--allow-cpu")
+
+
+def test_the_table_of_the_console_decides_where_the_reason_has_no_text(
+    described: Callable[..., str], smlocal_run: Run, tmp_path: Path
+) -> None:
+    file = described("echo reading; echo 'KeyError: 3'; exit 1", "AlgorithmError: , exit code: 1")
+    for error, code in (("KeyError: 3", 0), ("ValueError", 1)):
+        (tmp_path / "log.csv").write_text(f'timestamp,message\n1700000000000,"reading\n"\n1700000000001,"{error}\n"\n')
+        done = smlocal_run("reproduce", file, *LOCAL, "--logs", "log.csv", "-q", cwd=tmp_path)
+        assert done.returncode == code, done.stdout + done.stderr
+    (tmp_path / "log.csv").write_text("@message\nKeyError: 3\n")
+    refused = smlocal_run("reproduce", file, *LOCAL, "--logs", "log.csv", "-q", cwd=tmp_path)
+    assert (refused.returncode, "no column timestamp" in refused.stderr) == (2, True)
+
+
+def test_checkpoints_in_s3_without_credentials_say_what_to_do(
+    described: Callable[..., str], smlocal_run: Run, tmp_path: Path
+) -> None:
+    file = described(
+        "exit 1", "AlgorithmError: , exit code: 1", CheckpointConfig={"S3Uri": "s3://reproduced-ckpt/told"}
+    )
+    without = {"AWS_CONFIG_FILE": "none", "AWS_SHARED_CREDENTIALS_FILE": "none", "AWS_EC2_METADATA_DISABLED": "true"}
+    refused = smlocal_run("reproduce", file, *LOCAL, env=without, cwd=tmp_path)
+    assert refused.returncode == 3, refused.stderr
+    assert "without AWS: --source s3://reproduced-ckpt/told=DIR\n" in refused.stderr
+    assert "CheckpointConfig.S3Uri: s3://reproduced-ckpt/told" in refused.stderr
+    follows = refused.stderr.splitlines()[-1]
+    assert follows == (
+        "  next      smlocal reproduce told.json --source s3://reproduced-data/rows=rows --allow-cpu "
+        "--source s3://reproduced-ckpt/told=./checkpoints"
+    )
+    done = smlocal_run(*follows.split()[2:], env=without, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    hints = [line for line in done.stderr.splitlines() if line.startswith("! ")]
+    assert not any("GPU" in line or "S3" in line for line in hints), hints
+    assert len(hints) == len({*hints})
+
+
+def test_memory_that_is_not_enforced_and_the_command_that_enforces_it(
+    described: Callable[..., str], smlocal_run: Run, tmp_path: Path
+) -> None:
+    reason = (
+        "ClientError: Please use an instance type with more memory, "
+        "or reduce the size of job data processed on an instance."
+    )
+    file = described("x=$(head -c 80000000 /dev/zero | tr '\\000' a); echo held ${#x}", reason)
+    other = smlocal_run("reproduce", file, *LOCAL, cwd=tmp_path)
+    assert other.returncode == 1, other.stderr
+    assert "the memory of ml.p3.2xlarge (61 GiB) is not enforced here: --enforce-limits\n" in other.stdout
+    assert other.stderr.splitlines()[-1].endswith(
+        "told.json --source s3://reproduced-data/rows=rows --allow-cpu --enforce-limits"
+    )
+    same = smlocal_run("reproduce", file, *LOCAL, "--memory", "32m", cwd=tmp_path)
+    assert same.returncode == 0, same.stdout + same.stderr

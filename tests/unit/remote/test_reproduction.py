@@ -8,8 +8,15 @@ import pytest
 from smlocal.cli.views.reproduction_lines import reproduction_lines
 from smlocal.errors import ServiceJobRunningError, UsageRefusedError
 from smlocal.remote.described_job import DescribedJob, described_job
+from smlocal.remote.explanations import Explanation
 from smlocal.remote.job_end import LogEnd, end_of
-from smlocal.remote.reproduction import Reproduction, check_ended, document_for, reproduction_document
+from smlocal.remote.reproduction import (
+    Reproduction,
+    check_ended,
+    document_for,
+    reproduction,
+    reproduction_document,
+)
 from smlocal.remote.verdict import judge
 
 LINES = LogEnd(lines={"algo-1": ["epoch 1 took 3.5 s", "ValueError: five"]})
@@ -74,6 +81,36 @@ def test_logs_that_agree_are_shown_once_and_one_that_is_missing_is_named(answer:
     lines = [*reproduction_lines(made(answer, {}, logs=(gone, other)), width=None)]
     assert "Log there       its retention is over" in lines
     assert "  ValueError: five" in lines
+
+
+def test_what_may_explain_it_is_before_the_sentence(answer: dict[str, Any]) -> None:
+    given = (
+        Explanation(text="the image is another one"),
+        Explanation(text="memory", option="--enforce-limits", words=("--enforce-limits",)),
+        Explanation(text="the data", without="--sample"),
+    )
+    found = replace(made(answer, {"FailureReason": "x"}), explanations=given, next="smlocal rerun x")
+    lines = [*reproduction_lines(found, width=None)]
+    assert lines[-6:-1] == [
+        "What may explain it",
+        "  the image is another one",
+        "  memory: --enforce-limits",
+        "  the data: leave out --sample",
+        "",
+    ]
+    document = reproduction_document(found)
+    assert document["Explanations"][1] == {"Text": "memory", "Option": "--enforce-limits"}
+    assert document["Next"] == "smlocal rerun x"
+
+
+def test_the_run_does_not_change_the_job(answer: dict[str, Any]) -> None:
+    job = job_of(answer)
+    document = document_for(job, directory=None, sample=None)
+    document.set(("HyperParameters", "epochs"), "4")
+    assert job.request["HyperParameters"]["epochs"] == "3"
+    found = reproduction(job, document.data, {**answer, "FailureReason": "x"}, lambda _: LINES)
+    assert [each.text for each in found.explanations][-1].endswith("HyperParameters.epochs")
+    assert reproduction(job, document.data, answer, lambda _: LINES).explanations == ()
 
 
 def test_a_document(answer: dict[str, Any]) -> None:

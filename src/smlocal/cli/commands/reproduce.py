@@ -1,8 +1,10 @@
 """`smlocal reproduce`: run a job of the service here, and see whether it ends in the same way."""
 
 import os
+import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,15 +14,19 @@ from smlocal.cli.described_documents import allow_local_paths_option
 from smlocal.cli.image_build import with_built_image
 from smlocal.cli.job_of_service import job_of_service, names_file
 from smlocal.cli.job_options import override_options, overrides_and_defaults, said
+from smlocal.cli.next_command import WithWords, same_command
 from smlocal.cli.screen_options import SCREEN_OPTIONS
 from smlocal.cli.service_options import service_options
 from smlocal.cli.terminal.printable import json_without_commands
+from smlocal.errors import MachineNotReadyError, SourceEmptyError, SourceUnmappedError
 
 if TYPE_CHECKING:
     from smlocal.job.supervision import Result
+    from smlocal.jobfile.document import Document
     from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
     from smlocal.remote.described_job import DescribedJob
     from smlocal.remote.job_end import LogEnd
+    from smlocal.remote.reproduction import Reproduction
     from smlocal.remote.unavailable_here import Unavailable
 
 _NOT_REPRODUCED = 1
@@ -49,7 +55,7 @@ def _run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-@click.command("reproduce")
+@click.command("reproduce", cls=WithWords)
 @click.argument("job", type=click.Path(readable=False), metavar="JOB/FILE")
 @click.option("--job", "chosen", metavar="NAME", help="Which job, if a file describes several.")
 @click.option(
@@ -78,7 +84,7 @@ def command(
     JOB is the name or ARN of a job in your AWS account. FILE is a saved answer of DescribeTrainingJob; it needs neither
     credentials nor the network. Options override the request. Exit codes: 0 reproduced, 1 not, others as of run.
     """
-    from smlocal.remote.reproduction import check_ended, document_for
+    from smlocal.remote.reproduction import check_ended, document_for, reproduction
 
     file = job if names_file(job) else None
     fetched = job_of_service(job, chosen=chosen, profile=profile, region=region)
@@ -107,9 +113,18 @@ def command(
         def log_there(host: str) -> "LogEnd":
             return saved or _log_there(fetched.job, host, file=file, profile=profile, region=region)
 
-        return _concluded(fetched.job, dict(result.answer), log_there, sample=sample, as_json=given["as_json"])
+        found = reproduction(fetched.job, document.data, dict(result.answer), log_there)
+        follows = _next(found, compared_with=None if chosen else (file or f"service:{fetched.job.name}"))
+        _show(replace(found, next=follows), as_json=given["as_json"], quiet=given["quiet"])
+        return 0 if found.verdict.reproduced else _NOT_REPRODUCED
 
-    return run_job(read, {**given, **_AS_RUN}, ci=None, title="reproduce", file=None, conclude=conclude)
+    try:
+        return run_job(read, {**given, **_AS_RUN}, ci=None, title="reproduce", file=None, conclude=conclude)
+    except (MachineNotReadyError, SourceUnmappedError, SourceEmptyError) as error:
+        words = _once(each.words for each in missing_here(document))
+        if words and file != "-":
+            error.command = same_command(words)
+        raise
 
 
 def use_profile(profile: str) -> None:
@@ -141,15 +156,15 @@ def _notes(found: "DescribedJob", job: "JobFile") -> Iterator[str]:
     if found.status == "Stopped" and (found.answer or {}).get("SecondaryStatus") == "Stopped":
         yield f"{found.name} was stopped by a call; nothing stops the run here"
     # The plan says itself where the toolkit's code would come from.
-    yield from lines_about(each for each in missing_here(job) if each.path[0] != "HyperParameters")
+    yield from lines_about(each for each in missing_here(job.document) if each.path[0] != "HyperParameters")
 
 
-def missing_here(job: "JobFile") -> "list[Unavailable]":
+def missing_here(document: "Document") -> "list[Unavailable]":
     """What the run may lack, with what options and the job file have already settled."""
     from smlocal.remote.unavailable_here import unavailable_here
 
-    request = {name: value for name, value in job.document.data.items() if name != "Local"}
-    return unavailable_here(request, job.document.data.get("Local") or {})
+    request = {name: value for name, value in document.data.items() if name != "Local"}
+    return unavailable_here(request, document.data.get("Local") or {})
 
 
 def _log_there(
@@ -169,32 +184,39 @@ def _log_there(
         service.close()
 
 
-def _concluded(
-    job: "DescribedJob",
-    answer: dict[str, Any],
-    log_there: "Callable[[str], LogEnd]",
-    *,
-    sample: int | None,
-    as_json: bool,
-) -> int:
-    """Print both ends; returns the exit code."""
-    from smlocal.remote.job_end import end_of, log_of_answer
-    from smlocal.remote.reproduction import Reproduction
-    from smlocal.remote.verdict import judge
+def _next(found: "Reproduction", *, compared_with: str | None) -> str:
+    """The command that goes on from here. `compared_with`: how `smlocal compare` is told which job it was."""
+    words = _once(each.words for each in found.explanations)
+    without = [each.without for each in found.explanations if each.without]
+    if (words or without) and compared_with != "-":
+        return same_command(words, without=without)
+    name = found.here.name
+    if found.verdict.reproduced and found.here.status == "Failed":
+        return f"smlocal rerun {name}"
+    if compared_with in {None, "-"}:
+        return f"smlocal describe {name}"
+    return shlex.join(["smlocal", "compare", name, str(compared_with)])
 
-    here = end_of(answer, log_of_answer(answer))
-    there = end_of(job.answer or {}, log_there(here.host))
-    found = Reproduction(there=there, here=here, sample=sample, verdict=judge(there, here, sampled=sample is not None))
+
+def _once(options: Iterable[tuple[str, ...]]) -> list[str]:
+    """The words of several options, each option once."""
+    return [word for each in dict.fromkeys(options) for word in each]
+
+
+def _show(found: "Reproduction", *, as_json: bool, quiet: bool) -> None:
+    """Print both ends, and what follows."""
     if as_json:
         import json
 
         from smlocal.remote.reproduction import reproduction_document
 
         click.echo(json_without_commands(json.dumps(reproduction_document(found), indent=2)))
-    else:
-        from smlocal.cli.terminal.columns import width_of
-        from smlocal.cli.views.reproduction_lines import reproduction_lines
+        return
+    from smlocal.cli.terminal.columns import width_of
+    from smlocal.cli.terminal.printable import printable
+    from smlocal.cli.views.reproduction_lines import reproduction_lines
 
-        for line in reproduction_lines(found, width=width_of(sys.stdout)):
-            click.echo(line)
-    return 0 if found.verdict.reproduced else _NOT_REPRODUCED
+    for line in reproduction_lines(found, width=width_of(sys.stdout)):
+        click.echo(line)
+    if not quiet:
+        click.echo(f"  {'next':<9} {printable(found.next or '')}", err=True)  # in one line, to be pasted

@@ -22,6 +22,7 @@ def error_document(error: SmlocalError) -> dict[str, Any]:
         "Details": [without_passwords(line) for line in error.details],
         "Remedy": [without_passwords(line) for line in error.remedy],
         "ExitCode": error.exit_code,
+        **({"Command": error.command} if error.command else {}),
     }
 
 
@@ -49,6 +50,8 @@ def show_error(error: SmlocalError, *, debug: bool, as_json: bool) -> None:
         lines.append(f"{' ' * hanging}" + "\n".join(wrapped(line.lstrip(), indent=hanging, width=width)))
     if error.id != UsageRefusedError.id:  # it names the help of the command
         lines.append(f"  More: smlocal help {error.id}")
+    if error.command:
+        lines.append(f"  {'next':<9} {printable(error.command)}")
     if debug:
         lines.append(printable(without_passwords("".join(traceback.format_exception(error)))))
     with suppress(OSError):  # there is no place for the message

@@ -31,6 +31,11 @@ def reproduction_lines(found: "Reproduction", *, width: int | None) -> Iterator[
     for name in dict.fromkeys((*there.metrics, *here.metrics)):
         yield from _pair(f"Metric {name}", _value(there, name), _value(here, name), width)
     yield from _logs(found, width)
+    if found.explanations:
+        yield "What may explain it"
+    for each in found.explanations:
+        helps = each.option or (f"leave out {each.without}" if each.without else "")
+        yield from row("  ", printable(f"{each.text}{f': {helps}' if helps else ''}"), width=width)
     yield ""
     yield from row("", printable(found.verdict.sentence), width=width)
 

@@ -1,9 +1,13 @@
 from pathlib import Path
 
+import click
 import pytest
 
-from smlocal.cli.commands.reproduce import use_profile
+from smlocal.cli.commands.reproduce import command, use_profile
+from smlocal.cli.next_command import WithWords, same_command
 from smlocal.sources.s3.aws_session import caller_credentials
+
+PARAMETERS = command.params
 
 
 def test_the_run_reads_with_the_profile_that_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -20,3 +24,23 @@ def test_the_run_reads_with_the_profile_that_is_named(tmp_path: Path, monkeypatc
         monkeypatch.setenv(name, "other")
     use_profile("production")
     assert caller_credentials().access_key == "theirs"
+
+
+@pytest.mark.parametrize(
+    ("given", "without", "expected"),
+    [
+        (("job.json", "--name", "x", "-q"), (), "smlocal reproduce job.json -q --code ./code"),
+        (("--name=x", "my job.json"), (), "smlocal reproduce 'my job.json' --code ./code"),
+        (("job.json", "--sample", "3", "-p", "a=1"), ("--sample",), "smlocal reproduce job.json -p a=1 --code ./code"),
+        (("job.json", "--sample=3"), ("--sample",), "smlocal reproduce job.json --code ./code"),
+        (
+            ("job.json", "-e", "API_TOKEN=abc", "--env=DB_PASSWORD=abc", "-e", "A=b"),
+            (),
+            "smlocal reproduce job.json -e API_TOKEN --env=DB_PASSWORD -e A=b --code ./code",
+        ),
+    ],
+)
+def test_the_command_that_follows(given: tuple[str, ...], without: tuple[str, ...], expected: str) -> None:
+    above = click.Context(click.Group("smlocal"), info_name="smlocal")
+    with WithWords("reproduce", params=PARAMETERS).make_context("reproduce", [*given], parent=above):
+        assert same_command(("--code", "./code"), without=without) == expected
