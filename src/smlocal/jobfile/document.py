@@ -50,6 +50,9 @@ class Document:
         """The name of the overrides in messages."""
         self.ran_before: RanBefore | None = None
         self.elsewhere: Elsewhere | None = None
+        self.empty_source_fails = False
+        """True if a channel without objects fails the download of the job, as data does that is gone when the job
+        begins. Else no job is made."""
         self._places = places
         self._lines: Mapping[Path, int] | None = None
         self._texts: Mapping[Path, str] | None = None

@@ -66,7 +66,13 @@ def list_source(
     if listing is None or not listing.paths:
         if selection is not None and not is_remote(uri):
             raise source_errors.empty_folder(asked, selection.root)
-        raise source_errors.empty(asked, Caller(region=region, role=role), near=_near(asked, mapping))
+        match = longest_match(asked.uri, mapping)
+        raise source_errors.empty(
+            asked,
+            Caller(region=region, role=role),
+            near=_near(asked, mapping),
+            written=None if match is None else match.value,
+        )
     return listing
 
 

@@ -201,15 +201,24 @@ def broken(asked: RequestedSource, error: OSError) -> SourceUnreadableError:
     )
 
 
-def empty(asked: RequestedSource, caller: Caller, *, near: str | None = None, answer: str = "") -> SourceEmptyError:
-    """No objects, in the service's words; `answer` is the error of S3, if there was one."""
+def empty(
+    asked: RequestedSource, caller: Caller, *, near: str | None = None, answer: str = "", written: str | None = None
+) -> SourceEmptyError:
+    """No objects, in the service's words.
+
+    `answer` is the error of S3, if there was one, and `written` the path in the mapping, if there is one.
+    """
     bucket = bucket_name(split_s3_uri(asked.uri)[0])
     return SourceEmptyError(
         f'No S3 objects found under S3 URL "{asked.uri}" given in input data source. Please ensure that the bucket '
         f"exists in the selected region ({caller.region}), that objects exist under that S3 prefix, and that the role "
         f'"{caller.role}" has "s3:ListBucket" permissions on bucket "{bucket}".'
         f"{f' Error message from S3: {answer}' if answer else ''}",
-        details=(asked.subject, *asked.details),
+        details=(
+            asked.subject,
+            *asked.details,
+            *(() if written is None else (f"Local.Sources maps it to {written}, where no file has such a key",)),
+        ),
         remedy=() if near is None else (f"Did you mean {near}?",),
     )
 

@@ -118,9 +118,9 @@ def test_a_file_without_credentials_and_an_end_that_is_another(
 @pytest.fixture
 def described(image: Callable[[str], str], tmp_path: Path) -> Callable[..., str]:
     """Writes the description of a job that has failed without saying why, and a folder for its data."""
-    (tmp_path / "rows").mkdir()
+    for folder in ("rows", "empty"):
+        (tmp_path / folder).mkdir()
     (tmp_path / "rows" / "1").write_text("row\n")
-    (tmp_path / "empty").mkdir()
 
     def write(script: str, reason: str, **members: Any) -> str:
         answer = {
@@ -199,3 +199,26 @@ def test_memory_that_is_not_enforced_and_the_command_that_enforces_it(
     )
     same = smlocal_run("reproduce", file, *LOCAL, "--memory", "32m", cwd=tmp_path)
     assert same.returncode == 0, same.stdout + same.stderr
+
+
+def test_an_empty_folder_stands_for_data_that_could_not_be_downloaded(
+    described: Callable[..., str], smlocal_run: Run, tmp_path: Path
+) -> None:
+    given = ("--source", "s3://reproduced-data/rows=empty", "--allow-cpu")
+    gone = (
+        'ClientError: Data download failed:No S3 objects found under S3 URL "s3://reproduced-data/rows/" given in input'
+    )
+    file = described("exit 1", gone)
+    other = smlocal_run("reproduce", file, *given, cwd=tmp_path)
+    assert other.returncode == 1, other.stderr
+    assert "the job Failed there and here, with different reasons" in other.stdout
+    reason = next(line for line in other.stderr.splitlines() if line.startswith("Failed: ")).removeprefix("Failed: ")
+    assert reason.startswith(gone)
+    same = smlocal_run("reproduce", described("exit 1", reason), *given, cwd=tmp_path)
+    assert same.returncode == 0, same.stdout + same.stderr
+
+    # A job that had its data does not: an end that only the folder causes says nothing.
+    refused = smlocal_run("reproduce", described("exit 1", "AlgorithmError: x"), *given, cwd=tmp_path)
+    assert (refused.returncode, "[source-empty]" in refused.stderr) == (2, True)
+    assert "Local.Sources maps it to " in refused.stderr
+    assert "  next " not in refused.stderr

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from smlocal.remote.unavailable_here import Unavailable
 
 _NOT_REPRODUCED = 1
+_DOWNLOAD_FAILED = "Data download failed"
+"""In the reason of a job whose data could not be had: an empty folder may stand for it."""
 _AS_RUN: dict[str, Any] = {"report": None, "junit": None, "detach": False, "replace": False, "verbose": False}
 """Options of `run` that this command does not have."""
 
@@ -93,6 +95,7 @@ def command(
     document = document_for(
         fetched.job, directory=_folder(file), sample=sample, allow_local_paths=given["allow_local_paths"]
     )
+    document.empty_source_fails = _DOWNLOAD_FAILED in str((fetched.job.answer or {}).get("FailureReason"))
     if profile is not None:
         use_profile(profile)
 
@@ -122,7 +125,8 @@ def command(
         return run_job(read, {**given, **_AS_RUN}, ci=None, title="reproduce", file=None, conclude=conclude)
     except (MachineNotReadyError, SourceUnmappedError, SourceEmptyError) as error:
         words = _once(each.words for each in missing_here(document))
-        if words and file != "-":
+        empty = isinstance(error, SourceEmptyError) and "--source" not in words  # a folder that was given has no files
+        if words and file != "-" and not empty:
             error.command = same_command(words)
         raise
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cache
 
 from smlocal.contract.listing import Listing
+from smlocal.contract.s3_uri import s3_form, split_s3_uri
 from smlocal.contract.validation.member_path import Path
 from smlocal.contract.validation.violation import Violation
 from smlocal.errors import (
@@ -22,7 +23,7 @@ from smlocal.platforms.sagemaker.jobfile.unsupported import unsupported_request
 from smlocal.platforms.sagemaker.prepare.collector_folders import collector_folders
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources.local_path import local_path
-from smlocal.sources.mapping import is_remote
+from smlocal.sources.mapping import is_remote, longest_match
 from smlocal.sources.s3.interface import ObjectStore
 
 _THIS_MACHINE = "file:///"
@@ -61,6 +62,10 @@ def list_inputs(job: JobFile, *, strict: bool, region: str) -> Inputs:
         if channel.DataSource.S3DataSource is not None:
             try:
                 listings[channel.ChannelName] = _objects(job, channel, path, strict=strict, region=region, store=store)
+            except SourceEmptyError as error:
+                if not job.document.empty_source_fails:
+                    raise
+                listings[channel.ChannelName] = _no_objects(job, channel.DataSource.S3DataSource.S3Uri, error)
             except CredentialsMissingError as error:
                 uri = channel.DataSource.S3DataSource.S3Uri.rstrip("/")
                 raise CredentialsMissingError(
@@ -80,6 +85,24 @@ def list_inputs(job: JobFile, *, strict: bool, region: str) -> Inputs:
         sources={
             uri: os.path.abspath(local_path(folder, directory, rights)) for uri, folder in job.local.Sources.items()
         },
+    )
+
+
+def _no_objects(job: JobFile, uri: str, error: SourceEmptyError) -> Listing:
+    """The listing of a channel whose download fails because there is nothing to download."""
+    match = longest_match(uri, job.local.Sources)
+    folder = (None if is_remote(uri) else uri) if match is None else match.value
+    in_s3 = error.sentence.startswith("No S3 objects found")
+    bucket_uri, key = split_s3_uri(s3_form(uri)) if is_remote(uri) else (_THIS_MACHINE, uri.lstrip("/"))
+    return Listing(
+        root="" if folder is None else local_path(folder, job.document.directory, job.local.rights),
+        bucket_uri=bucket_uri,
+        prefix=key,
+        key_base=key[: key.rfind("/") + 1],
+        paths=(),
+        total_bytes=0,
+        whole_tree=False,
+        failure=error.sentence if in_s3 else f'No S3 objects found under S3 URL "{uri}" given in input data source.',
     )
 
 
