@@ -15,6 +15,8 @@ _MESSAGES = ("@message", "message")
 _TIMES = ("@timestamp", "timestamp", "time")
 _STREAMS = ("@logstream", "logstreamname", "logstream", "log stream", "log stream name")
 _SEPARATORS = ",;\t"
+_RETURN = "\ue000"
+"""In place of a carriage return, which programs write in a line, and which ends a row for the reader of tables."""
 _LONGEST_FIELD = 64 << 20
 _OF_AN_EVENT = {"eventId", "ingestionTime", "logStreamName"}
 """A program may log JSON with a time and a message of its own, but not with these."""
@@ -142,8 +144,9 @@ def table_events(text: str) -> Events | None:
     Raises `UnreadFormError` for a table without a column of messages or of times.
     """
     first = next((line for line in text.split("\n") if line.strip()), "")
+    text = text.replace("\r", _RETURN)
     for separator in _SEPARATORS:
-        names = [name.strip().lower() for name in next(csv.reader([first], delimiter=separator), [])]
+        names = [name.strip().strip('"').lower() for name in first.split(separator)]
         if _is_header(names):
             break
     else:
@@ -166,7 +169,7 @@ def table_events(text: str) -> Events | None:
         raise UnreadFormError("rows of the table have too few columns: the file is damaged, or not the whole table")
     events = [
         Event(
-            message=row[message],
+            message=row[message].replace(_RETURN, "\r"),
             time=_seconds(row[time]),
             stream=row[stream] if stream is not None and stream < len(row) else "",
         )

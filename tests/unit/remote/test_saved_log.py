@@ -123,6 +123,11 @@ def test_an_export_to_s3(tmp_path: Path) -> None:
     assert saved_log(str(tmp_path / "000000.gz")).lines == {"": ["epoch 1", LAST]}
 
 
+def test_a_line_that_was_written_over_in_a_table(tmp_path: Path) -> None:
+    (tmp_path / "log").write_bytes(b"timestamp,message\n1,10%\r20%\n")
+    assert saved_log(str(tmp_path / "log")).lines == {"": ["10%\r20%"]}
+
+
 def test_of_events_of_one_time_each_may_be_the_last(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text(
@@ -176,13 +181,14 @@ def test_what_may_be_only_a_part_says_so(content: str, why: str, tmp_path: Path)
     [
         '{"timestamp": "2026", "message": "x"}\n{"timestamp": "2026", "message": "y"}\n',
         "[0.1, 0.2]\n",
+        "10%\r20%\rdone, message\n",
         "[2026-11-23 10:00:00] INFO x\n",
         "timestamp of the message, x\nMessage\n",
     ],
 )
 def test_what_a_program_wrote_is_left_as_it_is(content: str, tmp_path: Path) -> None:
-    (tmp_path / "log").write_text(content)
-    assert saved_log(str(tmp_path / "log")).lines == {"": content.splitlines()}
+    (tmp_path / "log").write_bytes(content.encode())
+    assert saved_log(str(tmp_path / "log")).lines == {"": content.removesuffix("\n").split("\n")}
 
 
 def test_the_log_of_another_job(tmp_path: Path) -> None:
