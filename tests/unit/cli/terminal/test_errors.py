@@ -1,10 +1,13 @@
-"""No error shows a secret of the request it is about."""
+"""No error shows a secret of the request it is about, and a command to paste is in one line."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from smlocal.cli.main import run_command_line
+from smlocal.cli.terminal.errors import error_document, show_error
+from smlocal.errors import SmlocalError
 
 REST = """
 AlgorithmSpecification: {TrainingImage: image, TrainingInputMode: File}
@@ -51,3 +54,16 @@ def test_nor_does_the_doctor(
     said = capsys.readouterr()
     assert "ssh://me:" in said.out
     assert "hunter2" not in said.out + said.err
+
+
+def test_a_command_to_paste_is_last_and_in_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("smlocal.cli.terminal.errors.width_of", lambda _: 40)
+    error = SmlocalError("no data", remedy=["Give it."])
+    error.command = f"smlocal reproduce job.json --source s3://bucket/{'data/' * 20}=./data"
+    show_error(error, debug=False, as_json=True)
+    printed = capsys.readouterr()
+    assert printed.err.splitlines()[-1] == f"  next      {error.command}"
+    assert json.loads(printed.out)["Error"]["Command"] == error.command
+    assert "Command" not in error_document(SmlocalError("no data"))
