@@ -111,6 +111,8 @@ def touched_places(files: Sequence[str]) -> frozenset[str]:
                 places |= {parts[2], parts[-1].removesuffix(".py")}
             case ["tests", "unit" | "integration", name]:
                 places.add(name.removesuffix(".py"))
+            case ["scripts" | ".ci", *_]:
+                places.add("test_image_script")
             case ["docs", page]:
                 places.add(page)
             case ["examples", name, *_]:

@@ -247,6 +247,7 @@ make_with() {
     for platform in 2_17 2_24 2_26 2_27 2_28 2_31 2_34 2_35 2_36; do
         platforms+=(--platform "manylinux_${platform}_$(uname -m)")
     done
+    # shellcheck disable=SC2013  # names of packages have no spaces
     for name in $(sed -n 's/^--no-binary[ =]//p' "$file" "$alone"); do
         wheels=$(see_to_wheel "$name" "$lock") || {
             discard "$work"

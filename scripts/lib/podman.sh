@@ -1,4 +1,6 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
+# root comes from setup.sh.
+#
 # Podman, for tests. They are skipped if it cannot be installed.
 
 podman_packages=(podman runc netavark aardvark-dns)

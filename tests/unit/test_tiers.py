@@ -54,11 +54,13 @@ def test_what_files_stand_for() -> None:
         "tests/unit/test_rooms.py",
         "docs/run.md",
         "examples/hello/image/train",
+        "scripts/lib/say.sh",
         "README.md",
         "benchmarks/RESULTS.md",
     ]
     assert touched_places(files) == {
-        *("job", "life", "failures", "sagemaker", "readable", "s3", "test_client", "test_rooms", "run.md", "hello")
+        *("job", "life", "failures", "sagemaker", "readable", "s3", "test_client", "test_rooms", "run.md", "hello"),
+        "test_image_script",
     }
 
 
