@@ -90,6 +90,26 @@ def coverage_tables() -> dict[str, dict[str, Any]]:
     return {**of_sagemaker(), **of_replicas()}
 
 
+def job_file_schema(request: str) -> dict[str, Any]:
+    """The JSON Schema of a job file, by the name of its request as in `coverage_tables`."""
+    if request == "CreateTrainingJob":
+        from smlocal.platforms.sagemaker.jobfile.schema import job_file_schema as of_sagemaker
+
+        return of_sagemaker()
+    from smlocal.platforms.ai_platform.jobfile.schema import job_file_schema as of_replicas
+    from smlocal.platforms.ai_platform.model.members import JobKind
+
+    return of_replicas(JobKind(request))
+
+
+def answer_schema(request: str) -> dict[str, Any]:
+    """Properties of what the platform of jobs of replicas answers, and which are always there."""
+    from smlocal.platforms.ai_platform.jobfile.schema import answer_schema as of_replicas
+    from smlocal.platforms.ai_platform.model.members import JobKind
+
+    return of_replicas(JobKind(request))
+
+
 def read_replica_job(
     document: "Document", *, name: str | None, stem: str, strict: bool, local_allowed: bool = True
 ) -> "tuple[ReplicaJobFile, str]":

@@ -114,6 +114,8 @@ _LOCAL: _Json = {
     "Leftovers": _TEXTS,
 }
 """As docs/result.md lists them."""
+_OF_REPLICAS: _Json = {"ErrorExpected": _TEXT, "Lifecycle": {"type": "object"}}
+"""Only jobs of replicas have these."""
 _OF_EVERY_JOB = ("Version", "SupervisorPid", "Directory", "Request")
 
 
@@ -129,6 +131,20 @@ def result_schema(job_file: Mapping[str, Any]) -> _Json:
         **_object(
             {**echoed, **_ALWAYS, **_SOMETIMES, "Local": _object(_LOCAL, required=_OF_EVERY_JOB)},
             required=(*_ALWAYS, "StoppingCondition", "Local"),
+        ),
+        "$defs": job_file["$defs"],
+    }
+
+
+def replica_result_schema(job_file: Mapping[str, Any], answer: Mapping[str, Any]) -> _Json:
+    """The same for a job of replicas; `answer` has the properties of what its platform answers."""
+    return {
+        "$schema": job_file["$schema"],
+        "title": "smlocal result",
+        "description": f"{answer['description']}, with what is only known on this machine under Local.",
+        **_object(
+            {**answer["properties"], "Local": _object({**_LOCAL, **_OF_REPLICAS}, required=_OF_EVERY_JOB)},
+            required=(*answer["required"], "Local"),
         ),
         "$defs": job_file["$defs"],
     }

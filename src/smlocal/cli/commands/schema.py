@@ -1,22 +1,33 @@
-"""`smlocal schema`: the JSON Schemas of a job file and of a result."""
+"""`smlocal schema`: the JSON Schemas of job files and of results."""
 
 import click
 
+_DEFAULT = "CreateTrainingJob"
+
 
 @click.command("schema")
+@click.option(
+    "--of",
+    "request",
+    type=click.Choice([_DEFAULT, "Job", "CustomJob"]),
+    default=_DEFAULT,
+    show_default=True,
+    help="The request, or the job of the other platform.",
+)
 @click.option("--result", is_flag=True, help="That of the result of a job: run --json, run --report, describe --json.")
-def command(*, result: bool) -> None:
+def command(*, request: str, result: bool) -> None:
     """Print the JSON Schema of a job file.
 
     Editors use it to complete and check job files.
     """
     import json
 
-    from smlocal.platforms.sagemaker.jobfile.schema import job_file_schema
+    from smlocal.platforms.job_files import answer_schema, job_file_schema
 
-    schema = job_file_schema()
+    schema = job_file_schema(request)
     if result:
-        from smlocal.report.result_schema import result_schema
+        from smlocal.report.result_schema import replica_result_schema, result_schema
 
-        schema = result_schema(schema)
+        of_sagemaker = request == _DEFAULT
+        schema = result_schema(schema) if of_sagemaker else replica_result_schema(schema, answer_schema(request))
     click.echo(json.dumps(schema, indent=2, ensure_ascii=False))

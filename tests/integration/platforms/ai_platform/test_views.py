@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import fastjsonschema
 import pytest
 
 import smlocal
@@ -86,6 +87,25 @@ def test_every_view_of_a_job_that_failed_after_a_restart(
     assert (job.state, job.status, job.failure_reason) == ("JOB_STATE_FAILED", "Failed", MESSAGE)
     assert replicas("rm", name).returncode == 0
     assert_nothing_left(name)
+
+
+def test_results_fit_the_published_schema(replicas: Any) -> None:
+    def fits(kind: str, document: Any) -> None:
+        schema = json.loads(replicas("schema", "--of", kind, "--result").stdout)
+        fastjsonschema.compile({**schema, "$schema": "http://json-schema.org/draft-07/schema#"})(document)
+
+    report = replicas.folder / "report.json"
+    replicas("run", replicas.custom_job("aip-schema", (1, "exit 7"), (1, "sleep 60")), "--report", report)
+    failed = json.loads(report.read_text())
+    fits("CustomJob", failed)
+    fits("CustomJob", json.loads(replicas("describe", failed["displayName"], "--json").stdout))
+    replicas("run", replicas.training_job("aip_schema", "exit 0"), "--report", report)
+    succeeded = json.loads(report.read_text())
+    fits("Job", succeeded)
+    with pytest.raises(fastjsonschema.JsonSchemaValueException, match="state"):
+        fits("Job", {**succeeded, "state": "Completed"})
+    with pytest.raises(fastjsonschema.JsonSchemaValueException, match="Lifecycle"):
+        fits("Job", {**succeeded, "Local": {**succeeded["Local"], "Lifecycle": None}})
 
 
 def test_events_and_the_plan_of_a_job_of_one_master(replicas: Any) -> None:

@@ -23,9 +23,10 @@ def _stored(kind: JobKind, type_name: str, value: Any) -> Any:
 def snake_case(value: Any) -> Any:
     """The same data with keys such as `worker_count`."""
     if isinstance(value, dict):
-        return {_snake(key): snake_case(item) for key, item in value.items()}
+        return {snake_name(key): snake_case(item) for key, item in value.items()}
     return [snake_case(item) for item in value] if isinstance(value, list) else value
 
 
-def _snake(name: str) -> str:
+def snake_name(name: str) -> str:
+    """`workerCount` to `worker_count`."""
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from smlocal.contract.model.as_pydantic import pydantic_model
-from smlocal.jobfile.local_settings import LocalSettings
+from smlocal.jobfile.local_schema import DRAFT, local_schema, plain_schema, without_null
 from smlocal.platforms.sagemaker.contract.coverage.members import TABLE
 from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest
 from smlocal.platforms.sagemaker.jobfile.fault_rules import KINDS
@@ -15,13 +15,8 @@ _Json = dict[str, Any]
 def job_file_schema() -> _Json:
     """The request as smlocal takes it (role and name may be absent, paths may be local), and `Local`."""
     request = pydantic_model(CreateTrainingJobRequest).model_json_schema()
-    local = pydantic_model(LocalSettings).model_json_schema()
-    definitions = {**request.pop("$defs"), **local.pop("$defs", {})}
-    for name in WITHOUT_MEANING:
-        del local["properties"][name]
-    fault = definitions["Fault"]["properties"]
-    fault["Kind"]["enum"] = list(KINDS)
-    del fault["Replica"]
+    local, of_local = local_schema(without=WITHOUT_MEANING, faults=KINDS, names_replica=False)
+    definitions = {**request.pop("$defs"), **of_local}
     request["properties"]["Local"] = local
     request["required"] += ["AlgorithmSpecification", "ResourceConfig"]  # needed by any job that has a container
     request["$defs"] = definitions
@@ -30,16 +25,11 @@ def job_file_schema() -> _Json:
         if member is not None:
             member["description"] = f"{row.support}: {row.note}"
     return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$schema": DRAFT,
         "title": "smlocal job file",
         "description": "A CreateTrainingJob request, with settings for this machine under Local.",
-        **_plain(request, top=True),
+        **plain_schema(request, top=True),
     }
-
-
-def _alternatives(schema: _Json) -> _Json:
-    """The schema of a member without its null."""
-    return next((one for one in schema.get("anyOf", ()) if one.get("type") != "null"), schema)
 
 
 def _member(schema: _Json, name: str) -> _Json | None:
@@ -50,27 +40,8 @@ def _member(schema: _Json, name: str) -> _Json | None:
         found = place.get("properties", {}).get(step.removesuffix("[]"))
         if found is None:
             return None
-        inner = _alternatives(found)
+        inner = without_null(found)
         inner = inner.get("items", inner) if step.endswith("[]") else inner
         reference = inner.get("$ref")
         place = schema["$defs"][reference.rpartition("/")[2]] if reference else inner
     return found
-
-
-def _plain(value: Any, *, top: bool = False) -> Any:
-    """Remove what only says that a missing member is null."""
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    kept = {key: item for key, item in value.items() if not (key == "default" and item is None)}
-    alternatives = kept.get("anyOf")
-    if isinstance(alternatives, list) and {"type": "null"} in alternatives:
-        del kept["anyOf"]
-        kept = {**_alternatives({"anyOf": alternatives}), **kept}
-    drop = {"title", "description"} if top else {"title"}
-    return {
-        key: {name: _plain(item) for name, item in items.items()} if key in ("properties", "$defs") else _plain(items)
-        for key, items in kept.items()
-        if key not in drop or not isinstance(items, str)
-    }

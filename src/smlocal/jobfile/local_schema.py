@@ -1,0 +1,53 @@
+"""The JSON Schema of the `Local` block, and what the schemas of all job files have in common."""
+
+from collections.abc import Collection, Sequence
+from typing import Any, Final
+
+from smlocal.contract.model.as_pydantic import pydantic_model
+from smlocal.jobfile.local_settings import LocalSettings
+
+_Json = dict[str, Any]
+DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+
+def local_schema(*, without: Collection[str], faults: Sequence[str], names_replica: bool) -> tuple[_Json, _Json]:
+    """The block for jobs of a platform, and the definitions that it refers to.
+
+    `without` are settings that have no meaning there, `faults` the kinds of faults. Only a platform with replicas has
+    faults that name one.
+    """
+    local = pydantic_model(LocalSettings).model_json_schema()
+    definitions = local.pop("$defs", {})
+    for name in without:
+        del local["properties"][name]
+    fault = definitions["Fault"]["properties"]
+    fault["Kind"]["enum"] = list(faults)
+    if not names_replica:
+        del fault["Replica"]
+    return local, definitions
+
+
+def without_null(schema: _Json) -> _Json:
+    """The schema of a member without its null."""
+    return next((one for one in schema.get("anyOf", ()) if one.get("type") != "null"), schema)
+
+
+def plain_schema(value: Any, *, top: bool = False) -> Any:
+    """Remove what only says that a missing member is null."""
+    if isinstance(value, list):
+        return [plain_schema(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    kept = {key: item for key, item in value.items() if not (key == "default" and item is None)}
+    alternatives = kept.get("anyOf")
+    if isinstance(alternatives, list) and {"type": "null"} in alternatives:
+        del kept["anyOf"]
+        kept = {**without_null({"anyOf": alternatives}), **kept}
+    drop = {"title", "description"} if top else {"title"}
+    return {
+        key: {name: plain_schema(item) for name, item in items.items()}
+        if key in ("properties", "$defs")
+        else plain_schema(items)
+        for key, items in kept.items()
+        if key not in drop or not isinstance(items, str)
+    }
