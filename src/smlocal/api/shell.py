@@ -1,6 +1,6 @@
 """Opens a shell in a container of a job."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
@@ -25,12 +25,15 @@ class JobWithContainers:
     plan: "JobPlan"
     record: "JobRecord"
     home: str
+    called: Mapping[str, str]
+    """Other names of its hosts."""
 
 
 def find_containers(name: str) -> JobWithContainers | None:
     """None for an ended job that has kept nothing."""
     from smlocal.job.documents import RECALL
     from smlocal.job.finish.kept import is_kept
+    from smlocal.job.host_names import host_called
     from smlocal.planning.recall import recall
     from smlocal.store.home import home_directory
     from smlocal.store.jobs import Store
@@ -46,7 +49,8 @@ def find_containers(name: str) -> JobWithContainers | None:
                 details=[f"The job is in the phase {record.phase}."],
                 remedy=["Try again while it is training."],
             )
-        return JobWithContainers(plan=recall(recalled), record=record, home=store.home)
+        called = host_called(store, name)
+        return JobWithContainers(plan=recall(recalled), record=record, home=store.home, called=called)
 
 
 def shell_in_job(
@@ -57,7 +61,7 @@ def shell_in_job(
     from smlocal.job.shell.host_container import host_container, is_running
 
     plan, record = job.plan, job.record
-    chosen = host_of(plan, host)
+    chosen = host_of(plan, host, called=job.called)
     engine = connect_to(plan.engine_of(chosen).address)
     container = host_container(engine, plan, chosen)
     if record.status.terminal:
@@ -115,7 +119,7 @@ def shell_in_new_container(
         yield streams
 
 
-def host_of(plan: "JobPlan", text: str) -> "HostPlan":
+def host_of(plan: "JobPlan", text: str, *, called: Mapping[str, str] | None = None) -> "HostPlan":
     """The host with this number or name."""
     hosts = {host.host.name: host for host in plan.hosts}
-    return hosts[host_named(plan.name, text, [*hosts])]
+    return hosts[host_named(plan.name, text, [*hosts], called=called)]

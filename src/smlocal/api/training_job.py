@@ -100,6 +100,16 @@ class TrainingJob:
         with self._store() as store:
             return host_logs(store, self.name)
 
+    def host_named(self, text: str) -> str:
+        """The name of a host by its number, or by another name that the job's platform has for it.
+
+        `HostUnknownError` if there is none.
+        """
+        from smlocal.api.host_names import host_in_job
+
+        with self._store() as store:
+            return host_in_job(store, self.name, text)
+
     def logs(self, *, follow: bool = False, host: str | None = None, raw: bool = False) -> Iterator[str]:
         """The lines that the containers wrote, from the first one, without their ends.
 
@@ -111,9 +121,7 @@ class TrainingJob:
 
         files = self.log_files
         if host is not None:
-            from smlocal.api.host_names import host_named
-
-            chosen = host_named(self.name, host, [*files])
+            chosen = self.host_named(host)
             files = {chosen: files[chosen]}
         return log_lines(self.name, files, follow=follow, raw=raw, home=self._home)
 

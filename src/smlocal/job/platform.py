@@ -97,6 +97,10 @@ class Platform(Protocol):
         """The names of the hosts of a recorded job, which may not have been prepared."""
         ...
 
+    def host_called(self, record: JobRecord, request: Callable[[], Mapping[str, Any]]) -> Mapping[str, str]:
+        """What else the platform and its containers call a host, and the host's name here."""
+        ...
+
     def metrics(self, request: Mapping[str, Any]) -> tuple[MetricDefinition, ...]:
         """The metrics that a request wants from the logs."""
         ...

@@ -26,7 +26,7 @@ _MAX_KEPT = 1 << 16
 
 @click.command("logs")
 @job_argument
-@click.option("--host", metavar="HOST", help="Show only this host, such as 2 or algo-2.")
+@click.option("--host", metavar="HOST", help="Show only this host, such as 2, algo-2 or workerpool1-0.")
 @click.option("--follow", "-f", is_flag=True, help="Follow the log until the job ends.")
 @LINE_OPTIONS[0]
 @LINE_OPTIONS[1]
@@ -50,12 +50,11 @@ def command(
     from smlocal.api.training_job import TrainingJob
     from smlocal.job.logs.log_times import LogTimes, times_path
 
-    logs = TrainingJob(name).log_files
+    job = TrainingJob(name)
+    logs = job.log_files
     chosen = logs
     if host is not None:
-        from smlocal.api.host_names import host_named
-
-        only = host_named(name, host, [*logs])
+        only = job.host_named(host)
         chosen = {only: logs[only]}
     page = _Page(several=len(chosen) > 1)
     coloured = has_colours(sys.stdout)

@@ -50,7 +50,12 @@ def _completed(context: click.Context, parameter: click.Parameter, incomplete: s
 
 @click.command("shell", cls=_WithCommand)
 @click.argument("subject", required=False, metavar="[JOB/NAME]", shell_complete=_completed)
-@click.option("--host", default="1", metavar="HOST", help="Number or name of the host. Default: 1.")
+@click.option(
+    "--host",
+    default="1",
+    metavar="HOST",
+    help="Number or name of the host, such as 2, algo-2 or workerpool1-0. Default: 1.",
+)
 @override_options
 @allow_local_paths_option
 def command(*, subject: str | None, host: str, **given: Any) -> int:

@@ -83,6 +83,14 @@ class AiPlatform:
         given = request()
         return [each.host for each in replicas(job_kind(given), given, job=record.name)]
 
+    def host_called(self, record: "JobRecord", request: Callable[[], Mapping[str, Any]]) -> Mapping[str, str]:
+        """`master 0` of messages, the replica's own host name, and a group that has only one replica."""
+        from smlocal.platforms.ai_platform.replicas import called_replicas, replicas
+        from smlocal.platforms.ai_platform.shape import job_kind
+
+        given = request()
+        return called_replicas(replicas(job_kind(given), given, job=record.name))
+
     def metrics(self, request: Mapping[str, Any]) -> "tuple[MetricDefinition, ...]":  # noqa: ARG002 - there are none
         """The service finds no metrics in logs."""
         return ()

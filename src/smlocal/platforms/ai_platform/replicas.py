@@ -99,6 +99,13 @@ def _of_training_job(given: Mapping[str, Any]) -> Iterator[tuple[str, int, dict[
         )
 
 
+def called_replicas(found: Sequence[Replica]) -> dict[str, str]:
+    """The name on this machine of each replica, by what messages and the replicas themselves call it."""
+    called = {name: each.host for each in found for name in (each.name, each.host_name)}
+    groups = [each.group for each in found]
+    return called | {each.group: each.host for each in found if groups.count(each.group) == 1}
+
+
 def _size(given: Mapping[str, Any], member: str) -> tuple[int, str, str]:
     """How many replicas there are of a role, on which machine, and the accelerator of their scale tier."""
     tier_name = given.get("scaleTier", "BASIC")

@@ -87,6 +87,10 @@ class SageMaker:
 
         return host_names(record.instances)
 
+    def host_called(self, record: "JobRecord", request: Callable[[], Mapping[str, Any]]) -> Mapping[str, str]:  # noqa: ARG002 - other platforms need it
+        """Nothing else: messages, logs and host names are alike."""
+        return {}
+
     def metrics(self, request: Mapping[str, Any]) -> "tuple[MetricDefinition, ...]":
         """MetricDefinitions."""
         from smlocal.platforms.sagemaker.contract.metric_definitions import definitions_of

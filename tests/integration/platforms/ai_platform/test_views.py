@@ -89,6 +89,17 @@ def test_every_view_of_a_job_that_failed_after_a_restart(
     assert_nothing_left(name)
 
 
+def test_a_shell_in_a_replica_by_its_own_host_name(replicas: Any) -> None:
+    name, last = "aip-shell", "until [ -e /gcs/b/seen ]; do sleep 0.05; done"
+    replicas.begin_job(replicas.custom_job(name, (1, last), (2, f"touch /gcs/b/$(hostname); {last}")))
+    replicas.until(lambda: len(list(replicas.bucket.iterdir())) == 2)
+    for own in sorted(each.name for each in replicas.bucket.iterdir()):
+        done = replicas("shell", name, "--host", own, "--", "hostname")
+        assert (done.returncode, done.stdout.strip()) == (0, own), done.stderr
+    (replicas.bucket / "seen").touch()
+    replicas.finished(name)
+
+
 def test_results_fit_the_published_schema(replicas: Any) -> None:
     def fits(kind: str, document: Any) -> None:
         schema = json.loads(replicas("schema", "--of", kind, "--result").stdout)

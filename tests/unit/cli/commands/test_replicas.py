@@ -1,0 +1,78 @@
+"""Commands on recorded jobs of replicas."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from smlocal.cli.main import run_command_line
+from smlocal.contract.statuses import COMPLETED
+from smlocal.platforms.ai_platform.model.members import JobKind
+from smlocal.platforms.ai_platform.replicas import replicas
+from smlocal.store.jobs import Store
+
+Json = dict[str, Any]
+POOL: Json = {"machineSpec": {"machineType": "n1-standard-4"}, "containerSpec": {"imageUri": "image"}}
+CUSTOM: Json = {"jobSpec": {"workerPoolSpecs": [POOL, {**POOL, "replicaCount": 2}]}}
+TRAINING: Json = {
+    "trainingInput": {
+        "scaleTier": "CUSTOM",
+        "masterType": "n1-standard-4",
+        "masterConfig": {"imageUri": "image"},
+        "workerType": "n1-standard-4",
+        "workerCount": 2,
+    }
+}
+REQUESTS = {JobKind.CUSTOM_JOB: CUSTOM, JobKind.TRAINING_JOB: TRAINING}
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("SMLOCAL_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    for kind, request in REQUESTS.items():
+        with Store.open(str(tmp_path)) as store:
+            collection = "customJobs" if kind is JobKind.CUSTOM_JOB else "jobs"
+            store.create(
+                f"job_of_{collection}",
+                run_id="0" * 8,
+                created=1.0,
+                documents={
+                    "request": request,
+                    "job": {"Data": request, "File": "job.yaml", "Directory": str(tmp_path)},
+                },
+                supervisor_pid=None,
+                instances=3,
+                arn=f"projects/local/locations/here/{collection}/1",
+                platform="ai_platform",
+            ).release()
+            end = COMPLETED
+            store.transition(f"job_of_{collection}", status=end.status, phase=end.phase, message=end.message, at=2.0)
+            logs = Path(store.directory(f"job_of_{collection}"), "logs")
+        os.mkdir(logs)
+        for each in replicas(kind, request, job=f"job_of_{collection}"):
+            Path(logs, f"{each.host}.log").write_text(f"log of {each.host}\n")
+    return tmp_path
+
+
+def _of(kind: JobKind) -> str:
+    return f"job_of_{'customJobs' if kind is JobKind.CUSTOM_JOB else 'jobs'}"
+
+
+@pytest.mark.parametrize("kind", JobKind)
+def test_a_replica_is_found_by_every_name_that_is_shown(kind: JobKind, capfd: pytest.CaptureFixture[str]) -> None:
+    found = replicas(kind, REQUESTS[kind], job=_of(kind))
+    assert len(found) == 3
+    for number, each in enumerate(found, 1):
+        for name in (each.host, each.name, each.host_name, str(number), *([each.group] if each.is_primary else [])):
+            assert run_command_line(["logs", _of(kind), "--host", name]) == 0
+            assert capfd.readouterr().out == f"log of {each.host}\n", name
+
+
+def test_an_unknown_replica(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["logs", "job_of_jobs", "--host", "algo-1"]) == 2
+    assert "  It has master-0, worker-0, worker-1.\n" in capfd.readouterr().err
+    # One name for two replicas is none.
+    assert run_command_line(["logs", "job_of_customJobs", "--host", "workerpool1"]) == 2
+    assert "It has workerpool0-0, workerpool1-0, workerpool1-1." in capfd.readouterr().err
