@@ -7,6 +7,7 @@ from smlocal.api.dead_shells import remove_dead_shells
 from smlocal.errors import JobFinishedError, JobLeftoversError
 from smlocal.job.control.orphans import ensure_supervised
 from smlocal.job.finish.kept import is_kept
+from smlocal.job.job_words import not_finished
 from smlocal.store.jobs import Store
 
 
@@ -22,6 +23,9 @@ def remove(store: Store, name: str, *, stop: bool, force: bool, on_message: Call
         _kill(store, name)
     if store.left_on_engines(name) or is_kept(store.directory(name)):
         _clear_engines(store, name, force=force, on_message=on_message)
+    record = store.get(name)
+    if not record.status.terminal:
+        raise not_finished(record, "Wait for it or stop it first.")
     store.remove(name)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from smlocal.errors import UsageRefusedError
 from smlocal.job.control.orphans import ensure_supervised
 from smlocal.job.control.requests import ask_to_stop
+from smlocal.job.job_words import finished
 from smlocal.store.jobs import Store
 
 LONGEST_GRACE = 28 * 86_400
@@ -24,5 +25,8 @@ def stop(store: Store, name: str, *, grace: float | None, on_message: Callable[[
         for left in store.left_on_engines(name):
             clear_engine_of(store, left)
             on_message(f"removed what {name} left on the engine at {left.engine}")
+    record = store.get(name)
+    if record.status.terminal:
+        raise finished(record)
     if not ask_to_stop(store, name, grace=grace):
         ensure_supervised(store, name)

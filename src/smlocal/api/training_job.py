@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from smlocal.contract.statuses import JobPhase, JobStatus
     from smlocal.job.finish.publish import PublishResult
     from smlocal.job.metrics.job_metrics import JobMetrics
+    from smlocal.job.platform import Spoken
     from smlocal.job.view import JobView
     from smlocal.store.jobs import Store
 
@@ -99,6 +100,14 @@ class TrainingJob:
 
         with self._store() as store:
             return host_logs(store, self.name)
+
+    @property
+    def spoken(self) -> "Spoken":
+        """How sentences speak of this job: in the words of its platform."""
+        from smlocal.job.job_words import spoken_of
+
+        with self._store() as store:
+            return spoken_of(store.get(self.name))
 
     def host_named(self, text: str) -> str:
         """The name of a host by its number, or by another name that the job's platform has for it.

@@ -14,6 +14,7 @@ from smlocal.job.prepared import Prepared
 from smlocal.job.reporter import Reporter
 from smlocal.job.view import JobView, Start
 from smlocal.planning.model import JobPlan
+from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
 from smlocal.store.records import JobRecord, StoredJob
 
@@ -45,6 +46,20 @@ class BesideJob(Protocol):
     def finish(self, working: Callable[[str], None], cancelled: Callable[[], bool]) -> None:
         """Give it some time, then end it."""
         ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Spoken:
+    """How sentences speak of the jobs of a platform."""
+
+    job: str
+    """What such a job is."""
+    ended: str
+    """The sentence that refuses a stop if the job has ended."""
+    stopping: str
+    """What is done to it by a stop."""
+    longest_grace: int | None
+    """Seconds from SIGTERM to SIGKILL that the platform allows at most; None if it says nothing of it."""
 
 
 class Platform(Protocol):
@@ -121,8 +136,8 @@ class Platform(Protocol):
         """Members of the `Local` block about what the platform will add to the answer of a job that has ended."""
         ...
 
-    def not_interruptible(self, request: Mapping[str, Any]) -> str | None:
-        """What to do so that a command can interrupt a job with this request; None if one can."""
+    def not_interruptible(self, request: Mapping[str, Any]) -> tuple[str, str] | None:
+        """Why no command can interrupt a job with this request, and what to do; None if one can."""
         ...
 
     def start(self, plan: JobPlan) -> Start:
@@ -139,6 +154,10 @@ class Platform(Protocol):
 
     def words(self, record: JobRecord) -> tuple[str, str]:
         """The state of a job, and what it is doing or why it ended so, if that says more."""
+        ...
+
+    def spoken(self, record: JobRecord) -> Spoken:
+        """How sentences speak of this job."""
         ...
 
     def listed(self, record: JobRecord, read: Callable[[], StoredJob]) -> tuple[str, dict[str, Any]]:

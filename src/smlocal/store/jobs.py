@@ -512,10 +512,11 @@ def _finished(record: JobRecord) -> JobFinishedError:
     return JobFinishedError(f"The request was rejected because the training job is in status {record.status}.")
 
 
-def name_in_use(name: str) -> NameInUseError:
-    """The error for a name that another job has."""
+def name_in_use(name: str, *, job: str = "training job") -> NameInUseError:
+    """The error for a name that another job has; `job` is what sentences call that one."""
+    code = " (ResourceInUse)" if job == "training job" else ""
     return NameInUseError(
-        f"A training job with the name '{name}' already exists (ResourceInUse).",
+        f"A {job} with the name '{name}' already exists{code}.",
         remedy=[
             "Choose another name with --name (in Python name=...), or",
             "use --replace (in Python smlocal.run(..., replace=True)) to replace the finished job of that name.",

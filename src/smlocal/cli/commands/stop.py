@@ -1,12 +1,10 @@
-"""`smlocal stop`: stop a job, as StopTrainingJob does."""
+"""`smlocal stop`: stop a job, as StopTrainingJob does, or cancel one of replicas."""
 
 import time
 
 import click
 
 from smlocal.cli.job_argument import job_argument
-
-_LONGEST = 120
 
 
 @click.command("stop")
@@ -17,7 +15,7 @@ _LONGEST = 120
     metavar="SECONDS",
     help="Time from SIGTERM to SIGKILL. Default: the job's setting (120; custom jobs 30).",
 )
-@click.option("--force", is_flag=True, help=f"Allow more than the {_LONGEST} s of the service.")
+@click.option("--force", is_flag=True, help="Allow more than the 120 s of SageMaker.")
 @click.option("--wait", is_flag=True, help="Wait until the job ends. Exits with 0 if it was stopped.")
 def command(*, name: str, grace: float | None, force: bool, wait: bool) -> int:
     """Stop a running job, with time to save its work.
@@ -34,16 +32,17 @@ def command(*, name: str, grace: float | None, force: bool, wait: bool) -> int:
         raise click.UsageError("--grace: must not be negative.")
     if grace is not None and not grace <= LONGEST_GRACE:  # also for NaN
         raise click.UsageError(f"--grace: give seconds, {LONGEST_GRACE} at most.")
-    if grace is not None and grace > _LONGEST and not force:
-        raise click.UsageError(f"--grace: the service allows at most {_LONGEST} s; use --force for more.")
 
     job = TrainingJob(name)
+    spoken = job.spoken
+    if grace is not None and not force and spoken.longest_grace is not None and grace > spoken.longest_grace:
+        raise click.UsageError(f"--grace: the service allows at most {spoken.longest_grace} s; use --force for more.")
     began = time.monotonic()
     job.stop(grace=grace, on_message=lambda line: click.echo(line, err=True))
     if wait and grace != 0:  # it may take two minutes
-        click.echo(f"stopping {name} (to kill it at once: smlocal stop {name} --grace 0)", err=True)
+        click.echo(f"{spoken.stopping} {name} (to kill it at once: smlocal stop {name} --grace 0)", err=True)
     else:
-        click.echo(f"stopping {name}", err=True)
+        click.echo(f"{spoken.stopping} {name}", err=True)
     if wait:
         from smlocal.cli.commands.wait import wait_for
 

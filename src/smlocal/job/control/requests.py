@@ -36,9 +36,10 @@ def ask_to_stop(store: Store, name: str, *, grace: float | None) -> bool:
 def ask_to_interrupt(store: Store, name: str) -> bool:
     """Request a spot interruption of a job that is training on spot instances; False if it has no supervisor."""
     record = store.get(name)
-    remedy = platform_named(record.platform).not_interruptible(store.document(name, REQUEST))
-    if remedy is not None:
-        raise JobNotInterruptibleError(f"the job {name} does not use spot instances", remedy=[remedy])
+    refused = platform_named(record.platform).not_interruptible(store.document(name, REQUEST))
+    if refused is not None:
+        why, remedy = refused
+        raise JobNotInterruptibleError(f"the job {name} {why}", remedy=[remedy])
     if not record.status.terminal and record.phase is not JobPhase.TRAINING:
         raise JobNotInterruptibleError(
             f"the job {name} is not training now: it is {record.phase}", remedy=["Try again in a moment."]

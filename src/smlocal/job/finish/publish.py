@@ -10,6 +10,7 @@ from smlocal.contract.s3_uri import bucket_name, s3_form, split_s3_uri
 from smlocal.errors import ArtifactError, JobNotFinishedError, MachineNotReadyError, NothingToPublishError, SmlocalError
 from smlocal.job.documents import LOCAL, RECALL
 from smlocal.job.finish.open_uploads import MIRRORS, OpenUploads, journal_name
+from smlocal.job.job_words import not_finished
 from smlocal.planning.model import JobPlan
 from smlocal.planning.recall import recall
 from smlocal.quick_dataclass import dataclass
@@ -139,12 +140,8 @@ class _LocalArtifacts:
 def _find_artifacts(store: Store, name: str) -> _LocalArtifacts:
     record = store.get(name)
     if not record.status.terminal:
-        raise JobNotFinishedError(
-            f"The training job '{name}' is not finished: it is {record.status}.",
-            remedy=[
-                f"Wait for it: smlocal wait {name}",
-                "A job that runs with --publish uploads its artifacts itself.",
-            ],
+        raise not_finished(
+            record, f"Wait for it: smlocal wait {name}", "A job that runs with --publish uploads its artifacts itself."
         )
     recalled, local = store.document(name, RECALL), store.document(name, LOCAL) or {}
     if recalled is None:

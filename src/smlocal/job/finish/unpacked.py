@@ -14,6 +14,7 @@ from smlocal.job.documents import LOCAL, RECALL
 from smlocal.job.finish.describe import describe_job
 from smlocal.job.finish.job_folder import DESCRIBE, write_copy
 from smlocal.job.finish.replaced import delete_replaced, replaced_artifacts
+from smlocal.job.job_words import not_finished
 from smlocal.planning.host_folders import host_directory
 from smlocal.planning.model import HostPlan, JobPlan
 from smlocal.planning.recall import recall
@@ -58,10 +59,7 @@ def pack_again(
     """
     record = store.get(name)
     if not record.status.terminal:
-        raise JobNotFinishedError(
-            f"The training job '{name}' is not finished: it is {record.status}.",
-            remedy=["It packs its artifacts itself when it ends."],
-        )
+        raise not_finished(record, "It packs its artifacts itself when it ends.")
     lease = Lease.take(store.directory(name))
     if lease is None:
         raise JobNotFinishedError(f"Another process is using the artifacts of '{name}'.", remedy=["Wait for it."])

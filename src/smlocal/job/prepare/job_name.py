@@ -1,7 +1,8 @@
 """A job name can be used once, unless `--replace` replaces the finished job that has it."""
 
-from smlocal.errors import JobNotFinishedError, JobUnknownError, NotPackedError
+from smlocal.errors import JobUnknownError, NotPackedError
 from smlocal.job.documents import LOCAL
+from smlocal.job.job_words import not_finished, spoken_of
 from smlocal.store.jobs import Store, name_in_use
 
 
@@ -12,11 +13,10 @@ def check_job_name(store: Store, name: str, *, replace: bool) -> None:
     except JobUnknownError:
         return
     if not replace:
-        raise name_in_use(name)
+        raise name_in_use(name, job=spoken_of(record).job)
     if not record.status.terminal:
-        raise JobNotFinishedError(
-            f"The training job '{name}' is not finished: it is {record.status}.",
-            remedy=["--replace removes finished jobs only; choose another name with --name (in Python name=...)."],
+        raise not_finished(
+            record, "--replace removes finished jobs only; choose another name with --name (in Python name=...)."
         )
     kept = (store.document(name, LOCAL) or {}).get("Artifacts", {}).get("Kept")
     if kept:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from smlocal.contract.statuses import Ending
     from smlocal.engine.engines import Engines
     from smlocal.job.decide.attempt_outcome import AttemptOutcome
-    from smlocal.job.platform import BesideJob, JobContext, Platform
+    from smlocal.job.platform import BesideJob, JobContext, Platform, Spoken
     from smlocal.job.prepared import Prepared
     from smlocal.job.reporter import Reporter
     from smlocal.job.view import JobView, Start
@@ -117,9 +117,12 @@ class AiPlatform:
         at = error_at(stored)
         return {} if at is None else {"ErrorExpected": timestamp(at)}
 
-    def not_interruptible(self, request: Mapping[str, Any]) -> str | None:  # noqa: ARG002 - no job is
+    def not_interruptible(self, request: Mapping[str, Any]) -> tuple[str, str]:  # noqa: ARG002 - no job is
         """The maintenance of a machine is simulated as the job file says."""
-        return "To simulate the maintenance of a machine, write a fault of the kind Maintenance into Local.Faults."
+        return (
+            "has no spot interruptions",
+            "To simulate the maintenance of a machine, write a fault of the kind Maintenance into Local.Faults.",
+        )
 
     def start(self, plan: "JobPlan") -> "Start":
         """The replicas and their machines."""
@@ -144,6 +147,15 @@ class AiPlatform:
         from smlocal.platforms.ai_platform.answer import kind_of, state_word
 
         return state_word(record, kind_of(record)), ""
+
+    def spoken(self, record: "JobRecord") -> "Spoken":
+        """A job is cancelled here, and the services say nothing of a grace period."""
+        from smlocal.job.platform import Spoken
+        from smlocal.platforms.ai_platform.answer import kind_of
+
+        kind, (state, _) = kind_of(record).spoken, self.words(record)
+        ended = f"The {kind} '{record.name}' has ended: it is {state}."
+        return Spoken(job=kind, ended=ended, stopping="cancelling", longest_grace=None)
 
     def listed(self, record: "JobRecord", read: "Callable[[], StoredJob]") -> tuple[str, dict[str, Any]]:
         """A member of `jobs` or `customJobs`, as `describe` answers it, and its name on this machine."""

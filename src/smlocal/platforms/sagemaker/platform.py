@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from smlocal.contract.statuses import Ending
     from smlocal.engine.engines import Engines
     from smlocal.job.decide.attempt_outcome import AttemptOutcome
-    from smlocal.job.platform import BesideJob, JobContext, Platform
+    from smlocal.job.platform import BesideJob, JobContext, Platform, Spoken
     from smlocal.job.prepared import Prepared
     from smlocal.job.reporter import Reporter
     from smlocal.job.view import JobView, Start
@@ -121,11 +121,12 @@ class SageMaker:
         """Nothing."""
         return {}
 
-    def not_interruptible(self, request: Mapping[str, Any]) -> str | None:
+    def not_interruptible(self, request: Mapping[str, Any]) -> tuple[str, str] | None:
         """Only jobs on spot instances are interrupted."""
         if request.get("EnableManagedSpotTraining"):
             return None
-        return "To make it interruptible, set EnableManagedSpotTraining: true in the job file."
+        remedy = "To make it interruptible, set EnableManagedSpotTraining: true in the job file."
+        return "does not use spot instances", remedy
 
     def start(self, plan: "JobPlan") -> "Start":
         """Image, instances and input modes."""
@@ -149,6 +150,13 @@ class SageMaker:
         """TrainingJobStatus and SecondaryStatus; of a job that has ended only if they differ."""
         same = record.status.terminal and str(record.phase) == str(record.status)
         return record.status, "" if same else record.phase
+
+    def spoken(self, record: "JobRecord") -> "Spoken":
+        """A training job; StopTrainingJob gives it 120 seconds."""
+        from smlocal.job.platform import Spoken
+
+        ended = f"The request was rejected because the training job is in status {record.status}."
+        return Spoken(job="training job", ended=ended, stopping="stopping", longest_grace=120)
 
     def listed(self, record: "JobRecord", read: "Callable[[], StoredJob]") -> tuple[str, dict[str, Any]]:  # noqa: ARG002 - the record has everything
         """As ListTrainingJobs answers, with the reason."""

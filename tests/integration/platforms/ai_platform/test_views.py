@@ -89,15 +89,18 @@ def test_every_view_of_a_job_that_failed_after_a_restart(
     assert_nothing_left(name)
 
 
-def test_a_shell_in_a_replica_by_its_own_host_name(replicas: Any) -> None:
-    name, last = "aip-shell", "until [ -e /gcs/b/seen ]; do sleep 0.05; done"
-    replicas.begin_job(replicas.custom_job(name, (1, last), (2, f"touch /gcs/b/$(hostname); {last}")))
+def test_a_shell_in_a_replica_by_its_own_host_name_and_a_stop(replicas: Any) -> None:
+    name = "aip-shell"
+    replicas.begin_job(replicas.custom_job(name, (1, "sleep 600"), (2, "touch /gcs/b/$(hostname); sleep 600")))
     replicas.until(lambda: len(list(replicas.bucket.iterdir())) == 2)
     for own in sorted(each.name for each in replicas.bucket.iterdir()):
         done = replicas("shell", name, "--host", own, "--", "hostname")
         assert (done.returncode, done.stdout.strip()) == (0, own), done.stderr
-    (replicas.bucket / "seen").touch()
-    replicas.finished(name)
+    stopped = replicas("stop", name, "--grace", "0", "--wait")
+    assert stopped.returncode == 0
+    first, last = stopped.stderr.splitlines()
+    assert first == f"cancelling {name}"
+    assert last.startswith(f"{name}: JOB_STATE_CANCELLED after ")
 
 
 def test_results_fit_the_published_schema(replicas: Any) -> None:

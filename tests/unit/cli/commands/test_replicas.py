@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
+from smlocal.api.execution import check_name
+from smlocal.api.training_job import TrainingJob
 from smlocal.cli.main import run_command_line
 from smlocal.contract.statuses import COMPLETED
+from smlocal.errors import JobNotFinishedError, NameInUseError
 from smlocal.platforms.ai_platform.model.members import JobKind
 from smlocal.platforms.ai_platform.replicas import replicas
 from smlocal.store.jobs import Store
@@ -76,3 +79,47 @@ def test_an_unknown_replica(capfd: pytest.CaptureFixture[str]) -> None:
     # One name for two replicas is none.
     assert run_command_line(["logs", "job_of_customJobs", "--host", "workerpool1"]) == 2
     assert "It has workerpool0-0, workerpool1-0, workerpool1-1." in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("kind", "ended"),
+    [
+        (JobKind.CUSTOM_JOB, "The custom job 'job_of_customJobs' has ended: it is JOB_STATE_SUCCEEDED."),
+        (JobKind.TRAINING_JOB, "The job of AI Platform Training 'job_of_jobs' has ended: it is SUCCEEDED."),
+    ],
+)
+def test_a_stop_of_a_job_that_has_ended_is_refused_in_its_words(
+    kind: JobKind, ended: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    # More than 120 seconds are refused by SageMaker alone.
+    assert run_command_line(["stop", _of(kind), "--grace", "200"]) == 2
+    assert capfd.readouterr().err.startswith(f"error: {ended} ")
+
+
+def test_a_running_job_is_not_finished_in_its_words(home: Path) -> None:
+    with Store.open(str(home)) as store:
+        begun = store.create(
+            "runs",
+            run_id="1" * 8,
+            created=1.0,
+            documents={"request": TRAINING},
+            supervisor_pid=os.getpid(),
+            arn="projects/local/locations/here/jobs/2",
+            platform="ai_platform",
+        )
+        with begun:
+            said = "The job of AI Platform Training 'runs' is not finished: it is PREPARING."
+            with pytest.raises(JobNotFinishedError) as refused:
+                TrainingJob("runs").remove()
+            assert refused.value.sentence == said
+            with pytest.raises(JobNotFinishedError) as refused:
+                check_name("runs", replace=True)
+            assert refused.value.sentence == said
+            with pytest.raises(NameInUseError) as taken:
+                check_name("runs", replace=False)
+            assert taken.value.sentence == "A job of AI Platform Training with the name 'runs' already exists."
+
+
+def test_an_interruption_is_refused_without_words_of_the_other_platform(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["interrupt", "job_of_jobs"]) == 2
+    assert "the job job_of_jobs has no spot interruptions" in capfd.readouterr().err
