@@ -16,9 +16,25 @@ def job_of_service(job: str, *, chosen: str | None, profile: str | None, region:
     if not names_file(job):
         if chosen is not None:
             raise click.UsageError("--job chooses a job in a file.")
+        from smlocal.errors import SmlocalError, UsageRefusedError
         from smlocal.remote.fetched_job import fetch_job
 
-        return fetch_job(job, profile=profile, region=region)
+        try:
+            return fetch_job(job, profile=profile, region=region)
+        except SmlocalError as error:
+            # A job of the service may have the same name, so it is asked first.
+            here = _job_here(job)
+            if here is None:
+                raise
+            again = f"To run its request again:  smlocal rerun {here}"
+            if isinstance(error, UsageRefusedError):
+                raise UsageRefusedError(
+                    f"{here} is a job of this machine, not of the service",
+                    remedy=[f"To see it:  smlocal describe {here}", again],
+                ) from error
+            shown = f"{here} is a job of this machine:  smlocal describe {here} shows it."
+            error.remedy = (shown, again, *error.remedy)
+            raise
     from smlocal.remote.answer_file import read_answer
     from smlocal.remote.described_job import described_job
     from smlocal.remote.fetched_job import FetchedJob
@@ -34,3 +50,17 @@ def names_file(job: str) -> bool:
     if job.startswith("arn:"):
         return False
     return job == "-" or os.path.lexists(job) or "/" in job or job.endswith(JOB_FILE_ENDINGS)
+
+
+def _job_here(text: str) -> str | None:
+    """The name of the job of this machine that may be meant."""
+    from smlocal.api.job_names import resolve_job_name
+    from smlocal.errors import SmlocalError
+    from smlocal.remote.fetched_job import is_job_arn
+
+    if is_job_arn(text):
+        return None
+    try:
+        return resolve_job_name(text)
+    except SmlocalError:
+        return None

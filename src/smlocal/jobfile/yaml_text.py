@@ -14,6 +14,11 @@ def yaml_text(data: dict[str, Any]) -> str:
     return "".join(f"{line}\n" for line in _map(data))
 
 
+def one_line(text: str) -> str:
+    """Text for a comment: without characters that a YAML file cannot have."""
+    return "".join(character if character.isprintable() else "?" for character in " ".join(text.split()))
+
+
 def _map(data: dict[str, Any]) -> list[str]:
     lines = []
     for key, value in data.items():

@@ -7,6 +7,7 @@ from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from smlocal.contract.compared_job import ComparedJob
     from smlocal.engine.engines import Engines
     from smlocal.job.prepared import Prepared
     from smlocal.job.reporter import Reporter
@@ -108,6 +109,34 @@ def answer_schema(request: str) -> dict[str, Any]:
     from smlocal.platforms.ai_platform.model.members import JobKind
 
     return of_replicas(JobKind(request))
+
+
+def replica_kind(data: "Mapping[str, Any]") -> str:
+    """What sentences call the job of replicas in a document."""
+    from smlocal.platforms.ai_platform.shape import job_kind
+
+    return job_kind(data).spoken
+
+
+def is_replica_answer(data: "Mapping[str, Any]") -> bool:
+    """True if a document of a job of replicas is what its platform answers; False for a request."""
+    from smlocal.platforms.ai_platform.comparison import is_answer
+
+    return is_answer(data)
+
+
+def replica_job_text(document: "Document", *, file: str) -> str | None:
+    """The job file of a job of replicas that its platform has described; None if the document is a job file."""
+    from smlocal.platforms.ai_platform.jobfile.job_file_text import job_file_text
+
+    return job_file_text(document, file=file)
+
+
+def compared_replica_job(document: "Document") -> "ComparedJob":
+    """What a job of replicas is compared by: that of a request, or of an answer."""
+    from smlocal.platforms.ai_platform.comparison import compared_job
+
+    return compared_job(document)
 
 
 def read_replica_job(

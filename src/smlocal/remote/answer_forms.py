@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from smlocal.errors import NotATrainingJobError
+from smlocal.platforms.job_files import is_replica_answer, is_replica_job, replica_kind
 
 _JOB = "TrainingJob"
 _ARN = "TrainingJobArn"
@@ -70,7 +71,15 @@ def _not_described(document: Mapping[str, Any], name: str) -> NotATrainingJobErr
     described = "aws sagemaker describe-training-job --training-job-name"
     file = "job.json" if name == "stdin" else name
     job = document.get("TrainingJobName") or str(document.get(_ARN) or "").rpartition("/")[2]
-    if "TrainingJobSummaries" in document:
+    if is_replica_job(document):
+        said = f"is a {replica_kind(document)}, and this is about training jobs of SageMaker"
+        remedy = [f"Run it:  smlocal run {file}"]
+        if is_replica_answer(document):
+            remedy = [
+                f"Its job file:  smlocal init {file}",
+                f"Compare it with a run:  smlocal compare NAME {file}",
+            ]
+    elif "TrainingJobSummaries" in document:
         said = "is an answer of ListTrainingJobs: it has only names and times"
         remedy = [f"Save the description of one job:  {described} NAME >{file}", "Or:  smlocal fetch NAME"]
     elif _ARN in document and "TrainingJobStatus" in document:
@@ -79,9 +88,6 @@ def _not_described(document: Mapping[str, Any], name: str) -> NotATrainingJobErr
     elif _ARN in document:
         said = "is an answer of CreateTrainingJob: it has only the ARN of the job"
         remedy = [f"Save its description:  {described} {job} >{file}", f"Or:  smlocal fetch {job}"]
-    elif "Lifecycle" in (document.get("Local") or {}):
-        said = "is a job of this machine that was not written for SageMaker"
-        remedy = [f"smlocal describe {name} shows it."]
     else:
         operation = _operation(document)
         said = f"is an answer of {operation}" if operation else "is not the description of a training job"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from smlocal.jobfile.yaml_text import yaml_text
+from smlocal.jobfile.yaml_text import one_line, yaml_text
 from smlocal.remote.described_job import DescribedJob
 from smlocal.remote.unavailable_here import Unavailable, unavailable_here
 
@@ -28,8 +28,8 @@ def job_file_text(job: DescribedJob, *, file: str, notes: Sequence[str] = ()) ->
 
 
 def _head(job: DescribedJob, file: str, notes: Sequence[str]) -> Iterator[str]:
-    yield f"# A CreateTrainingJob request. Run it here:  smlocal run {_one_line(file)}"
-    yield f"# See what a run would do:  smlocal plan {_one_line(file)}"
+    yield f"# A CreateTrainingJob request. Run it here:  smlocal run {one_line(file)}"
+    yield f"# See what a run would do:  smlocal plan {one_line(file)}"
     if job.answer is not None:
         yield "#"
         yield from _comment(f"As the training job {job.name} in {job.region or 'an unknown region'}: {_end(job)}.")
@@ -40,7 +40,7 @@ def _head(job: DescribedJob, file: str, notes: Sequence[str]) -> Iterator[str]:
         yield from _comment(note)
     if job.untouched:
         yield from _comment("Nobody may have meant these, which every skeleton of the AWS CLI has:")
-        yield from (f"#   {_one_line(each)}" for each in job.untouched)
+        yield from (f"#   {one_line(each)}" for each in job.untouched)
     yield ""
 
 
@@ -101,10 +101,5 @@ def _lines(data: dict[str, Any]) -> list[str]:
 def _comment(text: str) -> Iterator[str]:
     from textwrap import wrap
 
-    for line in wrap(_one_line(text), _WIDTH - 2, break_long_words=False, break_on_hyphens=False):
+    for line in wrap(one_line(text), _WIDTH - 2, break_long_words=False, break_on_hyphens=False):
         yield f"# {line}"
-
-
-def _one_line(text: str) -> str:
-    """Without characters that a YAML file cannot have."""
-    return "".join(character if character.isprintable() else "?" for character in " ".join(text.split()))

@@ -39,7 +39,7 @@ def command(
     request (a path). Exit codes: 0 nothing differs, 1 something differs.
     """
     from smlocal.remote.compare.differences import compare
-    from smlocal.remote.compare.find import find_subject
+    from smlocal.remote.compare.find import check_same_kind, find_subject
 
     @cache
     def service() -> "Service":
@@ -50,6 +50,7 @@ def command(
     one, other = (
         find_subject(each, service=service, download=download, allow_local_paths=allow_local_paths) for each in (a, b)
     )
+    check_same_kind(one, other)
     found = compare(one, other)
     if as_json:
         import json

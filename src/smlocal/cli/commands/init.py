@@ -1,11 +1,15 @@
 """`smlocal init`: write a job file to begin with."""
 
 import os
+from typing import TYPE_CHECKING
 
 import click
 
 from smlocal.cli.new_file import check_new_file, write_new_file
 from smlocal.errors import InitSourceError
+
+if TYPE_CHECKING:
+    from smlocal.jobfile.document import Document
 
 _DEFAULT_IMAGE = "my-image:latest"
 _FILE_OPTION = "--file"
@@ -23,8 +27,9 @@ _FILE_OPTION = "--file"
 def command(*, source: str | None, file: str) -> None:
     """Write a commented job file that smlocal run can run.
 
-    SOURCE is an image, a folder with a Dockerfile, or a JSON file with the answer of DescribeTrainingJob. Default: the
-    current folder. Existing files are never overwritten.
+    SOURCE is an image, a folder with a Dockerfile, or a JSON file with the description of a job: the answer of
+    DescribeTrainingJob, or what gcloud prints of a job of replicas. Default: the current folder. Existing files are
+    never overwritten.
     """
     check_new_file(file, _FILE_OPTION)
     steps: list[str] = []
@@ -79,15 +84,30 @@ def _from_image(image: str, file: str) -> str:
 
 
 def _from_answer(path: str, file: str) -> str:
+    from smlocal.platforms.job_files import is_replica_job
     from smlocal.remote.answer_file import read_answer
     from smlocal.remote.described_job import described_job
     from smlocal.remote.elsewhere import check_local_paths
     from smlocal.remote.job_file_text import job_file_text
 
     document = read_answer(path)
+    if is_replica_job(document.data):
+        return _from_answer_of_replicas(document, file)
     job = described_job(document.data, name=document.name)
     check_local_paths(job, name=document.name)
     return job_file_text(job, file=file)
+
+
+def _from_answer_of_replicas(document: "Document", file: str) -> str:
+    from smlocal.platforms.job_files import replica_job_text, replica_kind
+
+    text = replica_job_text(document, file=file)
+    if text is None:
+        raise InitSourceError(
+            f"{document.name} is the job file of a {replica_kind(document.data)} already",
+            remedy=[f"Run it:  smlocal run {_quoted(document.name)}"],
+        )
+    return text
 
 
 def _data(file: str) -> str | None:

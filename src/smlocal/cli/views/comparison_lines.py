@@ -45,7 +45,7 @@ def comparison_lines(found: "Comparison", *, width: int | None) -> Iterator[str]
 
 def _subject(letter: str, subject: "Subject", width: int | None) -> Iterator[str]:
     status = "a request" if subject.end is None else subject.end.status
-    running = " (it has not ended)" if subject.end is not None and not subject.end.ended else ""
+    running = " (it has not ended)" if subject.end is not None and not subject.ended else ""
     yield from row(f"{letter}  ", printable(f"{subject.title}   {subject.origin}, {status}{running}"), width=width)
 
 

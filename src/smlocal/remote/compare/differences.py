@@ -6,7 +6,7 @@ from typing import Any
 from smlocal.quick_dataclass import dataclass
 from smlocal.remote.compare.archives import Archive, File
 from smlocal.remote.compare.request_members import ENVIRONMENT, IMAGE
-from smlocal.remote.compare.subject import NAMES, Subject
+from smlocal.remote.compare.subject import NAMES, TRAINING_JOB, Subject
 from smlocal.remote.job_end import JobEnd
 from smlocal.remote.normalised_reason import same_reason
 from smlocal.remote.verdict import same_value
@@ -57,7 +57,7 @@ def compare(a: Subject, b: Subject) -> Comparison:
         which = "neither is" if a.end is b.end else f"{a.title if a.end is None else b.title} is not"
         outcome = (Section(name="outcome", unknown=f"{which} a job, only a request"),)
     else:
-        outcome = (*_outcome(a.end, b.end), _archives(a, b), _times(a, b, a.end, b.end), _usage(a, b))
+        outcome = (*_outcome(a, b, a.end, b.end), _archives(a, b), _times(a, b, a.end, b.end), _usage(a, b))
     return Comparison(a=a, b=b, sections=(*_requests(a, b), *outcome))
 
 
@@ -84,15 +84,21 @@ def _images(a: Subject, b: Subject) -> Section:
     return Section(name="image", differences=(*names.differences, *ids.differences), same=names.same + ids.same)
 
 
-def _outcome(a: JobEnd, b: JobEnd) -> Iterator[Section]:
-    codes_known = None not in {a.exit_code, b.exit_code}
-    yield _mappings("exit", _exit(a, code=codes_known), _exit(b, code=codes_known))
+def _outcome(one: Subject, other: Subject, a: JobEnd, b: JobEnd) -> Iterator[Section]:
+    if one.kind == TRAINING_JOB:
+        codes_known = None not in {a.exit_code, b.exit_code}
+        yield _mappings("exit", _exit(a, code=codes_known), _exit(b, code=codes_known))
+    else:
+        ends = ((one, a), (other, b))
+        known = one.exits is not None and other.exits is not None
+        sides = ({each.status_member: end.status, **((each.exits or {}) if known else {})} for each, end in ends)
+        yield _mappings("exit", *sides)
     if a.reason is None and b.reason is None:
         yield Section(name="reason")
     elif same_reason(a.reason or "", b.reason or "", names=(a.name, b.name)):
         yield Section(name="reason", same=1)
     else:
-        yield Section(name="reason", differences=(Difference(path="FailureReason", a=a.reason, b=b.reason),))
+        yield Section(name="reason", differences=(Difference(path=one.reason_member, a=a.reason, b=b.reason),))
     yield _mappings("metrics", a.metrics, b.metrics, equal=same_value)
 
 

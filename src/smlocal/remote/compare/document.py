@@ -21,7 +21,7 @@ def _subject(subject: Subject) -> dict[str, Any]:
     return {
         "Name": subject.title,
         "From": subject.origin,
-        "TrainingJobStatus": None if subject.end is None else subject.end.status,
+        subject.status_member: None if subject.end is None else subject.end.status,
     }
 
 

@@ -1,12 +1,15 @@
 """Finds one of two jobs to compare: of this machine, of the service, or in a saved document."""
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from smlocal.errors import JobUnknownError, SmlocalError
+from smlocal.errors import JobUnknownError, SmlocalError, UsageRefusedError
+from smlocal.jobfile.document import Document
+from smlocal.platforms.job_files import compared_replica_job, is_replica_job
 from smlocal.remote.compare.archives import Archive, read_archive
-from smlocal.remote.compare.subject import NAMES, Subject, subject_of
+from smlocal.remote.compare.subject import NAMES, Subject, subject_of, subject_of_replicas
 
 if TYPE_CHECKING:
     from smlocal.remote.service import Service
@@ -30,6 +33,15 @@ def find_subject(
     return _here(text)
 
 
+def check_same_kind(a: Subject, b: Subject) -> None:
+    """Refuse two jobs that have no members in common."""
+    if a.kind != b.kind:
+        raise UsageRefusedError(
+            f"{a.title} is a {a.kind} and {b.title} a {b.kind}: they have no members in common",
+            remedy=["Compare two jobs of one kind."],
+        )
+
+
 def _here(text: str) -> Subject:
     from smlocal.api.job_names import resolve_job_name
     from smlocal.api.training_job import TrainingJob
@@ -39,14 +51,25 @@ def _here(text: str) -> Subject:
     except JobUnknownError as error:
         remedy = (*error.remedy, f"A job of the service: {SERVICE}{text}   A saved description: ./{text}.json")
         raise JobUnknownError(error.sentence, details=error.details, remedy=remedy) from error
-    return _described(TrainingJob(name).describe(), title=name, origin="here", paths_known=True)
+    answer = TrainingJob(name).describe()
+    if is_replica_job(answer):
+        return _of_replicas(Document(answer, name=name, directory=os.getcwd()), title=name, origin="here")
+    return _described(answer, title=name, origin="here", paths_known=True)
 
 
 def _in_document(path: str, *, allow_local_paths: bool) -> Subject:
     from smlocal.remote.answer_file import read_answer
 
-    answer = read_answer(path).data
+    document = read_answer(path)
+    if is_replica_job(document.data):
+        return _of_replicas(document, title=path, origin="a document")
+    answer = document.data
     return _described(answer, title=path, origin="a document", paths_known=allow_local_paths)
+
+
+def _of_replicas(document: Document, *, title: str, origin: str) -> Subject:
+    image = (document.data.get("Local") or {}).get("Image")
+    return subject_of_replicas(compared_replica_job(document), title=title, origin=origin, image_id=image)
 
 
 def _on_service(text: str, service: "Service", *, download: bool) -> Subject:

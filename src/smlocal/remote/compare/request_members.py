@@ -10,7 +10,7 @@ _CHOSEN = (ENVIRONMENT, "HyperParameters.")
 """Maps of the user, in which an empty text is a value."""
 _OWN = ("TrainingJobName",)
 """Different for any two jobs."""
-_KEYS = ("ChannelName", "Name", "Key", "RuleConfigurationName", "InstanceGroupName")
+_KEYS = ("ChannelName", "Name", "Key", "RuleConfigurationName", "InstanceGroupName", "name")
 """What names an element of a list."""
 
 

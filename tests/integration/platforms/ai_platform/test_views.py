@@ -103,6 +103,27 @@ def test_a_shell_in_a_replica_by_its_own_host_name_and_a_stop(replicas: Any) -> 
     assert last.startswith(f"{name}: JOB_STATE_CANCELLED after ")
 
 
+def test_two_runs_are_compared_by_how_each_replica_ended(replicas: Any) -> None:
+    waits = "until [ -e /gcs/b/done ]; do sleep 0.05; done"
+    first = replicas.custom_job("aip-compared-1", (1, waits), (2, "touch /gcs/b/done; exit 0"))
+    second = replicas.custom_job("aip-compared-2", (1, f"{waits}; exit 7"), (2, "touch /gcs/b/done; exit 0"))
+    for file in (first, second):
+        replicas("run", file, "--name", file.stem)
+    done = replicas("compare", "aip-compared-1", "aip-compared-2", "--json")
+    assert done.returncode == 1, done.stderr
+    sections = json.loads(done.stdout)["Sections"]
+    exits = {each["Path"]: (each["A"], each["B"]) for each in sections["exit"]["Differences"]}
+    assert exits["state"] == ("JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED")
+    assert exits["workerpool0-0"] == (0, 7)
+    (reason,) = sections["reason"]["Differences"]
+    assert (reason["Path"], reason["A"]) == ("error.message", None)
+    assert "workerpool0-0 exited with a non-zero status of 7" in reason["B"]
+    assert {each["Path"] for each in sections["request"]["Differences"]} == {
+        "jobSpec.workerPoolSpecs[0].containerSpec.command"
+    }
+    assert replicas("compare", "aip-compared-1", "aip-compared-1").stdout.splitlines()[2] == "Nothing differs"
+
+
 def test_results_fit_the_published_schema(replicas: Any) -> None:
     def fits(kind: str, document: Any) -> None:
         schema = json.loads(replicas("schema", "--of", kind, "--result").stdout)

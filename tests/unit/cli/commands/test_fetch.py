@@ -160,3 +160,37 @@ def test_ordinary_job_files_do_not_load_the_room(here: Path) -> None:
         "sys.exit(code or any(name.startswith('smlocal.remote') for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=here, check=False, timeout=60).returncode == 0
+
+
+@pytest.mark.parametrize("command", ["fetch", "reproduce"])
+def test_a_job_of_this_machine_is_said_to_be_here(
+    command: str, remember: Any, here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SMLOCAL_HOME", str(here))
+    for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
+        monkeypatch.setenv(name, str(here / "none"))
+    for name in ("AWS_PROFILE", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+    remember("held-tree")
+    remember("held_tree")
+    expected = [
+        "  held-tree is a job of this machine:  smlocal describe held-tree shows it.",
+        "  To run its request again:  smlocal rerun held-tree",
+    ]
+    # A job of the service may have this name, too.
+    assert run_command_line([command, "held-tree"]) == 3
+    lines = capsys.readouterr().err.splitlines()
+    assert "AWS credentials" in lines[0]
+    at = lines.index(expected[0])
+    assert lines[at + 1] == expected[1]
+    assert run_command_line([command, "held_tree"]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].startswith("error: held_tree is a job of this machine, not of the service ")
+    assert lines[1:3] == [
+        "  To see it:  smlocal describe held_tree",
+        "  To run its request again:  smlocal rerun held_tree",
+    ]
+    assert run_command_line([command, "held-trunk"]) == 3
+    assert "a job of this machine" not in capsys.readouterr().err

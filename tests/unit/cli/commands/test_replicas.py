@@ -1,10 +1,12 @@
 """Commands on recorded jobs of replicas."""
 
+import json
 import os
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from smlocal.api.execution import check_name
 from smlocal.api.training_job import TrainingJob
@@ -12,6 +14,7 @@ from smlocal.cli.main import run_command_line
 from smlocal.contract.statuses import COMPLETED
 from smlocal.errors import JobNotFinishedError, NameInUseError
 from smlocal.platforms.ai_platform.model.members import JobKind
+from smlocal.platforms.ai_platform.model.stored_form import snake_case
 from smlocal.platforms.ai_platform.replicas import replicas
 from smlocal.store.jobs import Store
 
@@ -123,3 +126,89 @@ def test_a_running_job_is_not_finished_in_its_words(home: Path) -> None:
 def test_an_interruption_is_refused_without_words_of_the_other_platform(capfd: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(["interrupt", "job_of_jobs"]) == 2
     assert "the job job_of_jobs has no spot interruptions" in capfd.readouterr().err
+
+
+ANSWER: Json = {
+    "name": "projects/1/locations/us-central1/customJobs/7",
+    "displayName": "census",
+    "state": "JOB_STATE_FAILED",
+    "createTime": "2026-01-01T00:00:00Z",
+    "startTime": "2026-01-01T00:01:00Z",
+    "endTime": "2026-01-01T00:02:30.500000Z",
+    "error": {"code": 3, "message": "The replica workerpool1-1 exited with a non-zero status of 4."},
+    "jobSpec": {"workerPoolSpecs": [{**POOL, "replicaCount": "1"}, {**POOL, "replicaCount": "3"}]},
+}
+
+
+def test_two_jobs_are_compared_in_the_words_of_their_platform(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (home / "answer.json").write_text(json.dumps(ANSWER))
+    assert run_command_line(["compare", "job_of_customJobs", "answer.json", "--json"]) == 1
+    found = json.loads(capfd.readouterr().out)
+    assert [found[each]["state"] for each in "AB"] == ["JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED"]
+    different = {
+        each["Path"]: (each["A"], each["B"])
+        for section in found["Sections"].values()
+        for each in section["Differences"]
+    }
+    assert different == {
+        "jobSpec.workerPoolSpecs[1].replicaCount": ("2", "3"),
+        "state": ("JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED"),
+        "error.message": (None, ANSWER["error"]["message"]),
+        "JOB_STATE_RUNNING": (None, 90.5),
+    }
+
+
+def test_what_is_meant_when_it_is_left_out_and_spellings_are_no_differences(
+    home: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (home / "a.json").write_text(json.dumps({"worker_pool_specs": [snake_case(POOL)], "Local": {"Keep": "all"}}))
+    (home / "b.json").write_text(
+        json.dumps({**ANSWER, "jobSpec": {"workerPoolSpecs": [{**POOL, "replicaCount": "1"}]}})
+    )
+    assert run_command_line(["compare", "a.json", "b.json"]) == 0
+    assert capfd.readouterr().out.splitlines() == [
+        "A  a.json   a document, a request",
+        "B  b.json   a document, JOB_STATE_FAILED",
+        "Nothing differs",
+        "Same          request (3 members)",
+        "Not compared  outcome: a.json is not a job, only a request",
+    ]
+
+
+def test_jobs_of_two_kinds_are_not_compared(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["compare", "job_of_customJobs", "job_of_jobs"]) == 2
+    said = "job_of_customJobs is a custom job and job_of_jobs a job of AI Platform Training: they have no members"
+    assert said in capfd.readouterr().err
+    (home / "answer.json").write_text(json.dumps({**ANSWER, "jobSpec": {"workerPoolSpec": []}}))
+    assert run_command_line(["compare", "job_of_customJobs", "answer.json"]) == 2
+    assert "unknown key jobSpec.workerPoolSpec: did you mean workerPoolSpecs?" in capfd.readouterr().err
+
+
+def test_a_description_becomes_a_job_file_that_can_be_run(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (home / "answer.json").write_text(json.dumps({**ANSWER, "name": "projects/1\nimage: other"}))
+    assert run_command_line(["init", "answer.json", "--file", "new.yaml"]) == 0
+    text = (home / "new.yaml").read_text()
+    assert yaml.safe_load(text) == {"displayName": "census", "jobSpec": ANSWER["jobSpec"]}
+    assert "# As the custom job projects/1 image: other: JOB_STATE_FAILED.\n" in text
+    capfd.readouterr()
+    assert run_command_line(["validate", "new.yaml"]) == 0
+    assert capfd.readouterr().err == "valid\n"
+    assert run_command_line(["init", "new.yaml", "--file", "again.yaml"]) == 2
+    assert "new.yaml is the job file of a custom job already" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["reproduce", "fetch"])
+def test_what_is_for_jobs_of_sagemaker_says_what_is_for_this_one(
+    command: str, home: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (home / "answer.json").write_text(json.dumps(ANSWER))
+    assert run_command_line([command, "answer.json"]) == 2
+    lines = capfd.readouterr().err.splitlines()
+    assert "answer.json is a custom job, and this is about training jobs of SageMaker" in lines[0]
+    assert lines[1:3] == [
+        "  Its job file:  smlocal init answer.json",
+        "  Compare it with a run:  smlocal compare NAME answer.json",
+    ]
+    (home / "job.json").write_text(json.dumps(TRAINING))
+    assert run_command_line([command, "job.json"]) == 2
+    assert "  Run it:  smlocal run job.json" in capfd.readouterr().err.splitlines()
