@@ -101,6 +101,12 @@ class RequestInvalidError(RequestRefusedError):
         self.service_message = service_message
 
 
+class RequestSkeletonError(RequestInvalidError):
+    """The request is a skeleton of the AWS CLI, or one that was filled in only in part."""
+
+    id = "request-skeleton"
+
+
 class FieldRefusedError(RequestRefusedError):
     """A member or value that smlocal neither emulates nor may ignore."""
 

@@ -11,9 +11,9 @@ from smlocal.contract.validation.member_path import Path, dotted
 from smlocal.errors import NotATrainingJobError
 from smlocal.platforms.sagemaker.contract.model.describe import DescribeTrainingJobResponse
 from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest
+from smlocal.platforms.sagemaker.jobfile.empty_members import is_skeleton, without_empty
 from smlocal.quick_dataclass import dataclass
 from smlocal.remote.answer_forms import described_document, has_form_of_answer
-from smlocal.remote.empty_members import is_skeleton, without_empty
 
 _ARN = "TrainingJobArn"
 _LOCAL = "Local"

@@ -58,6 +58,10 @@ def test_a_skeleton_that_somebody_has_filled_in_is_a_job_file(
     nothing = smlocal_run("fetch", untouched, "-o", "-")
     assert nothing.returncode == 2
     assert "[not-a-training-job]" in nothing.stderr
+    refused = smlocal_run("run", untouched)
+    assert refused.returncode == 2
+    assert "[request-skeleton]" in refused.stderr
+    assert "fill in AlgorithmSpecification.TrainingImage" in refused.stderr
 
     filled = made.stdout
     for member, value in (

@@ -16,6 +16,7 @@ from smlocal.platforms.sagemaker.contract.coverage import lookup
 from smlocal.platforms.sagemaker.contract.identity import is_region_name
 from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest
 from smlocal.platforms.sagemaker.contract.validation.rules import broken_rules
+from smlocal.platforms.sagemaker.jobfile.empty_members import is_skeleton
 from smlocal.platforms.sagemaker.jobfile.unsupported import unsupported_request
 from smlocal.quick_dataclass import dataclass
 
@@ -44,7 +45,12 @@ def read_job(document: Document, *, strict: bool, local_allowed: bool = True) ->
     violations += broken_rules(raw, strict=strict)
     not_done = lookup.refused(raw)
     if violations or request is None or local is None:
-        raise invalid_request(document, violations + [violation for _, violation in not_done])
+        invalid = invalid_request(document, violations + [violation for _, violation in not_done])
+        if is_skeleton(raw):
+            from smlocal.platforms.sagemaker.jobfile.skeleton import skeleton_error  # few documents are one
+
+            raise skeleton_error(document, raw, invalid)
+        raise invalid
     if not_done:
         raise unsupported_request(document, not_done)
     if document.elsewhere is not None:
