@@ -101,7 +101,7 @@ def shell_in_new_container(
     """In a container as the job would have it at its start. No job is recorded."""
     from smlocal.engine.engines import engines_named
     from smlocal.job.shell.staged import shell_in_new
-    from smlocal.platforms.sagemaker.prepare.job_preparation import prepare
+    from smlocal.platforms.job_files import prepare
     from smlocal.store.home import home_directory, prepare_home
 
     home = prepare_home(home_directory())

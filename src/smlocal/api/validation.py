@@ -43,6 +43,7 @@ def validate_file(path: str, *, strict: bool, prepare: "Callable[[Document], Non
             job, _ = read_document(
                 document, Overrides(), path=None, fill_in=False, strict=strict, local_allowed=not strict
             )
+        warnings = tuple(absent_paths(job))
     except SmlocalError as error:
         return Validated(file=file, error=error)
-    return Validated(file=file, error=None, warnings=tuple(absent_paths(job)))
+    return Validated(file=file, error=None, warnings=warnings)

@@ -7,6 +7,17 @@ _ACCESS_POINT = r"arn:[^:/]+:s3[a-z-]*:[^:/]*:[^:/]*:(?:outpost[:/][^:/]+[:/])?a
 """An access point instead of a bucket, also a multi-region, Object Lambda or Outposts one."""
 
 
+_BUCKET = r"[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]"
+"""Old buckets may have names that new ones may not."""
+
+
+def may_be_bucket(name: str) -> bool:
+    """False for what is neither the name of a bucket nor the ARN of an access point."""
+    import re  # as below
+
+    return re.fullmatch(f"{_BUCKET}|{_ACCESS_POINT}", name, re.ASCII) is not None
+
+
 def s3_form(uri: str) -> str:
     """Convert an `https://` URI of a public endpoint to `s3://bucket/key`; other texts are returned unchanged.
 

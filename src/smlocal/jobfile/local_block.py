@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from smlocal.contract.s3_uri import may_be_bucket
 from smlocal.contract.validation.check import validate
 from smlocal.contract.validation.member_path import Path, spoken
 from smlocal.contract.validation.violation import Violation
@@ -67,6 +68,10 @@ def _wrong(local: LocalSettings) -> Iterator[Violation]:
         if not path.startswith("/"):
             text = f"Local.AllowedPaths: '{path}' is not an absolute path"
             yield Violation(path=(LOCAL, "AllowedPaths", index), text=text)
+    for index, name in enumerate(local.AllowedBuckets or ()):
+        if not may_be_bucket(name):
+            text = f"Local.AllowedBuckets: no bucket is named '{name}'; write it without s3:// and without a key"
+            yield Violation(path=(LOCAL, "AllowedBuckets", index), text=text)
     yield from _ignores(local)
     if local.AllowCpu and local.Gpus not in ("auto", "none", 0):
         text = "Local.Gpus requests GPUs and Local.AllowCpu a run without them: remove one of the two"

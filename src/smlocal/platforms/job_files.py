@@ -1,11 +1,14 @@
 """Job files of every platform: which one a document is written for, and what it becomes."""
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from smlocal.errors import PathNotAllowedError
+from smlocal.jobfile.local_block import LOCAL
 from smlocal.platforms.sagemaker.jobfile.job_file import JobFile
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from smlocal.contract.compared_job import ComparedJob
     from smlocal.engine.engines import Engines
@@ -16,6 +19,9 @@ if TYPE_CHECKING:
     from smlocal.platforms.ai_platform.jobfile.job_file import JobFile as ReplicaJobFile
 
     AnyJobFile = JobFile | ReplicaJobFile
+
+_MOST_FOLDERS = 5
+"""Of those that are allowed, in a message."""
 
 
 def is_replica_job(data: "Mapping[str, Any]") -> bool:
@@ -54,24 +60,26 @@ def prepare(
     job: "AnyJobFile", *, name: str, home: str, engines: "Engines", reporter: "Reporter", strict: bool
 ) -> "Prepared":
     """Check everything that can be checked before a job is made. What is wrong is an error."""
-    if isinstance(job, JobFile):
-        from smlocal.platforms.sagemaker.prepare.job_preparation import prepare as prepare_sagemaker
+    with _limited_by(job):
+        if isinstance(job, JobFile):
+            from smlocal.platforms.sagemaker.prepare.job_preparation import prepare as prepare_sagemaker
 
-        return prepare_sagemaker(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict)
-    from smlocal.platforms.ai_platform.prepare.job_preparation import prepare as prepare_replicas
+            return prepare_sagemaker(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict)
+        from smlocal.platforms.ai_platform.prepare.job_preparation import prepare as prepare_replicas
 
-    return prepare_replicas(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict)
+        return prepare_replicas(job, name=name, home=home, engines=engines, reporter=reporter, strict=strict)
 
 
 def plan_job(job: "AnyJobFile", *, name: str, home: str, engines: "Engines", strict: bool) -> "JobPlan":
     """Only the plan: no image is pulled, and missing GPUs are no error."""
-    if isinstance(job, JobFile):
-        from smlocal.platforms.sagemaker.prepare.job_preparation import plan_job as plan_sagemaker
+    with _limited_by(job):
+        if isinstance(job, JobFile):
+            from smlocal.platforms.sagemaker.prepare.job_preparation import plan_job as plan_sagemaker
 
-        return plan_sagemaker(job, name=name, home=home, engines=engines, strict=strict)
-    from smlocal.platforms.ai_platform.prepare.job_preparation import plan_job as plan_replicas
+            return plan_sagemaker(job, name=name, home=home, engines=engines, strict=strict)
+        from smlocal.platforms.ai_platform.prepare.job_preparation import plan_job as plan_replicas
 
-    return plan_replicas(job, name=name, home=home, engines=engines)
+        return plan_replicas(job, name=name, home=home, engines=engines)
 
 
 def absent_paths(job: "AnyJobFile") -> list[str]:
@@ -80,7 +88,24 @@ def absent_paths(job: "AnyJobFile") -> list[str]:
         return []  # a folder for a bucket is made if it is not there
     from smlocal.platforms.sagemaker.prepare.absent_paths import absent_paths as absent
 
-    return absent(job)
+    with _limited_by(job):
+        return absent(job)
+
+
+@contextmanager
+def _limited_by(job: "AnyJobFile") -> "Iterator[None]":
+    """Say of a path that the job may not use which setting in the user's own file limits it."""
+    try:
+        yield
+    except PathNotAllowedError as error:
+        setting = (LOCAL, "AllowedPaths")
+        allowed = job.local.AllowedPaths or []
+        shown = [*allowed[:_MOST_FOLDERS], *(["…"] if len(allowed) > _MOST_FOLDERS else [])]
+        raise PathNotAllowedError(
+            error.sentence,
+            details=[f"{job.document.where(setting)}   Local.AllowedPaths allows {', '.join(shown) or 'none'}"],
+            remedy=["Add the folder to Local.AllowedPaths, or name one that is in it."],
+        ) from error
 
 
 def coverage_tables() -> dict[str, dict[str, Any]]:

@@ -1,6 +1,6 @@
 import pytest
 
-from smlocal.contract.s3_uri import bucket_name, s3_form, split_s3_uri
+from smlocal.contract.s3_uri import bucket_name, may_be_bucket, s3_form, split_s3_uri
 
 
 @pytest.mark.parametrize(
@@ -61,3 +61,21 @@ def test_an_arn_of_something_else_is_no_access_point() -> None:
         "s3://arn:aws:iam::123456789012:role/",
         "name/key",
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "possible"),
+    [
+        ("my-bucket.of.1", True),
+        ("Old_Bucket", True),
+        ("arn:aws:s3:eu-west-1:123456789012:accesspoint/name", True),
+        ("No Bucket!", False),
+        ("s3://bucket", False),
+        ("bucket/key", False),
+        ("ab", False),
+        ("bucket\n", False),
+        ("", False),
+    ],
+)
+def test_what_may_be_a_bucket(name: str, possible: bool) -> None:
+    assert may_be_bucket(name) is possible

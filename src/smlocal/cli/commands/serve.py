@@ -4,6 +4,8 @@ import os
 
 import click
 
+from smlocal.contract.s3_uri import may_be_bucket
+
 PORT = 4597
 
 
@@ -66,6 +68,11 @@ def command(
     for path in allow_path:
         if not os.path.isdir(path):
             raise click.UsageError(f"--allow-path: {path} is not a folder.")
+    for name in allow_bucket:
+        if not may_be_bucket(name):
+            raise click.UsageError(
+                f"--allow-bucket: no bucket can have the name '{name}'. Write it without s3:// and without a key."
+            )
     if buckets is not None and os.path.exists(buckets) and not os.path.isdir(buckets):
         raise click.UsageError(f"--buckets: {buckets} is not a folder.")
     check_endpoint_packages()

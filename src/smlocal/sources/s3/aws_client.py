@@ -125,8 +125,9 @@ class AwsClient:
         if not self._rights.covers_bucket(bucket):
             raise S3Error(
                 "AccessDenied",
-                f"The job may not use the bucket {bucket} with the credentials of this machine. The owner of the "
-                f"endpoint can allow it: smlocal serve --allow-bucket {bucket}",
+                f"The job may not use the bucket {bucket} with the credentials of this machine: it is not in "
+                "Local.AllowedBuckets. For clients of the endpoint, its owner can allow it: "
+                f"smlocal serve --allow-bucket {bucket}",
                 status=_FORBIDDEN,
                 uri=f"s3://{bucket}/{params.get('Key', params.get('Prefix', ''))}",
             )

@@ -190,3 +190,25 @@ def test_ten_thousand_wrong_files_are_a_few_pages(here: Path, capsys: pytest.Cap
     assert run_command_line(["validate", "--json", *names]) == 2
     files = json.loads(capsys.readouterr().out)["Validation"]["Files"]
     assert sum("Problems" in file for file in files) == sum("Warnings" in file for file in files) == 5_000
+
+
+@pytest.mark.parametrize("command", ["validate", "run", "plan"])
+def test_a_path_that_the_own_file_does_not_allow(command: str, here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (here / "limited.yaml").write_text(f"Local:\n  AllowedPaths: [/srv, /mnt/data]\n  Output: {here}/out\n{GOOD}")
+    assert run_command_line([command, "limited.yaml"]) == 2
+    sentence, *rest = capfd.readouterr().err.splitlines()
+    assert sentence.startswith("error: this job may not use the path './data' of this machine ")
+    assert rest == [
+        "  limited.yaml:2   Local.AllowedPaths allows /srv, /mnt/data",
+        "  Add the folder to Local.AllowedPaths, or name one that is in it.",
+        "  More: smlocal help path-not-allowed",
+        *(["not valid"] if command == "validate" else []),
+    ]
+
+
+@pytest.mark.usefixtures("here")
+def test_a_name_that_no_bucket_can_have(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("buckets.yaml").write_text(f"Local:\n  AllowedBuckets: [fine, 's3://fine/key']\n{GOOD}")
+    assert run_command_line(["validate", "buckets.yaml"]) == 2
+    said = "buckets.yaml:2   Local.AllowedBuckets: no bucket is named 's3://fine/key'; write it without s3://"
+    assert said in capsys.readouterr().err
