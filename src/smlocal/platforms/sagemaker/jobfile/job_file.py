@@ -16,7 +16,6 @@ from smlocal.platforms.sagemaker.contract.coverage import lookup
 from smlocal.platforms.sagemaker.contract.identity import is_region_name
 from smlocal.platforms.sagemaker.contract.model.request import CreateTrainingJobRequest
 from smlocal.platforms.sagemaker.contract.validation.rules import broken_rules
-from smlocal.platforms.sagemaker.jobfile.empty_members import is_skeleton
 from smlocal.platforms.sagemaker.jobfile.unsupported import unsupported_request
 from smlocal.quick_dataclass import dataclass
 
@@ -46,11 +45,9 @@ def read_job(document: Document, *, strict: bool, local_allowed: bool = True) ->
     not_done = lookup.refused(raw)
     if violations or request is None or local is None:
         invalid = invalid_request(document, violations + [violation for _, violation in not_done])
-        if is_skeleton(raw):
-            from smlocal.platforms.sagemaker.jobfile.skeleton import skeleton_error  # few documents are one
+        from smlocal.platforms.sagemaker.jobfile.skeleton import or_skeleton  # only after a mistake
 
-            raise skeleton_error(document, raw, invalid)
-        raise invalid
+        raise or_skeleton(document, raw, invalid)
     if not_done:
         raise unsupported_request(document, not_done)
     if document.elsewhere is not None:

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from smlocal.errors import RequestInvalidError, RequestSkeletonError
 from smlocal.jobfile.document import Document
-from smlocal.platforms.sagemaker.jobfile.empty_members import Filled, without_empty
+from smlocal.platforms.sagemaker.jobfile.empty_members import Filled, is_skeleton, without_empty
 
 _RESOURCES: Final = "ResourceConfig"
 _NEEDED: Final = (
@@ -19,8 +19,10 @@ _GROUPS: Final = "InstanceGroups"
 _WITHOUT_CONTAINER: Final = "ServerlessJobConfig"
 
 
-def skeleton_error(document: Document, request: dict[str, Any], invalid: RequestInvalidError) -> RequestSkeletonError:
-    """In place of the error with every broken constraint: each empty member breaks two or three."""
+def or_skeleton(document: Document, request: dict[str, Any], invalid: RequestInvalidError) -> RequestInvalidError:
+    """The error for a skeleton in place of `invalid`, in which each empty member is wrong in two or three ways."""
+    if not is_skeleton(request):
+        return invalid
     filled = without_empty(request, skeleton=True)
     needed = [path for path in _NEEDED if _is_needed(path, request, filled.request)]
     return RequestSkeletonError(
