@@ -4,6 +4,8 @@ import os
 
 from smlocal.errors.tensors import NoDebugHookError, TensorsInS3Error, TensorsMissingError
 from smlocal.job.documents import PLAN, REQUEST
+from smlocal.job.job_words import spoken_of
+from smlocal.platforms.sagemaker.name import NAME
 from smlocal.platforms.sagemaker.tensor_place import DEBUG_HOOK, tensor_place
 from smlocal.store.home import home_directory
 from smlocal.store.jobs import Store
@@ -17,7 +19,9 @@ def tensor_folder(name: str) -> str:
         stored = store.read(name, (REQUEST, PLAN))
         directory = store.directory(name)
     if not stored.documents[REQUEST].get(DEBUG_HOOK):
-        raise NoDebugHookError(f"the job {name} saves no tensors: it has no {DEBUG_HOOK}", remedy=[_HOOK])
+        says = spoken_of(stored.record)
+        remedy = [_HOOK] if stored.record.platform == NAME else []
+        raise NoDebugHookError(f"the job {name} {says.no_tensors}", remedy=remedy)
     place = tensor_place(stored.documents.get(PLAN) or {}, directory)
     if place is None:
         raise TensorsMissingError(f"the job {name} has no tensors yet: it has not begun")

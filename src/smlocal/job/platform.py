@@ -60,6 +60,12 @@ class Spoken:
     """What is done to it by a stop."""
     longest_grace: int | None
     """Seconds from SIGTERM to SIGKILL that the platform allows at most; None if it says nothing of it."""
+    no_metrics: str
+    """What is said of a job of which no metrics are looked for, behind its name."""
+    no_tensors: str
+    """What is said of a job that saves no tensors."""
+    no_artifacts: str
+    """What is said of a job that has ended and has no artifacts to upload."""
 
 
 class Platform(Protocol):

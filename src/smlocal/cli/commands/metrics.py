@@ -30,19 +30,19 @@ def command(*, name: str, as_json: bool, as_csv: bool) -> None:
         raise click.UsageError("--json and --csv cannot be used together.")
     from smlocal.api.training_job import TrainingJob
 
-    found = TrainingJob(name).metrics
+    job = TrainingJob(name)
+    found = job.metrics
     if as_json:
         _write_json(name, found, sys.stdout)
     elif as_csv:
         _write_csv(found, sys.stdout)
+    elif not found.definitions:
+        click.echo(f"The job {name} {job.spoken.no_metrics}.", err=True)
     else:
-        _show(name, found)
+        _show(found)
 
 
-def _show(name: str, found: "JobMetrics") -> None:
-    if not found.definitions:
-        click.echo(f"The job {name} has no MetricDefinitions.", err=True)
-        return
+def _show(found: "JobMetrics") -> None:
     for line in table([_HEAD, *map(_row, found.summaries())], width=width_of(sys.stdout), right=range(1, 5)):
         click.echo(line)
     for note in found.notes:

@@ -10,7 +10,7 @@ from smlocal.contract.s3_uri import bucket_name, s3_form, split_s3_uri
 from smlocal.errors import ArtifactError, JobNotFinishedError, MachineNotReadyError, NothingToPublishError, SmlocalError
 from smlocal.job.documents import LOCAL, RECALL
 from smlocal.job.finish.open_uploads import MIRRORS, OpenUploads, journal_name
-from smlocal.job.job_words import not_finished
+from smlocal.job.job_words import not_finished, spoken_of
 from smlocal.planning.model import JobPlan
 from smlocal.planning.recall import recall
 from smlocal.quick_dataclass import dataclass
@@ -180,7 +180,7 @@ def _find_artifacts(store: Store, name: str) -> _LocalArtifacts:
 def _no_artifacts(record: JobRecord) -> NothingToPublishError:
     return NothingToPublishError(
         f"the job '{record.name}' has no artifacts",
-        details=[f"It is {record.status}, and no host wrote a model or output data."],
+        details=[spoken_of(record).no_artifacts],
         remedy=[f"smlocal describe {record.name} says what happened."],
     )
 

@@ -155,7 +155,15 @@ class AiPlatform:
 
         kind, (state, _) = kind_of(record).spoken, self.words(record)
         ended = f"The {kind} '{record.name}' has ended: it is {state}."
-        return Spoken(job=kind, ended=ended, stopping="cancelling", longest_grace=None)
+        return Spoken(
+            job=kind,
+            ended=ended,
+            stopping="cancelling",
+            longest_grace=None,
+            no_metrics="has no metrics: its service looks for none in the logs",
+            no_tensors="saves no tensors: its service has no debugger",
+            no_artifacts="What its replicas wrote to buckets is in folders of this machine already.",
+        )
 
     def listed(self, record: "JobRecord", read: "Callable[[], StoredJob]") -> tuple[str, dict[str, Any]]:
         """A member of `jobs` or `customJobs`, as `describe` answers it, and its name on this machine."""

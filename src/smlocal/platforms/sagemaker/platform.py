@@ -156,7 +156,15 @@ class SageMaker:
         from smlocal.job.platform import Spoken
 
         ended = f"The request was rejected because the training job is in status {record.status}."
-        return Spoken(job="training job", ended=ended, stopping="stopping", longest_grace=120)
+        return Spoken(
+            job="training job",
+            ended=ended,
+            stopping="stopping",
+            longest_grace=120,
+            no_metrics="has no MetricDefinitions",
+            no_tensors="saves no tensors: it has no DebugHookConfig",
+            no_artifacts=f"It is {record.status}, and no host wrote a model or output data.",
+        )
 
     def listed(self, record: "JobRecord", read: "Callable[[], StoredJob]") -> tuple[str, dict[str, Any]]:  # noqa: ARG002 - the record has everything
         """As ListTrainingJobs answers, with the reason."""

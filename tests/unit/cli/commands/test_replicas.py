@@ -186,6 +186,8 @@ def test_jobs_of_two_kinds_are_not_compared(home: Path, capfd: pytest.CaptureFix
 
 def test_a_description_becomes_a_job_file_that_can_be_run(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (home / "answer.json").write_text(json.dumps({**ANSWER, "name": "projects/1\nimage: other"}))
+    assert run_command_line(["validate", "answer.json"]) == 2
+    assert "  This is the description of a job. Its job file:  smlocal init answer.json\n" in capfd.readouterr().err
     assert run_command_line(["init", "answer.json", "--file", "new.yaml"]) == 0
     text = (home / "new.yaml").read_text()
     assert yaml.safe_load(text) == {"displayName": "census", "jobSpec": ANSWER["jobSpec"]}
@@ -212,3 +214,21 @@ def test_what_is_for_jobs_of_sagemaker_says_what_is_for_this_one(
     (home / "job.json").write_text(json.dumps(TRAINING))
     assert run_command_line([command, "job.json"]) == 2
     assert "  Run it:  smlocal run job.json" in capfd.readouterr().err.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "said"),
+    [
+        ("metrics", 0, "The job job_of_jobs has no metrics: its service looks for none in the logs.\n"),
+        ("tensors", 2, "error: the job job_of_jobs saves no tensors: its service has no debugger "),
+        ("publish", 2, "\n  What its replicas wrote to buckets is in folders of this machine already.\n"),
+    ],
+)
+def test_what_such_a_job_has_not_is_said_in_its_words(
+    command: str, code: int, said: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line([command, "job_of_jobs"]) == code
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert said in err
+    assert not any(word in err for word in ("DebugHookConfig", "MetricDefinitions", "Completed", "smdebug"))

@@ -35,7 +35,12 @@ def read_job(document: Document, *, strict: bool, local_allowed: bool = True) ->
     local, in_local = read_local(document, reading.kind, reading.request if valid else None, allowed=local_allowed)
     violations = reading.violations + in_local
     if violations or local is None:
-        raise invalid_request(document, violations + [violation for _, violation in reading.refused])
+        invalid = invalid_request(document, violations + [violation for _, violation in reading.refused])
+        from smlocal.platforms.ai_platform.comparison import is_answer  # only after a mistake
+
+        if is_answer(document.data):
+            invalid.remedy = (f"This is the description of a job. Its job file:  smlocal init {document.name}",)
+        raise invalid
     if reading.refused:
         raise _unsupported(document, reading.kind, reading.refused)
     return JobFile(kind=reading.kind, request=reading.request, local=local, document=document)
