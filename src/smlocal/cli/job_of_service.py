@@ -26,14 +26,12 @@ def job_of_service(job: str, *, chosen: str | None, profile: str | None, region:
             here = _job_here(job)
             if here is None:
                 raise
-            again = f"To run its request again:  smlocal rerun {here}"
+            what_helps = _what_helps(here)
             if isinstance(error, UsageRefusedError):
                 raise UsageRefusedError(
-                    f"{here} is a job of this machine, not of the service",
-                    remedy=[f"To see it:  smlocal describe {here}", again],
+                    f"{here} is a job of this machine, not of the service", remedy=what_helps
                 ) from error
-            shown = f"{here} is a job of this machine:  smlocal describe {here} shows it."
-            error.remedy = (shown, again, *error.remedy)
+            error.remedy = (f"{here} is a job of this machine:", *what_helps, *error.remedy)
             raise
     from smlocal.remote.answer_file import read_answer
     from smlocal.remote.described_job import described_job
@@ -64,3 +62,16 @@ def _job_here(text: str) -> str | None:
         return resolve_job_name(text)
     except SmlocalError:
         return None
+
+
+def _what_helps(here: str) -> list[str]:
+    from smlocal.api.training_job import TrainingJob
+    from smlocal.platforms.job_files import is_replica_job
+
+    replicas = is_replica_job(TrainingJob(here).describe(service=True))
+    made = f"init {here}.json" if replicas else f"fetch {here}.json --allow-local-paths"
+    return [
+        f"To see it:  smlocal describe {here}",
+        f"To run its request again:  smlocal rerun {here}",
+        f"For its job file:  smlocal describe {here} --json >{here}.json && smlocal {made}",
+    ]

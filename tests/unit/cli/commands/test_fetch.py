@@ -176,21 +176,22 @@ def test_a_job_of_this_machine_is_said_to_be_here(
     remember("held-tree")
     remember("held_tree")
     expected = [
-        "  held-tree is a job of this machine:  smlocal describe held-tree shows it.",
+        "  To see it:  smlocal describe held-tree",
         "  To run its request again:  smlocal rerun held-tree",
+        (
+            "  For its job file:  smlocal describe held-tree --json >held-tree.json && "
+            "smlocal fetch held-tree.json --allow-local-paths"
+        ),
     ]
     # A job of the service may have this name, too.
     assert run_command_line([command, "held-tree"]) == 3
     lines = capsys.readouterr().err.splitlines()
     assert "AWS credentials" in lines[0]
-    at = lines.index(expected[0])
-    assert lines[at + 1] == expected[1]
+    at = lines.index("  held-tree is a job of this machine:")
+    assert lines[at + 1 : at + 4] == expected
     assert run_command_line([command, "held_tree"]) == 2
     lines = capsys.readouterr().err.splitlines()
     assert lines[0].startswith("error: held_tree is a job of this machine, not of the service ")
-    assert lines[1:3] == [
-        "  To see it:  smlocal describe held_tree",
-        "  To run its request again:  smlocal rerun held_tree",
-    ]
+    assert lines[1:4] == [each.replace("held-tree", "held_tree") for each in expected]
     assert run_command_line([command, "held-trunk"]) == 3
     assert "a job of this machine" not in capsys.readouterr().err

@@ -232,3 +232,18 @@ def test_what_such_a_job_has_not_is_said_in_its_words(
     assert out == ""
     assert said in err
     assert not any(word in err for word in ("DebugHookConfig", "MetricDefinitions", "Completed", "smdebug"))
+
+
+def test_the_job_file_of_a_job_of_this_machine_is_made_as_is_said(
+    home: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line(["fetch", "job_of_customJobs"]) == 2
+    (said,) = [line for line in capfd.readouterr().err.splitlines() if "For its job file:" in line]
+    described, _, made = said.partition(":  ")[2].partition(" && ")
+    command, _, file = described.partition(" >")
+    assert run_command_line(command.split()[1:]) == 0
+    (home / file).write_text(capfd.readouterr().out)
+    assert run_command_line(made.split()[1:]) == 0
+    request = yaml.safe_load((home / "job.yaml").read_text())
+    assert list(request) == ["displayName", "jobSpec"]
+    assert run_command_line(["compare", "job_of_customJobs", "job.yaml"]) == 0
