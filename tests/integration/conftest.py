@@ -27,6 +27,7 @@ from tests.integration.needs_root import NEEDS_ROOT
 from tests.integration.own_engine import OwnEngine
 from tests.integration.podman_differs import DIFFERS_ON_PODMAN, MOSTLY_OF_NONE, NOT_OF_AN_ENGINE
 from tests.integration.s3_servers import S3Server, S3Servers
+from tests.kit import until
 
 from smlocal.engine.docker import connect
 from smlocal.engine.refused_removal import MISCOUNTED
@@ -274,14 +275,5 @@ def s3(request: pytest.FixtureRequest, s3_servers: S3Servers) -> S3Server:
 
 @pytest.fixture
 def wait_until() -> Callable[[Callable[[], bool]], None]:
-    """Polls for something that must come about, within minutes on a busy machine."""
-
-    def wait(condition: Callable[[], bool]) -> None:
-        until = time.monotonic() + 200
-        while time.monotonic() < until:
-            if condition():
-                return
-            time.sleep(0.1)
-        pytest.fail("it did not come about")
-
-    return wait
+    """Waits for something that must come about."""
+    return until

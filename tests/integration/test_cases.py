@@ -8,7 +8,6 @@ import hashlib
 import json
 import re
 import shutil
-import subprocess
 import tarfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,11 +16,10 @@ from typing import Any, cast
 
 import pytest
 import yaml
+from tests.kit import Run
 
 CASES = Path(__file__).with_name("cases")
 NAMES = sorted(path.parent.name for path in CASES.glob("*/expect.yaml"))
-
-Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

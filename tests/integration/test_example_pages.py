@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import tarfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -17,8 +16,7 @@ from tests.integration.conftest import IMAGES, build_image, run_docker
 from tests.integration.s3.troubled_proxy import TroubledProxy
 from tests.integration.s3_servers import S3Servers, environment
 from tests.integration.typed_commands import Typed, type_commands
-
-Run = Callable[..., subprocess.CompletedProcess[str]]
+from tests.kit import Run
 
 _FROM_OUTSIDE = re.compile("SMLOCAL_(?!IMAGES_FROM)|AWS_|COLUMNS|NO_COLOR|FORCE_COLOR")
 """SMLOCAL_IMAGES_FROM is for scripts/image, not for smlocal."""

@@ -12,12 +12,11 @@ from textwrap import indent
 from typing import Any
 
 import pytest
+from tests.kit import Run
 from tests.pytest_plugin_option import WITH_PLUGIN
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
-
-Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from tests.integration.conftest import run_docker
+from tests.kit import Run
 
 from smlocal.check.check_image import check_image
 from smlocal.check.interface import Outcome
@@ -18,7 +19,6 @@ from smlocal.engine.docker import DockerEngine
 from smlocal.engine.endpoint import find_endpoint
 from smlocal.errors import ImageArchiveError, ImageMissingError
 
-Run = Callable[..., subprocess.CompletedProcess[str]]
 Image = Callable[[str], str]
 
 DOCKERFILE = """\

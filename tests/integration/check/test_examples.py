@@ -2,18 +2,16 @@
 
 import json
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from tests.integration.conftest import build_image
+from tests.kit import Run
 
 from smlocal.check.interface import Rule
 from smlocal.check.registry import all_rules
-
-Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def built(folder: Path, dockerfile: str, files: tuple[tuple[str, str], ...]) -> str:

@@ -1,15 +1,13 @@
 """`smlocal check` on CI services: files, annotations, groups and the summary of a real image."""
 
 import json
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 from tests.integration.conftest import build_image
+from tests.kit import Run
 
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 RULES = ("--only", "train-missing", "--only", "reserved-files")
 DOCKERFILE = "ARG BASE=busybox:stable\nFROM ${BASE}\nRUN mkdir -p /opt/ml/input && touch /opt/ml/input/left\n"
 

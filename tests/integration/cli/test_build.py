@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.kit import Run
 
 Wait = Callable[[Callable[[], bool]], None]
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 TAG = "smlocal-built-by-a-test"
 
 

@@ -1,14 +1,12 @@
 """`run` on a CI service, with real containers: its JUnit file, its annotation and its summary."""
 
 import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
+from tests.kit import Run
 
 
 def case_of(path: Path) -> ET.Element:

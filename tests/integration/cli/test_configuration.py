@@ -1,10 +1,9 @@
 """A configuration file above the current folder, and a job that runs by it."""
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
+from tests.kit import Run
 
 
 def test_a_run_takes_its_defaults(smlocal_run: Run, image: Callable[[str], str], tmp_path: Path) -> None:

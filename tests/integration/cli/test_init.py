@@ -1,10 +1,9 @@
 """The job file that `smlocal init` writes runs as it is."""
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
+from tests.kit import Run
 
 
 def test_the_new_file_runs(smlocal_run: Run, image: Callable[[str], str], tmp_path: Path) -> None:

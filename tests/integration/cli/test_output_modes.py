@@ -3,15 +3,13 @@
 import json
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from tests.integration.cli.terminal import Terminal
-
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
+from tests.kit import Run
 
 FAILS = "echo said; printf why >/opt/ml/output/failure; exit 3"
 

@@ -2,11 +2,10 @@
 
 import json
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
+from tests.kit import Run
 
 
 def test_a_plan_is_read_from_the_top(tmp_path: Path, smlocal_run: Run, image: Callable[[str], str]) -> None:

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
+from tests.kit import Run
 
 
 def read(path: Path) -> dict[str, Any]:

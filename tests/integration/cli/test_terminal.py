@@ -5,7 +5,6 @@ import os
 import pty
 import re
 import signal
-import subprocess
 import sys
 import termios
 import time
@@ -13,8 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
+from tests.kit import Run
 
 DEAF = "trap '' INT TERM; printf 'ready without an end'; while :; do sleep 0.05; done"
 

@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
+from tests.kit import Run
 
 FLOOD = "trap 'exit 0' TERM; while :; do echo 0123456789012345678901234567890123456789012345678901234567890123; done"
 

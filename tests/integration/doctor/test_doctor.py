@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 from tests.integration.conftest import run_docker
 from tests.integration.s3_servers import S3Servers
+from tests.kit import Run
 
 from smlocal.contract.statuses import COMPLETED
 from smlocal.store.jobs import Store
 
-Run = Callable[..., subprocess.CompletedProcess[str]]
 Checks = dict[str, dict[str, Any]]
 
 

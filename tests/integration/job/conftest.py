@@ -13,8 +13,7 @@ from uuid import uuid4
 
 import pytest
 from tests.integration.conftest import leftovers
-
-Run = Callable[..., subprocess.CompletedProcess[str]]
+from tests.kit import Run
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
-
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
+from tests.kit import Run
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """The describe answer is one that the service's own parser and validator take."""
 
 import json
-import subprocess
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -12,8 +11,7 @@ from botocore.loaders import Loader
 from botocore.model import ServiceModel, Shape
 from botocore.parsers import create_parser
 from botocore.validate import ParamValidator
-
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
+from tests.kit import Run
 
 
 @pytest.fixture(scope="module")

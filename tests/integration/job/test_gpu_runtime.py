@@ -6,7 +6,6 @@ The runtime stands in for NVIDIA's: it writes down what it would give, and then 
 import json
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,12 +14,12 @@ from typing import Any
 
 import pytest
 from tests.integration.own_engine import OwnEngine
+from tests.kit import Run
 
 pytestmark = pytest.mark.skipif(
     os.geteuid() != 0 or not shutil.which("dockerd") or not shutil.which("unshare"),
     reason="an engine of the test's own needs root, dockerd and unshare",
 )
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 SHOW = 'echo "visible: ${NVIDIA_VISIBLE_DEVICES-none}"'
 RUNTIME = """#!{python}
 import json, os, sys

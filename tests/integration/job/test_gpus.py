@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 from tests.integration.own_engine import OwnEngine
+from tests.kit import Run
 
 pytestmark = pytest.mark.skipif(
     os.geteuid() != 0 or not shutil.which("dockerd") or not shutil.which("unshare"),
     reason="an engine of the test's own needs root, dockerd and unshare",
 )
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 SHOW = 'echo "visible: ${NVIDIA_VISIBLE_DEVICES-none}"'
 HOOK = """#!{python}
 import json, os, sys

@@ -1,15 +1,14 @@
 """Files that an image keeps below /opt/ml: named before the start, and looked for once for each image."""
 
 import json
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.kit import Run
 
 pytestmark = pytest.mark.usefixtures("new_home")
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 NAMED = "the image has files below /opt/ml, which SageMaker reserves and may hide: "
 
 

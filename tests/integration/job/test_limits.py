@@ -3,7 +3,6 @@
 import json
 import os
 import resource
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,11 @@ from typing import Any
 import pytest
 from tests.integration.conftest import touch_inside
 from tests.integration.reasons import assert_failed
+from tests.kit import Run
 
 from smlocal.job.usage.series import read_series
 from smlocal.job.usage.usage_paths import series_path
 
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 SMALL = {"InstanceType": "ml.t3.medium", "InstanceCount": 1}
 OUT_OF_MEMORY = (
     "ClientError: Please use an instance type with more memory, "

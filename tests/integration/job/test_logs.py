@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 from tests.integration.conftest import touch_inside
+from tests.kit import Run
 
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z ")
 
 

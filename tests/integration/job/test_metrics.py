@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,8 @@ from botocore.loaders import Loader
 from botocore.model import ServiceModel
 from botocore.validate import ParamValidator
 from tests.integration.conftest import touch_inside
+from tests.kit import Run
 
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 Write = Callable[..., Path]
 BOMB = {"Name": "bomb", "Regex": r"(a+)+$"}
 LOSS = {"Name": "loss", "Regex": r"loss=([0-9.eE+-]+)"}

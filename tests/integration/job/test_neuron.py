@@ -3,14 +3,13 @@
 import json
 import os
 import stat
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.kit import Run
 
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 DEVICE = Path("/dev/neuron0")
 TRAINIUM = {"InstanceType": "ml.trn1.2xlarge", "InstanceCount": 1}
 LOOK = "ls /dev | grep neuron || echo none"

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.kit import Run
 
-Run = Callable[..., subprocess.CompletedProcess[str]]
 Wait = Callable[[Callable[[], bool]], None]
 
 

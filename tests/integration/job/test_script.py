@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 import yaml
 from tests.integration.s3_servers import S3Servers
+from tests.kit import Run
 
 from smlocal.engine.endpoint import find_endpoint
 
 NAME = f"by-hand-{os.getpid()}"
 """Scripts have no run's id in the names of what they make: two of one job take turns, by whoever starts them."""
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 LOOK = """
 cd /opt/ml

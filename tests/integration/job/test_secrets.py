@@ -4,13 +4,11 @@ import html
 import json
 import os
 import stat
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tests.integration.conftest import touch_inside
-
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
+from tests.kit import Run
 
 
 def command_lines() -> Iterator[tuple[str, bytes]]:

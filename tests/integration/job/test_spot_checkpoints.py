@@ -6,8 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.integration.job.conftest import Background
-
-Run = Callable[..., subprocess.CompletedProcess[str]]
+from tests.kit import Run
 
 COUNTS = """
 n=$(cat /opt/ml/checkpoints/n 2>/dev/null || echo 0)

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from tests.integration.conftest import touch_inside
 from tests.integration.job.conftest import Background, channel
+from tests.kit import Run
 
 from smlocal.engine.docker import connect
 from smlocal.job.usage.series import read_series
 from smlocal.job.usage.usage_paths import series_path
 
-Run = Callable[..., subprocess.CompletedProcess[str]]
 Wait = Callable[[Callable[[], bool]], None]
 
 TOLD = "until [ -e /opt/ml/output/go ]; do sleep 0.1; done"

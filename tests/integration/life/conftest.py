@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,12 +17,12 @@ import pytest
 from tests.forked import run_smlocal
 from tests.integration.conftest import touch_inside
 from tests.integration.life.engine_relay import EngineRelay
+from tests.kit import until
 
 from smlocal.job.control.requests import ask_to_stop
 from smlocal.store.jobs import Store
 from smlocal.store.records import JobRecord
 
-_POLL_SECONDS = 0.02
 _PATIENCE_SECONDS = 200.0
 """Of a busy machine, where one request to the engine may take a quarter of a minute."""
 
@@ -86,11 +85,8 @@ class Life:
         self.until(lambda: self.store.count() > before)
 
     def until(self, condition: Callable[[], bool]) -> None:
-        """Poll for something that must come about; much faster than a person looks."""
-        deadline = time.monotonic() + _PATIENCE_SECONDS
-        while not condition():
-            assert time.monotonic() < deadline, "it did not come about"
-            time.sleep(_POLL_SECONDS)
+        """Wait for something that must come about."""
+        until(condition)
 
     def until_phase(self, name: str, *phases: str) -> None:
         """Wait for a phase, or for the end of a job that was faster."""

@@ -1,7 +1,6 @@
 """What the contract promises, held on Podman; and what Podman cannot do, refused or told."""
 
 import json
-import subprocess
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -11,8 +10,8 @@ from tests.integration.conftest import run_docker
 from tests.integration.podman_differs import DIFFERS_ON_PODMAN
 from tests.integration.remote.conftest import relaying
 from tests.integration.test_cases import NAMES, hold_case
+from tests.kit import Run
 
-Run = Callable[..., subprocess.CompletedProcess[str]]
 Image = Callable[[str | Path], str]
 # The other folders take minutes: scripts/test runs them too, once a day (docs/engines.md).
 CASES = [name for name in NAMES if f"test_cases.py::test_case[{name}]" not in DIFFERS_ON_PODMAN]

@@ -4,7 +4,6 @@ import json
 import os
 import resource
 import shlex
-import subprocess
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -14,11 +13,11 @@ import pytest
 import yaml
 from tests.integration.remote.conftest import Relay
 from tests.integration.test_cases import hold_case
+from tests.kit import Run
 
 from smlocal.engine.docker import connect
 from smlocal.engine.endpoint import find_endpoint
 
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 Image = Callable[[str | Path], str]
 Nothing = Callable[[str], None]
 MIB = 1 << 20

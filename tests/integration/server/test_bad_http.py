@@ -5,13 +5,13 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from tests.kit import until
 
 from smlocal.server import http_connection
 from smlocal.server.objects import object_answers, received
@@ -142,16 +142,9 @@ def test_a_body_that_comes_slowly_is_cut_off_and_leaves_nothing(
             time.sleep(0.05)
         reader.join(60)
     assert got[0].startswith(b"HTTP/1.1 408")
-    wait_for(lambda: not list((folder / ".smlocal" / "data" / "partial").iterdir()))
+    until(lambda: not list((folder / ".smlocal" / "data" / "partial").iterdir()))
     assert list((folder / "data").iterdir()) == []
     still_answers(endpoint)
-
-
-def wait_for(true: Callable[[], bool]) -> None:
-    until = time.monotonic() + 60
-    while not true():
-        assert time.monotonic() < until
-        time.sleep(0.02)
 
 
 def test_clients_that_vanish_in_the_middle_of_a_body_leave_nothing(endpoint: Any, port: int, folder: Path) -> None:
@@ -165,8 +158,8 @@ def test_clients_that_vanish_in_the_middle_of_a_body_leave_nothing(endpoint: Any
         with connected(port) as connection:
             connection.sendall(head.encode() + b"x" * 1_500_000)
             if head.startswith("PUT"):
-                wait_for(lambda: any(partial.glob("*")))
-        wait_for(lambda: not any(partial.glob("*")))
+                until(lambda: any(partial.glob("*")))
+        until(lambda: not any(partial.glob("*")))
     assert list((folder / "data").iterdir()) == []
     still_answers(endpoint)
 

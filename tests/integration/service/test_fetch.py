@@ -1,7 +1,6 @@
 """A job of the service, fetched and run here."""
 
 import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,8 +8,8 @@ import pytest
 import yaml
 from botocore.exceptions import WaiterError
 from tests.integration.service.conftest import AwsService
+from tests.kit import Run
 
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 JOB = "fetched-failing"
 
 

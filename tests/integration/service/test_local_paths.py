@@ -1,11 +1,11 @@
 """Manifests that a described job reads: what they name on this machine does not reach its containers."""
 
 import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
+from tests.kit import Run
+
 FIFO = "/opt/ml/input/data/train_0"
 
 

@@ -1,7 +1,6 @@
 """A job of the service run here and compared with it, by name and by files."""
 
 import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,8 +8,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import WaiterError
 from tests.integration.service.conftest import AwsService
+from tests.kit import Run
 
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 JOB = "reproduced-failing"
 SCRIPT = """
 cd /opt/ml/input/data

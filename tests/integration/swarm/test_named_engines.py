@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from tests.integration.swarm.networked_engines import NetworkedEngines
+from tests.kit import Run
 
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 TAG = "smlocal-built-for-a-swarm"
 
 

@@ -3,13 +3,13 @@
 import os
 import stat
 import subprocess
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from hypothesis import strategies as st
+from tests.kit import until
 from tests.unit.artifacts.mirror.mirror_rig import Rig, Rigs, Wait
 
 from smlocal.artifacts.mirror import schedule
@@ -130,16 +130,8 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def wait_until() -> Wait:
-    """Polls for something that must come about within a minute."""
-
-    def wait(condition: Callable[[], bool]) -> None:
-        for _ in range(3000):
-            if condition():
-                return
-            time.sleep(0.02)
-        pytest.fail("it did not come about within a minute")
-
-    return wait
+    """Waits for something that must come about."""
+    return until
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.kit import Run
 
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 ATTACKS = [
     "::warning file=a::injected",
     "   ::error::injected",

@@ -1,16 +1,15 @@
 """Job files that cannot run: what `smlocal run` says, and that it makes nothing."""
 
 import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.integration.conftest import IMAGES, build_image
+from tests.kit import Run
 
 Json = dict[str, Any]
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 _REQUEST = 2
 _MACHINE = 3
 _POOL: Json = {"machineSpec": {"machineType": "n1-standard-4"}, "containerSpec": {"imageUri": "none"}}

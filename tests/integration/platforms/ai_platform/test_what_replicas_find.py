@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,9 @@ from typing import Any
 import pytest
 from tests.integration.clients.conftest import client_folder
 from tests.integration.conftest import IMAGES, build_image
+from tests.kit import Run
 
 Json = dict[str, Any]
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 _PROGRAMS = Path(__file__).with_name("programs")
 _MODULE = "lib/python*/site-packages/google/cloud/aiplatform/training_utils/environment_variables.py"
 _N1_STANDARD_4 = 9 << 30

@@ -1,19 +1,17 @@
 """`smlocal metrics` on values that are there."""
 
 import json
-import subprocess
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.kit import Run
 
 from smlocal.contract.statuses import COMPLETED
 from smlocal.job.metrics.values_file import ValuesFile, write_state
 from smlocal.store.jobs import Store
-
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture

@@ -1,12 +1,11 @@
 import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.kit import Run
 
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 Remember = Callable[..., None]
 
 

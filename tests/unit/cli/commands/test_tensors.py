@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.kit import Run
 from tests.tensor_files import save, save_collections
 
 from smlocal.contract.statuses import COMPLETED
 from smlocal.store.jobs import Store
 
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 HOOK = {"DebugHookConfig": {"S3OutputPath": "s3://bucket/debug"}}
 
 

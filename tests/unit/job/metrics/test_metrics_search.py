@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.kit import until
 
 from smlocal.contract.metrics.metric_values import MetricDefinition
 from smlocal.job.logs.log_file import LogFile
@@ -50,14 +51,6 @@ def write(tmp_path: Path) -> Callable[..., None]:
 
 def value_of(report: MetricsReport) -> dict[str, float]:
     return {each["MetricName"]: each["Value"] for each in report.final}
-
-
-def until(condition: Callable[[], bool]) -> None:
-    for _ in range(6000):
-        if condition():
-            return
-        time.sleep(0.01)
-    pytest.fail("it did not come about")
 
 
 def count_of(folder: Path) -> int:

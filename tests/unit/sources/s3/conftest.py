@@ -2,10 +2,10 @@
 
 import hashlib
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 
 import pytest
+from tests.kit import until
 
 from smlocal.sources.s3.checksum import Checksum, StoredChecksum
 from smlocal.sources.s3.interface import S3Error, S3Object
@@ -68,16 +68,8 @@ def memory_store_type() -> type[MemoryStore]:
 
 @pytest.fixture
 def wait_until() -> Callable[[Callable[[], bool]], None]:
-    """Polls for something that must come about within half a minute."""
-
-    def wait(condition: Callable[[], bool]) -> None:
-        for _ in range(3000):
-            if condition():
-                return
-            time.sleep(0.01)
-        pytest.fail("it did not come about within half a minute")
-
-    return wait
+    """Waits for something that must come about."""
+    return until
 
 
 @pytest.fixture

@@ -1,0 +1,22 @@
+"""What many tests use: a command that is run, and something that must come about."""
+
+import subprocess
+import time
+from collections.abc import Callable
+
+import pytest
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+"""`smlocal_run`, and others that run a command to its end."""
+_SECONDS = 200.0
+"""Of a busy machine, where one request to the engine may take a quarter of a minute."""
+_PAUSE = 0.02
+
+
+def until(condition: Callable[[], bool], *, seconds: float = _SECONDS) -> None:
+    """Wait for what must come about; how soon is no matter."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            pytest.fail(f"it did not come about within {seconds:g} s")
+        time.sleep(_PAUSE)
