@@ -44,6 +44,8 @@ class Finding:
 
     message: str
     """A sentence without a full stop, which names what was found."""
+    brief: str = ""
+    """The same without what a job would say of it, for one that has said it; empty: there is nothing to leave out."""
     path: str = ""
     """Absolute, inside the image."""
     instruction: str = ""

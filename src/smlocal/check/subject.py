@@ -57,6 +57,9 @@ class Subject:
     home: str = field(default="", repr=False)
     started: Jobs | None = field(default=None, repr=False)
     """What runs jobs of the image; None where no rule asked for any."""
+    command: tuple[tuple[str, ...] | None, tuple[str, ...]] | None = None
+    """Entry point and arguments of a job that has run, which the request has decided already; None as the entry point
+    for that of the image."""
 
     @property
     def files(self) -> ImageFiles:
@@ -77,6 +80,8 @@ class Subject:
     @property
     def entrypoint(self) -> tuple[str, ...]:
         """Of the job, else of the image."""
+        if self.command is not None:
+            return self.command[0] or self.facts.entrypoint or ()
         specification = self.job.request.AlgorithmSpecification if self.job is not None else None
         asked = specification.ContainerEntrypoint if specification is not None else None
         return tuple(asked) if asked else self.facts.entrypoint or ()
@@ -84,12 +89,16 @@ class Subject:
     @property
     def is_entrypoint_of_job(self) -> bool:
         """Whether the request replaces that of the image."""
+        if self.command is not None:
+            return bool(self.command[0])
         specification = self.job.request.AlgorithmSpecification if self.job is not None else None
         return bool(specification is not None and specification.ContainerEntrypoint)
 
     @property
     def arguments(self) -> tuple[str, ...]:
         """What the service gives to the entry point; `train` unless the request says otherwise."""
+        if self.command is not None:
+            return self.command[1]
         specification = self.job.request.AlgorithmSpecification if self.job is not None else None
         if specification is None:
             return ("train",)

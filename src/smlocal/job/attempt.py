@@ -323,15 +323,16 @@ class Attempt:
     def _explain_exit_codes(self, watch: Watch) -> None:
         for end in self.outcome.ends:
             if end.exit_code != 0:
-                from smlocal.job.host.exit_hints import hints_of  # most containers exit with 0
+                from smlocal.job.host.exit_hints import hint_of_exit  # most containers exit with 0
 
-                self.hints += hints_of(
+                hint = hint_of_exit(
                     end,
                     self.runs[end.host],
                     grace=watch.grace,
                     killed_early=watch.killed_early,
                     credentials=self.credentials is not None,
                 )
+                self.hints += [] if hint is None else [hint]
 
     def _explain_unread_objects(self) -> None:
         """A program that gets EIO from a FastFile channel cannot know the reason."""
@@ -392,13 +393,12 @@ class Attempt:
     def _cannot_start(self, error: EngineError) -> None:
         """An error of the runtime is the image's fault, any other error the machine's."""
         if error.is_of_runtime:
-            from smlocal.job.decide.start_hints import start_hints  # most containers start
-            from smlocal.job.host.staging import mounts
+            from smlocal.job.host.exit_hints import hint_of_start  # most containers start
 
             failure = Failure(kind=FailureKind.START, message=error.sentence)
             self.outcome = replace(self.outcome, failure=failure)
-            mounted = [mount.target for mount in mounts(self.plan, self.plan.hosts[0])]
-            self.hints += start_hints(error.sentence, mounted)
+            hint = hint_of_start(error, next(iter(self.runs.values())))
+            self.hints += [] if hint is None else [hint]
         else:
             self.fail(INTERNAL_ERROR, f"the engine could not start a container: {error.sentence}")
             self.hints += error.remedy

@@ -10,10 +10,11 @@ from smlocal.contract.statuses import Ending
 from smlocal.engine.engines import Engines
 from smlocal.engine.interface import Engine
 from smlocal.job.decide.attempt_outcome import AttemptOutcome
+from smlocal.job.decide.symptoms import Symptoms
 from smlocal.job.prepared import Prepared
 from smlocal.job.reporter import Reporter
 from smlocal.job.view import JobView, Start
-from smlocal.planning.model import JobPlan
+from smlocal.planning.model import HostPlan, JobPlan
 from smlocal.quick_dataclass import dataclass
 from smlocal.store.jobs import Store
 from smlocal.store.records import JobRecord, StoredJob
@@ -112,6 +113,10 @@ class Platform(Protocol):
 
     def reason(self, failure: Failure) -> str:
         """A failure that no program caused, in the platform's words."""
+        ...
+
+    def hint(self, plan: JobPlan, host: HostPlan, symptoms: Symptoms) -> str | None:
+        """What is wrong with the image or the job of a host that failed, or left nothing; None if it is not known."""
         ...
 
     def host_names(self, record: JobRecord, request: Callable[[], Mapping[str, Any]]) -> list[str]:

@@ -183,6 +183,7 @@ class Supervisor:
         ended, reason = self.decide()
         if ended.status is JobStatus.COMPLETED:
             self.results.failure_files = self._ignored_failure_files()
+            self._explain_lost_model()
         release_space(self.context.store.directory(self.plan.name))
         self.results.metrics = self.metrics.finish()
         if self.attempt.ran and (ended.status is JobStatus.FAILED or self.context.reporter.verbose):
@@ -406,6 +407,21 @@ class Supervisor:
         """What hosts wrote there although they exited with 0, with which the platform does nothing."""
         found = ((run.name, self._failure_file_of(run)[:MESSAGE_BYTES]) for run in self._reachable_runs())
         return {name: text.decode("utf-8", "replace") for name, text in found if text.strip()}
+
+    def _explain_lost_model(self) -> None:
+        """If the job has left no model, see whether a log says that one was saved elsewhere."""
+        artifacts = self.results.artifacts
+        if artifacts is None or artifacts.model is not None or not self.plan.folders.model:
+            return
+        from smlocal.job.decide.symptoms import Trouble  # most jobs leave a model
+        from smlocal.job.host.ask_platform import ask_platform, log_tail
+
+        for run in self._reachable_runs():
+            log = log_tail(run)
+            hint = ask_platform(run, Trouble.NO_MODEL, log) if log else None
+            if hint is not None:
+                self.attempt.hints.append(hint)
+                return
 
     def _failure_file_of(self, run: HostRun) -> bytes:
         folders = self.plan.folders

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from smlocal.check.files import PROGRAMS, USERS
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
 from smlocal.check.interpreter import is_python
+from smlocal.check.replaced_command import as_entrypoint, replaced_command
 from smlocal.check.starting import Program, absolute, find_script, programs, script_word
 from smlocal.check.subject import Subject
 from smlocal.platforms.sagemaker.contract import paths
@@ -21,11 +22,18 @@ def _check(subject: Subject) -> Iterator[Finding]:
             continue  # may come with the job
         if find_script(subject, program, word) is None:
             of_service = word == "train" and "train" not in subject.entrypoint
+            brief = f"{_what(program, path, of_service=of_service)}{_why(subject, path)}"
+            replaced = replaced_command(subject) if of_service else ()
+            if replaced:
+                brief = (
+                    f"the service gives {program.word} train in place of the CMD of the image, and there is no {path}"
+                )
             yield Finding(
-                message=f"{_what(program, path, of_service=of_service)}{_why(subject, path)}: "
-                + _words(program, word, path),
+                message=f"{brief}: {_words(program, word, path)}",
+                brief=brief,
                 path="" if of_service else path,
                 instruction="" if subject.is_entrypoint_of_job else "ENTRYPOINT",
+                remedy=as_entrypoint(replaced) if replaced else "",
             )
 
 

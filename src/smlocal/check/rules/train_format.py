@@ -15,21 +15,13 @@ def _check(subject: Subject) -> Iterator[Finding]:
             continue
         path, layer = program.found.path, program.found.entry.layer
         read = read_program(subject.files.content(path) or b"")
+        brief = ""
         if read is None:
-            yield Finding(
-                message=f"{path} has no #! line and is no binary: exec {path}: exec format error",
-                path=path,
-                layer=layer,
-            )
+            brief = f"{path} has no #! line and is no binary"
         elif isinstance(read, Binary) and read.architecture not in {"", subject.facts.architecture}:
-            yield Finding(
-                message=(
-                    f"{path} is built for {read.architecture}, the image for {subject.facts.architecture}: "
-                    f"exec {path}: exec format error"
-                ),
-                path=path,
-                layer=layer,
-            )
+            brief = f"{path} is built for {read.architecture}, the image for {subject.facts.architecture}"
+        if brief:
+            yield Finding(message=f"{brief}: exec {path}: exec format error", brief=brief, path=path, layer=layer)
 
 
 RULE = Rule(

@@ -15,31 +15,35 @@ def _check(subject: Subject) -> Iterator[Finding]:
             continue
         path = program.found.path
         read = read_program(subject.files.content(path) or b"")
-        message = ""
+        wrong = None
         if isinstance(read, Script):
-            message = _of_script(subject, read, path)
+            wrong = _of_script(subject, read, path)
         elif isinstance(read, Binary):
-            message = _of_binary(subject, read, path)
-        if message:
-            yield Finding(message=message, path=path, layer=program.found.entry.layer)
+            wrong = _of_binary(subject, read, path)
+        if wrong is not None:
+            brief, words = wrong
+            yield Finding(message=f"{brief}: {words}", brief=brief, path=path, layer=program.found.entry.layer)
 
 
-def _of_binary(subject: Subject, binary: Binary, path: str) -> str:
+def _of_binary(subject: Subject, binary: Binary, path: str) -> tuple[str, str] | None:
+    """What is wrong, and what a job says of it."""
     if not binary.loader or subject.files.find(binary.loader) is not None:
-        return ""
-    return f"the loader {binary.loader} of {path} is missing: exec {path}: no such file or directory"
+        return None
+    return f"the loader {binary.loader} of {path} is missing", f"exec {path}: no such file or directory"
 
 
-def _of_script(subject: Subject, script: Script, path: str) -> str:
+def _of_script(subject: Subject, script: Script, path: str) -> tuple[str, str] | None:
     if script.has_carriage_return:  # which is another rule
-        return ""
+        return None
     if not script.interpreter:
-        return f"the first line of {path} names no interpreter: exec {path}: exec format error"
+        return f"the first line of {path} names no interpreter", f"exec {path}: exec format error"
     if not has_program(subject, _absolute(script.interpreter)):
-        return f"the interpreter {script.interpreter} of {path} is missing: exec {path}: no such file or directory"
+        what = f"the interpreter {script.interpreter} of {path} is missing"
+        return what, f"exec {path}: no such file or directory"
     if script.program and not has_program(subject, script.program):
-        return f"{script.program}, which runs {path}, is missing: env: {script.program}: No such file or directory"
-    return ""
+        what = f"{script.program}, which runs {path}, is missing"
+        return what, f"env: {script.program}: No such file or directory"
+    return None
 
 
 def _absolute(interpreter: str) -> str:

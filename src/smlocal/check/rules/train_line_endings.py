@@ -16,8 +16,10 @@ def _check(subject: Subject) -> Iterator[Finding]:
         read = read_program(subject.files.content(program.found.path) or b"")
         if isinstance(read, Script) and read.has_carriage_return:
             path = program.found.path
+            brief = f"{path} has Windows line endings"
             yield Finding(
-                message=f"{path} has Windows line endings: exec {path}: no such file or directory",
+                message=f"{brief}: exec {path}: no such file or directory",
+                brief=brief,
                 path=path,
                 layer=program.found.entry.layer,
             )

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from smlocal.check.files import PROGRAMS, USERS
 from smlocal.check.installed import has_toolkit
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
+from smlocal.check.replaced_command import as_entrypoint, replaced_command
 from smlocal.check.starting import Program, programs
 from smlocal.check.subject import Subject
 from smlocal.platforms.sagemaker.planning.entrypoint import init_program
@@ -15,10 +16,14 @@ _FOR_TOOLKIT = "SAGEMAKER_PROGRAM"
 def _check(subject: Subject) -> Iterator[Finding]:
     for program in programs(subject):
         if program.found is None or program.found.entry.kind != "file":
+            brief = _what(subject, program)
+            replaced = replaced_command(subject) if program.is_train else ()
             yield Finding(
-                message=f"{_what(program)}: {_words(program)}{_without_toolkit(subject, program)}",
+                message=f"{brief}: {_words(program)}{_without_toolkit(subject, program)}",
+                brief=brief,
                 path=program.word if program.word.startswith("/") else "",
                 instruction="" if program.is_train or subject.is_entrypoint_of_job else "ENTRYPOINT",
+                remedy=as_entrypoint(replaced) if replaced else "",
             )
 
 
@@ -29,13 +34,19 @@ def _without_toolkit(subject: Subject, program: Program) -> str:
     return f" (ENV {_FOR_TOOLKIT} is for the training toolkit, which is not installed)"
 
 
-def _what(program: Program) -> str:
+def _what(subject: Subject, program: Program) -> str:
+    if program.is_train and replaced_command(subject):
+        return f"the service runs train in place of the CMD of the image, and there is no train {_where(program)}"
     if program.starter:
         where = "" if "/" in program.word else " on its PATH"
         return f"{program.starter} runs its arguments, and the image has no {program.word}{where}"
     if program.is_train:
         return "there is no ENTRYPOINT, and no train on the PATH of the image"
     return f"the image has no {program.word}"
+
+
+def _where(program: Program) -> str:
+    return f"for {program.starter} to run" if program.starter else "on its PATH"
 
 
 def _words(program: Program) -> str:

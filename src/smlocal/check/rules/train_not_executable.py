@@ -18,8 +18,10 @@ def _check(subject: Subject) -> Iterator[Finding]:
         words += "permission denied" if "/" in program.word else "executable file not found in $PATH"
         if program.starter == "tini":
             words = f"[FATAL tini (7)] exec {program.word} failed: Permission denied"
+        brief = f"{found.path} is not executable{who} (mode {found.entry.mode:04o})"
         yield Finding(
-            message=f"{found.path} is not executable{who} (mode {found.entry.mode:04o}): {words}",
+            message=f"{brief}: {words}",
+            brief=brief,
             path=found.path,
             layer=found.entry.layer,
         )

@@ -1,4 +1,4 @@
-"""Hints on why a host failed, one sentence each, shown beside the service's reason. Pure."""
+"""A hint on why a host failed, shown beside the service's reason. Pure."""
 
 import re
 from collections.abc import Callable
@@ -69,11 +69,18 @@ class HostExit:
         return f"Shared memory (/dev/shm) has {given or 'the default of the engine, usually 64 MiB'}"
 
 
-def exit_hints(end: HostExit) -> list[str]:
-    """Why a host failed."""
-    hints = [rule(end) for rule in _RULES]
-    hidden = hidden_by(end.mounted) if _EXEC_FAILED.search(end.log_tail) else []
-    return [*(hint for hint in hints if hint is not None), *hidden]
+def exit_hint(end: HostExit, of_platform: Callable[[], str | None] = lambda: None) -> str | None:
+    """Why a host failed: the one reason that explains most. `of_platform` is asked where its end does not say it."""
+    for rule in _RULES_OF_ENDS:
+        found = rule(end)
+        if found is not None:
+            return found
+    if _EXEC_FAILED.search(end.log_tail):
+        hidden = hidden_by(end.mounted)
+        if hidden:
+            return hidden[0]
+    found = of_platform()
+    return found if found is not None else next(filter(None, (rule(end) for rule in _RULES)), None)
 
 
 def is_full(log_tail: str) -> bool:
@@ -178,10 +185,8 @@ def _credentials(end: HostExit) -> str | None:
     return "It called AWS without credentials. To give it some: --credentials inherit or --credentials role."
 
 
+_RULES_OF_ENDS: tuple[Callable[[HostExit], str | None], ...] = (_ignored_sigterm, _killed_from_outside, _out_of_memory)
 _RULES: tuple[Callable[[HostExit], str | None], ...] = (
-    _ignored_sigterm,
-    _killed_from_outside,
-    _out_of_memory,
     _program,
     _denied,
     _shared_memory,

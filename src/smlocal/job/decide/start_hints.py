@@ -1,7 +1,7 @@
-"""Why PID 1 of a container could not be started: hints for messages of the runtime. Pure."""
+"""Why PID 1 of a container could not be started: a hint for a message of the runtime. Pure."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 # runc names the program in quotes, crun does not.
 _NOT_FOUND = re.compile(r"executable file `\S+` not found in \$PATH|exec: \"[^\"]*\": executable file not found")
@@ -18,8 +18,8 @@ NO_INTERPRETER = (
 )
 WRONG_FORMAT = "The program has no #! line, or is built for another CPU."
 _NOT_ON_PATH = (
-    "No executable of that name is on the PATH of the image: COPY one to /usr/local/bin and "
-    "chmod +x it, or name another program in the job file."
+    "Nothing of that name on the PATH of the image may be executed: either it is not there (COPY it to "
+    "/usr/local/bin), or it is not executable (chmod +x)."
 )
 _PROGRAM = (
     (_NOT_FOUND, _NOT_ON_PATH),
@@ -30,13 +30,21 @@ _PROGRAM = (
 )
 
 
-def start_hints(message: str, mounted: Iterable[str] = ()) -> list[str]:
-    """Hints for a message; `mounted` are the folders of the container that smlocal mounts."""
-    found = [hint for words, hint in _PROGRAM if words.search(message)][:1]
+def start_hint(
+    message: str, mounted: Iterable[str] = (), of_platform: Callable[[], str | None] = lambda: None
+) -> str | None:
+    """The hint for a message; `mounted` are the folders of the container that smlocal mounts.
+
+    `of_platform` is asked about a program that was not started: it can look into the container.
+    """
+    hidden = hidden_by(mounted)
+    if hidden:
+        return hidden[0]
     on_a_file = _ON_A_FILE.search(message)
     if on_a_file:
-        found.append(f"{on_a_file['target']} is a file in the image, so no folder can be mounted there.")
-    return [*found, *hidden_by(mounted)]
+        return f"{on_a_file['target']} is a file in the image, so no folder can be mounted there."
+    known = next((hint for words, hint in _PROGRAM if words.search(message)), None)
+    return known and (of_platform() or known)
 
 
 def hidden_by(mounted: Iterable[str]) -> list[str]:

@@ -11,11 +11,12 @@ if TYPE_CHECKING:
     from smlocal.contract.statuses import Ending
     from smlocal.engine.engines import Engines
     from smlocal.job.decide.attempt_outcome import AttemptOutcome
+    from smlocal.job.decide.symptoms import Symptoms
     from smlocal.job.platform import BesideJob, JobContext, Platform, Spoken
     from smlocal.job.prepared import Prepared
     from smlocal.job.reporter import Reporter
     from smlocal.job.view import JobView, Start
-    from smlocal.planning.model import JobPlan
+    from smlocal.planning.model import HostPlan, JobPlan
     from smlocal.store.records import JobRecord, StoredJob
 
 
@@ -74,6 +75,10 @@ class AiPlatform:
         from smlocal.platforms.ai_platform.run.reasons import reason_of
 
         return reason_of(None, failure.message)
+
+    def hint(self, plan: "JobPlan", host: "HostPlan", symptoms: "Symptoms") -> str | None:  # noqa: ARG002 - see below
+        """`check` knows images of the other platform only."""
+        return None
 
     def host_names(self, record: "JobRecord", request: Callable[[], Mapping[str, Any]]) -> list[str]:
         """`master-0`, `workerpool0-0` and so on."""

@@ -9,11 +9,12 @@ if TYPE_CHECKING:
     from smlocal.contract.statuses import Ending
     from smlocal.engine.engines import Engines
     from smlocal.job.decide.attempt_outcome import AttemptOutcome
+    from smlocal.job.decide.symptoms import Symptoms
     from smlocal.job.platform import BesideJob, JobContext, Platform, Spoken
     from smlocal.job.prepared import Prepared
     from smlocal.job.reporter import Reporter
     from smlocal.job.view import JobView, Start
-    from smlocal.planning.model import JobPlan
+    from smlocal.planning.model import HostPlan, JobPlan
     from smlocal.store.records import JobRecord, StoredJob
 
 
@@ -80,6 +81,12 @@ class SageMaker:
         from smlocal.platforms.sagemaker.outcome.ending import reason_of
 
         return reason_of(failure)
+
+    def hint(self, plan: "JobPlan", host: "HostPlan", symptoms: "Symptoms") -> str | None:
+        """From the image, the request and the log."""
+        from smlocal.platforms.sagemaker.outcome.hint import hint
+
+        return hint(plan, host, symptoms)
 
     def host_names(self, record: "JobRecord", request: Callable[[], Mapping[str, Any]]) -> list[str]:  # noqa: ARG002 - other platforms need it
         """`algo-1` and so on."""

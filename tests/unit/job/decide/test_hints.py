@@ -2,13 +2,14 @@ from typing import Any
 
 import pytest
 
-from smlocal.job.decide.hints import HostExit, exit_hints, is_full
+from smlocal.job.decide.hints import HostExit, exit_hint, is_full
 
 
 def hints(log_tail: str = "", exit_code: int = 1, **known: Any) -> list[str]:
-    return exit_hints(
+    hint = exit_hint(
         HostExit(exit_code=exit_code, log_tail=log_tail, root="/opt/ml", data="/opt/ml/input/data", **known)
     )
+    return [] if hint is None else [hint]
 
 
 # As PyTorch 2, its data loader, NCCL, glibc and the shells say it.
@@ -67,7 +68,8 @@ def test_windows_line_ends(log: str) -> None:
 def test_a_missing_interpreter() -> None:
     (hint,) = hints("exec /usr/bin/train: no such file or directory\n")
     assert "CRLF" in hint
-    assert len(hints("exec /usr/bin/train: no such file or directory\n", mounted=("/opt/ml/model", "/lib"))) == 2
+    (hint,) = hints("exec /usr/bin/train: no such file or directory\n", mounted=("/opt/ml/model", "/lib"))
+    assert hint.startswith("A folder of the job is mounted at /lib")
     assert hints("the exec /usr/bin/train: no such file or directory\n") == []
 
 
@@ -131,3 +133,11 @@ def test_code_that_asks_aws_is_told_of_credentials() -> None:
 def test_what_is_not_known_is_not_explained(code: int) -> None:
     log = "Traceback (most recent call last):\nValueError: loss is nan\nplease share memory of the bus\n" * 20
     assert hints(log, code, user="nobody", mounted=("/opt/ml/model", "/tmp/checkpoints")) == []
+
+
+def test_the_platform_knows_more_than_a_message_and_less_than_how_the_program_ended() -> None:
+    end = HostExit(exit_code=1, log_tail="exec /usr/bin/train: no such file or directory\n")
+    assert exit_hint(end, lambda: "it is there") == "it is there"
+    assert exit_hint(end, lambda: None) == hints(end.log_tail)[0]
+    killed = HostExit(exit_code=137, signalled=True, killed=True)
+    assert exit_hint(killed, lambda: "it is there") == exit_hint(killed)

@@ -1,6 +1,6 @@
 import pytest
 
-from smlocal.job.decide.start_hints import start_hints
+from smlocal.job.decide.start_hints import start_hint
 
 RUNC = "OCI runtime create failed: runc create failed: unable to start container process: "
 
@@ -21,7 +21,8 @@ RUNC = "OCI runtime create failed: runc create failed: unable to start container
     ],
 )
 def test_a_start_that_failed_is_explained(message: str, word: str) -> None:
-    (hint,) = start_hints(RUNC + message, ["/opt/ml/model", "/checkpoints"])
+    hint = start_hint(RUNC + message, ["/opt/ml/model", "/checkpoints"])
+    assert hint is not None
     assert word in hint
 
 
@@ -34,10 +35,17 @@ def test_a_start_that_failed_is_explained(message: str, word: str) -> None:
     ],
 )
 def test_what_is_not_known_is_not_explained(message: str) -> None:
-    assert start_hints(RUNC + message) == []
+    assert start_hint(RUNC + message, of_platform=lambda: "a program is wrong") is None
 
 
 @pytest.mark.parametrize("target", ["/dev", "/usr/local/bin", "/etc/hosts"])
 def test_a_folder_of_the_job_in_a_place_of_the_system_is_named(target: str) -> None:
-    (hint,) = start_hints("something else", ["/opt/ml/model", target])
+    hint = start_hint("something else", ["/opt/ml/model", target])
+    assert hint is not None
     assert hint.startswith(f"A folder of the job is mounted at {target} and hides")
+
+
+def test_what_the_platform_finds_in_the_container_comes_first() -> None:
+    message = RUNC + 'exec: "train": executable file not found in $PATH: unknown'
+    assert start_hint(message, of_platform=lambda: "it is not executable") == "it is not executable"
+    assert start_hint(message, ["/usr/local/bin"], lambda: "it is not there") != "it is not there"
