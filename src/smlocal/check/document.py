@@ -31,6 +31,8 @@ def _rule(result: RuleResult) -> dict[str, Any]:
         document["Skipped"] = result.skipped
     if result.skipped_details:
         document["SkippedDetails"] = [_text(line) for line in result.skipped_details]
+    if result.test:
+        document["ToTest"] = result.test
     if result.findings:
         document["Remedy"] = result.remedy
         document["Findings"] = [_finding(finding) for finding in result.findings]

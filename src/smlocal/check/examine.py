@@ -21,16 +21,18 @@ def examine(rules: Iterable[Rule], subject: Subject) -> Iterator[RuleResult]:
         findings: list[Finding] = []
         skipped = ""
         details: tuple[str, ...] = ()
+        test = ""
         try:
             findings += rule.check(subject)
         except CannotLookError as error:
-            skipped, details = str(error), error.details
+            skipped, details, test = str(error), error.details, error.test
         yield RuleResult(
             rule=rule,
             seconds=time.monotonic() - began,
             findings=tuple(findings),
             skipped=skipped,
             skipped_details=details,
+            test=test,
         )
 
 

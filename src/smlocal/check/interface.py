@@ -152,6 +152,8 @@ class RuleResult:
     """Why it could not be judged."""
     skipped_details: tuple[str, ...] = ()
     """Lines that say more about it."""
+    test: str = ""
+    """What to do so that it can be judged, as a clause; empty where there is nothing to judge."""
 
     @property
     def severity(self) -> Severity:

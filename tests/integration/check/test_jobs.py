@@ -317,3 +317,33 @@ def test_a_job_without_a_model_and_a_failure_file_is_a_warning(checks: Checks) -
     done, rules = checks("failure-file-ignored", "no-model")
     assert (done.returncode, rules["no-model"]["Severity"]) == (0, "warning")
     assert rules["failure-file-ignored"]["Outcome"] == "passed"
+
+
+def test_a_short_job_that_ignores_sigterm_is_not_taken_for_tested(checks: Checks) -> None:
+    # The plain job decides when SIGTERM is sent: the other one has ended long before.
+    checks.write("echo 1 >/opt/ml/model/w; case $TRAINING_JOB_NAME in *plain) sleep 4 ;; esac")
+    done = checks.run(
+        "check", "job.json", "--only", "sigterm-unhandled", "--only", "no-model", cwd=checks.folder, check=True
+    )
+    assert "? sigterm-unhandled" in done.stdout
+    assert "smlocal check job.json --only sigterm-unhandled" in done.stdout
+    assert "not tested: sigterm-unhandled" in done.stderr
+    _, found = checks("sigterm-unhandled")
+    assert found["sigterm-unhandled"]["ToTest"].startswith("let it train for ten seconds")
+
+
+def test_jobs_that_should_fail_and_a_reason_of_several_lines(checks: Checks) -> None:
+    says = "printf 'no data:\\n  none\\n' | tee /opt/ml/output/failure; exit 1"
+    checks.write(f"echo 1 >/opt/ml/model/w; cat /opt/ml/input/data/train/a || {{ {says}; }}")
+    rule = "no-channels-unexplained"
+    done = checks.run("check", "job.json", "--only", rule, cwd=checks.folder, check=True)
+    assert "no-channels: failed, as it should, " in done.stderr
+    assert "no data" not in done.stderr + done.stdout
+    checks.write(says)
+    done = checks.run("check", "job.json", "--only", "job-fails", "--only", rule, cwd=checks.folder)
+    assert done.returncode == 1
+    shown = [line.strip() for line in done.stdout.splitlines()]
+    at = shown.index("no data:")
+    assert shown[at + 1] == "none"
+    assert (done.stdout + done.stderr).count("no data:") == 1
+    assert "plain: Failed, " in done.stderr

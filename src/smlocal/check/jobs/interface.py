@@ -41,6 +41,8 @@ class Scenario:
     """Unique in a check. The job has it in its name."""
     change: Callable[[Request, Folders], None] = lambda _request, _folders: None
     meanwhile: Meanwhile = Meanwhile.NOTHING
+    broken: bool = False
+    """True if something is missing or wrong, so that the job should fail."""
 
 
 def _list_changes(request: Request, _folders: Folders) -> None:
@@ -141,24 +143,41 @@ class JobResult:
         return failed[0] if failed and len(self.hosts) > 1 else ""
 
     @property
+    def ended_as(self) -> str:
+        """Its status, or that it took too long."""
+        return f"it did not end within {self.limit} s and was stopped" if self.timed_out else self.status
+
+    @property
     def how(self) -> str:
-        """How it ended, as a clause."""
-        if self.timed_out:
-            return f"it did not end within {self.limit} s and was stopped"
-        if self.reason:
-            line = " ".join(self.reason.split())
-            return f"{self.status}: {line[:_SHOWN]}{'…' if len(line) > _SHOWN else ''}"
-        return self.status
+        """How it ended, as a clause; without the lines of `reason_lines`, if it has any."""
+        if not self.reason or self.timed_out:
+            return self.ended_as
+        line = " ".join(self.reason.split())
+        if self.reason_lines:
+            kind, _, rest = line.partition(": ")
+            code = rest.rpartition(", exit code: ")[2] if self.explanation else ""
+            line = f"{kind}: …{code and f', exit code: {code}'}"
+        return f"{self.status}: {_short(line)}"
+
+    @property
+    def reason_lines(self) -> tuple[str, ...]:
+        """What the image or the service says about the failure, if that has several lines."""
+        lines = [line.rstrip() for line in (self.explanation or self.reason).splitlines() if line.strip()]
+        return tuple(map(_short, lines)) if len(lines) > 1 and not self.timed_out else ()
 
     @property
     def details(self) -> tuple[str, ...]:
-        """Lines for who wants to know why it failed: hints, and the end of the log."""
+        """Lines for who wants to know why it failed: the reason, hints, and the end of the log if that says more."""
         ours = f"{self.first_failed} | " if self.first_failed else ""
         lines = [line for line in self.log.splitlines() if line.strip() and line.startswith(ours)][-_LAST_LINES:]
+        said = {line.strip() for line in (self.explanation or self.reason).splitlines()}
+        if said.issuperset(line.removeprefix(ours).strip() for line in lines):
+            lines = []
         return (
+            *self.reason_lines,
             *(f"hint: {hint}" for hint in self.local.get("Hints") or ()),
             *(["last lines of the log:"] if lines else []),
-            *(f"  {line[:_SHOWN]}{'…' if len(line) > _SHOWN else ''}" for line in lines),
+            *(f"  {_short(line)}" for line in lines),
         )
 
 
@@ -188,6 +207,10 @@ class Jobs(Protocol):
     def result(self, scenario: Scenario) -> JobResult:
         """Wait for the end of a job; it is started if it has not been. Raises `CannotLookError`."""
         ...
+
+
+def _short(line: str) -> str:
+    return f"{line[:_SHOWN]}{'…' if len(line) > _SHOWN else ''}"
 
 
 def handles_sigterm(caught: int) -> bool:

@@ -27,6 +27,10 @@ def fails_in(subject: Subject, mode: str) -> Iterator[Finding]:
         return
     other = subject.jobs.result(in_file_mode(mode))
     if not other.completed:
-        raise CannotLookError(f"the job does not complete in File mode either ({other.how})")
+        raise CannotLookError(
+            "the job does not complete in File mode either",
+            (other.how, *other.reason_lines),
+            test="let it complete first",
+        )
     message = f"the job completes with {', '.join(names)} in File mode, but not in {mode} mode: {plain.how}"
-    yield Finding(message=message, job=PLAIN.id, host=plain.first_failed)
+    yield Finding(message=message, job=PLAIN.id, host=plain.first_failed, details=plain.reason_lines)

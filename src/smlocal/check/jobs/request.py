@@ -137,11 +137,15 @@ def _limit(request: Request, looked: "JobPlan") -> int:
 def _need_local_data(request: Request) -> None:
     for name, source in _sources(request):
         if source.get("FileSystemAccessMode") == "rw":
-            raise CannotLookError(f"the channel {name} is a file system that a job may write to")
+            raise CannotLookError(
+                f"the channel {name} is a file system that a job may write to",
+                test="set its FileSystemAccessMode to ro in the checked file",
+            )
         uri = source.get("S3Uri", "")
         if uri.startswith(("s3://", "https://", "arn:")) and not _mapped(uri, request["Local"].get("Sources") or {}):
             raise CannotLookError(
-                f"the data of the channel {name} is in S3; give a local folder for {uri} in Local.Sources"
+                f"the data of the channel {name} is in S3; give a local folder for {uri} in Local.Sources",
+                test="do that",
             )
 
 

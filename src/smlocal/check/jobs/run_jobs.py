@@ -38,6 +38,8 @@ _POLL_SECONDS = 0.1
 _GENERAL = (EngineLostError, EngineUnreachableError, ImageMissingError)
 """What ends a check. After any other error the rules that need the job are skipped."""
 
+_FIRST = "see to that first"
+
 Said = Callable[[str], None]
 
 
@@ -54,7 +56,7 @@ class RunningJobs:
         self._said = said
         self._id = secrets.token_hex(4)
         self._plain: Plain | None = None
-        self._no_plain = ""
+        self._no_plain: CannotLookError | None = None
         self._pool = ThreadPoolExecutor(max(2, min(os.cpu_count() or 1, _MOST_AT_ONCE)), "smlocal-check")
         self._futures: dict[str, Future[JobResult]] = {}
         self._active: set[str] = set()
@@ -79,19 +81,19 @@ class RunningJobs:
     @property
     def plain(self) -> Plain:
         """What all jobs begin from."""
-        if self._no_plain:
-            raise CannotLookError(self._no_plain)
+        if self._no_plain is not None:
+            raise CannotLookError(str(self._no_plain), test=self._no_plain.test)
         if self._plain is None:
             try:
                 self._plain = plain_job(self._image, self._job, self._folder, self._timeout)
             except CannotLookError as error:
-                self._no_plain = str(error)
+                self._no_plain = error
                 raise
             except _GENERAL:
                 raise
             except SmlocalError as error:
-                self._no_plain = error.with_details
-                raise CannotLookError(self._no_plain) from error
+                self._no_plain = CannotLookError(error.with_details, test=_FIRST)
+                raise self._no_plain from error
         return self._plain
 
     @property
@@ -131,7 +133,7 @@ class RunningJobs:
             raise
         except SmlocalError as error:
             why = "; ".join([error.sentence, *error.details])
-            raise CannotLookError(f"the job {scenario.id} was not run: {why}") from error
+            raise CannotLookError(f"the job {scenario.id} was not run: {why}", test=_FIRST) from error
 
     def _begin(self, scenario: Scenario) -> Future[JobResult]:
         _ = self.plain
@@ -156,7 +158,8 @@ class RunningJobs:
             if self._engine.image(self._image) is None:
                 raise ImageMissingError(f"the image {self._image} was removed while it was being checked") from error
             raise
-        self._said(f"{scenario.id}: {result.how}, {time.monotonic() - began:.1f} s{_of_stop(result.stop)}")
+        how = "failed, as it should" if scenario.broken and result.status == "Failed" else result.ended_as
+        self._said(f"{scenario.id}: {how}, {time.monotonic() - began:.1f} s{_of_stop(result.stop)}")
         remove_job(name)
         with self._lock:
             self._active.discard(name)

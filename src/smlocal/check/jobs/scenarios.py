@@ -40,7 +40,7 @@ def _on_spot_instances(request: Request, folders: Folders) -> None:
 
 
 ISOLATED = Scenario(id="network-isolated", change=_isolate)
-NO_CHANNELS = Scenario(id="no-channels", change=_without_channels)
+NO_CHANNELS = Scenario(id="no-channels", change=_without_channels, broken=True)
 TWO_HOSTS = Scenario(id="two-hosts", change=_two_hosts)
 STOPPED = Scenario(id="stopped", change=_patiently, meanwhile=Meanwhile.STOP)
 INTERRUPTED = Scenario(id="interrupted", change=_on_spot_instances, meanwhile=Meanwhile.INTERRUPT)
@@ -56,7 +56,7 @@ def empty_channel(name: str) -> Scenario:
             pass
         s3_source(request, name)["S3Uri"] = folder
 
-    return Scenario(id=f"empty-{name}", change=change)
+    return Scenario(id=f"empty-{name}", change=change, broken=True)
 
 
 def bad_hyperparameter(name: str) -> Scenario:
@@ -65,7 +65,7 @@ def bad_hyperparameter(name: str) -> Scenario:
     def change(request: Request, _folders: Folders) -> None:
         request["HyperParameters"][name] = NOT_A_NUMBER
 
-    return Scenario(id=f"bad-{name}", change=change)
+    return Scenario(id=f"bad-{name}", change=change, broken=True)
 
 
 def in_file_mode(mode: str) -> Scenario:

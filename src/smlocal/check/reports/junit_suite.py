@@ -46,5 +46,5 @@ def _output(result: RuleResult, found: list[str], *, fails: bool) -> list[str]:
         severity = result.severity
         notes = ["\n".join((f"{severity}: {first}", *more)) for first, *more in map(finding_lines, result.findings)]
         notes.append(result.remedy)
-    broken_off = skipped_lines(result) if found or result.skipped_details else []
+    broken_off = skipped_lines(result) if found or result.skipped_details or result.test else []
     return [*notes, *broken_off, *ignored_lines(result)]

@@ -33,7 +33,8 @@ def skipped_lines(result: RuleResult) -> list[str]:
     """Why a rule could not be judged; nothing for one that was."""
     if not result.skipped:
         return []
-    return [f"skipped: {valid_text(result.skipped)}", *map(valid_text, result.skipped_details)]
+    to_test = [f"to test it: {result.test}"] if result.test else []
+    return [f"skipped: {valid_text(result.skipped)}", *map(valid_text, result.skipped_details), *to_test]
 
 
 def ignored_lines(result: RuleResult) -> list[str]:

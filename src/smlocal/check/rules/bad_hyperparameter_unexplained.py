@@ -38,9 +38,10 @@ def _jobs(subject: Subject) -> Iterable[Scenario]:
 def _check(subject: Subject) -> Iterator[Finding]:
     for name in _numbers(subject):
         scenario = bad_hyperparameter(name)
-        wrong = _wrong(name, compared(subject, scenario))
+        result = compared(subject, scenario)
+        wrong = _wrong(name, result)
         if wrong:
-            yield Finding(message=f"{name}: {NOT_A_NUMBER!r} {wrong}", job=scenario.id)
+            yield Finding(message=f"{name}: {NOT_A_NUMBER!r} {wrong}", job=scenario.id, details=result.reason_lines)
 
 
 def _wrong(name: str, result: JobResult) -> str:

@@ -31,7 +31,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         result = compared(subject, scenario)
         if result.timed_out or (not result.completed and not result.explanation):
             message = f"with an empty file in the channel {name}, the job does not say what is wrong: {result.how}"
-            yield Finding(message=message, job=scenario.id)
+            yield Finding(message=message, job=scenario.id, details=result.reason_lines)
 
 
 RULE = Rule(

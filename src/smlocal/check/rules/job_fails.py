@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from smlocal.check.cannot_look import CannotLookError
+from smlocal.check.cannot_look import JOB_FILE_NEEDED, CannotLookError
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
 from smlocal.check.jobs.example_job import JOB
 from smlocal.check.jobs.interface import PLAIN
@@ -14,8 +14,11 @@ def _check(subject: Subject) -> Iterator[Finding]:
     if result.completed:
         return
     if subject.jobs.guessed:
-        message = f"the job did not complete with made-up data ({result.how}); name a job file instead"
-        raise CannotLookError(message, result.details)
+        raise CannotLookError(
+            f"the job did not complete with made-up data ({result.how})",
+            result.details,
+            test=JOB_FILE_NEEDED,
+        )
     yield Finding(
         message=f"the job does not complete: {result.how}",
         job=PLAIN.id,

@@ -21,7 +21,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         result = compared(subject, scenario)
         if not result.completed:
             message = f"the job does not complete if the FIFO of the next epoch comes late: {result.how}"
-            yield Finding(message=message, job=scenario.id, host=result.first_failed)
+            yield Finding(message=message, job=scenario.id, host=result.first_failed, details=result.reason_lines)
 
 
 RULE = Rule(

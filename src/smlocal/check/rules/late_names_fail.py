@@ -21,11 +21,15 @@ def _check(subject: Subject) -> Iterator[Finding]:
     at_once, late = _jobs(subject)
     first = compared(subject, at_once)
     if not first.completed:
-        raise CannotLookError(f"the job does not complete on two hosts ({first.how})")
+        raise CannotLookError(
+            "the job does not complete on two hosts",
+            (first.how, *first.reason_lines),
+            test="let it complete there first",
+        )
     result = subject.jobs.result(late)
     if not result.completed:
         message = f"the job does not complete if the names of its peers resolve late: {result.how}"
-        yield Finding(message=message, job=late.id, host=result.first_failed)
+        yield Finding(message=message, job=late.id, host=result.first_failed, details=result.reason_lines)
 
 
 _KNOWN = """\

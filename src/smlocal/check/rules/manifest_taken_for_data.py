@@ -18,7 +18,11 @@ def _check(subject: Subject) -> Iterator[Finding]:
     said = f"{result.reason}\n{result.log}"
     names = [name for name in subject.jobs.channels if f"{name}-manifest" in said]
     if not names:
-        raise CannotLookError(f"the job does not complete, and does not say that a manifest is why ({result.how})")
+        raise CannotLookError(
+            "the job does not complete, and does not say that a manifest is why",
+            (result.how, *result.reason_lines),
+            test="let it complete first",
+        )
     for name in names:
         path = paths.channel_manifest(name)
         yield Finding(message=f"the job fails and names {path}, which is not a channel", path=path, job=PLAIN.id)

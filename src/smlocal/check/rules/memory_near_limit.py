@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
+from smlocal.check.jobs.comparison import LONGER
 from smlocal.check.jobs.example_job import JOB
 from smlocal.check.jobs.interface import PLAIN
 from smlocal.check.subject import Subject
@@ -22,10 +23,10 @@ def _check(subject: Subject) -> Iterator[Finding]:
         yield Finding(message=message, job=PLAIN.id, host=killed[0].name if len(result.hosts) > 1 else "")
         return
     if not limit:
-        raise CannotLookError("the instance type is this machine")
+        raise CannotLookError("the instance type is this machine", test="name an instance type of the service")
     measured = {host["Name"]: host["MemoryPeakMiB"] for host in (result.local.get("Usage") or {}).get("Hosts") or ()}
     if not measured:
-        raise CannotLookError("the job ended within a second, too fast to measure its memory")
+        raise CannotLookError("the job ended within a second, too fast to measure its memory", test=LONGER)
     for host, peak in measured.items():
         if peak * _MIB > _NEAR * limit:
             share = f"{100 * peak * _MIB / limit:.0f} %"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from smlocal.check.cannot_look import CannotLookError
+from smlocal.check.cannot_look import JOB_FILE_NEEDED, CannotLookError
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
 from smlocal.check.starting import words_of
 from smlocal.check.subject import Profile, Subject
@@ -15,7 +15,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     if _PROFILES & subject.profiles or is_model_trainer(words_of(subject)):
         yield Finding(message=MODEL_TRAINER_STOP)
     elif subject.job is None:
-        raise CannotLookError("needs a job file, which says what starts the program")
+        raise CannotLookError("needs a job file, which says what starts the program", test=JOB_FILE_NEEDED)
 
 
 RULE = Rule(

@@ -18,7 +18,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         result = compared(subject, scenario)
         if not result.completed:
             message = f"the job does not complete without the network: {result.how}"
-            yield Finding(message=message, job=scenario.id, host=result.first_failed)
+            yield Finding(message=message, job=scenario.id, host=result.first_failed, details=result.reason_lines)
 
 
 RULE = Rule(

@@ -21,7 +21,9 @@ def _check(subject: Subject) -> Iterator[Finding]:
         result = compared(subject, scenario)
         if result.timed_out or (not result.completed and not result.explanation):
             yield Finding(
-                message=f"without channels, the job does not say what is wrong: {result.how}", job=scenario.id
+                message=f"without channels, the job does not say what is wrong: {result.how}",
+                job=scenario.id,
+                details=result.reason_lines,
             )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
-from smlocal.check.jobs.comparison import completed_plain, declared
+from smlocal.check.jobs.comparison import LONGER, completed_plain, declared
 from smlocal.check.jobs.example_job import JOB
 from smlocal.check.jobs.interface import PLAIN, Scenario
 from smlocal.check.jobs.scenarios import INTERRUPTED
@@ -25,12 +25,13 @@ def _check(subject: Subject) -> Iterator[Finding]:
             continue
         result = subject.jobs.result(scenario)
         if not result.local.get("Interruptions"):
-            raise CannotLookError("the job ended before it was interrupted")
+            raise CannotLookError("the job ended before it was interrupted", test=LONGER)
         if not result.completed:
             message = f"the job does not complete after an interruption: {result.how}"
-            yield Finding(message=message, job=scenario.id, host=result.first_failed)
+            yield Finding(message=message, job=scenario.id, host=result.first_failed, details=result.reason_lines)
         elif not result.checkpoints_before:
-            raise CannotLookError("no checkpoint had been written when the job was interrupted, so none was restored")
+            why = "no checkpoint had been written when the job was interrupted, so none was restored"
+            raise CannotLookError(why, test="let it write checkpoints earlier, or train longer")
 
 
 RULE = Rule(

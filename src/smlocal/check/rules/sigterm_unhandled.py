@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
-from smlocal.check.jobs.comparison import compared
+from smlocal.check.jobs.comparison import LONGER, compared
 from smlocal.check.jobs.interface import JobResult, StopSeen
 from smlocal.check.jobs.scenarios import STOPPED
 from smlocal.check.subject import Subject
@@ -16,9 +16,9 @@ _END = "Let the handler save the model and exit."
 def _check(subject: Subject) -> Iterator[Finding]:
     result = compared(subject, STOPPED)
     if result.stop is None:
-        raise CannotLookError("the job ended before SIGTERM was sent, or the engine cannot list processes")
+        raise CannotLookError("the job ended before SIGTERM was sent, or the engine cannot list processes", test=LONGER)
     if result.stop.too_early:
-        raise CannotLookError("SIGTERM came before the first process had a handler for it")
+        raise CannotLookError("SIGTERM came before the first process had a handler for it", test=LONGER)
     if any(host.killed for host in result.hosts):
         message = f"the job was killed {result.grace} s after SIGTERM: {_who(result.stop)}"
         yield Finding(message=message, job=STOPPED.id, host=_killed(result), remedy=_remedy(result.stop))

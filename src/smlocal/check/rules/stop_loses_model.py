@@ -4,19 +4,19 @@ from collections.abc import Iterator
 
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.interface import Example, Finding, Mark, Rule, Severity
-from smlocal.check.jobs.comparison import compared, completed_plain
+from smlocal.check.jobs.comparison import LONGER, compared, completed_plain
 from smlocal.check.jobs.scenarios import STOPPED
 from smlocal.check.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     if not completed_plain(subject).model:
-        raise CannotLookError("the job leaves no model anyway")
+        raise CannotLookError("the job leaves no model anyway", test="let it write a model first")
     result = compared(subject, STOPPED)
     if result.stop is None:
-        raise CannotLookError("the job ended before SIGTERM was sent, or the engine cannot list processes")
+        raise CannotLookError("the job ended before SIGTERM was sent, or the engine cannot list processes", test=LONGER)
     if result.stop.too_early:
-        raise CannotLookError("SIGTERM came before the first process had a handler for it")
+        raise CannotLookError("SIGTERM came before the first process had a handler for it", test=LONGER)
     killed = any(host.killed for host in result.hosts)
     if not killed and not result.stop.first.handles_sigterm:
         raise CannotLookError("the job ignores SIGTERM, and went on to its end")

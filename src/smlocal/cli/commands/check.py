@@ -16,10 +16,10 @@ from smlocal.cli.terminal.columns import width_of, wrapped
 from smlocal.cli.terminal.printable import json_without_commands, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from smlocal.check.ignores import Ignore
-    from smlocal.check.interface import CheckReport, Finding
+    from smlocal.check.interface import CheckReport, Finding, RuleResult
     from smlocal.ci.services import CiService
     from smlocal.engine.interface import Engine
     from smlocal.errors import UsageRefusedError
@@ -31,6 +31,8 @@ _INDENT = 2
 _PROFILES = ("model-trainer", "model-trainer=mpi", "remote-function", "toolkit", "toolkit-mpi", "smddp")
 _LEVELS = ("error", "warning", "info")
 _FIRST_HOST = "algo-1"
+_MOST_NAMED = 4
+"""Rules in a command, or in the last line."""
 
 
 def _rule_ids(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -168,10 +170,14 @@ def _check(
         from smlocal.check.document import check_document
 
         click.echo(json_without_commands(json.dumps(check_document(report, Severity(fail_on)), indent=2)))
-    elif service is None:
-        _show(report)
     else:
-        show_in_group(service, f"smlocal check {report.image}", lambda: _show(report))
+        again = _words_again(subject, image, profiles)
+        if service is None:
+            _show(report, again)
+        else:
+            show_in_group(service, f"smlocal check {report.image}", lambda: _show(report, again))
+        for line in (*_not_tested(report, again, static=static and not only), *_not_counted(report, fail_on)):
+            click.echo(printable(line), err=True)
     if service is not None:
         annotate_check(service, report, to_stderr=as_json)
     files.write(report, Severity(fail_on))
@@ -251,30 +257,74 @@ def _ignore(text: str) -> "Ignore":
     return Ignore(id=rule.strip(), reason=reason.strip())
 
 
-def _show(report: "CheckReport") -> None:
+def _words_again(subject: str, image: str | None, profiles: tuple[str, ...]) -> str:
+    """The command for another look, to which rules can be added."""
+    import shlex
+
+    more = [
+        *(["--image", image] if image is not None else []),
+        *(word for each in profiles for word in ("--for", each)),
+    ]
+    return shlex.join(["smlocal", "check", subject, *more])
+
+
+def _show(report: "CheckReport", again: str = "smlocal check …") -> None:
+    from smlocal.check.cannot_look import JOB_FILE_NEEDED
+
     name = max((len(result.rule.id) for result in report.results), default=0)
+    told = ""
     for result in report.results:
         for finding in result.findings:
             _line(_MARKS[result.severity], result.rule.id, finding.message, name, where=_where(finding))
             _details(finding.details, name)
+            told = "\n".join((told, finding.message, *finding.details))
         if result.findings:
             _more(result.remedy, name)
         for ignored in result.ignored:
             _line("-", result.rule.id, f"ignored ({ignored.reason}): {ignored.finding.message}", name)
-    for reason, ids in _skipped(report).items():
+    for reason, results in _skipped(report).items():
+        ids = [each.rule.id for each in results]
         _line(_SKIPPED, ids[0] if len(ids) == 1 else f"{len(ids)} rules", f"skipped: {reason}", name)
         if len(ids) > 1:
             _more(", ".join(ids), name)
-        _details([line for each in report.results if each.skipped == reason for line in each.skipped_details], name)
+        details = results[0].skipped_details
+        if not all(line.strip() in told for line in details):  # the job whose end is the reason is often a finding
+            _details(details, name)
+        told = "\n".join((told, reason, *details))
+        if test := results[0].test:
+            command = "" if test == JOB_FILE_NEEDED else f", then: {_only(again, ids)}"
+            _more(f"to test {'it' if len(ids) == 1 else 'them'}: {test}{command}", name)
     click.echo(_conclusion(report), err=True)
 
 
-def _skipped(report: "CheckReport") -> dict[str, list[str]]:
+def _only(again: str, ids: list[str]) -> str:
+    """The command for these rules; without them where they are many."""
+    return again if len(ids) > _MOST_NAMED else " ".join([again, *(f"--only {each}" for each in ids)])
+
+
+def _not_tested(report: "CheckReport", again: str, *, static: bool) -> "Iterator[str]":
+    """What nobody should take for passed."""
+    ids = [result.rule.id for result in report.results if result.test]
+    if ids:
+        yield f"not tested: {', '.join(ids) if len(ids) <= _MOST_NAMED else f'{len(ids)} rules'} (how to test: above)"
+    if static:
+        yield f"not tested: what only jobs show, such as SIGTERM and a missing model; to test it: {again}"
+
+
+def _not_counted(report: "CheckReport", fail_on: str) -> "Iterator[str]":
+    """Why the exit code is 0 although something was found."""
+    from smlocal.check.interface import Severity
+
+    if not report.fails(Severity(fail_on)) and report.fails(Severity.WARNING):
+        yield "exit code 0: warnings do not count; they do with --fail-on warning"
+
+
+def _skipped(report: "CheckReport") -> "dict[str, list[RuleResult]]":
     """The rules that were skipped, by the reason: a job that fails is the reason of a dozen."""
-    found: dict[str, list[str]] = {}
+    found: dict[str, list[RuleResult]] = {}
     for result in report.results:
         if result.skipped:
-            found.setdefault(result.skipped, []).append(result.rule.id)
+            found.setdefault(result.skipped, []).append(result)
     return found
 
 

@@ -40,10 +40,9 @@ def test_what_the_failure_file_said(reason: str, explanation: str) -> None:
 
 
 def test_how_a_job_ended() -> None:
-    assert (
-        ended(reason="AlgorithmError: two\nlines, exit code: 1").how
-        == "Failed: AlgorithmError: two lines, exit code: 1"
-    )
+    assert ended(reason="AlgorithmError: boom\n, exit code: 1").how == "Failed: AlgorithmError: boom , exit code: 1"
+    assert ended(reason="AlgorithmError: two\nlines, exit code: 1").how == "Failed: AlgorithmError: …, exit code: 1"
+    assert ended(reason="ClientError: two\nlines").how == "Failed: ClientError: …"
     assert ended(status="Stopped", secondary="MaxRuntimeExceeded", reason="").how == (
         "it did not end within 60 s and was stopped"
     )
@@ -78,3 +77,14 @@ def test_the_hints_and_the_last_lines_of_the_host_that_failed() -> None:
     )
     assert ended(log="\n").details == ()
     assert len(ended(log="x" * 1000).details[-1]) < 210
+
+
+def test_a_reason_keeps_its_lines_and_is_not_repeated_from_the_log() -> None:
+    said = "Traceback (most recent call last):\n  File 'x', line 1\n\nValueError: no data\n"
+    result = ended(reason=f"AlgorithmError: {said}, exit code: 1", log=said, local={"Hints": ["set it"]})
+    lines = ("Traceback (most recent call last):", "  File 'x', line 1", "ValueError: no data")
+    assert result.reason_lines == lines
+    assert result.details == (*lines, "hint: set it")
+    assert ended(reason=result.reason, log="other\n").details == (*lines, "last lines of the log:", "  other")
+    assert ended(reason="AlgorithmError: one line\n, exit code: 1").reason_lines == ()
+    assert ended(reason="ClientError: a\nb").reason_lines == ("ClientError: a", "b")

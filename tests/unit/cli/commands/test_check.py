@@ -2,9 +2,10 @@
 
 import pytest
 
-from smlocal.check.interface import CheckReport, Finding, Ignored, RuleResult
+from smlocal.check.cannot_look import JOB_FILE_NEEDED
+from smlocal.check.interface import CheckReport, Finding, Ignored, RuleResult, Severity
 from smlocal.check.registry import all_rules
-from smlocal.cli.commands.check import _show
+from smlocal.cli.commands.check import _not_counted, _not_tested, _show
 
 
 def test_rules_that_are_skipped_for_one_reason_are_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
@@ -52,3 +53,50 @@ def test_a_rule_whose_findings_are_ignored_has_not_passed(capsys: pytest.Capture
     results = (RuleResult(rule=first, seconds=0, ignored=(ignored,)), RuleResult(rule=second, seconds=0))
     _show(CheckReport(image="x", image_id="", job_file="", dockerfile="", results=results))
     assert capsys.readouterr().err == "x: 1 of 2 rules passed, 1 ignored\n"
+
+
+def test_what_was_not_tested_comes_with_the_command_that_tests_it(capsys: pytest.CaptureFixture[str]) -> None:
+    first, second, third, fourth, *_ = all_rules()
+    results = (
+        RuleResult(rule=first, seconds=0, skipped="it was too short", test="let it train longer"),
+        RuleResult(rule=second, seconds=0, skipped="it was too short", test="let it train longer"),
+        RuleResult(rule=third, seconds=0, skipped="there is no job file", test=JOB_FILE_NEEDED),
+        RuleResult(rule=fourth, seconds=0, skipped="there are no channels"),
+    )
+    report = CheckReport(image="x", image_id="", job_file="", dockerfile="", results=results)
+    _show(report, "smlocal check job.yaml")
+    shown = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert shown[2] == (
+        f"to test them: let it train longer, then: smlocal check job.yaml --only {first.id} --only {second.id}"
+    )
+    assert shown[4] == "to test it: write a job file, and check that"
+    assert len(shown) == 6
+    (line,) = _not_tested(report, "smlocal check job.yaml", static=False)
+    assert line == f"not tested: {first.id}, {second.id}, {third.id} (how to test: above)"
+    *_, line = _not_tested(report, "smlocal check job.yaml", static=True)
+    assert line.endswith("smlocal check job.yaml")
+    assert list(_not_counted(report, "error")) == []
+
+
+def test_a_reason_that_a_finding_has_is_not_shown_again(capsys: pytest.CaptureFixture[str]) -> None:
+    first, second, third, *_ = all_rules()
+    lines = ("Traceback:", "  oh no")
+    finding = Finding(message="it does not complete: Failed: …", details=lines)
+    results = (
+        RuleResult(rule=first, seconds=0, findings=(finding,)),
+        RuleResult(rule=second, seconds=0, skipped="it fails", skipped_details=("Failed: …", *lines)),
+        RuleResult(rule=third, seconds=0, skipped="it fails", skipped_details=("Failed: …", *lines)),
+    )
+    _show(CheckReport(image="x", image_id="", job_file="", dockerfile="", results=results))
+    assert capsys.readouterr().out.count("oh no") == 1
+    _show(CheckReport(image="x", image_id="", job_file="", dockerfile="", results=results[1:]))
+    assert capsys.readouterr().out.count("oh no") == 1
+
+
+def test_warnings_that_do_not_count_are_no_success() -> None:
+    rule = next(each for each in all_rules() if each.severity is Severity.WARNING)
+    results = (RuleResult(rule=rule, seconds=0, findings=(Finding(message="it leaves nothing"),)),)
+    report = CheckReport(image="x", image_id="", job_file="", dockerfile="", results=results)
+    (line,) = _not_counted(report, "error")
+    assert "--fail-on warning" in line
+    assert list(_not_counted(report, "warning")) == []
