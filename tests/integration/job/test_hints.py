@@ -1,6 +1,8 @@
 """Containers that fail for a reason which the service does not tell: the hint names it, and there is no other hint."""
 
+import json
 import subprocess
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -232,3 +234,46 @@ def test_a_folder_that_hides_a_part_of_the_system(hints_of: Callable[..., list[s
 )
 def test_nothing_is_made_up(hints_of: Callable[..., list[str]], script: str) -> None:
     assert hints_of(script, CheckpointConfig={"S3Uri": "./checkpoints", "LocalPath": "/checkpoints"}) == []
+
+
+SUBMIT = """
+import boto3, json, sys
+request = json.load(open(sys.argv[1]))
+s3 = boto3.client("s3")
+s3.create_bucket(Bucket="bucket")
+s3.put_object(Bucket="bucket", Key="train/a", Body=b"one")
+client = boto3.client("sagemaker")
+client.create_training_job(**request)
+client.get_waiter("training_job_completed_or_stopped").wait(
+    TrainingJobName=request["TrainingJobName"], WaiterConfig={"Delay": 1}
+)
+"""
+
+
+@pytest.mark.parametrize("how", ["detached", "exec"])
+@pytest.mark.usefixtures("data")
+def test_the_hint_is_there_whoever_started_the_job(
+    job_file: Callable[..., Path],
+    smlocal_run: Callable[..., "subprocess.CompletedProcess[str]"],
+    tmp_path: Path,
+    how: str,
+) -> None:
+    script = "cat /opt/ml/input/data/training/a"
+    if how == "detached":
+        job = job_file([channel("train")], script)
+        smlocal_run("run", "--detach", job.name, cwd=tmp_path, check=True)
+    else:
+        members = {
+            "RoleArn": "arn:aws:iam::123456789012:role/trainer",
+            "OutputDataConfig": {"S3OutputPath": "s3://bucket/out"},
+            "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 1},
+        }
+        job = job_file([channel("train", uri="s3://bucket/train/")], script, **members)
+        (tmp_path / "submit.py").write_text(SUBMIT)
+        done = smlocal_run("exec", "--", sys.executable, "submit.py", job.name, cwd=tmp_path)
+        assert "WaiterError" in done.stderr, done.stderr
+    assert smlocal_run("wait", job.stem, cwd=tmp_path).returncode == 1
+    answer = json.loads(smlocal_run("describe", job.stem, "--json", cwd=tmp_path, check=True).stdout)
+    (hint,) = answer["Local"]["Hints"]
+    assert hint.startswith("The job has the channel train; the log names training.")
+    assert hint in " ".join(smlocal_run("describe", job.stem, cwd=tmp_path, check=True).stdout.split())
