@@ -10,11 +10,10 @@ if TYPE_CHECKING:
     from smlocal.job.decide.symptoms import Archive
     from smlocal.planning.model import HostPlan, JobPlan
 
-_NO_PROGRAM = re.compile(
+_NO_PROGRAM = (
     r"^exec \S+: |exec user process caused|exec format error|\\r'|[^\w.-]train: (?:[Nn]o such file|not found)"
     r"|exec train failed|(?:can't|[Cc]annot) open (?:file )?'?(?:\S{0,500}/)?train\b|bad interpreter"
-    r"|cannot execute: required file not found|can't execute|env: .{0,200}No such file",
-    re.MULTILINE,
+    r"|cannot execute: required file not found|can't execute|env: .{0,200}No such file"
 )
 """Of the kernel, shells, init programs and interpreters that did not find what they are to run."""
 
@@ -31,7 +30,7 @@ def hint(plan: "JobPlan", host: "HostPlan", symptoms: Symptoms) -> str | None:
         from smlocal.platforms.sagemaker.outcome.lost_model import lost_model
 
         return lost_model(symptoms.log)
-    if symptoms.trouble is Trouble.NOT_STARTED or _NO_PROGRAM.search(symptoms.log):
+    if symptoms.trouble is Trouble.NOT_STARTED or re.search(_NO_PROGRAM, symptoms.log, re.MULTILINE):
         found = _check().program_hint(plan, symptoms.archive)
         if found is not None:
             return found

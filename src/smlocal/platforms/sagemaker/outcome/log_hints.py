@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from smlocal.contract.secrets.names import looks_secret
 from smlocal.job.decide.symptoms import Symptoms
@@ -15,6 +15,8 @@ _SHOWN = 3
 """Files of a channel."""
 _LONGEST_SHOWN = 100
 
+_EXCEPTION = re.compile(r"^[\w.]*(?:Error|Exception)\b: ")
+_CHAINED = re.compile(r"^(?:During handling of the above exception|The above exception was the direct cause)")
 _MISSING = re.compile(
     r"[Nn]o such file|[Nn]ot found|does ?n[o']t exist|[Nn]o files|[Nn]ot a directory|"
     r"(?:[Cc]annot|[Cc]an't|[Cc]ould not|[Cc]ouldn't) (?:find|open|access|read)|is not a directory"
@@ -57,6 +59,19 @@ class _Case:
     """What has the lines."""
 
     @property
+    def last(self) -> Iterator[tuple[int, str]]:
+        """The lines that may say why the program ended, from the last one up, with their places.
+
+        What comes before the last exception was no reason to end, unless Python says that it led to it.
+        """
+        hidden = False
+        for index in range(len(self.lines) - 1, -1, -1):
+            line = self.lines[index]
+            if not hidden:
+                yield index, line
+            hidden = not _CHAINED.search(line) and (hidden or _EXCEPTION.search(line) is not None)
+
+    @property
     def channels(self) -> list[str]:
         return [*(each.name for each in self.host.channels), *(each.name for each in self.host.pipes)]
 
@@ -85,7 +100,7 @@ def log_hint(plan: JobPlan, host: HostPlan, symptoms: Symptoms) -> str | None:
 
 def _missing_input(case: _Case) -> str | None:
     """A channel that the job does not have, or a file that a channel does not have. The last that is named counts."""
-    for line in reversed(case.lines):
+    for _, line in case.last:
         if not _MISSING.search(line):
             continue
         for written, below in _IN_DATA.findall(line):
@@ -151,7 +166,7 @@ def _written_to_channel(case: _Case) -> str | None:
     locked = {tree.name: tree.mode for tree in case.host.channels if not tree.writable}
     if not locked:
         return None
-    for line in reversed(case.lines):
+    for _, line in case.last:
         if _READ_ONLY.search(line):
             named = [name for name, _ in _IN_DATA.findall(line)]
             # Without a name the path is relative, or it is not shown.
@@ -173,7 +188,7 @@ def _argument_refused(case: _Case) -> str | None:
     command = (facts.command or ()) if facts is not None else ()
     if plan.entrypoint is not None or "train" not in (plan.command or ()):
         return None
-    for line in reversed(case.lines):
+    for _, line in case.last:
         if _TRAIN_REFUSED.search(line) or _lacks(line, command):
             entrypoint = (facts.entrypoint or ()) if facts is not None else ()
             if not command:
@@ -195,8 +210,8 @@ def _text_for_number(case: _Case) -> str | None:
     numbers = case.numbers
     if not numbers:
         return None
-    for index in range(len(case.lines) - 1, -1, -1):
-        error = _TYPE_ERROR.search(case.lines[index])
+    for index, line in case.last:
+        error = _TYPE_ERROR.search(line)
         if error and _TEXT_FOR_NUMBER.search(error["what"]):
             name = _suspect(numbers, error["what"], case.lines[max(0, index - _SHOWN * 10) : index])
             return (
@@ -219,7 +234,7 @@ def _suspect(numbers: dict[str, str], what: str, before: Sequence[str]) -> str:
 
 def _no_number(case: _Case) -> str | None:
     given = case.plan.request.get("HyperParameters") or {}
-    for line in reversed(case.lines):
+    for _, line in case.last:
         found = _NOT_A_NUMBER.search(line)
         if found:
             value = found["int"] if found["int"] is not None else found["float"]
@@ -232,7 +247,7 @@ def _no_number(case: _Case) -> str | None:
 
 def _hidden_file(case: _Case) -> str | None:
     facts = case.plan.image_facts
-    for line in reversed(case.lines):
+    for _, line in case.last:
         if _MISSING.search(line):
             for path in facts.reserved_files if facts is not None else ():
                 if path in line:

@@ -82,6 +82,17 @@ def test_what_is_there_is_not_missed(line: str) -> None:
     assert hint(line) is None
 
 
+def test_only_what_ended_the_program_counts() -> None:
+    missing = MISSING.format(f"{DATA}/validation")
+    assert hint(f"{missing}, skipping\nTraceback:\n  File x\nValueError: loss is nan\n") is None
+    for words in ("During handling of the above exception, another", "The above exception was the direct cause of"):
+        said = hint(f"{missing}\n\n{words}:\n\nTraceback:\nRuntimeError: no data\n")
+        assert said is not None
+        assert "the log names validation" in said
+    said = hint(f"IndexError: x\nload: {DATA}/validation: No such file or directory\n")
+    assert said is not None
+
+
 def test_a_file_that_the_channel_does_not_have() -> None:
     assert hint(MISSING.format(f"{DATA}/train/train.csv")) == (
         "The channel train has no train.csv, which the log names. It has 2 files: a.csv, b/c.csv."
