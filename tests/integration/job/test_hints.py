@@ -167,6 +167,11 @@ def test_what_is_written_to_a_channel_in_fast_file_mode(hints_of: Callable[..., 
     assert hint.startswith("The channel train is in FastFile mode, in which nothing can be written")
 
 
+def test_a_job_without_the_network(hints_of: Callable[..., list[str]]) -> None:
+    (hint,) = hints_of("ping -c 1 -W 1 pypi.org", EnableNetworkIsolation=True)
+    assert hint.startswith("The job has EnableNetworkIsolation")
+
+
 def test_a_model_that_is_written_elsewhere(run_job: RunJob) -> None:
     ran = run_job([], "mkdir /opt/models; echo x >/opt/models/model.bin; echo Model saved to /opt/models/model.bin")
     assert ran.exit == 0

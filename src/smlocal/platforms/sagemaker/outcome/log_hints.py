@@ -33,6 +33,15 @@ _TRAIN_REFUSED = re.compile(
 )
 _REQUIRED = re.compile(r"(?:arguments are required:|Missing (?:option|argument|parameter)) (.{1,500})")
 
+_NO_NETWORK = re.compile(
+    r"[Nn]ame or service not known|[Tt]emporary failure in name resolution|[Nn]o address associated with hostname"
+    r"|[Cc]ould not resolve host|[Nn]etwork is unreachable|[Nn]o route to host|NameResolutionError|bad address '"
+)
+_NO_GPU = re.compile(
+    r"Found no NVIDIA driver|No CUDA GPUs are available|no CUDA-capable device|libcuda\.so\.1: cannot open"
+    r"|cudaErrorNoDevice|CUDA driver version is insufficient"
+)
+
 _TYPE_ERROR = re.compile(
     r"\b(?:\w*TypeError|InvalidParameterError|ValueError|ValidationError|AttributeError): (?P<what>.{1,1000})"
 )
@@ -258,6 +267,26 @@ def _hidden_file(case: _Case) -> str | None:
     return None
 
 
+def _without_network(case: _Case) -> str | None:
+    if case.plan.request.get("EnableNetworkIsolation") is not True:
+        return None
+    if not any(_NO_NETWORK.search(line) for _, line in case.last):
+        return None
+    return (
+        "The job has EnableNetworkIsolation, so its containers reach nothing but each other: put what they download "
+        "into the image, or into a channel."
+    )
+
+
+def _without_gpu(case: _Case) -> str | None:
+    if case.host.devices is not None or not any(_NO_GPU.search(line) for _, line in case.last):
+        return None
+    name = case.host.host.instance_type
+    given_up = any(note.id == "allow-cpu" for note in case.plan.notes)
+    why = " here, because the job is run without it (--allow-cpu, or Local.Gpus)" if given_up else ""
+    return f"The program wants a GPU, and {name} has none{why}."
+
+
 def _is_value(text: str) -> bool:
     """Whether it is the text of a number, of true or false, or of a list or an object."""
     if text.lower() in {"true", "false", "none", "null"}:
@@ -302,4 +331,6 @@ _RULES: tuple[Callable[[_Case], str | None], ...] = (
     _argument_refused,
     _no_number,
     _text_for_number,
+    _without_network,
+    _without_gpu,
 )

@@ -242,6 +242,26 @@ def test_a_file_of_the_image_that_is_hidden() -> None:
 @pytest.mark.parametrize(
     "line",
     [
+        "socket.gaierror: [Errno -3] Temporary failure in name resolution",
+        "ping: bad address 'pypi.org'",
+        "OSError: [Errno 101] Network is unreachable",
+    ],
+)
+def test_a_job_without_the_network(line: str) -> None:
+    said = hint(line, {"EnableNetworkIsolation": True})
+    assert said is not None
+    assert said.startswith("The job has EnableNetworkIsolation")
+    assert hint(line) is None
+
+
+def test_a_program_that_wants_a_gpu() -> None:
+    line = "RuntimeError: Found no NVIDIA driver on your system."
+    assert hint(line) == "The program wants a GPU, and ml.m5.large has none."
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
         "ValueError: loss is nan",
         "TypeError: f() missing 1 required positional argument: 'x'",
         "KeyError: 'SM_CHANNEL_TRAIN'",
