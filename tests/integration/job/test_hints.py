@@ -227,6 +227,24 @@ def test_our_own_sigkill_is_not_from_outside(
     assert "did not end within 1 s of SIGTERM" in hint
 
 
+def test_a_shell_that_keeps_sigterm_to_itself(run_job: RunJob, image: Callable[[str], str]) -> None:
+    algorithm = {
+        "TrainingImage": image("sh"),
+        "TrainingInputMode": "File",
+        "ContainerEntrypoint": ["/bin/sh", "-c", "sleep 60; true"],
+    }
+    ran = run_job(
+        [],
+        "",
+        AlgorithmSpecification=algorithm,
+        StoppingCondition={"MaxRuntimeInSeconds": 1},
+        local={"StopGraceSeconds": 1},
+    )
+    (hint,) = ran.answer["Local"]["Hints"]
+    assert "did not end within 1 s of SIGTERM and was killed. ContainerEntrypoint runs 'sleep 60; true' in" in hint
+    assert "SIGTERM stops at the shell" in hint
+
+
 @pytest.mark.parametrize("place", ["/dev", "/usr/local/bin", "/lib"])
 def test_a_folder_that_hides_a_part_of_the_system(hints_of: Callable[..., list[str]], place: str) -> None:
     checkpoints = {"S3Uri": "./checkpoints", "LocalPath": place}

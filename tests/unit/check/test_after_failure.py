@@ -9,7 +9,7 @@ import pytest
 from tests.unit.check.images import LINK, SCRIPT, file, layer, messages, program, subject
 from tests.unit.platforms.sagemaker.planning.conftest import FACTS, job
 
-from smlocal.check.after_failure import program_hint
+from smlocal.check.after_failure import program_hint, signal_hint
 from smlocal.check.cannot_look import CannotLookError
 from smlocal.check.reading.container_files import container_files
 from smlocal.errors import EngineError, EngineLostError
@@ -152,3 +152,28 @@ def test_a_container_is_not_asked_without_end() -> None:
     assert len(container.asked) < 500
     with pytest.raises(CannotLookError):
         next(files.everything())
+
+
+def test_a_shell_in_front_of_the_program() -> None:
+    def said(container: Container, **image: Any) -> str | None:
+        assert FACTS.image is not None
+        facts = replace(FACTS, image=replace(FACTS.image, **image))
+        return signal_hint(build_plan(job({}, {}), facts, name="job-1"), container.archive)
+
+    script = program("usr/bin/train", b"#!/bin/sh\npython /opt/train.py\n")
+    found = said(Container(SHELL, script))
+    assert found is not None
+    assert found.startswith("/usr/bin/train starts 'python /opt/train.py' without exec")
+    form = said(Container(SHELL), entrypoint=("/bin/sh", "-c", "python train.py"))
+    assert form is not None
+    assert form.startswith("ENTRYPOINT runs 'python train.py' in /bin/sh")
+    assert said(Container(SHELL, program("usr/bin/train", b"#!/bin/sh\nexec python x\n"))) is None
+
+
+def test_the_shell_of_a_client_is_not_to_be_changed() -> None:
+    words = {"ContainerEntrypoint": ["/bin/bash", "-c"], "ContainerArguments": ["/opt/ml/input/data/sm_drivers/x.sh"]}
+    algorithm = {"TrainingImage": "x", "TrainingInputMode": "File", **words}
+    plan = build_plan(job({"AlgorithmSpecification": algorithm}, {}), FACTS, name="job-1")
+    said = signal_hint(plan, Container(SHELL).archive)
+    assert said is not None
+    assert said.startswith("The first process of a ModelTrainer job is bash")

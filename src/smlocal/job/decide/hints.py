@@ -71,6 +71,9 @@ class HostExit:
 
 def exit_hint(end: HostExit, of_platform: Callable[[], str | None] = lambda: None) -> str | None:
     """Why a host failed: the one reason that explains most. `of_platform` is asked where its end does not say it."""
+    if end.killed:
+        why = "" if end.killed_early else f" {of_platform() or 'Does it handle SIGTERM?'}"
+        return f"{_ignored_sigterm(end)}{why}"
     for rule in _RULES_OF_ENDS:
         found = rule(end)
         if found is not None:
@@ -103,17 +106,12 @@ def program_hint(exit_code: int, log_tail: str) -> str | None:
     return _program(HostExit(exit_code=exit_code, log_tail=log_tail))
 
 
-def _ignored_sigterm(end: HostExit) -> str | None:
-    if not end.killed:
-        return None
+def _ignored_sigterm(end: HostExit) -> str:
     if end.killed_early:
         return (
             f"PID 1 ({end.first_process}) was still running after SIGTERM and was killed before the grace period ended."
         )
-    return (
-        f"PID 1 ({end.first_process}) did not end within {end.grace:g} s of SIGTERM and was killed. Does it handle "
-        "SIGTERM?"
-    )
+    return f"PID 1 ({end.first_process}) did not end within {end.grace:g} s of SIGTERM and was killed."
 
 
 def _killed_from_outside(end: HostExit) -> str | None:
@@ -185,7 +183,7 @@ def _credentials(end: HostExit) -> str | None:
     return "It called AWS without credentials. To give it some: --credentials inherit or --credentials role."
 
 
-_RULES_OF_ENDS: tuple[Callable[[HostExit], str | None], ...] = (_ignored_sigterm, _killed_from_outside, _out_of_memory)
+_RULES_OF_ENDS: tuple[Callable[[HostExit], str | None], ...] = (_killed_from_outside, _out_of_memory)
 _RULES: tuple[Callable[[HostExit], str | None], ...] = (
     _program,
     _denied,

@@ -14,6 +14,8 @@ class Trouble(StrEnum):
     """The engine or the kernel could not start the program."""
     FAILED = "failed"
     """The program exited with another code than 0."""
+    NOT_STOPPED = "not-stopped"
+    """The program did not end after SIGTERM, and was killed."""
     NO_MODEL = "no-model"
     """All programs exited with 0, and no model was left."""
 

@@ -38,7 +38,8 @@ def hint_of_exit(end: HostEnd, run: HostRun, *, grace: float, killed_early: bool
         volume=limits.disk,
         free=_free(host_directory(plan, run.host)) if plan.engine.shares_folders and is_full(tail) else None,
     )
-    return exit_hint(known, lambda: ask_platform(run, Trouble.FAILED, tail, failure=_failure(run)))
+    trouble = Trouble.NOT_STOPPED if end.killed else Trouble.FAILED
+    return exit_hint(known, lambda: ask_platform(run, trouble, tail, failure=_failure(run)))
 
 
 def hint_of_start(error: EngineError, run: HostRun) -> str | None:

@@ -23,6 +23,8 @@ class _AfterFailure(Protocol):
 
     def program_hint(self, plan: "JobPlan", archive: "Archive") -> str | None: ...
 
+    def signal_hint(self, plan: "JobPlan", archive: "Archive") -> str | None: ...
+
 
 def hint(plan: "JobPlan", host: "HostPlan", symptoms: Symptoms) -> str | None:
     """The one that explains most; None if nothing is known."""
@@ -30,6 +32,8 @@ def hint(plan: "JobPlan", host: "HostPlan", symptoms: Symptoms) -> str | None:
         from smlocal.platforms.sagemaker.outcome.lost_model import lost_model
 
         return lost_model(symptoms.log)
+    if symptoms.trouble is Trouble.NOT_STOPPED:
+        return _check().signal_hint(plan, symptoms.archive)
     if symptoms.trouble is Trouble.NOT_STARTED or re.search(_NO_PROGRAM, symptoms.log, re.MULTILINE):
         found = _check().program_hint(plan, symptoms.archive)
         if found is not None:
