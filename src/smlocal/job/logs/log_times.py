@@ -54,6 +54,8 @@ class TimesFile:
             os.close(self._descriptor)
             self._descriptor = -1
 
+    __del__ = close
+
 
 class LogTimes:
     """Reads times, for positions that only grow. The file may grow or be replaced meanwhile."""
@@ -91,6 +93,8 @@ class LogTimes:
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
+
+    __del__ = close
 
     def _next_entry(self) -> tuple[int, float] | None:
         if self._index == len(self._entries):
