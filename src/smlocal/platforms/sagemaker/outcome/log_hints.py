@@ -57,6 +57,10 @@ _NOT_A_NUMBER = re.compile(
 )
 
 
+_ABORTED = "terminate called without an active exception"
+"""What C++ says then. Of gloo it comes by chance, on a busy machine from every second process."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Case:
     """One source of lines about one host."""
@@ -287,6 +291,15 @@ def _without_gpu(case: _Case) -> str | None:
     return f"The program wants a GPU, and {name} has none{why}."
 
 
+def _aborted_at_end(case: _Case) -> str | None:
+    if not any(line.strip() == _ABORTED for _, line in case.last):
+        return None
+    return (
+        "A thread was still there when the program ended. If it uses torch.distributed, let it call "
+        "torch.distributed.destroy_process_group() at its end, also after an error."
+    )
+
+
 def _is_value(text: str) -> bool:
     """Whether it is the text of a number, of true or false, or of a list or an object."""
     if text.lower() in {"true", "false", "none", "null"}:
@@ -333,4 +346,5 @@ _RULES: tuple[Callable[[_Case], str | None], ...] = (
     _text_for_number,
     _without_network,
     _without_gpu,
+    _aborted_at_end,
 )

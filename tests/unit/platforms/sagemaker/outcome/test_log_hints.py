@@ -259,6 +259,13 @@ def test_a_program_that_wants_a_gpu() -> None:
     assert hint(line) == "The program wants a GPU, and ml.m5.large has none."
 
 
+def test_threads_of_gloo_that_are_there_at_the_end() -> None:
+    said = hint("loss 0.3\nterminate called without an active exception\n")
+    assert said is not None
+    assert "torch.distributed.destroy_process_group()" in said
+    assert hint("terminate called after throwing an instance of 'std::bad_alloc'\n") is None
+
+
 @pytest.mark.parametrize(
     "line",
     [
