@@ -21,16 +21,17 @@ SICK: list[tuple[str, str, dict[str, str], int]] = [
     ("ClassImbalance", "imbalance", {"threshold_imbalance": "2", "samples": "64"}, 4),
     ("ClassImbalance", "one-class", {"samples": "64"}, 1),
     ("Confusion", "noise", {}, 0),
-    ("Confusion", "one-class", {}, 0),
+    ("Confusion", "one-class", {"start_step": "0"}, 0),
+    ("Confusion", "one-class", {"start_step": "2"}, 2),
     ("DeadRelu", "dead", {}, 3),
     ("DeadRelu", "dead", {"num_steps": "3"}, 5),
     ("ExplodingTensor", "exploding", {}, 4),
     ("ExplodingTensor", "exploding", {"only_nan": "True"}, 4),
     ("ExplodingTensor", "healthy", {"collection_names": "losses", "max_threshold": "1"}, 0),
     ("FeatureImportanceOverweight", "trees", {}, 0),
-    ("LossNotDecreasing", "flat", {"num_steps": "2"}, 6),
-    ("LossNotDecreasing", "underfit", {"num_steps": "2", "underfitting": "True"}, 5),
-    ("LossNotDecreasing", "overfit", {"num_steps": "2"}, 9),
+    ("LossNotDecreasing", "flat", {"num_steps": "1", "window": "5", "settled_percent": "inf"}, 6),
+    ("LossNotDecreasing", "underfit", {"num_steps": "1", "underfitting": "True"}, 9),
+    ("LossNotDecreasing", "overfit", {"num_steps": "1", "window": "5"}, 9),
     ("NLPSequenceRatio", "padding", {}, 3),
     ("Overfit", "overfit", {}, 7),
     ("Overfit", "overfit", {"patience": "2"}, 9),
@@ -68,9 +69,9 @@ HEALTHY: list[tuple[str, str, dict[str, str]]] = [
     ("DeadRelu", "healthy", {}),
     ("ExplodingTensor", "healthy", {}),
     ("FeatureImportanceOverweight", "many-features", {}),
-    ("LossNotDecreasing", "healthy", {"num_steps": "2"}),
-    ("LossNotDecreasing", "overfit", {"num_steps": "2", "underfitting": "True"}),
-    ("LossNotDecreasing", "trees", {"num_steps": "1"}),
+    ("LossNotDecreasing", "healthy", {"num_steps": "1"}),
+    ("LossNotDecreasing", "overfit", {"num_steps": "1", "window": "5", "underfitting": "True"}),
+    ("LossNotDecreasing", "trees", {"num_steps": "1", "window": "3"}),
     ("NLPSequenceRatio", "sequences", {}),
     ("Overfit", "healthy", {}),
     ("Overfit", "trees", {}),
@@ -87,6 +88,11 @@ HEALTHY: list[tuple[str, str, dict[str, str]]] = [
     ("WeightUpdateRatio", "healthy", {}),
     ("WeightUpdateRatio", "healthy", {"compare_with": "gradients"}),
 ]
+TOO_SHORT: list[tuple[str, str, dict[str, str], str]] = [
+    ("Confusion", "one-class", {}, "from step 100 on (start_step), and the last step with predictions was 5."),
+    ("LossNotDecreasing", "steady", {}, "after 10 looks of num_steps=10 steps, more if it is noisy, and has had 0: "),
+]
+"""Rule, run, parameters, and how the sentence about it goes on."""
 NOTHING_JUDGED: list[tuple[str, str, dict[str, str]]] = [
     ("ClassImbalance", "healthy", {}),  # no classifier
     ("DeadRelu", "trees", {}),
@@ -122,6 +128,11 @@ def test_sick_runs_are_found_at_their_step_and_healthy_ones_are_not(runs: Path, 
     for rule, run, parameters in NOTHING_JUDGED:
         nothing = f"{rule} found no tensors that it judges: the job saved none of that name or in that collection."
         ask(rule, run, parameters, "NoIssuesFound", nothing, None, False)
+
+    begins = {"Confusion": "Confusion judges ", "LossNotDecreasing": "LossNotDecreasing judges a loss "}
+    ends = {"LossNotDecreasing": "save losses more often, or give a smaller num_steps."}
+    for rule, run, parameters, text in TOO_SHORT:
+        ask(rule, run, parameters, "NoIssuesFound", begins[rule] + text + ends.get(rule, ""), None, False)
 
     (tmp_path / "asked.json").write_text(json.dumps(asked), encoding="utf-8")
     evaluate_all(tmp_path / "asked.json", tmp_path / "found.json")

@@ -6,6 +6,7 @@ import pytest
 from smlocal_rules.failures import ParameterError
 from smlocal_rules.parameters import Patterns, read_parameters
 from smlocal_rules.rules.class_imbalance import ClassImbalance
+from smlocal_rules.rules.confusion import Confusion
 from smlocal_rules.rules.dead_relu import DeadRelu
 from smlocal_rules.rules.exploding_tensor import ExplodingTensor
 from smlocal_rules.rules.loss_not_decreasing import LossNotDecreasing
@@ -35,6 +36,11 @@ def test_every_kind_is_read() -> None:
         NLPSequenceRatio, {"token_values": "3, 0", "token_thresholds_percent": "50.0, 50.0"}
     ).token_values == (3, 0)
     assert read_parameters(ExplodingTensor, {"statistics": "min,mean"}).statistics == ("min", "mean")
+
+
+def test_a_start_step_may_be_left_to_the_rule() -> None:
+    assert read_parameters(Confusion, {"start_step": "50"}).start_step == 50
+    assert read_parameters(Confusion, {"start_step": "None"}).start_step is None
 
 
 def test_nothing_and_none_are_no_parameter() -> None:

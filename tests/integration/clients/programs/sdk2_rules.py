@@ -22,7 +22,7 @@ def begin(kind: str) -> Estimator:
     losses = CollectionConfig(name="losses", parameters={"save_interval": "50"})
     rule = Rule.sagemaker(
         rule_configs.loss_not_decreasing(),
-        rule_parameters={"num_steps": "100"},
+        rule_parameters={"num_steps": "50"},
         collections_to_save=[losses],
         actions=actions,
     )

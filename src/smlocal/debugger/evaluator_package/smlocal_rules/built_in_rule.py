@@ -22,3 +22,7 @@ class BuiltInRule:
     def judge(self, tensors: "Tensors") -> str | None:
         """Why the condition is met at this step; None if it is not."""
         raise NotImplementedError  # StalledTrainingRule looks at the clock instead, and is never asked
+
+    def not_judged(self) -> str | None:
+        """Why nothing was judged by the end of the data, though there were tensors; None if something was."""
+        return None

@@ -52,12 +52,15 @@ def _evaluate(configuration: Configuration) -> Outcome:
     mend(adapter.actions_of(configuration, judge))
     rule = adapter.built_in(judge, _trial(configuration.tensors_path), _others(configuration))
     outcome = _watched(rule.watch)
-    if outcome.status == NO_ISSUES and not rule.read:
-        text = (
-            f"{rule.rule_name} found no tensors that it judges: the job saved none of that name or in that collection."
-        )
+    if outcome.status == NO_ISSUES and (text := judge.not_judged() or _nothing_read(rule)):
         return Outcome(status=NO_ISSUES, details=text, step=outcome.step)
     return Outcome(status=outcome.status, details=outcome.details, step=outcome.step, reason=rule.reason)
+
+
+def _nothing_read(rule: adapter.BuiltIn) -> str | None:
+    if rule.read:
+        return None
+    return f"{rule.rule_name} found no tensors that it judges: the job saved none of that name or in that collection."
 
 
 def _custom(configuration: Configuration) -> Outcome:

@@ -1,6 +1,6 @@
 """The confusion matrix of a classifier."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _FEWEST, _MOST = 2, 10_000
 """Classes: a confusion is possible, and the matrix takes less than half a gigabyte."""
+_START_OF_NETWORK = 100
+"""A network begins with predictions by chance. A first tree does not."""
 
 
 def confusion_matrix(labels: "Array", predictions: "Array", classes: int) -> "Array":
@@ -57,6 +59,9 @@ class Confusion(BuiltInRule):
     - Without `category_no`, the classes are counted from the largest number among labels and predictions.
     - The guide allows the rule for XGBoost only. Here it works for the inputs of a PyTorch loss too, as
       ClassImbalance.
+    - A network confuses all classes at its first steps. Without `start_step`, the inputs of a PyTorch loss are judged
+      from step 100 on, and labels and predictions of the documented names, as XGBoost saves them, from the first on.
+      The guide's rule has no such parameter. A rule that ends before it says so.
     - More than 10,000 classes are an error.
     """
 
@@ -69,6 +74,14 @@ class Confusion(BuiltInRule):
     max_off_diag: float = parameter(
         0.1, number, "The fraction of the predictions of a class that may be of another class, each for itself."
     )
+    start_step: int | None = parameter(
+        None,
+        optional(whole_number),
+        "The step from which on classes are judged, as for Overfit. The service does not have it.",
+    )
+
+    _waiting: list[int] = field(init=False, default_factory=list)
+    """The first step that is judged, and the last one that was not; nothing once a step has been judged."""
 
     def __post_init__(self) -> None:
         if self.category_no is not None and self.category_no < _FEWEST:
@@ -78,6 +91,13 @@ class Confusion(BuiltInRule):
         """The first class that is confused."""
         labels = self._names(tensors, self.labels_collection, self.labels, LOSS_LABELS)
         predictions = self._names(tensors, self.predictions_collection, self.predictions, LOSS_PREDICTIONS)
+        if not labels or not predictions:
+            return None
+        start = self._start(predictions)
+        if tensors.step < start:
+            self._waiting[:] = [start, tensors.step]
+            return None
+        self._waiting.clear()
         for true, predicted in labels_and_predictions(tensors, labels, predictions, argmax=False):
             if predicted is None or not predicted.size:
                 continue
@@ -89,6 +109,18 @@ class Confusion(BuiltInRule):
             if met:
                 return met
         return None
+
+    def not_judged(self) -> str | None:
+        """That there was no step after the first that counts."""
+        if not self._waiting:
+            return None
+        start, last = self._waiting
+        return f"Confusion judges from step {start} on (start_step), and the last step with predictions was {last}."
+
+    def _start(self, predictions: list[str]) -> int:
+        if self.start_step is not None:
+            return self.start_step
+        return _START_OF_NETWORK if Patterns((LOSS_PREDICTIONS,)).matching(predictions) else 0
 
     @staticmethod
     def _names(tensors: "Tensors", collection: str, name: str, of_loss: str) -> list[str]:
