@@ -77,8 +77,8 @@ class LossNotDecreasing(BuiltInRule):
     window: int = parameter(
         200,
         whole_number,
-        "Over how many of the last looks a trend is judged, at least 3. Fewer than 10 are judged however noisy they are. "
-        "The service does not have it.",
+        "Over how many of the last looks a trend is judged, at least 3. Fewer than 10 are judged however noisy they "
+        "are. The service does not have it.",
     )
     settled_percent: float = parameter(
         20.0,
