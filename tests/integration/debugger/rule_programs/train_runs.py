@@ -95,18 +95,20 @@ def train(
     loss: nn.Module | None = None,
     validation: Callable[[int], tuple[Any, Any]] | None = None,
     change: Change | None = None,
+    changed: int = CHANGED,
+    interval: int = 1,
     save: str = ".*",
     settings: Mapping[str, Any] | None = None,
 ) -> None:
-    """Train with all data at once, and validate after each step if there is data for it."""
+    """Train with the data of each step, and validate after each step if there is data for it."""
     loss = loss or nn.MSELoss()
     optimizer = torch.optim.SGD(model.parameters(), lr)
     everything = {"save_all": True} if save == ".*" else {"include_regex": [save]}
-    hook = smd.Hook(str(folder), save_config=smd.SaveConfig(save_interval=1), **everything, **(settings or {}))
+    hook = smd.Hook(str(folder), save_config=smd.SaveConfig(save_interval=interval), **everything, **(settings or {}))
     hook.register_module(model)
     hook.register_loss(loss)
     for step in range(steps):
-        if step == CHANGED and change:
+        if step == changed and change:
             with torch.no_grad():
                 change(model, optimizer)
         if validation:
@@ -231,9 +233,9 @@ def train_networks(folder: Path) -> None:
     train(folder / "padding", seeded(Sequences), lambda step: sequences(step, sick=True), steps=6)
 
 
-def boost(folder: Path, *, features: int, noise: bool, depth: int) -> None:
+def boost(folder: Path, *, features: int, noise: bool, depth: int, seed: int = 0) -> None:
     """A model of XGBoost: the sum of all features is above 0, or nothing that can be learned."""
-    random = np.random.default_rng(0)
+    random = np.random.default_rng(seed)
     x = random.normal(size=(600, 12))
     y = random.integers(0, 2, 600) if noise else (x[:, :features].sum(1) > 0).astype(int)
     train_data, validation = xgboost.DMatrix(x[:400], y[:400]), xgboost.DMatrix(x[400:], y[400:])
