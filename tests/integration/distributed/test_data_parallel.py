@@ -38,6 +38,7 @@ JOBS: dict[str, tuple[str, int, Any]] = {
         1,
         "always",
     ),
+    "ends": ("exec python ends.py", 1, "always"),
     "strict": ("exec python strict.py", 1, "strict"),
     "suite": ("exec python suite.py", 1, "always"),
 }
@@ -170,6 +171,12 @@ def test_a_library_whose_process_group_did_not_start_was_used(log: Log, answers:
     assert any("the data parallel library is smlocal's stand-in" in line for line in log("not-started"))
     block = answers["not-started"]["Local"]["DataParallel"]
     assert (block["Library"], block["Ranks"], block["Mode"]) == ("stand-in", 0, "plain")
+
+
+@pytest.mark.long
+def test_a_group_does_not_end_before_its_process(log: Log) -> None:
+    """Its end may wait for a thread that waits for the end, which shows on a busy machine only."""
+    assert log("ends")[-1] == "threads of gloo: True"
 
 
 @pytest.mark.long

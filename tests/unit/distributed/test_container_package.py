@@ -185,6 +185,12 @@ def test_a_rank_on_another_host() -> None:
     assert result.stdout == f"3 4 1 2 algo-1 7777 eth0 {SOURCE}/python\n"
 
 
+def test_the_names_of_the_library_itself() -> None:
+    program = "import os; print(os.environ['SMDATAPARALLEL_LOCAL_RANK'])"
+    result = smddprun(sys.executable, "-c", program, **OMPI, MASTER_ADDR="algo-1")
+    assert result.stdout == "1\n"
+
+
 def test_what_is_set_already_stays() -> None:
     own = {"MASTER_ADDR": "here", "MASTER_PORT": "1", "GLOO_SOCKET_IFNAME": "lo", "PYTHONPATH": "/code"}
     result = smddprun(sys.executable, "-c", SHOWN, **OMPI, **own, NCCL_SOCKET_IFNAME="eth0")

@@ -1,6 +1,7 @@
 """The backend `smddp`: gloo on CPUs, NCCL where there are GPUs."""
 
 import atexit
+import ctypes
 import functools
 import os
 import socket
@@ -15,6 +16,7 @@ from torch.distributed import distributed_c10d
 from ...smlocal_records import record, say
 from ...smlocal_settings import BALANCED, read_settings
 from ..exceptions import SMDDPUnsupportedError
+from .without_gpus import prepare_clients
 
 NAME = "smddp"
 _told: "set[str]" = set()
@@ -31,6 +33,9 @@ def register() -> None:
     wrapped = _checked(distributed_c10d.new_group)
     distributed_c10d.new_group = wrapped
     dist.new_group = wrapped
+    if "LOCAL_RANK" in os.environ:  # transformers reads the library's own name
+        os.environ.setdefault("SMDATAPARALLEL_LOCAL_RANK", os.environ["LOCAL_RANK"])
+    prepare_clients()
     # Without a rank: the start of the process group may fail.
     record({"Library": "stand-in", **_about_library()})
     say(f"the data parallel library is smlocal's stand-in: smddp is {_kind()} of PyTorch {torch.__version__}")
@@ -66,7 +71,18 @@ def _create(store: Any, rank: int, size: int, timeout: timedelta) -> Any:
 def _plain(store: Any, rank: int, size: int, timeout: timedelta) -> Any:
     if _kind() == "nccl":
         return dist.ProcessGroupNCCL(store, rank, size, timeout)
-    return dist.ProcessGroupGloo(store, rank, size, timeout)
+    return gloo(store, rank, size, timeout)
+
+
+def gloo(store: Any, rank: int, size: int, timeout: timedelta) -> Any:
+    """A group of gloo that lasts as long as the process.
+
+    Its end waits for its threads, with Python's lock if a model is the last to hold it. A thread that still has
+    tensors to let go waits for that lock: on a busy machine a script would never end.
+    """
+    group = dist.ProcessGroupGloo(store, rank, size, timeout)
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(group))
+    return group
 
 
 def about_process(rank: int, size: int) -> "dict[str, Any]":

@@ -4,7 +4,6 @@ from typing import Any, List, Optional
 
 import torch
 
-from ....smlocal_records import say
 from .. import torch_smddp as _registered
 
 __all__ = ["DistributedDataParallel"]
@@ -24,9 +23,6 @@ class DistributedDataParallel(torch.nn.parallel.DistributedDataParallel):  # typ
         bucket_cap_mb: float = 25,
         **named: Any,
     ) -> None:
-        if device_ids is not None and not any(parameter.is_cuda for parameter in module.parameters()):
-            say("the model is on the CPU: device_ids and output_device, which are for GPUs, are ignored")
-            device_ids = output_device = None
         super().__init__(
             module,
             device_ids=device_ids,
