@@ -37,7 +37,7 @@ def data_parallel_block(found: Iterable[_Record]) -> dict[str, Any]:
     first = ranks[min(ranks)] if ranks else records[0]
     block = {
         "Library": "stand-in",
-        **{name: str(first.get(name)) for name in ("Mode", "Backend", "PyTorch", "Python")},
+        **{name: str(first.get(name)) for name in ("Mode", "Backend", _framework(first), "Python")},
         "WorldSize": _count(first, "WorldSize"),
         "Ranks": len(ranks),
     }
@@ -80,6 +80,10 @@ def _iteration(last: _Record) -> dict[str, Any] | None:
     ]
     overlapping = sum(one["Begin"] < following["Ready"] for one, following in pairwise(times))
     return {"Buffers": times, "BegunBeforeTheNextWasReady": overlapping}
+
+
+def _framework(record: _Record) -> str:
+    return "TensorFlow" if "TensorFlow" in record else "PyTorch"
 
 
 def _mapping(value: Any) -> _Record:

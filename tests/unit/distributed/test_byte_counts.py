@@ -45,6 +45,13 @@ def test_counts_stand_by_server() -> None:
     assert last["BegunBeforeTheNextWasReady"] == 1
 
 
+def test_ranks_of_tensorflow() -> None:
+    about = {"Library": "stand-in", "Rank": 0, "WorldSize": 1, "Backend": "collectives", "Mode": "plain"}
+    block = data_parallel_block([{**about, "TensorFlow": "2.21.0", "Python": "3.11"}])
+    assert block["TensorFlow"] == "2.21.0"
+    assert "PyTorch" not in block
+
+
 def test_which_library() -> None:
     assert data_parallel_block([]) == {"Library": None}
     without_rank = {"Library": "stand-in", "Mode": "balanced", "Backend": "gloo"}

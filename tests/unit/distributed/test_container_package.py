@@ -62,12 +62,21 @@ def test_an_old_torch(package: Path, tmp_path: Path, version: str) -> None:
     assert last_line(result).endswith(f"needs PyTorch 2.0 or newer, and this image has {version}")
 
 
-def test_tensorflow_is_refused(package: Path) -> None:
-    result = python(package, "import smdistributed.dataparallel.tensorflow as sdp")
-    assert last_line(result).startswith(
-        "ImportError: smlocal has no stand-in for smdistributed.dataparallel.tensorflow"
+def test_an_image_without_tensorflow(package: Path) -> None:
+    without = "import sys; sys.modules['tensorflow'] = None; "
+    result = python(package, without + "import smdistributed.dataparallel.tensorflow")
+    assert last_line(result) == (
+        "ModuleNotFoundError: smdistributed.dataparallel needs TensorFlow, and this image has no package tensorflow: "
+        "install it in the image"
     )
-    assert "MultiWorkerMirroredStrategy" in last_line(result)
+
+
+@pytest.mark.parametrize("version", ["2.8.4", "1.15.0"])
+def test_an_old_tensorflow(package: Path, tmp_path: Path, version: str) -> None:
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "tensorflow.py").write_text(f"__version__ = {version!r}\n")
+    result = python(package, "import smdistributed.dataparallel.tensorflow", tmp_path / "old")
+    assert last_line(result).endswith(f"needs TensorFlow 2.9 or newer, and this image has {version}")
 
 
 def test_what_toolkits_look_for(package: Path) -> None:

@@ -11,6 +11,7 @@ def _stand_in(plan: JobPlan, job: JobFile) -> str | None:
     if plan.data_parallel is None:
         return None
     how = "balanced: equal parts of each buffer" if plan.data_parallel.mode == "balanced" else "gloo, or NCCL on GPUs"
+    how = f"{how}; TensorFlow's own collectives"
     return (
         "smdistributed.dataparallel and smddprun: those of the image if it has them, else smlocal's stand-in "
         f"({how}); the log and describe say which was used"

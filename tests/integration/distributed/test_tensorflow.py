@@ -1,0 +1,97 @@
+"""The data parallel library for TensorFlow, launched by the toolkit of AWS on two hosts with two ranks each."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.integration.conftest import IMAGES, build_image, left_of
+
+CODE = Path(__file__).with_name("code")
+
+
+def test_one_process_alone(smlocal_run: Callable[..., Any], tmp_path: Path) -> None:
+    name = "data-parallel-tensorflow-alone"
+    request = {
+        "AlgorithmSpecification": {
+            "TrainingImage": build_image(IMAGES / "tensorflow"),
+            "TrainingInputMode": "File",
+            "ContainerEntrypoint": ["python", "/opt/ml/code/tensorflow_alone.py"],
+        },
+        "OutputDataConfig": {"S3OutputPath": "./out"},
+        "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1},
+        "StoppingCondition": {"MaxRuntimeInSeconds": 200},
+        "Local": {"Code": "./code", "DataParallel": {"Mode": "balanced"}},
+    }
+    (tmp_path / "code").mkdir()
+    shutil.copy(CODE / "tensorflow_alone.py", tmp_path / "code")
+    (tmp_path / "job.json").write_text(json.dumps(request))
+    done = smlocal_run("run", "job.json", "--name", name, "--json", cwd=tmp_path, timeout=250)
+    answer = json.loads(done.stdout)
+    log = Path(answer["Local"]["Hosts"][0]["Log"]).read_text(errors="backslashreplace")
+    assert answer["TrainingJobStatus"] == "Completed", log
+    lines = log.splitlines()
+    assert "smdistributed.dataparallel has not been initialized: call init() first" in lines
+    assert "smlocal: the balanced fusion buffer is for PyTorch: TensorFlow reduces in its own way" in lines
+    assert lines[-1] == "0 of 1, 0 of 1 here: [2. 6.]"
+    assert answer["Local"]["DataParallel"]["Mode"] == "plain"
+
+
+@pytest.mark.long
+def test_tensorflow_on_two_hosts(smlocal_run: Callable[..., Any], tmp_path: Path) -> None:
+    name = "data-parallel-tensorflow"
+    (tmp_path / "code").mkdir()
+    shutil.copy(CODE / "tensorflow_model.py", tmp_path / "code")
+    hyperparameters = {
+        "sagemaker_distributed_dataparallel_enabled": True,
+        "sagemaker_distributed_dataparallel_custom_mpi_options": "",
+        "sagemaker_instance_type": "ml.p3.16xlarge",
+        "sagemaker_program": "tensorflow_model.py",
+        "sagemaker_submit_directory": "/opt/ml/code",
+        "model_dir": "/opt/ml/model",
+    }
+    request = {
+        "AlgorithmSpecification": {"TrainingImage": build_image(IMAGES / "tensorflow"), "TrainingInputMode": "File"},
+        "Environment": {
+            "OMP_NUM_THREADS": "1",
+            "TF_CPP_MIN_LOG_LEVEL": "2",
+            "SAGEMAKER_TRAINING_MODULE": "sagemaker_tensorflow_container.training:main",
+        },
+        "HyperParameters": {key: json.dumps(value) for key, value in hyperparameters.items()},
+        "OutputDataConfig": {"S3OutputPath": "./out"},
+        "ResourceConfig": {"InstanceType": "ml.p3.16xlarge", "InstanceCount": 2},
+        "StoppingCondition": {"MaxRuntimeInSeconds": 500},
+        "Local": {"Code": "./code", "StopGraceSeconds": 1},
+    }
+    (tmp_path / "job.json").write_text(json.dumps(request))
+    options = ("--allow-cpu", "--processes-per-host", "2")
+    done = smlocal_run("run", "job.json", "--name", name, *options, "--json", cwd=tmp_path, timeout=560)
+    answer = json.loads(done.stdout)
+    log = Path(answer["Local"]["Hosts"][0]["Log"]).read_text(errors="backslashreplace")
+    assert answer["TrainingJobStatus"] == "Completed", answer["FailureReason"]
+    assert left_of(name) == []
+    told = sorted(re.findall(r"rank \d .*", log))
+    refusals = "SMDDPError SMDDPUnsupportedError SMDDPUnsupportedError SMDDPUnsupportedError SMDDPUnsupportedError "
+    assert told == sorted(
+        line
+        for rank in range(4)
+        for line in (
+            f"rank {rank} of 4 local {rank % 2} of 2: equal True alone True losses True",
+            f"rank {rank} single: 2.5 10.0 1.0 4.0 2.5 3 [1.0, 2.0, 3.0, 4.0] True True [0, 3] -2.5",
+            f"rank {rank} refused: {refusals}SMDDPUnsupportedError ValueError ImportError",
+        )
+    )
+    assert "the data parallel library is smlocal's stand-in: collectives of TensorFlow 2." in log
+    block = answer["Local"]["DataParallel"]
+    assert re.fullmatch(r"2\.\d+\.\d+", block.pop("TensorFlow"))
+    assert block == {
+        "Library": "stand-in",
+        "Mode": "plain",
+        "Backend": "collectives",
+        "Python": "3.11",
+        "WorldSize": 4,
+        "Ranks": 4,
+    }
