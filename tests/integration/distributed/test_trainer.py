@@ -56,3 +56,32 @@ def test_the_trainer_on_two_hosts(smlocal_run: Callable[..., Any], tmp_path: Pat
     ]
     block = answer["Local"]["DataParallel"]
     assert (block["Library"], block["Backend"], block["WorldSize"], block["Ranks"]) == ("stand-in", "gloo", 4, 4)
+
+
+def test_accelerate_started_by_torchrun(smlocal_run: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "code").mkdir()
+    shutil.copy(CODE / "accelerate_alone.py", tmp_path / "code")
+    request = {
+        "AlgorithmSpecification": {
+            "TrainingImage": build_image(IMAGES / "distributed"),
+            "TrainingInputMode": "File",
+            "ContainerEntrypoint": ["torchrun", "--nproc_per_node", "2", "/opt/ml/code/accelerate_alone.py"],
+        },
+        # As `accelerate launch` sets them for SageMaker.
+        "Environment": {
+            "OMP_NUM_THREADS": "1",
+            "ACCELERATE_USE_SAGEMAKER": "true",
+            "ACCELERATE_SAGEMAKER_DISTRIBUTED_TYPE": "DATA_PARALLEL",
+        },
+        "OutputDataConfig": {"S3OutputPath": "./out"},
+        "ResourceConfig": {"InstanceType": "ml.m5.large", "InstanceCount": 1},
+        "StoppingCondition": {"MaxRuntimeInSeconds": 200},
+        "Local": {"Code": "./code", "StopGraceSeconds": 1, "DataParallel": "always"},
+    }
+    (tmp_path / "job.json").write_text(json.dumps(request))
+    done = smlocal_run("run", "job.json", "--name", "data-parallel-accelerate", "--json", cwd=tmp_path, timeout=250)
+    answer = json.loads(done.stdout)
+    log = Path(answer["Local"]["Hosts"][0]["Log"]).read_text(errors="backslashreplace")
+    assert answer["TrainingJobStatus"] == "Completed", log
+    told = sorted(line for line in log.splitlines() if line.startswith("rank "))
+    assert told == [f"rank {rank} of 2 smddp on cpu: [[1.5, 1.5]]" for rank in range(2)]

@@ -164,6 +164,29 @@ def test_settings_and_what_overrides_them(package: Path) -> None:
     assert said.startswith("ValueError: SMLOCAL_DDP_FUSION_BUFFER_BYTES is '0' and must be a number of bytes")
 
 
+def test_threads_of_others_may_finish(package: Path) -> None:
+    """One works without Python's lock, and then waits."""
+    program = """
+import hashlib, threading
+from smdistributed.smlocal_threads import let_finish
+began, over, worked = threading.Event(), threading.Event(), []
+def work():
+    with open(f"/proc/self/task/{threading.get_native_id()}/comm", "w") as file:
+        file.write("pt_gloo_runloop")
+    began.set()
+    hashlib.pbkdf2_hmac("sha256", b"a", b"b", 400_000)
+    worked.append(1)
+    over.wait()
+threading.Thread(target=work).start()
+began.wait()
+let_finish("pt_gloo")
+print(worked)
+over.set()
+"""
+    result = python(package, program)
+    assert result.stdout == "[1]\n", result.stderr
+
+
 OMPI = {
     "OMPI_COMM_WORLD_RANK": "3",
     "OMPI_COMM_WORLD_SIZE": "4",

@@ -1,5 +1,7 @@
 """Trains one model by all ranks, by the library's first interface, and the same model alone on the global batch."""
 
+import os
+
 import torch
 from smdistributed.dataparallel.torch import distributed as dist
 from smdistributed.dataparallel.torch.parallel.distributed import DistributedDataParallel
@@ -45,7 +47,8 @@ def main() -> None:
     synced = unsynced.clone()
     dist.all_reduce(synced)
     told = (
-        f"rank {rank} of {world} local {dist.get_local_rank()}: equal {equal} alone {difference < 1e-6} "
+        f"rank {rank} of {world} local {dist.get_local_rank()} {os.environ['SMDATAPARALLEL_LOCAL_RANK']}: "
+        f"equal {equal} alone {difference < 1e-6} "
         f"gloo {torch.equal(ours, theirs)} no_sync {not torch.equal(synced, unsynced * world)}"
     )
     print(told + "\n", end="", flush=True)  # noqa: T201 - one piece, as the ranks share a log

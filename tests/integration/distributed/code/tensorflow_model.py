@@ -83,6 +83,7 @@ def single(rank: int) -> "list[object]":
     found.append([each.dtype.name for each in same] == [*kinds])
     found.append(all(tf.cast(each, "int32").numpy().tolist() == [1, 1] for each in same))
     found.append(sdp.broadcast(tf.zeros([0, 3]), 0).shape.as_list())
+    found.append(float(sdp.overlap(number)) - rank)
     variable = tf.Variable(float(rank))
     optimizer = sdp.DistributedOptimizer(tf.compat.v1.train.GradientDescentOptimizer(1.0))
     optimizer.minimize(lambda: variable * (rank + 1.0))
@@ -95,8 +96,11 @@ def refused() -> str:
         sdp.init,
         lambda: sdp.oob_allreduce(1.0, op=sdp.ReduceOp.SUM),
         lambda: sdp.DistributedGradientTape(tf.GradientTape(), sparse_as_dense=True),
+        lambda: sdp.DistributedGradientTape(tf.GradientTape(), op=sdp.ReduceOp.SUM),
+        lambda: sdp.DistributedOptimizer(tf.compat.v1.train.GradientDescentOptimizer(1.0), device_dense="/cpu:0"),
         lambda: sdp.DistributedOptimizer(tf.keras.optimizers.Adam()),
         lambda: sdp.broadcast_global_variables(0),
+        lambda: sdp.BroadcastGlobalVariablesHook(0),
         lambda: sdp.broadcast(tf.constant("a"), 0),
         lambda: sdp.broadcast(1.0, 9),
         lambda: importlib.import_module("smdistributed.dataparallel.tensorflow.keras"),

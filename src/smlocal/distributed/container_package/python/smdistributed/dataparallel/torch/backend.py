@@ -1,7 +1,6 @@
 """The backend `smddp`: gloo on CPUs, NCCL where there are GPUs."""
 
 import atexit
-import ctypes
 import functools
 import os
 import socket
@@ -15,6 +14,7 @@ from torch.distributed import distributed_c10d
 
 from ...smlocal_records import record, say
 from ...smlocal_settings import BALANCED, read_settings
+from ...smlocal_threads import let_finish
 from ..exceptions import SMDDPUnsupportedError
 from .without_gpus import prepare_clients
 
@@ -36,6 +36,9 @@ def register() -> None:
     if "LOCAL_RANK" in os.environ:  # transformers reads the library's own name
         os.environ.setdefault("SMDATAPARALLEL_LOCAL_RANK", os.environ["LOCAL_RANK"])
     prepare_clients()
+    ending = _settled(distributed_c10d.destroy_process_group)
+    distributed_c10d.destroy_process_group = ending
+    dist.destroy_process_group = ending
     # Without a rank: the start of the process group may fail.
     record({"Library": "stand-in", **_about_library()})
     say(f"the data parallel library is smlocal's stand-in: smddp is {_kind()} of PyTorch {torch.__version__}")
@@ -71,18 +74,7 @@ def _create(store: Any, rank: int, size: int, timeout: timedelta) -> Any:
 def _plain(store: Any, rank: int, size: int, timeout: timedelta) -> Any:
     if _kind() == "nccl":
         return dist.ProcessGroupNCCL(store, rank, size, timeout)
-    return gloo(store, rank, size, timeout)
-
-
-def gloo(store: Any, rank: int, size: int, timeout: timedelta) -> Any:
-    """A group of gloo that lasts as long as the process.
-
-    Its end waits for its threads, with Python's lock if a model is the last to hold it. A thread that still has
-    tensors to let go waits for that lock: on a busy machine a script would never end.
-    """
-    group = dist.ProcessGroupGloo(store, rank, size, timeout)
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(group))
-    return group
+    return dist.ProcessGroupGloo(store, rank, size, timeout)
 
 
 def about_process(rank: int, size: int) -> "dict[str, Any]":
@@ -104,6 +96,21 @@ def _about_library() -> "dict[str, Any]":
         "PyTorch": torch.__version__,
         "Python": f"{sys.version_info[0]}.{sys.version_info[1]}",
     }
+
+
+def _settled(destroy: Any) -> Any:
+    """The function `destroy_process_group`.
+
+    The end of a group of gloo waits for its threads, with Python's lock if a model is the last to hold it. A thread
+    that still has tensors to let go waits for that lock: on a busy machine a script could wait for itself for ever.
+    """
+
+    @functools.wraps(destroy)
+    def settled(*arguments: Any, **named: Any) -> Any:
+        let_finish("pt_gloo")
+        return destroy(*arguments, **named)
+
+    return settled
 
 
 def _checked(new_group: Any) -> Any:

@@ -28,13 +28,11 @@ _SECONDS_TO_STOP = 10.0
 
 def balanced_group(store: Any, rank: int, size: int, timeout: timedelta, *, plain: Any, recorded: bool) -> Any:
     """A process group whose sums are made by servers; everything else is that of the group `plain`."""
-    from .backend import gloo
-
     records = BufferRecords(rank, size) if recorded else None
     if records is not None:
         _prepare_models(records)
     # The thread has a group of its own: two threads must not interleave their operations in one.
-    servers = gloo(dist.PrefixStore("balanced", store), rank, size, timeout)
+    servers = dist.ProcessGroupGloo(dist.PrefixStore("balanced", store), rank, size, timeout)
     return BalancedGroup(rank, size, plain, servers, records)
 
 
