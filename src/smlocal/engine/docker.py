@@ -355,7 +355,7 @@ class DockerEngine:
 
     @_checked_answer
     def remove(self, resource: Resource) -> None:
-        """Remove by force. If somebody else is removing it, or a swarm has not noticed that it is free, wait."""
+        """Remove by force. Wait while somebody else removes it, and for a swarm to notice that it is free or gone."""
         parameters = {"force": "1"}
         if resource.kind is ResourceKind.CONTAINER:
             parameters["v"] = "1"
@@ -370,14 +370,18 @@ class DockerEngine:
                 from smlocal.engine.refused_removal import is_no_manager, miscounted, seconds_to_wait  # hardly ever
 
                 if is_no_manager(error):
-                    return
+                    break
                 if resource.kind is ResourceKind.NETWORK and (better := miscounted(self.client, path, error)):
                     raise better from error
                 if time.monotonic() - begun >= seconds_to_wait(self.client, error):
                     raise
                 time.sleep(0.05)
             else:
-                return
+                break
+        if resource.kind is ResourceKind.NETWORK:
+            from smlocal.engine.networks import await_removal  # most jobs have one host
+
+            await_removal(self.client, path)
 
     @_checked_answer
     def owned(self, job: str | None = None) -> list[Resource]:

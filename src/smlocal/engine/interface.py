@@ -346,9 +346,9 @@ class Engine(Protocol):
         """
 
     def remove(self, resource: Resource) -> None:
-        """Remove by force, with anonymous volumes; no error if it does not exist.
+        """Remove by force, with anonymous volumes; no error if it does not exist. Then the engine lists it no more.
 
-        Nor for a network of a swarm on an engine that is no manager: it is removed on a manager.
+        A network of a swarm is removed on a manager. Any other engine waits until it is gone there too.
         """
 
     def owned(self, job: str | None = None) -> list[Resource]:

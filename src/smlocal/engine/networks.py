@@ -1,4 +1,4 @@
-"""The networks of an engine: what they are, and creating one."""
+"""The networks of an engine: what they are, creating one, and when one is gone."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -9,6 +9,7 @@ from smlocal.engine.interface import Network
 from smlocal.errors import EngineError, EngineNameInUseError, SubnetInUseError
 from smlocal.planning.facts import Product
 
+_ABSENT = 404
 _CONFLICT = 409
 _IN_USE: Final = ("overlap", "already used on the host")
 """Parts of the engines' messages about a subnet in use."""
@@ -45,6 +46,19 @@ def create_network(
 
     document = overlay_document(name, labels, subnet=subnet, gateway=gateway, isolated=isolated)
     await_subnet(client, _create(client, document)["Id"], subnet)
+
+
+def await_removal(client: Client, path: str) -> None:
+    """Wait until the network at this path is gone, once its removal has been accepted.
+
+    Only a swarm needs the time. Any other network that is there by now is a new one of the same name.
+    """
+    with client.ask("GET", path, fine={_ABSENT}) as answer:
+        if answer.status == _ABSENT or answer.json().get("Scope") != "swarm":
+            return
+    from smlocal.engine.overlay import await_gone  # most jobs have one engine
+
+    await_gone(client, path)
 
 
 def _create(client: Client, document: Mapping[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Networks of a swarm: their documents, and how a subnet that is taken and a failed attachment show."""
+"""Networks of a swarm: their documents, what a taken subnet and a failed attachment look like, and when one is gone."""
 
 import re
 import time
@@ -13,6 +13,9 @@ _WAIT_SECONDS = 20.0
 """As long as Docker waits for the swarm."""
 _SURE_SECONDS = 1.0
 _PAUSE_SECONDS = 0.01
+_GONE_SECONDS = 20.0
+"""How long an engine may have a network that its swarm has removed. It takes 0.2 s, or longer on a busy machine."""
+_ABSENT, _CONFLICT = 404, 409
 _REMEDY: Final = (
     "the engines of the swarm must reach each other at the ports 2377/tcp, 7946/tcp and udp, and 4789/udp; "
     "docker node ls on a manager shows which are there"
@@ -95,3 +98,23 @@ def attachment_error(error: EngineError) -> EngineError | None:
     if _ATTACHING.search(error.sentence):
         return NetworkAttachError(error.sentence, status=error.status, remedy=(_REMEDY,))
     return None
+
+
+def await_gone(client: Client, path: str) -> None:
+    """Wait until this engine has forgotten the network at this path; `EngineError` if it does not.
+
+    A manager answers before its own part of the network is removed. A worker removes its part after its last container
+    has left, when a manager says so.
+    """
+    until = time.monotonic() + _GONE_SECONDS
+    while True:
+        with client.ask("GET", path, fine={_ABSENT}) as answer:
+            answer.read()
+            if answer.status == _ABSENT:
+                return
+        if time.monotonic() > until:
+            raise EngineError(
+                f"the engine still has it after {_GONE_SECONDS:.0f} s; a swarm removes it when no container is on it",
+                status=_CONFLICT,
+            )
+        time.sleep(_PAUSE_SECONDS)

@@ -18,7 +18,6 @@ def test_torchrun(
     image: Callable[[str], str],
     smlocal_run: Callable[..., Any],
     tmp_path: Path,
-    wait_until: Callable[[Callable[[], bool]], None],
 ) -> None:
     engines = make_engines("manager", "worker", "worker", image=(tag := image("distributed")))
     request = {
@@ -43,4 +42,4 @@ def test_torchrun(
     answer = json.loads(smlocal_run("describe", name, "--json", check=True).stdout)
     assert [each["Engine"] for each in answer["Local"]["Hosts"]] == [each.address for each in engines.engines]
     networks = ("network", "ls", "--quiet", "--filter", "label=smlocal.job")
-    wait_until(lambda: not any(each.docker(*networks) for each in engines.engines))  # listed for a moment longer
+    assert not any(each.docker(*networks) for each in engines.engines)

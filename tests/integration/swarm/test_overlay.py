@@ -1,16 +1,19 @@
 """Networks of a swarm, containers of two engines on them, and what goes wrong there."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from uuid import uuid4
 
 import pytest
 from tests.integration.swarm.networked_engines import NetworkedEngines
 
 from smlocal.engine.docker import DockerEngine, connect_to
-from smlocal.engine.interface import JOB_LABEL, ContainerSpec, Resource, ResourceKind
+from smlocal.engine.engines import engines_at
+from smlocal.engine.interface import JOB_LABEL, RUN_LABEL, ContainerSpec, Resource, ResourceKind
 from smlocal.engine.swarm import check_swarm
 from smlocal.errors import EngineNameInUseError, NetworkGoneError, SubnetInUseError
 from smlocal.job.container_run import ContainerRun
+from smlocal.job.finish.cleanup import clear_engines
 
 SUBNET, GATEWAY = "203.0.113.0/29", "203.0.113.1"
 """As small as it can be for two hosts: the swarm has two addresses, and so have the hosts."""
@@ -127,3 +130,17 @@ def test_a_container_that_is_not_attached_in_time_is_tried_once_more(
     assert lines == [b"there\n"]
     (warning,) = warnings
     assert warning.startswith("algo-2: attaching to network failed")
+
+
+def test_no_engine_lists_the_network_once_it_is_removed(
+    swarm: NetworkedEngines, job: str, host: Callable[..., ContainerSpec]
+) -> None:
+    """Docker answers before its engines have removed their parts of it. How much later they do varies."""
+    engines = engines_at(each.address for each in reversed(swarm.engines))  # the worker first
+    labels = {JOB_LABEL: job, RUN_LABEL: "run"}
+    for _ in range(5):
+        engines.at(swarm.engines[0].address).create_network(job, labels, subnet=SUBNET, gateway=GATEWAY, overlay=True)
+        for number, engine in enumerate(engines, 1):
+            engine.start(engine.create(replace(host(number, "exec sleep 600"), labels=labels)))
+        assert clear_engines(engines, job, "run", engine_lost=False) == {}
+        assert [each for engine in engines for each in engine.owned(job)] == []

@@ -21,7 +21,7 @@ def clear_several(
             failures[address] = [*failures.get(address, ()), *failed]
 
     run_parallel(lambda address: clear_kinds(address, _BEFORE_NETWORKS), engines.addresses, at_once=len(engines))
-    for address in engines.addresses:
-        if address not in failures:  # it has just not answered
-            clear_kinds(address, (ResourceKind.NETWORK,))
+    there = [address for address in engines.addresses if address not in failures]  # the others have just not answered
+    # At the same time: a worker waits for what is removed on a manager.
+    run_parallel(lambda address: clear_kinds(address, (ResourceKind.NETWORK,)), there, at_once=len(engines))
     return failures
