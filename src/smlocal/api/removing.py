@@ -11,12 +11,19 @@ from smlocal.job.job_words import not_finished
 from smlocal.store.jobs import Store
 
 
-def remove(store: Store, name: str, *, stop: bool, force: bool, on_message: Callable[[str], None]) -> None:
+def remove(
+    store: Store, name: str, *, stop: bool, force: bool, abandon: bool, on_message: Callable[[str], None]
+) -> None:
     """Remove a finished job and its logs. Artifacts in the output folder stay.
 
     `stop` first kills the containers of an unfinished job and waits until it has ended. `force` also removes a job that
-    may have left containers on an engine that cannot be reached.
+    may have left containers on an engine that cannot be reached. `abandon` is that for a job that has not ended, too.
     """
+    if abandon:
+        from smlocal.api import abandoning  # hardly any engine is gone for good
+
+        abandoning.abandon(store, name, on_message=on_message)
+        force = True
     ensure_supervised(store, name)
     remove_dead_shells(store.home)
     if stop and not store.get(name).status.terminal:

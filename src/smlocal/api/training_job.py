@@ -181,17 +181,23 @@ class TrainingJob:
             ask_to_interrupt(store, self.name)
 
     def remove(
-        self, *, stop: bool = False, force: bool = False, on_message: "Callable[[str], None]" = lambda _: None
+        self,
+        *,
+        stop: bool = False,
+        force: bool = False,
+        abandon: bool = False,
+        on_message: "Callable[[str], None]" = lambda _: None,
     ) -> None:
         """Remove the job and its logs. Artifacts in the output folder stay. Afterwards there is no such job.
 
         `JobNotFinishedError` for a job that has not ended; `stop` kills it first, and waits until it has. `force` also
-        removes a job that may have left containers on an engine that cannot be reached. `on_message` gets messages.
+        removes a job that may have left containers on an engine that cannot be reached, and `abandon` also one that has
+        not ended and whose engine is gone for good. `on_message` gets messages.
         """
         from smlocal.api.removing import remove
 
         with self._store() as store:
-            remove(store, self.name, stop=stop, force=force, on_message=on_message)
+            remove(store, self.name, stop=stop, force=force, abandon=abandon, on_message=on_message)
 
     def report(self) -> str:
         """The HTML page of `smlocal report`."""

@@ -312,6 +312,12 @@ class JobNotAdoptedError(MachineNotReadyError):
     id = "job-not-adopted"
 
 
+class JobNotAbandonedError(RequestRefusedError):
+    """Only a job whose engine is gone and that has no supervisor is abandoned."""
+
+    id = "job-not-abandoned"
+
+
 class JobLeftoversError(MachineNotReadyError):
     """A job that has ended may have left containers on an engine that does not answer."""
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 from collections.abc import Callable
 from typing import Any
 
@@ -98,3 +99,24 @@ def test_an_engine_that_is_gone_for_good_can_be_forgotten(lost: Any, docker: Doc
     assert lost.store.left_on_engines() == []
     assert lost("describe", name).returncode == 2
     assert running(docker, name)
+
+
+def test_an_unfinished_job_whose_engine_is_gone_for_good_can_be_ended(
+    relayed: Any, relay: Any, name: str, assert_nothing_left: Clean
+) -> None:
+    relayed.detach(name, TRAINS)
+    relayed.until_logged(name, "ready")
+    running_still = relayed("rm", "--abandon", name)
+    assert (running_still.returncode, "[job-not-abandoned]" in running_still.stderr) == (2, True), running_still.stderr
+    relayed.crash(name)
+    relay.vanish()
+    stays = relayed("recover")
+    assert (stays.returncode, f"smlocal rm --abandon {name}" in stays.stderr) == (3, True), stays.stderr
+    done = relayed("rm", "--abandon", name)
+    assert done.returncode == 0, done.stderr
+    assert f"may be left on the engine at {relay.address}" in done.stderr
+    assert relayed("describe", name).returncode == 2
+    relay.come_back()
+    for command in (line.strip() for line in done.stderr.splitlines() if line.startswith("  docker")):
+        subprocess.run(["sh", "-c", command], check=True, capture_output=True, timeout=60)
+    assert_nothing_left(name)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 @AGE_OPTION
 @click.option("--stop", is_flag=True, help="Kill jobs that have not ended, and remove them when they have.")
 @click.option("--force", is_flag=True, help="Also forget what the jobs may have left on an unreachable engine.")
+@click.option(
+    "--abandon", is_flag=True, help="Also end and remove jobs that have not ended and whose engine is gone for good."
+)
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -29,6 +32,7 @@ def command(
     older_than: float | None,
     stop: bool,
     force: bool,
+    abandon: bool,
 ) -> int:
     """Remove finished jobs and their logs. Artifacts in the output folder are kept.
 
@@ -37,7 +41,7 @@ def command(
     If one job cannot be removed, the others still are. The exit code is then the highest one.
     """
     selection = selection_of(statuses, older_than)
-    _check(names, selects=selection is not None, stop=stop)
+    _check(names, selects=selection is not None, stop=stop, abandon=abandon)
     from smlocal.cli.terminal.errors import show_error
     from smlocal.errors import SmlocalError
 
@@ -58,7 +62,7 @@ def command(
     removed = 0
     for name in dict.fromkeys(found):
         with going_on():
-            removed += _remove(name, stop=stop, force=force, chosen=selection is not None)
+            removed += _remove(name, stop=stop, force=force, abandon=abandon, chosen=selection is not None)
     if selection is not None and removed:
         _say(f"{removed:,} {'job' if removed == 1 else 'jobs'} removed")
     return max(codes)
@@ -78,7 +82,7 @@ def _matching(pattern: str, selection: "JobSelection | None", *, named: bool) ->
     return matched
 
 
-def _remove(name: str, *, stop: bool, force: bool, chosen: bool) -> bool:
+def _remove(name: str, *, stop: bool, force: bool, abandon: bool, chosen: bool) -> bool:
     """False for a job that only options have chosen, and that has the only copy of its artifacts."""
     from smlocal.api.job_list import has_unpacked_artifacts
     from smlocal.api.training_job import TrainingJob
@@ -86,13 +90,16 @@ def _remove(name: str, *, stop: bool, force: bool, chosen: bool) -> bool:
     if chosen and has_unpacked_artifacts(name):
         _say(f"kept {name}: its artifacts are not packed (smlocal pack {name}, or smlocal rm {name})")
         return False
-    TrainingJob(name).remove(stop=stop, force=force, on_message=_say)
+    TrainingJob(name).remove(stop=stop, force=force, abandon=abandon, on_message=_say)
     _say(f"removed {name}")
     return True
 
 
-def _check(names: tuple[str, ...], *, selects: bool, stop: bool) -> None:
+def _check(names: tuple[str, ...], *, selects: bool, stop: bool, abandon: bool) -> None:
     if not names and not selects:
         raise click.UsageError("Missing argument 'NAME...', or --status or --older-than.")
-    if selects and stop:
-        raise click.UsageError("--status and --older-than choose jobs that have ended: --stop is not for them.")
+    if selects and (stop or abandon):
+        option = "--stop" if stop else "--abandon"
+        raise click.UsageError(f"--status and --older-than choose jobs that have ended: {option} is not for them.")
+    if stop and abandon:
+        raise click.UsageError("--stop and --abandon: an engine that is gone stops nothing.")

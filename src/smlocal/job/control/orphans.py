@@ -49,7 +49,8 @@ def not_adopted(name: str, why: str) -> JobNotAdoptedError:
         f"the job '{name}' has no supervisor and was not changed",
         details=[why],
         remedy=[
-            "Containers that are running keep running. Check the engine (smlocal doctor), then run: smlocal recover"
+            "Containers that are running keep running. Check the engine (smlocal doctor), then run: smlocal recover",
+            f"smlocal rm --abandon {name}     ends it, if its engine is gone for good",
         ],
     )
 

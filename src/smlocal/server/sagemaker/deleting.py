@@ -13,7 +13,7 @@ def delete_training_job(serving: Serving, call: Call) -> dict[str, Any]:
     """Remove a job that has ended. Its artifacts stay."""
     name = called_job(serving, call).name
     try:
-        remove(serving.store, name, stop=False, force=False, on_message=serving.log)
+        remove(serving.store, name, stop=False, force=False, abandon=False, on_message=serving.log)
     except JobUnknownError:
         raise unknown_job() from None
     except JobNotFinishedError:
