@@ -52,8 +52,8 @@ def abandon(store: Store, name: str, *, on_message: Callable[[str], None]) -> No
 
 def _tell(name: str, address: str, docker: tuple[str, ...], on_message: Callable[[str], None]) -> None:
     on_message(
-        f"abandoned {name}: containers, volumes and networks of it may be left on the engine at {address}, and what only "
-        "that engine has is lost. If it comes back, these commands remove them:"
+        f"abandoned {name}: containers, volumes and networks of it may be left on the engine at {address}, and what "
+        "only that engine has is lost. If it comes back, these commands remove them:"
     )
     for command in removing_commands(docker, name):
         on_message(f"  {command}")

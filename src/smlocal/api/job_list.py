@@ -96,4 +96,5 @@ def has_unpacked_artifacts(name: str) -> bool:
     from smlocal.job.documents import LOCAL
 
     with Store.open(home_directory()) as store:
-        return bool(((store.document(name, LOCAL) or {}).get("Artifacts") or {}).get("Kept"))
+        artifacts = (store.document(name, LOCAL) or {}).get("Artifacts") or {}
+        return bool(artifacts.get("Kept") or artifacts.get("NotSaved"))

@@ -30,7 +30,7 @@ from smlocal.job.host.failure_file import MESSAGE_BYTES, read_failure
 from smlocal.job.host.host_run import HostRun
 from smlocal.job.logs.log_paths import log_path, logged_by
 from smlocal.job.metrics.metrics_search import MetricsSearch
-from smlocal.job.mirrored.checkpoints import keep_mirrored, save_mirrored, with_current_checkpoints
+from smlocal.job.mirrored.checkpoints import save_mirrored, with_current_checkpoints
 from smlocal.job.mirrored.end_marker import mark_ends
 from smlocal.job.platform import BesideJob, Platform, platform_named
 from smlocal.planning.host_folders import host_directory
@@ -275,12 +275,16 @@ class Supervisor:
 
                 results.data_parallel = data_parallel_records(self.plan, reachable)
             if not_saved is not None:
-                self._upload_failed(not_saved, not_saved.remedy)
+                self._upload_failed(not_saved, [*not_saved.remedy, *self._kept_remedy()])
         except ArtifactError as error:
             kept = f"the job's output is kept in {kept_directory(self.plan)}"
             self._upload_failed(error, [kept, f"to pack it: smlocal pack {self.plan.name} --output DIR"])
         except PackingStoppedError:
-            results.unsaved, results.unpacked = not results.unpacked, True
+            if not results.unpacked:
+                from smlocal.job.mirrored.not_saved import all_names  # hardly any job is stopped twice
+
+                results.unsaved = all_names(self.plan)
+            results.unpacked = True
             results.notes.append(f"packing was stopped; to pack the job's output: smlocal pack {self.plan.name}")
         except EngineError as error:
             attempt.engine_failed(error)
@@ -339,6 +343,15 @@ class Supervisor:
         if not attempt.outcome.decided:
             attempt.outcome = replace(attempt.outcome, failure=input_failure(error.sentence))
 
+    def _kept_remedy(self) -> Sequence[str]:
+        if not self.results.unsaved:
+            return ()
+        from smlocal.job.mirrored.not_saved import not_saved_document
+
+        kept = not_saved_document(self.plan, self.results.unsaved).items()
+        where = [f"what the containers wrote to {path} is kept in {folder}" for path, folder in kept]
+        return [*where, f"to save it: smlocal pack {self.plan.name} --output DIR"]
+
     def _check_published(self) -> None:
         """An upload to S3 that failed makes the job fail. The files are kept for another try."""
         published, attempt = self.results.published, self.attempt
@@ -356,6 +369,8 @@ class Supervisor:
         self.results.notes += self.attempt.mirror_notes
         check = self._check_upload if last else no_check
         saved = save_mirrored(self.plan, hosts, last=last, cancelled=self._cancelled, check=check, working=working)
+        if last:
+            self.results.unsaved = saved.lost
         self.ends_marked = last and saved.error is None
         self.results.notes += saved.notes
         self.results.unsent = saved.unsent
@@ -382,7 +397,9 @@ class Supervisor:
             results.leftovers += keep_unpacked(self.plan)
             results.unpacked = os.path.isdir(kept_directory(self.plan))
         if results.unsaved:  # after the model, which may contain such a folder
-            results.notes += keep_mirrored(self.plan)
+            from smlocal.job.mirrored.not_saved import keep_not_saved, not_saved_document  # hardly any job has any
+
+            results.leftovers += keep_not_saved(self.plan, not_saved_document(self.plan, results.unsaved))
         if keep and not attempt.engine_lost and mark_kept(self.plan.job_directory):
             attempt.delivery.close()
             return

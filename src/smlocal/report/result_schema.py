@@ -80,6 +80,7 @@ _ARTIFACTS = _object(
         "OutputBytes": _WHOLE,
         "Notes": _TEXTS,
         "Kept": _or_null(_TEXT),
+        "NotSaved": {"type": "object", "additionalProperties": _TEXT},
     }
 )
 _SUMMARY = _object(

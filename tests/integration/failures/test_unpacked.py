@@ -152,6 +152,39 @@ def test_a_stopped_job_keeps_its_status_and_its_model(
     assert model_size(str(tmp_path / "other" / "unpacked-stopped" / "output" / "model.tar.gz")) == SIZE
 
 
+@pytest.mark.parametrize("hosts", [1, 2])
+def test_checkpoints_that_their_folder_cannot_take_are_kept(
+    hosts: int, fails: Fails, small_disk: Path, smlocal_run: Run, smlocal_home: Path, tmp_path: Path
+) -> None:
+    name, folder = f"unpacked-checkpoints-{hosts}", small_disk / "checkpoints"
+    script = "echo small >/opt/ml/checkpoints/$HOSTNAME; head -c 8000000 /dev/urandom >/opt/ml/checkpoints/big"
+    answer = fails(
+        name,
+        script,
+        CheckpointConfig={"S3Uri": str(folder)},
+        OutputDataConfig={"S3OutputPath": str(tmp_path / "out")},
+        ResourceConfig={"InstanceType": "ml.m5.large", "InstanceCount": hosts},
+    )
+    ((path, where),) = answer["Local"]["Artifacts"]["NotSaved"].items()
+    assert path == "/opt/ml/checkpoints"
+    assert sorted(os.listdir(where)) == [f"algo-{number}" for number in range(1, hosts + 1)]
+    assert where in answer["Local"]["Explanation"]
+    assert where in smlocal_run("describe", name).stdout
+    refused = smlocal_run("run", "job.yaml", "--replace", cwd=tmp_path)
+    assert (refused.returncode, "[not-packed]" in refused.stderr) == (2, True)
+    again = smlocal_run("pack", name)
+    assert (again.returncode, where in again.stderr) == (1, True), again.stderr
+
+    done = smlocal_run("pack", name, "--output", "other", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    saved = tmp_path / "other" / name / "checkpoints"
+    assert (saved / "big").stat().st_size == SIZE
+    assert len(os.listdir(saved)) == hosts + 1
+    assert not any(each.startswith("not-saved/checkpoints") for each in files(smlocal_home, name))
+    assert "NotSaved" not in json.loads(smlocal_run("describe", name, "--json").stdout)["Local"]["Artifacts"]
+    assert smlocal_run("pack", name).returncode == 2
+
+
 @pytest.fixture
 def s3(s3_servers: S3Servers) -> S3Server:
     return s3_servers("rclone")

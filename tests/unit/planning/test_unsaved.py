@@ -9,7 +9,8 @@ import pytest
 from smlocal.artifacts.stop_check import PackingStoppedError
 from smlocal.contract.listing import Listing
 from smlocal.job.finish.cleanup import clear_disk
-from smlocal.job.mirrored.checkpoints import keep_mirrored, save_mirrored
+from smlocal.job.mirrored.checkpoints import save_mirrored
+from smlocal.job.mirrored.not_saved import all_names, keep_not_saved, not_saved_document
 from smlocal.planning.host_folders import checkpoint_directory
 from smlocal.planning.model import JobPlan
 
@@ -34,9 +35,11 @@ def test_checkpoints_that_were_not_saved_are_kept(plan: Planner, listing: Listin
     engine: object = None
     with pytest.raises(PackingStoppedError):
         save_mirrored(made, [(host, "container", engine)], last=True, check=stopped)  # type: ignore[list-item]
-    (note,) = keep_mirrored(made)
+    document = not_saved_document(made, all_names(made))
+    assert keep_not_saved(made, document) == []
     assert clear_disk(made.job_directory) == []
     kept = tmp_path / "job" / "not-saved" / "checkpoints" / "algo-1" / "step-1"
     assert kept.read_text() == "state"
-    assert note == f"saving /opt/ml/checkpoints was stopped; what the containers wrote to it is in {kept.parents[1]}"
+    assert document == {"/opt/ml/checkpoints": str(kept.parents[1])}
+    assert not_saved_document(made, all_names(made)) == document  # another process asks again
     assert not folder.exists()

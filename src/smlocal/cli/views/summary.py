@@ -109,6 +109,8 @@ def _artifacts(local: Mapping[str, Any], name: str) -> Iterator[str]:
             yield item(kind.lower(), f"{short_path(artifacts[kind])}  {size}")
     if artifacts.get("Kept"):
         yield item("kept", f"{short_path(artifacts['Kept'])}  not packed yet: smlocal pack {name} --output DIR")
+    for path, kept in artifacts.get("NotSaved", {}).items():
+        yield item("kept", f"{short_path(kept)}  {path}, not saved yet: smlocal pack {name} --output DIR")
     for note in artifacts["Notes"][:_ARTIFACT_NOTES]:
         yield item("note", note)
     more = len(artifacts["Notes"]) - _ARTIFACT_NOTES

@@ -86,6 +86,10 @@ def _finish_cleanup(store: Store, plan: JobPlan, engines: Engines) -> bool:
     restore_ownership(runs)
     artifacts = local["Artifacts"]
     not_kept = keep_unpacked(plan) if artifacts.get("Kept") else []
+    if kept_folders := artifacts.get("NotSaved"):
+        from smlocal.job.mirrored.not_saved import keep_not_saved  # hardly any job has any
+
+        not_kept += keep_not_saved(plan, kept_folders)
     kept = keeps(plan, JobStatus(decision["Status"])) and mark_kept(store.directory(name))
     on_engines = {} if kept else clear_engines(engines, name, plan.run_id, engine_lost=True)
     for address in plan.engine_addresses:

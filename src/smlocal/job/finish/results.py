@@ -30,8 +30,8 @@ class Results:
     artifacts: Artifacts | None = None
     unpacked: bool = False
     """True if what the containers wrote could not be packed, and is kept."""
-    unsaved: bool = False
-    """True if saving the mirrored folders was stopped. They are kept."""
+    unsaved: tuple[str, ...] = ()
+    """The names of mirrored folders that could not be saved, or whose saving was stopped. They are kept."""
     published: "PublishResult | None" = None
     unsent: tuple[tuple[str, str], ...] = ()
     """Mirrored folders that could not be sent to S3: prefix and local folder."""
@@ -76,6 +76,7 @@ def local_block(
             "Kept": kept_directory(plan) if results.unpacked else None,
             **({} if results.published is None else published_document(results.published)),
             **({UNSENT: unsent_document(results.unsent)} if results.unsent else {}),
+            **(_not_saved(plan, results.unsaved) if results.unsaved else {}),
         },
         FINAL_METRICS: results.metrics.final,
         "Metrics": {
@@ -97,6 +98,12 @@ def local_block(
         "Leftovers": results.leftovers,
         **({"DockerCommand": results.docker_command} if results.docker_command is not None else {}),
     }
+
+
+def _not_saved(plan: JobPlan, names: Collection[str]) -> dict[str, Any]:
+    from smlocal.job.mirrored.not_saved import NOT_SAVED, not_saved_document  # hardly any job has any
+
+    return {NOT_SAVED: not_saved_document(plan, names)}
 
 
 def _usage(plan: JobPlan, killed: Collection[str]) -> dict[str, Any] | None:

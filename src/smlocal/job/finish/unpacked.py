@@ -1,7 +1,7 @@
 """What the containers wrote and could not be packed: kept in the job's folder, and packed later (`smlocal pack`)."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, cast
 
 from smlocal.artifacts.atomic_write import remove_partial
@@ -65,30 +65,62 @@ def pack_again(
         raise JobNotFinishedError(f"Another process is using the artifacts of '{name}'.", remedy=["Wait for it."])
     with lease:
         local = store.document(name, LOCAL) or {}
-        if not local.get("Artifacts", {}).get("Kept"):
+        document: dict[str, Any] = local.get("Artifacts", {})
+        if not document.get("Kept") and not document.get("NotSaved"):
             raise NothingToPackError(
                 f"The job '{name}' has nothing to pack: its artifacts are packed, or there are none.",
                 remedy=[f"smlocal describe {name} shows its artifacts."],
             )
         plan = recall(store.document(name, RECALL))
-        directory = f"{plan.output.directory if output is None else f'{output}/{name}'}/output"
-        artifacts = _pack(store, plan, directory, working)
-        document = {
-            **local["Artifacts"],
-            "Directory": directory,
-            "Model": artifacts.model,
-            "ModelBytes": artifacts.model_bytes,
-            "Output": artifacts.output,
-            "OutputBytes": artifacts.output_bytes,
-            "Kept": None,
-        }
-        completed = record.status is JobStatus.COMPLETED
-        notes = delete_replaced(store, name, document, completed=completed)
-        document["Notes"] = [*artifacts.notes, *map(str, artifacts.clashes), *notes]
-        store.put_document(name, LOCAL, {**local, "Artifacts": document})
-        remove_tree(kept_directory(plan))
+        if document.get("Kept"):
+            document = _pack_kept(
+                store, plan, document, output, working, completed=record.status is JobStatus.COMPLETED
+            )
+            store.put_document(name, LOCAL, {**local, "Artifacts": document})
+            remove_tree(kept_directory(plan))
+        if document.get("NotSaved"):
+            document = _save_kept(plan, document, output, working)
+            store.put_document(name, LOCAL, {**local, "Artifacts": document})
         write_copy(store.directory(name), DESCRIBE, describe_job(store, name, final=True))
     return document
+
+
+def _pack_kept(
+    store: Store,
+    plan: JobPlan,
+    document: Mapping[str, Any],
+    output: str | None,
+    working: Callable[[str], None] | None,
+    *,
+    completed: bool,
+) -> dict[str, Any]:
+    directory = f"{plan.output.directory if output is None else f'{output}/{plan.name}'}/output"
+    artifacts = _pack(store, plan, directory, working)
+    packed = {
+        **document,
+        "Directory": directory,
+        "Model": artifacts.model,
+        "ModelBytes": artifacts.model_bytes,
+        "Output": artifacts.output,
+        "OutputBytes": artifacts.output_bytes,
+        "Kept": None,
+    }
+    notes = delete_replaced(store, plan.name, packed, completed=completed)
+    return {**packed, "Notes": [*artifacts.notes, *map(str, artifacts.clashes), *notes]}
+
+
+def _save_kept(
+    plan: JobPlan, document: Mapping[str, Any], output: str | None, working: Callable[[str], None] | None
+) -> dict[str, Any]:
+    from smlocal.job.finish.publish import UNSENT, unsent_document
+    from smlocal.job.mirrored.not_saved import NOT_SAVED
+    from smlocal.job.mirrored.saved_later import save_again
+
+    below = None if output is None else f"{output}/{plan.name}"
+    notes, unsent = save_again(plan, document[NOT_SAVED], output=below, working=working)
+    rest = {name: value for name, value in document.items() if name != NOT_SAVED}
+    more = {UNSENT: [*document.get(UNSENT, ()), *unsent_document(unsent)]} if unsent else {}
+    return {**rest, **more, "Notes": [*document["Notes"], *notes]}
 
 
 def _pack(store: Store, plan: JobPlan, directory: str, working: Callable[[str], None] | None) -> Artifacts:

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from smlocal.artifacts.engine_copy import read_or_copy
-from smlocal.artifacts.stop_check import Check, no_check
+from smlocal.artifacts.stop_check import Check, PackingStoppedError, no_check
 from smlocal.artifacts.tree import HostTree
 from smlocal.channels.interface import Copying, unbroken
 from smlocal.contract.listing import Listing
@@ -121,25 +121,6 @@ def checkpoint_mounts(plan: JobPlan, host: HostPlan) -> tuple[Mount, ...]:
     return (Mount(source=checkpoint_directory(plan, host), target=checkpoints.local_path),)
 
 
-def keep_mirrored(plan: JobPlan) -> list[str]:
-    """Move the mirrored folders, which were not saved, to where the clean-up does not remove them; returns notes."""
-    from smlocal.artifacts.kept_folders import keep_folder
-    from smlocal.job.mirrored.folders import mirrored_folders
-
-    notes = []
-    for folder in mirrored_folders(plan):
-        kept = f"{plan.job_directory}/not-saved/{folder.name}"
-        try:
-            for host in plan.hosts:
-                keep_folder(folder.directory(host), f"{kept}/{host.host.name}")
-        except (ArtifactError, OSError) as error:
-            notes.append(f"{folder.local_path} could not be kept: {error}")
-        else:
-            if os.path.isdir(kept):
-                notes.append(f"saving {folder.local_path} was stopped; what the containers wrote to it is in {kept}")
-    return notes
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Saved:
     """How saving the mirrored folders went."""
@@ -147,6 +128,8 @@ class Saved:
     notes: tuple[str, ...] = ()
     unsent: tuple[tuple[str, str], ...] = ()
     """Folders that could not be sent to S3: prefix and local folder."""
+    lost: tuple[str, ...] = ()
+    """The names of folders that are not saved anywhere."""
     error: ArtifactError | None = None
     """The first error."""
 
@@ -171,11 +154,13 @@ def save_mirrored(
     from smlocal.artifacts.artifact_errors import artifact_errors
     from smlocal.job.mirrored.end_marker import put_end_marker
     from smlocal.job.mirrored.folders import Access, mirrored_folders  # most jobs have no such folder
+    from smlocal.job.mirrored.not_saved import index_copies
 
     given = list(hosts)
     pairs = [(host, container) for host, container, _ in given]
     notes: list[str] = []
     unsent: list[tuple[str, str]] = []
+    lost: list[str] = []
     errors: list[ArtifactError] = []
     access = Access(cancelled=cancelled, check=check, working=working, at_once=_AT_ONCE)
     for folder in mirrored_folders(plan, access):
@@ -191,9 +176,15 @@ def save_mirrored(
             if folder.s3_prefix is not None and trees and _save_locally(folder, trees, pairs, check, last=last):
                 notes.append(f"files that are missing in {folder.s3_prefix} are in {folder.fallback}")
                 unsent.append((folder.s3_prefix, folder.fallback))
+            else:
+                lost.append(folder.name)
+                index_copies(folder, trees)
+        except PackingStoppedError:
+            index_copies(folder, trees)
+            raise
         else:
             notes += [*report.notes, *map(str, report.clashes)]
-    return Saved(notes=tuple(notes), unsent=tuple(unsent), error=errors[0] if errors else None)
+    return Saved(notes=tuple(notes), unsent=tuple(unsent), lost=tuple(lost), error=errors[0] if errors else None)
 
 
 def save_folder(folder: "MirroredFolder", trees: Sequence[HostTree], hosts: _Hosts) -> "SaveReport":
@@ -265,6 +256,8 @@ def folder_tree(
     folder: "MirroredFolder", host: HostPlan, container: str, engine: Engine, *, check: Check = no_check
 ) -> HostTree:
     """The contents of a mirrored folder of one host."""
+    from smlocal.job.mirrored.not_saved import spool
+
     directory = folder.directory(host)
     if not _is_folder(directory, host_directory(folder.plan, host)):
         return HostTree(host=host.host.name, root=os.fsencode(directory), entries=())
@@ -274,7 +267,7 @@ def folder_tree(
         engine=engine,
         container=container,
         path=folder.local_path,
-        copy_to=f"{folder.plan.job_directory}/staged/{host.host.name}-{folder.name}",
+        copy_to=spool(folder.plan, host, folder.name),
         shared=folder.plan.engine.shares_folders,
         check=check,
     )

@@ -18,10 +18,11 @@ def check_job_name(store: Store, name: str, *, replace: bool) -> None:
         raise not_finished(
             record, "--replace removes finished jobs only; choose another name with --name (in Python name=...)."
         )
-    kept = (store.document(name, LOCAL) or {}).get("Artifacts", {}).get("Kept")
+    artifacts = (store.document(name, LOCAL) or {}).get("Artifacts", {})
+    kept = [*filter(None, [artifacts.get("Kept")]), *artifacts.get("NotSaved", {}).values()]
     if kept:
         raise NotPackedError(
             f"The output of the job '{name}' has not been packed, and --replace would delete it.",
-            details=[kept],
+            details=kept,
             remedy=[f"Pack it: smlocal pack {name} --output DIR", f"Or delete it: smlocal rm {name}"],
         )

@@ -152,6 +152,8 @@ def _places(
         yield "Containers", f"kept, with their folders\nsmlocal rm {answer['TrainingJobName']} removes them"
     if artifacts.get("Kept"):
         yield "Kept", f"{artifacts['Kept']}\nsmlocal pack {answer['TrainingJobName']} --output DIR packs it"
+    for path, kept in artifacts.get("NotSaved", {}).items():
+        yield "Not saved", f"{path}: kept in {kept}\nsmlocal pack {answer['TrainingJobName']} --output DIR saves it"
 
 
 def _phases(transitions: Sequence[Mapping[str, Any]], measured: Mapping[str, float]) -> Iterator[tuple[str, str]]:
