@@ -1,7 +1,7 @@
 """Finish jobs whose supervisor was killed."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from smlocal.api.dead_shells import remove_dead_shells
 from smlocal.errors import JobLeftoversError, SmlocalError
@@ -10,6 +10,7 @@ from smlocal.job.finish.job_folder import complete_copies
 from smlocal.store.home import home_directory
 from smlocal.store.jobs import Store
 from smlocal.store.lease import supervised
+from smlocal.store.records import LeftOnEngine
 
 _POLL_SECONDS = 0.1
 _TRIES = 3
@@ -21,19 +22,25 @@ def recover_all(on_message: Callable[[str], None]) -> list[SmlocalError]:
 
     Returns what did not work. `on_message` is called with messages.
     """
+    said: list[str] = []
+
+    def say(line: str) -> None:
+        said.append(line)
+        on_message(line)
+
     with Store.open(home_directory()) as store:
-        names = orphans(store)
+        names, left = orphans(store), store.left_on_engines()
         if names:
-            on_message(f"recovering {', '.join(names)}")
-        elif not store.left_on_engines():
-            on_message("No job needs recovery.")
+            say(f"recovering {', '.join(names)}")
         errors = recover(store, names)
         for name in names:
             if name not in errors:
-                on_message(f"{name} {store.get(name).status}")
+                say(f"{name} {store.get(name).status}")
         remove_dead_shells(store.home)
-        trouble = [*errors.values(), *_clear_engines(store, on_message)]
+        trouble = [*errors.values(), *_clear_engines(store, say, known=left)]
         complete_copies(store)
+        if not said and not trouble:
+            say("No job needs recovery.")
     return trouble
 
 
@@ -62,15 +69,25 @@ def recover(store: Store, names: Sequence[str]) -> dict[str, SmlocalError]:
     return errors
 
 
-def _clear_engines(store: Store, on_message: Callable[[str], None]) -> Iterator[SmlocalError]:
-    """Remove what ended jobs have left on engines. Yields the errors of engines that are still unreachable."""
+def _clear_engines(
+    store: Store, on_message: Callable[[str], None], *, known: Collection[LeftOnEngine]
+) -> Iterator[SmlocalError]:
+    """Remove what ended jobs have left on engines. Yields the errors of engines that are still unreachable.
+
+    The next command looks again for what was not `known` before: the engine may still be making it.
+    """
     for left in store.left_on_engines():
         from smlocal.job.finish.engine_leftovers import clear_engine_of
 
+        def say(line: str, name: str = left.name) -> None:
+            on_message(f"{name}: {line}")
+
         try:
-            stays = clear_engine_of(store, left)
+            stays = clear_engine_of(store, left, on_message=say)
         except JobLeftoversError as error:
             yield error
         else:
-            for each in stays or [f"removed what it left on the engine at {left.engine}"]:
-                on_message(f"{left.name}: {each}")
+            for each in stays:
+                say(each)
+            if left not in known:
+                store.record_leftovers(left)

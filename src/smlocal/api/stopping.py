@@ -23,8 +23,7 @@ def stop(store: Store, name: str, *, grace: float | None, on_message: Callable[[
         from smlocal.job.finish.engine_leftovers import clear_engine_of
 
         for left in store.left_on_engines(name):
-            clear_engine_of(store, left)
-            on_message(f"removed what {name} left on the engine at {left.engine}")
+            clear_engine_of(store, left, on_message=lambda line: on_message(f"{name}: {line}"))
     record = store.get(name)
     if record.status.terminal:
         raise finished(record)

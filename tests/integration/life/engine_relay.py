@@ -25,6 +25,10 @@ class EngineRelay:
         self._open: set[socket.socket] = set()
         self._lines: dict[socket.socket, bytes] = {}
         self._stalled: set[socket.socket] = set()
+        self._holds = re.compile(b"(?!)")
+        self.held = threading.Event()
+        """Set when a call is held."""
+        self._let_go = threading.Event()
         self._listener: socket.socket | None = None
         self._threads: list[threading.Thread] = []
         self.come_back()
@@ -37,6 +41,14 @@ class EngineRelay:
         """Answer so many calls whose first line matches with status 500; an empty pattern ends that."""
         self._left = times
         self._refuses = re.compile(request.encode() or b"(?!)")
+
+    def hold(self, request: str) -> None:
+        """Give the engine calls whose first line matches only after `let_go`, also if nobody waits for an answer."""
+        self._holds = re.compile(request.encode())
+
+    def let_go(self) -> None:
+        """Give the engine what is held."""
+        self._let_go.set()
 
     def cut(self, request: str) -> None:
         """Cut the open connections whose first line matches."""
@@ -100,6 +112,9 @@ class EngineRelay:
                 body = b'{"message": "the engine is busy"}'
                 here.sendall(b"HTTP/1.1 500 Busy\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
                 return
+            if self._holds.search(first.partition(b"\r\n")[0]):
+                self.held.set()
+                self._let_go.wait()
             with find_endpoint().connect() as there:
                 self._open.add(there)
                 there.sendall(first)

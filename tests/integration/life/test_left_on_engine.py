@@ -120,3 +120,20 @@ def test_an_unfinished_job_whose_engine_is_gone_for_good_can_be_ended(
     for command in (line.strip() for line in done.stderr.splitlines() if line.startswith("  docker")):
         subprocess.run(["sh", "-c", command], check=True, capture_output=True, timeout=60)
     assert_nothing_left(name)
+
+
+def test_a_network_that_is_made_after_its_supervisor_was_killed(
+    relayed: Any, relay: Any, docker: Docker, name: str, assert_nothing_left: Clean
+) -> None:
+    relay.hold("^POST /v[0-9.]+/networks/create")
+    relayed.launch(name, "true", hosts=2)
+    relay.held.wait()
+    relayed.crash(name)
+    done = relayed("recover")
+    assert (done.returncode, relayed.job(name).status) == (0, "Failed"), done.stderr
+    relay.let_go()
+    relayed.until(lambda: bool(docker("network", "ls", "--quiet", "--filter", f"label=smlocal.job={name}")))
+    done = relayed("recover")
+    assert (done.returncode, "removed what it left" in done.stderr) == (0, True), done.stderr
+    assert_nothing_left(name)
+    assert relayed("recover").stderr == "No job needs recovery.\n"

@@ -17,7 +17,7 @@ from smlocal.job.documents import DECISION, JOB, LOCAL, NOT_ADOPTED, RECALL
 from smlocal.job.finish.cleanup import clear_disk, clear_engines
 from smlocal.job.finish.collect import restore_ownership
 from smlocal.job.finish.job_folder import release_space, write_copies
-from smlocal.job.finish.kept import keeps, mark_kept
+from smlocal.job.finish.kept import is_kept, keeps, mark_kept
 from smlocal.job.finish.replaced import delete_replaced
 from smlocal.job.finish.unpacked import keep_unpacked
 from smlocal.job.platform import platform_named
@@ -139,6 +139,9 @@ def _continue(store: Store, plan: JobPlan, engines: Engines, requests: StopSigna
         supervisor.resume(past, found, record.phase)
 
     supervisor.run_and_finish(resume)
+    if len(found.hosts) < len(plan.hosts) and not is_kept(plan.job_directory):
+        # Engines go on with requests whose client was killed, such as one for a network. The next command looks again.
+        remember_left(store, plan, plan.engine_addresses)
 
 
 def _credentials(plan: JobPlan, engines: Engines) -> "CredentialEndpoint | None":

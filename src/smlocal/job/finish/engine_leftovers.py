@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 from smlocal.engine.engines import Engines, engines_at
@@ -23,21 +23,27 @@ _POLL_SECONDS = 0.05
 
 
 def clear_this_engine(store: Store, engine: Engine) -> Iterator[str]:
-    """Remove what ended jobs left on this engine; yields their names. What fails is tried again next time."""
+    """Remove what ended jobs left on this engine; yields the names of those that did. What fails is tried again."""
     with suppress(EngineError, MachineNotReadyError):
         address = engine.facts().address
         for left in store.left_on_engines():
-            if left.engine == address and not _clear(store, Engines({address: engine}), left):
-                yield left.name
+            if left.engine == address:
+                found = bool(owned_by(engine, left.name, left.run_id))
+                if not _clear(store, Engines({address: engine}), left) and found:
+                    yield left.name
 
 
-def clear_engine_of(store: Store, left: LeftOnEngine) -> list[str]:
+def clear_engine_of(
+    store: Store, left: LeftOnEngine, *, on_message: Callable[[str], None] = lambda _: None
+) -> list[str]:
     """Remove what one job left on its engine; returns what could not be removed, as sentences.
 
-    `JobLeftoversError` if a container may still be running: the engine is unreachable, or does not remove it.
+    `on_message` is told of what was removed. `JobLeftoversError` if a container may still be running: the engine is
+    unreachable, or does not remove it.
     """
     try:
         engines = engines_at([left.engine])
+        found = bool(owned_by(engines.first, left.name, left.run_id))
         failures = _clear(store, engines, left)
         owned = owned_by(engines.first, left.name, left.run_id)
         running = any(each.kind is ResourceKind.CONTAINER for each in owned)
@@ -45,6 +51,8 @@ def clear_engine_of(store: Store, left: LeftOnEngine) -> list[str]:
         raise _leftovers(left, error.sentence) from error
     if running:
         raise _leftovers(left, *failures)
+    if found and not failures:
+        on_message(f"removed what it left on the engine at {left.engine}")
     return failures
 
 
