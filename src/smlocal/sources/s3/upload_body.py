@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable
-from typing import NoReturn
 
 from smlocal.quick_dataclass import dataclass
 from smlocal.sources.s3.interface import S3Error
@@ -21,9 +20,9 @@ class FilePart:
 
 
 class UnreadableBodyError(BaseException):
-    """Stops a request while its body is sent. Not an `Exception`, which botocore would treat as a broken connection.
+    """Stops a request before or while its body is sent. Not an `Exception`, which botocore would take for a broken line.
 
-    The reason is in `UploadBody.failure`: where awscrt signs, it raises its own error instead of this one.
+    The reason is in `UploadBody.failure`.
     """
 
 
@@ -31,7 +30,8 @@ class UploadBody:
     """A file-like object for botocore; memory holds one piece of the part at a time.
 
     botocore reads a body for its checksum and signature before it sends it, and again for every attempt: only what is
-    read while a request is sent counts as moved.
+    read while a request is sent counts as moved. Until then a body that cannot be read seems to end, because awscrt
+    signs in a thread of its own and prints what is raised there. It is raised when the request is about to be sent.
     """
 
     def __init__(self, part: FilePart, moved: Callable[[int], None], cancelled: Callable[[], bool]) -> None:
@@ -55,7 +55,8 @@ class UploadBody:
         """Read the next bytes."""
         if self._cancelled():
             self.failure = FetchCancelledError()
-            raise UnreadableBodyError
+        if self.failure is not None:
+            return self._stop()
         part = self._part
         left = part.size - self._at
         wanted = left if count < 0 else min(count, left)
@@ -64,10 +65,9 @@ class UploadBody:
         try:
             data = os.pread(part.descriptor, wanted, part.start + self._at)
         except OSError as error:
-            self._fail(str(error.strerror))
-        else:
-            if not data:
-                self._fail("it has become shorter")
+            return self._fail(str(error.strerror))
+        if not data:
+            return self._fail("it has become shorter")
         self._at += len(data)
         if self._sending:
             self._report()
@@ -86,8 +86,10 @@ class UploadBody:
         return self._at
 
     def signal_transferring(self) -> None:
-        """What is read from now on is sent; called by s3transfer's event handlers."""
+        """What is read from now on is sent. Not if it could not be read before."""
         self._sending = True
+        if self.failure is not None:
+            self._stop()
 
     def signal_not_transferring(self) -> None:
         """What is read from now on is not sent."""
@@ -104,7 +106,13 @@ class UploadBody:
             self._moved(self._at - self._reported)
             self._reported = self._at
 
-    def _fail(self, why: str) -> NoReturn:
+    def _stop(self) -> bytes:
+        """End the body, or the request once it is being sent."""
+        if self._sending:
+            raise UnreadableBodyError
+        return b""
+
+    def _fail(self, why: str) -> bytes:
         text = f"The file cannot be read while it is uploaded: {why}"
         self.failure = S3Error("IncompleteBody", text, status=400, uri=self._part.uri, operation="PutObject")
-        raise UnreadableBodyError
+        return self._stop()

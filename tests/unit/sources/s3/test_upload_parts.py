@@ -2,7 +2,7 @@
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -67,25 +67,50 @@ def test_a_file_that_became_shorter_or_was_closed(tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(bytes(100))
     descriptor = os.open(tmp_path / "f", os.O_RDONLY)
     body, _ = sent(descriptor, 50, 51)
+    assert len(b"".join(iter(lambda: body.read(20), b""))) == 50
     with pytest.raises(UnreadableBodyError):
-        list(iter(lambda: body.read(20), b""))
+        body.signal_transferring()
     assert "has become shorter" in str(body.failure)
     os.close(descriptor)
     body, _ = sent(descriptor, 0, 10)
+    body.signal_transferring()
     with pytest.raises(UnreadableBodyError):
         body.read()
     assert "Bad file descriptor" in str(body.failure)
 
 
-def test_a_cancelled_body_is_not_read_any_more(tmp_path: Path) -> None:
+@pytest.fixture
+def cancelled(tmp_path: Path) -> Iterator[UploadBody]:
     (tmp_path / "f").write_bytes(bytes(100))
     descriptor = os.open(tmp_path / "f", os.O_RDONLY)
     part = FilePart(descriptor=descriptor, start=0, size=100, uri="s3://b/k")
-    body = UploadBody(part, lambda _: None, lambda: True)
-    with pytest.raises(UnreadableBodyError):
-        body.read()
-    assert isinstance(body.failure, FetchCancelledError)
+    yield UploadBody(part, lambda _: None, lambda: True)
     os.close(descriptor)
+
+
+def test_a_cancelled_body_is_not_read_any_more(cancelled: UploadBody) -> None:
+    cancelled.signal_transferring()
+    with pytest.raises(UnreadableBodyError):
+        cancelled.read()
+    assert isinstance(cancelled.failure, FetchCancelledError)
+
+
+def test_a_body_that_is_cancelled_while_it_is_signed_is_not_sent_and_nothing_is_printed(
+    cancelled: UploadBody, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """awscrt reads the body in a thread of its own, and prints what is raised there."""
+    pytest.importorskip("awscrt")
+    from botocore.awsrequest import AWSRequest
+    from botocore.credentials import Credentials
+    from botocore.crt.auth import CrtSigV4Auth
+
+    request = AWSRequest(method="PUT", url="http://127.0.0.1/b/k", data=cancelled)
+    CrtSigV4Auth(Credentials("key", "secret"), "s3", "us-east-1").add_auth(request)
+    assert "Authorization" in request.headers
+    with pytest.raises(UnreadableBodyError):
+        cancelled.signal_transferring()
+    assert isinstance(cancelled.failure, FetchCancelledError)
+    assert capfd.readouterr().err == ""
 
 
 def sent(descriptor: int, start: int, size: int) -> tuple[UploadBody, list[int]]:
