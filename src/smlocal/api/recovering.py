@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from smlocal.api.dead_shells import remove_dead_shells
+from smlocal.api.owned_jobs import stop_jobs_of_dead
 from smlocal.errors import JobLeftoversError, SmlocalError
 from smlocal.job.control.orphans import ensure_supervised, not_adopted, orphans, why_not_adopted
 from smlocal.job.finish.job_folder import complete_copies
@@ -29,7 +30,10 @@ def recover_all(on_message: Callable[[str], None]) -> list[SmlocalError]:
         on_message(line)
 
     with Store.open(home_directory()) as store:
-        names, left = orphans(store), store.left_on_engines()
+        unwanted = stop_jobs_of_dead(store)
+        if unwanted:
+            say(f"stopping {', '.join(unwanted)}: the command that wanted them was killed")
+        names, left = list(dict.fromkeys([*orphans(store), *unwanted])), store.left_on_engines()
         if names:
             say(f"recovering {', '.join(names)}")
         errors = recover(store, names)

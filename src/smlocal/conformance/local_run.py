@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from smlocal.api.overrides import Overrides
+from smlocal.api.owned_jobs import OwnedJobs
 from smlocal.api.run import run
 from smlocal.api.training_job import TrainingJob
 from smlocal.conformance.cases import PREFIX, READY, Case, request
@@ -54,10 +55,28 @@ def run_cases(
 ) -> list[str]:
     """Run the cases; returns the names of their jobs. `folder` gets the data of the channels, and must be empty."""
     write_data(f"{folder}/data")
+    with OwnedJobs() as owned:
+        return _run_owned(
+            cases, image, output=output, folder=folder, grace=grace, overrides=overrides, said=said, owned=owned
+        )
+
+
+def _run_owned(
+    cases: Iterable[Case],
+    image: str,
+    *,
+    output: str,
+    folder: str,
+    grace: int,
+    overrides: Overrides,
+    said: Said,
+    owned: OwnedJobs,
+) -> list[str]:
     started: dict[Case, str] = {}
     try:
         for case in cases:
             name = default_name(f"conformance-{case}", datetime.now(UTC))
+            owned.add(name)
             run(_request(case, name, image, folder=folder, output=output, grace=grace), detach=True, **overrides)
             started[case] = name
             said(f"{case}: the job {name} runs")

@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -16,6 +17,8 @@ from tests.forked import run_smlocal
 from tests.integration.conftest import build_image
 
 from smlocal.conformance.log_lines import documents
+from smlocal.job.event_kinds import STOP
+from smlocal.store.jobs import Store
 
 GRACE = 3
 CONFIG = [
@@ -193,6 +196,37 @@ def test_submit_stops_the_job_that_is_ready_and_saves_what_it_leaves(
     (saved,) = (ran.folder / "saved").iterdir()
     names = {path.name for path in saved.iterdir()}
     assert names == {"model.tar.gz", "output.tar.gz", "describe.json", "log.txt"}
+
+
+def test_jobs_of_a_command_that_was_killed_are_not_waited_for(
+    ran: Ran, wait_until: Callable[[Callable[[], bool]], None], assert_nothing_left: Callable[[str], None]
+) -> None:
+    """They would live on for the grace of the service, and the one that is to be stopped until nobody stops it."""
+    home = ran.folder / "home-of-killed"
+    environment = {**ran.environment, "SMLOCAL_HOME": str(home)}
+    command = [sys.executable, "-m", "smlocal", "conformance", "run", "--image", ran.image]
+    with subprocess.Popen([*command, "--case", "stopped", "--case", "failed"], cwd=ran.folder, env=environment) as run:
+        wait_until(lambda: all(_logged(home, word) for word in ("sign algo-1 SIGTERM", "ready to be stopped")))
+        run.kill()
+    with Store.open(str(home)) as store:
+        names = [record.name for record in store.unfinished()]
+        for record in store.unfinished():
+            assert record.supervisor_pid is not None
+            os.kill(record.supervisor_pid, signal.SIGKILL)
+        done = run_smlocal(("recover",), environment=environment)
+        assert done.returncode == 0, done.stderr
+        assert "the command that wanted them was killed" in done.stderr
+        assert [str(store.get(name).status) for name in names] == ["Stopped", "Stopped"]
+        for name in names:
+            stops: list[Any] = [each.data for each in store.events(name) if each.kind == STOP]
+            assert stops[-1]["Grace"] == 0
+    for name in names:
+        assert_nothing_left(name)
+    assert list((home / "owners").iterdir()) == []
+
+
+def _logged(home: Path, word: str) -> bool:
+    return any(word in path.read_text(errors="replace") for path in home.glob("jobs/*/logs/*.log"))
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ class FilePart:
 
 
 class UnreadableBodyError(BaseException):
-    """Stops a request before or while its body is sent. Not an `Exception`, which botocore would take for a broken line.
+    """Stops a request before or while its body is sent. Not an `Exception`, which botocore takes for a broken line.
 
     The reason is in `UploadBody.failure`.
     """
