@@ -127,7 +127,7 @@ def attempt_run(
     data = tmp_path / "data"
     data.mkdir()
     (data / "a").write_text("1")
-    smlocal_home.mkdir(mode=0o700)
+    smlocal_home.mkdir(mode=0o700, exist_ok=True)
     tag = image("sh")
 
     def run(fault: str, number: int, *, remote: bool) -> Mapping[str, Any]:

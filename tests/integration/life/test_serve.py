@@ -49,6 +49,8 @@ class Server:
         found = re.search(r"http://\S+:(\d+)", said)
         assert found is not None, said + self.process.stderr.read()
         self.address, self.port = found[0], int(found[1])
+        while (line := self.process.stderr.readline()).strip() != self.address:  # how it is used
+            assert line
         self._image = life.image
 
     def client(self, service: str = "sagemaker", **config: Any) -> Any:

@@ -35,7 +35,7 @@ def test_torchrun(
         },
     }
     (tmp_path / "job.json").write_text(json.dumps(request))
-    done = smlocal_run("run", "job.json", cwd=tmp_path)
+    done = smlocal_run("run", "job.json", cwd=tmp_path, timeout=600)
     assert done.returncode == 0, done.stderr
     said = "of 6 sum 21 master algo-1 interface eth0"
     assert sorted(re.findall(r"algo-\d.*(rank \d of .*)", done.stdout)) == [f"rank {rank} {said}" for rank in range(6)]

@@ -66,8 +66,8 @@ RULE = Rule(
     example=Example(
         bad="FROM busybox\nCOPY train /usr/local/bin/train\n",
         good="FROM busybox\nCOPY train /usr/local/bin/train\n",
-        bad_files=(("train", "#!/bin/sh\nsleep 2\n"),),
-        good_files=(("train", "#!/bin/sh\ntrap 'exit 0' TERM\nsleep 2 &\nwait\n"),),
+        bad_files=(("train", "#!/bin/sh\nsleep 6\n"),),
+        good_files=(("train", "#!/bin/sh\ntrap 'exit 0' TERM\nsleep 6 &\nwait\n"),),
         output=(
             "the job ignores SIGTERM and goes on to its end: train, the first process, has no handler for it and does "
             "not pass it on to sleep"

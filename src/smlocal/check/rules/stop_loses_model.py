@@ -40,8 +40,8 @@ RULE = Rule(
     example=Example(
         bad="FROM busybox\nCOPY train /usr/local/bin/train\n",
         good="FROM busybox\nCOPY train /usr/local/bin/train\n",
-        bad_files=(("train", "#!/bin/sh\ntrap 'exit 0' TERM\nsleep 2 &\nwait\ntouch /opt/ml/model/weights\n"),),
-        good_files=(("train", "#!/bin/sh\ntrap 'touch /opt/ml/model/weights; exit' TERM EXIT\nsleep 2 &\nwait\n"),),
+        bad_files=(("train", "#!/bin/sh\ntrap 'exit 0' TERM\nsleep 6 &\nwait\ntouch /opt/ml/model/weights\n"),),
+        good_files=(("train", "#!/bin/sh\ntrap 'touch /opt/ml/model/weights; exit' TERM EXIT\nsleep 6 &\nwait\n"),),
         output="a job that is stopped by SIGTERM leaves nothing in /opt/ml/model",
     ),
 )

@@ -78,5 +78,6 @@ def test_accelerators_that_this_machine_does_not_have(
     allowed = smlocal_run("run", file, "--name", "accelerators-not-needed", "--allow-cpu")
     assert allowed.returncode == 0, allowed.stderr
     if without.returncode == _MACHINE:
-        assert "without the accelerators that the service gives them: workerpool0-0" in allowed.stderr
+        described = smlocal_run("describe", "accelerators-not-needed").stdout
+        assert "without the accelerators that the service gives them: workerpool0-0" in described
     assert_nothing_left("accelerators-not-needed")
