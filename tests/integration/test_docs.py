@@ -48,7 +48,9 @@ _BEFORE = {
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", _PAGES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name == "README.md" else pytest.mark.slow(4)) for name in _PAGES]
+)
 def test_commands(
     name: str, tmp_path: Path, smlocal_home: Path, s3_servers: S3Servers, image: Callable[[str | Path], str]
 ) -> None:

@@ -136,6 +136,7 @@ def test_spot(follow: Follow) -> None:
     assert json.loads((done.folder / "checkpoints" / "state.json").read_text())["epoch"] == 40
 
 
+@pytest.mark.slow(26)
 @pytest.mark.long
 def test_torchrun(follow: Follow) -> None:
     done = follow("torchrun")
@@ -148,6 +149,7 @@ def test_torchrun(follow: Follow) -> None:
     assert list(done.model("my-torchrun")) == ["line.pt"]
 
 
+@pytest.mark.slow(15)
 @pytest.mark.long
 def test_distributed(follow: Follow) -> None:
     done = follow("distributed")
@@ -158,6 +160,7 @@ def test_distributed(follow: Follow) -> None:
     assert (used["Library"], used["Backend"], used["WorldSize"], used["Ranks"]) == ("stand-in", "gloo", 4, 4)
 
 
+@pytest.mark.slow(6)
 @pytest.mark.long
 def test_pruning(follow: Follow) -> None:
     build_image(ROOT / "src" / "smlocal" / "debugger" / "evaluator_image")  # as in `follow`

@@ -60,6 +60,7 @@ def test_decision_tree(
     assert_nothing_left(answer["TrainingJobName"])
 
 
+@pytest.mark.slow(6)
 def test_decision_tree_says_why_it_fails(example: Callable[[str], Path], smlocal_run: Run) -> None:
     folder = example("decision-tree")
     done = smlocal_run("run", "job.yaml", "--json", "--hyperparameter", "max_leaf_nodes=five", cwd=folder)
@@ -71,6 +72,7 @@ def test_decision_tree_says_why_it_fails(example: Callable[[str], Path], smlocal
     assert reason.endswith(", exit code: 255")
 
 
+@pytest.mark.slow(12)
 def test_decision_tree_has_tests(example: Callable[[str], Path], smlocal_home: Path) -> None:
     folder = example("decision-tree")
     command = [sys.executable, "-m", "pytest", *WITH_PLUGIN, "--smlocal-required", "--rootdir", folder, folder]

@@ -47,6 +47,7 @@ def test_an_environment_has_only_what_the_lock_knows(tmp_path: Path, changed: bo
     assert ("Hash mismatch for `six" in made.stderr) == changed
 
 
+@pytest.mark.slow(6)
 @pytest.mark.parametrize("changed", [False, True])
 def test_a_wheel_is_made_only_of_the_source_that_the_lock_knows(tmp_path: Path, changed: bool) -> None:
     text = entry(LOCKS / "images" / "tests-integration-images-toolkit.txt", "inotify-simple")
@@ -119,6 +120,7 @@ def test_a_known_advisory_is_a_failure(database: str, tmp_path: Path) -> None:
     assert "audit: 2 locked packages, 1 known vulnerabilities" in found.stdout
 
 
+@pytest.mark.slow(18)
 def test_without_a_database_it_says_that_nothing_was_audited(tmp_path: Path) -> None:
     lock = tmp_path / "lock.txt"
     lock.write_text(entry(LOCKS / "dev.txt", "click"))

@@ -76,7 +76,7 @@ def test_they_hold_what_they_should(distributions: Mapping[str, Path]) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("kind", ["wheel", "sdist"])
+@pytest.mark.parametrize("kind", ["wheel", pytest.param("sdist", marks=pytest.mark.slow(16))])
 def test_it_installs_with_every_extra(
     kind: str,
     distributions: Mapping[str, Path],

@@ -293,6 +293,7 @@ def test_a_python_that_is_too_old_or_not_there_is_said(runner: Runner, tmp_path:
     assert not list(runner.workspace.rglob("pwned"))
 
 
+@pytest.mark.slow(20)
 @pytest.mark.long
 def test_it_installs_itself_once(runner: Runner, image: Callable[[str], str]) -> None:
     tried = subprocess.run(

@@ -189,6 +189,7 @@ def test_an_object_that_changed_cannot_be_read(s3: S3Server, listing: Listing, m
     assert (channel.path / "a/b/deep.txt").read_bytes() == b"deep"
 
 
+@pytest.mark.slow(2)
 def test_a_hundred_thousand_objects(s3_servers: S3Servers, mounted: Mounter) -> None:
     count = 100_000
     listing = Listing(

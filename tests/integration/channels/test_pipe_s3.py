@@ -99,6 +99,7 @@ def test_bytes_that_are_not_what_s3_was_given(pipes: Pipes, source: Source, s3: 
     assert listing.uri("a") in pipes.reason()
 
 
+@pytest.mark.slow(7)
 def test_a_server_that_goes_and_comes_again(pipes: Pipes, source: Source, s3: S3Server) -> None:
     files = {f"{number}": LARGE[number:] for number in range(10)}
     pipes.feed(source.listing(files), store=source.store)

@@ -119,6 +119,7 @@ save()
 """
 
 
+@pytest.mark.slow(5)
 def test_a_healthy_image_passes_every_rule(checks: Checks, image: Callable[[str], str]) -> None:
     checks.image = image("py")
     checks.write(HEALTHY, HyperParameters={"epochs": "1"}, CheckpointConfig={"S3Uri": "s3://bucket/checkpoints"})
@@ -165,6 +166,7 @@ def test_a_job_that_forks_for_ever_is_stopped(checks: Checks) -> None:
     checks.assert_nothing_left()
 
 
+@pytest.mark.slow(4)
 def test_a_job_that_outlasts_its_grace_is_killed(checks: Checks) -> None:
     checks.write("trap 'sleep 60' TERM; sleep 4 & wait $!")
     done, found = checks("sigterm-unhandled", timeout=12)
@@ -176,6 +178,7 @@ def test_a_job_that_outlasts_its_grace_is_killed(checks: Checks) -> None:
     checks.assert_nothing_left()
 
 
+@pytest.mark.slow(2)
 def test_a_program_that_is_the_first_process_needs_no_exec(checks: Checks) -> None:
     checks.write("exec sleep 4")
     done, found = checks("sigterm-unhandled", timeout=12)
@@ -273,6 +276,7 @@ def test_the_jobs_of_a_killed_check_can_be_removed_by_hand(checks: Checks) -> No
     assert not run_docker("ps", "--all", "--quiet", "--filter", f"label=smlocal.job={name}").strip()
 
 
+@pytest.mark.slow(2)
 def test_two_checks_at_once(checks: Checks) -> None:
     checks.write("sleep 1; echo 1 >/opt/ml/model/w")
     rules = ("job-fails", "no-model", "needs-network")
@@ -282,6 +286,7 @@ def test_two_checks_at_once(checks: Checks) -> None:
     checks.assert_nothing_left()
 
 
+@pytest.mark.slow(2)
 def test_an_image_that_is_removed_meanwhile(checks: Checks) -> None:
     tag = f"smlocal-check-test:{os.getpid()}"
     run_docker("tag", checks.image, tag)

@@ -97,6 +97,7 @@ def test_the_time_is_below_a_line_that_grows(start: Start) -> None:
     assert lines[at + 3].startswith("✔ Training")
 
 
+@pytest.mark.slow(2)
 @pytest.mark.parametrize("columns", [10, 24, 80])
 def test_a_terminal_that_changes_its_size_while_a_job_runs(columns: int, start: Start, smlocal_home: Path) -> None:
     name = f"resized-{columns}"

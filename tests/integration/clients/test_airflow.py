@@ -6,6 +6,7 @@ import pytest
 from tests.integration.clients.conftest import User, last_json
 
 
+@pytest.mark.slow(16)
 @pytest.mark.long
 def test_the_operator_waits_prints_the_log_and_fails_with_the_job(
     user: User, image: Callable[[str], str], assert_nothing_left: Callable[[str], None]

@@ -14,7 +14,9 @@ from tests.integration.clients.conftest import PROGRAMS, User
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("version", "program"), [("1", first_version), ("2", second_version)])
+@pytest.mark.parametrize(
+    ("version", "program"), [pytest.param("1", first_version, marks=pytest.mark.slow(10)), ("2", second_version)]
+)
 def test_a_shell_script_runs_a_job_waits_for_it_and_reads_log_and_model(
     user: User,
     image: Callable[[str], str],
@@ -43,6 +45,7 @@ def test_a_shell_script_runs_a_job_waits_for_it_and_reads_log_and_model(
     assert_nothing_left(name)
 
 
+@pytest.mark.slow(2)
 @pytest.mark.long
 @pytest.mark.parametrize(("program", "form"), [(first_version, ""), (second_version, "yaml-input")])
 def test_a_skeleton_that_somebody_has_filled_in_is_a_job_file(

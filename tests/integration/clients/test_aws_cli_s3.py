@@ -3,9 +3,11 @@
 import sys
 from pathlib import Path
 
+import pytest
 from tests.integration.clients.conftest import User, client_folder
 
 
+@pytest.mark.slow(9)
 def test_files_are_copied_listed_and_synchronised(user: User) -> None:
     aws = client_folder("aws-cli") / "bin" / "aws"
 

@@ -8,6 +8,7 @@ import pytest
 from tests.integration.clients.conftest import User, last_json
 
 
+@pytest.mark.slow(11)
 @pytest.mark.long
 def test_an_estimator_fits_shows_its_log_and_is_attached_to_again(
     user: User, image: Callable[[str], str], smlocal_run: Callable[..., Any], assert_nothing_left: Callable[[str], None]

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.integration.debugger.rule_environment import (
     PROGRAMS,
     configuration,
@@ -57,6 +58,7 @@ def met(rule: str, step: int) -> str:
     return f"RuleEvaluationConditionMet: {sentence}\n"
 
 
+@pytest.mark.slow(5)
 def test_custom_rules_and_what_is_wrong_with_them(tmp_path: Path) -> None:
     questions = _Questions(tmp_path)
     train("prune_network.py", questions.runs)
@@ -180,6 +182,7 @@ def ask_of_damaged_files(questions: _Questions) -> None:
     )
 
 
+@pytest.mark.slow(4)
 def test_tensors_that_come_while_it_runs_and_rules_that_do_not_end(tmp_path: Path) -> None:
     whole = tmp_path / "whole"
     train("write_scalars.py", whole, "9")

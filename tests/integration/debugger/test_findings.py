@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from tests.integration.debugger.rule_findings import QUESTIONS, findings
 
+pytestmark = pytest.mark.slow(40)
+
 FIRST, SEEDS = 1000, 2
 """Other seeds than those of the table, by which nothing was chosen."""
 

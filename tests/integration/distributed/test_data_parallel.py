@@ -16,6 +16,8 @@ from uuid import uuid4
 import pytest
 from tests.integration.conftest import IMAGES, build_image, left_of
 
+pytestmark = pytest.mark.slow(15)
+
 ROOT = Path(__file__).parents[3]
 CODE = Path(__file__).with_name("code")
 JOBS: dict[str, tuple[str, int, Any]] = {

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from tests.integration.conftest import IMAGES, build_image, left_of
 
+pytestmark = pytest.mark.slow(15)
+
 CODE = Path(__file__).with_name("code")
 
 

@@ -160,6 +160,7 @@ def attempt_run(
     return run
 
 
+@pytest.mark.slow(2)
 @pytest.mark.parametrize("asked", ["Ctrl-C", "Ctrl-C twice", "stop", "MaxRuntimeInSeconds"])
 def test_an_engine_that_hangs_keeps_nobody_from_stopping_the_job(
     tmp_path: Path,

@@ -222,6 +222,7 @@ def planted(folder: Path) -> list[Path]:
     return [path for path in files if SECRET.encode() in path.read_bytes()]
 
 
+@pytest.mark.slow(3)
 def test_keys_are_written_nowhere(
     job_file: Callable[..., Path], smlocal_run: Callable[..., Any], tmp_path: Path, moto: Moto
 ) -> None:
@@ -275,6 +276,7 @@ def test_they_come_back_after_a_crash(
     wait_until(lambda: nothing_shared(docker))
 
 
+@pytest.mark.slow(2)
 def test_they_are_renewed_and_an_end_of_that_is_told(
     job_file: Callable[..., Path], background: Callable[..., Background], wait_until: Until, sts: Sts
 ) -> None:

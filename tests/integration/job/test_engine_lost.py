@@ -13,6 +13,7 @@ import pytest
 INTERNAL = "InternalServerError: We encountered an internal error. Please try again."
 
 
+@pytest.mark.slow(3)
 @pytest.mark.long
 def test_the_engine_is_killed_while_the_container_runs(
     own_engine: Any, image: Callable[[str], str], tmp_path: Path, wait_until: Callable[[Callable[[], bool]], None]

@@ -54,6 +54,7 @@ def test_shared_memory_that_a_file_fills(hints_of: Callable[..., list[str]]) -> 
     assert "(/dev/shm) has 16 MiB" in hint
 
 
+@pytest.mark.slow(2)
 def test_a_full_volume(hints_of: Callable[..., list[str]]) -> None:
     resources = {"InstanceType": "ml.m5.large", "InstanceCount": 1, "VolumeSizeInGB": 1}
     (hint,) = hints_of(

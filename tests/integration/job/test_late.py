@@ -50,6 +50,7 @@ def test_names_that_are_not_late(run_job: RunJob) -> None:
     assert "tries 0 " in ran.log("algo-1") + ran.log("algo-2"), ran.reason
 
 
+@pytest.mark.slow(2)
 @pytest.mark.usefixtures("data")
 def test_the_next_fifo_comes_late(run_job: RunJob) -> None:
     script = """cd /opt/ml/input/data; cat train_0; ls

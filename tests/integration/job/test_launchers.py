@@ -11,6 +11,7 @@ from tests.integration.conftest import IMAGES
 from tests.integration.job.conftest import Ran
 
 
+@pytest.mark.slow(14)
 @pytest.mark.long
 def test_torchrun(run_job: Callable[..., Ran], image: Callable[[str], str]) -> None:
     ran = run_job(

@@ -192,6 +192,7 @@ cd ../input/data/shared/ckpt; find . -type f | sort
 """
 
 
+@pytest.mark.slow(2)
 def test_every_way_of_bringing_data_and_credentials_works_without_root(
     user: str,
     interpreter: list[str],
@@ -295,6 +296,7 @@ def test_doctor_says_what_somebody_outside_the_docker_group_lacks(user: str, int
     assert within["socket"]["Severity"] == within["overlay"]["Severity"] == "ok"
 
 
+@pytest.mark.slow(4)
 def test_what_is_left_by_a_lost_engine_can_be_removed(
     user: str,
     interpreter: list[str],

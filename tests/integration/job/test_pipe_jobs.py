@@ -67,6 +67,7 @@ def test_gzip(run_job: RunJob, data: Path) -> None:
     assert ran.log() == "one\ntwo\nthree\n"
 
 
+@pytest.mark.slow(2)
 @pytest.mark.usefixtures("data")
 def test_what_is_no_gzip_fails_the_job(run_job: RunJob) -> None:
     ran = run_job([channel(mode="Pipe", CompressionType="Gzip")], f"cat {FIFO}_0; sleep 60")
@@ -155,6 +156,7 @@ def test_a_feed_that_breaks_fails_the_job_with_the_reason(
     assert_failed("pipe-object-gone", answer)
 
 
+@pytest.mark.slow(2)
 @pytest.mark.usefixtures("data")
 def test_a_supervisor_that_dies_fails_the_job(
     job_file: Callable[..., Path],

@@ -195,6 +195,7 @@ def test_a_fast_file_server_that_dies_fails_the_job(
     assert_nothing_left(path.stem)
 
 
+@pytest.mark.slow(3)
 def test_a_supervisor_that_dies_leaves_no_mount(
     job_file: Callable[..., Path],
     background: Callable[..., Background],

@@ -338,6 +338,7 @@ def files_in(folder: Path) -> dict[str, str]:
     return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow(2)
 @pytest.mark.parametrize("remote", [False, True], ids=["here", "in S3"])
 def test_mirrored_folders_by_hand(
     remote: bool,

@@ -76,6 +76,7 @@ def test_a_job_says_what_it_used(
     assert "memory peak 1" in smlocal_run("describe", job.name).stdout
 
 
+@pytest.mark.slow(2)
 @pytest.mark.skipif(Path("/sys/fs/cgroup/cgroup.controllers").exists(), reason="only cgroup v1 keeps a mark of peaks")
 def test_a_peak_between_two_samples_is_seen(
     job_file: Callable[..., Path], background: Callable[..., Background], wait_until: Wait

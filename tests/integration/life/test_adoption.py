@@ -42,6 +42,7 @@ def test_a_busy_engine_is_asked_again(
     assert_nothing_left(name)
 
 
+@pytest.mark.slow(2)
 def test_an_engine_that_stays_busy_costs_no_training(
     relayed: Any, relay: Any, docker: Any, assert_nothing_left: Clean
 ) -> None:
@@ -63,6 +64,7 @@ def test_an_engine_that_stays_busy_costs_no_training(
     assert_nothing_left("healthy")
 
 
+@pytest.mark.slow(2)
 def test_what_an_engine_does_not_let_go_is_not_removed(
     relayed: Any, relay: Any, docker: Any, assert_nothing_left: Clean
 ) -> None:

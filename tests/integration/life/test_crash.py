@@ -71,6 +71,7 @@ def catch(life: Any, phase: str) -> str:
     pytest.fail(f"no job was caught in the phase {phase}")
 
 
+@pytest.mark.slow(2)
 @pytest.mark.parametrize("phase", ["Starting", "Downloading", "Training", "wrote", "Uploading", "decided"])
 def test_killed_at_a_phase_boundary(life: Any, assert_nothing_left: Clean, phase: str) -> None:
     name = catch(life, phase)
@@ -238,6 +239,7 @@ def test_killed_in_the_foreground(life: Any, assert_nothing_left: Clean) -> None
     assert_nothing_left("front")
 
 
+@pytest.mark.slow(3)
 @pytest.mark.long
 def test_the_supervisor_is_killed_and_the_engine_restarts(own_engine: Any, life_on: Callable[[Any], Any]) -> None:
     life = life_on(own_engine)
@@ -253,6 +255,7 @@ def test_the_supervisor_is_killed_and_the_engine_restarts(own_engine: Any, life_
     assert own_engine.docker("ps", "--all", "--quiet", "--filter", "label=smlocal.job=both") == ""
 
 
+@pytest.mark.slow(3)
 @pytest.mark.long
 def test_the_engine_is_away_when_the_job_is_touched(own_engine: Any, life_on: Callable[[Any], Any]) -> None:
     life = life_on(own_engine)
@@ -278,6 +281,7 @@ def hidden(life: Any, name: str) -> list[str]:
     return [str(path) for folder in folders if folder.exists() for path in folder.iterdir() if "partial" in path.name]
 
 
+@pytest.mark.slow(2)
 @pytest.mark.parametrize("compression", ["GZIP", "NONE"])
 def test_killed_while_packing(life: Any, assert_nothing_left: Clean, compression: str) -> None:
     output = {"S3OutputPath": "./out", "CompressionType": compression}

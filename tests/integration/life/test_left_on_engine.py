@@ -41,6 +41,7 @@ def leftovers(life: Any) -> dict[str, Any]:
     return next(each for each in json.loads(done.stdout)["Doctor"]["Checks"] if each["Check"] == "leftovers")
 
 
+@pytest.mark.slow(3)
 @pytest.mark.long
 def test_while_the_engine_is_away_nothing_is_forgotten(
     lost: Any, relay: Any, docker: Docker, assert_nothing_left: Clean, name: str
@@ -63,6 +64,7 @@ def test_while_the_engine_is_away_nothing_is_forgotten(
     assert leftovers(lost)["Severity"] == "ok"
 
 
+@pytest.mark.slow(4)
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("command", "code"), [(("rm", "NAME"), 0), (("stop", "NAME"), 2), (("doctor", "--need", "container"), 0)]
@@ -91,6 +93,7 @@ def test_the_next_run_cleans_up_also_one_that_takes_the_name(
     assert_nothing_left(name)
 
 
+@pytest.mark.slow(3)
 @pytest.mark.long
 def test_an_engine_that_is_gone_for_good_can_be_forgotten(lost: Any, docker: Docker, name: str) -> None:
     done = lost("rm", "--force", name)

@@ -9,6 +9,7 @@ import pytest
 METRIC = {"MetricDefinitions": [{"Name": "loss", "Regex": "loss=([0-9.]+)"}, {"Name": "none", "Regex": "none=(.*)"}]}
 
 
+@pytest.mark.slow(14)
 def test_of_jobs_that_end_in_each_way(life: Any) -> None:
     schema = json.loads(life("schema", "--result").stdout)
     fits = fastjsonschema.compile({**schema, "$schema": "http://json-schema.org/draft-07/schema#"})

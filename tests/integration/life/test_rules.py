@@ -164,6 +164,7 @@ class LargeGradient(Rule):
 OF_AWS = "840043622174.dkr.ecr.us-west-2.amazonaws.com/sagemaker-debugger-rule-evaluator:latest"
 
 
+@pytest.mark.slow(13)
 @pytest.mark.long
 def test_a_rule_of_a_user_ends_a_bad_run(
     life: Any, image: Callable[[str | Path], str], assert_nothing_left: Clean
@@ -308,6 +309,7 @@ def test_rules_outlive_attempts_and_the_supervisor(
     assert_nothing_left("rules-kept")
 
 
+@pytest.mark.slow(2)
 def test_what_follows_an_issue_and_a_stop_while_rules_read_on(
     life: Any, rules: Callable[..., list[dict[str, Any]]], assert_nothing_left: Clean
 ) -> None:

@@ -139,6 +139,7 @@ def test_jobs_outlive_a_killed_server_and_the_next_one_starts_those_that_wait(
         assert_nothing_left(name)
 
 
+@pytest.mark.slow(5)
 def test_two_servers_of_one_home_keep_one_limit_and_start_no_job_twice(
     life: Any, serve: Callable[..., Server], assert_nothing_left: Clean
 ) -> None:
@@ -227,6 +228,7 @@ def test_a_client_that_lost_the_answer_and_asks_again_makes_no_second_job(
     assert_nothing_left("lost-answer")
 
 
+@pytest.mark.slow(3)
 def test_a_full_disk_refuses_and_harms_nothing(life: Any, tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()

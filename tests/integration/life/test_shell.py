@@ -197,6 +197,7 @@ def test_a_signal_puts_everything_back(
     assert shells(life) == []
 
 
+@pytest.mark.slow(2)
 def test_what_a_killed_shell_leaves_is_taken_away(life: Any, docker: Docker, assert_nothing_left: Clean) -> None:
     life("run", life.job_file("shell-killed", FAILS), "--keep", "failed")
 

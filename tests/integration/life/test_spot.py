@@ -103,6 +103,7 @@ def test_an_interruption_of_two_hosts(life: Any, assert_nothing_left: Clean) -> 
     assert_nothing_left("spot-pair")
 
 
+@pytest.mark.slow(2)
 def test_max_wait_stops_the_job(life: Any, assert_nothing_left: Clean) -> None:
     script = "trap 'echo saved >/opt/ml/model/saved; exit 0' TERM; echo ready; while :; do sleep 0.05; done"
     fault = {"Kind": "Interrupt", "AfterSeconds": 2, "Times": 1}
@@ -127,6 +128,7 @@ def test_max_wait_stops_the_job(life: Any, assert_nothing_left: Clean) -> None:
     assert_nothing_left(name)
 
 
+@pytest.mark.slow(2)
 def test_the_runtime_covers_all_attempts(life: Any) -> None:
     script = "trap 'exit 0' TERM; echo ready; while :; do sleep 0.05; done"
     for limit in (8, 24, 72):  # on a busy machine the interruption alone may take what is left of it

@@ -190,6 +190,7 @@ def test_a_stop_while_downloading_skips_uploading(
     assert_nothing_left(name)
 
 
+@pytest.mark.slow(4)
 def test_a_stop_while_uploading_keeps_what_is_packed(life: Any, assert_nothing_left: Clean) -> None:
     life.launch("packed", "dd if=/dev/urandom of=/opt/ml/model/big bs=1M count=400 2>/dev/null")
     life.until_phase("packed", "Uploading")

@@ -98,6 +98,7 @@ def test_it(training_job, tmp_path):
     assert jobs_of(home) == []
 
 
+@pytest.mark.slow(2)
 @pytest.mark.parametrize("worker", ["", "gw0-"])
 def test_a_failing_test_shows_the_reason_and_the_last_lines_and_its_job_is_kept(
     worker: str, run: Run, home: Path
@@ -129,6 +130,7 @@ def test_the_command_that_removes_a_job_with_a_name_of_its_own(run: Run, home: P
     assert jobs_of(home) == []
 
 
+@pytest.mark.slow(2)
 def test_a_name_that_another_job_has(run: Run, home: Path) -> None:
     named = _PASSES.replace("image=", 'name="mine", image=')
     run(named, "--smlocal-keep=all").assert_outcomes(passed=1)
@@ -205,6 +207,7 @@ def test_one_job_for_several_tests(
     assert done.stdout.str().count("AlgorithmError: , exit code: 3\n--- the end of its log") == 2 * kept
 
 
+@pytest.mark.slow(2)
 def test_side_by_side_under_xdist(run: Run, home: Path) -> None:
     text = _PASSES.replace("def ", "import pytest\n\n@pytest.mark.parametrize('n', range(4))\ndef ").replace(
         "(tr", "(n, tr"

@@ -172,6 +172,7 @@ def test_a_home_that_is_seen_and_data_that_is_not(
     hidden.end()
 
 
+@pytest.mark.slow(2)
 def test_a_job_needs_nothing_that_only_linux_has(life: Life, engine: OwnEngine) -> None:
     """What smlocal does with such an engine could be done on macOS. It has not been tried there."""
     tried = life.folder / "tried"

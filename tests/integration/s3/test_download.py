@@ -210,6 +210,7 @@ def test_no_descriptor_is_left_open(store: S3Client, bucket: str, target: Path) 
     assert once(target / "2") <= first  # what an earlier test has left may be closed meanwhile
 
 
+@pytest.mark.slow(3)
 def test_a_server_that_is_killed_and_comes_back(
     s3: S3Server, store: S3Client, bucket: str, bytes_of: Callable[[int], bytes], target: Path
 ) -> None:

@@ -133,6 +133,7 @@ def test_expired_credentials_are_looked_up_again(
     assert tokens == ["old", "old", "old", "new"]
 
 
+@pytest.mark.slow(2)
 def test_a_server_that_is_killed_and_comes_back(
     s3: S3Server, store: S3Client, bucket: str, bytes_of: Callable[[int], bytes]
 ) -> None:

@@ -182,6 +182,7 @@ def test_checkpoints_in_s3_without_credentials_say_what_to_do(
     assert len(hints) == len({*hints})
 
 
+@pytest.mark.slow(2)
 def test_memory_that_is_not_enforced_and_the_command_that_enforces_it(
     described: Callable[..., str], smlocal_run: Run, tmp_path: Path
 ) -> None:

@@ -56,6 +56,7 @@ def left(engines: list[OwnEngine]) -> list[str]:
     return [each for text in found for each in text.split()]
 
 
+@pytest.mark.slow(3)
 def test_hosts_on_three_engines_with_two_supervisors(life: Life, engines: list[OwnEngine]) -> None:
     (life.folder / "data").mkdir()
     (life.folder / "data" / "a").write_text("content\n")
@@ -115,6 +116,7 @@ def test_two_jobs_at_once_on_the_same_engines(life: Life, engines: list[OwnEngin
     assert left(engines) == []
 
 
+@pytest.mark.slow(4)
 def test_an_engine_that_is_lost_is_a_lost_instance(life: Life, engines: list[OwnEngine]) -> None:
     manager, worker, _ = engines
     script = f"""
@@ -188,6 +190,7 @@ def test_a_network_that_cannot_be_removed_is_named_and_removed_later(life: Life,
     assert left(engines) == []
 
 
+@pytest.mark.slow(3)
 @pytest.mark.parametrize("phase", ["Downloading", "Uploading"])
 def test_an_engine_that_is_lost_while_data_is_moved(life: Life, engines: list[OwnEngine], phase: str) -> None:
     manager, worker, _ = engines

@@ -12,6 +12,7 @@ from tests.integration.conftest import IMAGES
 from tests.integration.swarm.conftest import MakeEngines
 
 
+@pytest.mark.slow(24)
 @pytest.mark.long
 def test_torchrun(
     make_engines: MakeEngines,

@@ -22,6 +22,7 @@ def contexts(swarm: NetworkedEngines, tmp_path: Path) -> dict[str, str]:
     return {"DOCKER_CONFIG": str(folder), "DOCKER_HOST": f"unix://{tmp_path}/none"}
 
 
+@pytest.mark.slow(2)
 def test_a_new_image_replaces_the_old_one_on_all_engines(
     swarm: NetworkedEngines, contexts: dict[str, str], image: Callable[[str], str], tmp_path: Path, smlocal_run: Run
 ) -> None:

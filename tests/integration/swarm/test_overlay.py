@@ -107,6 +107,7 @@ def test_a_network_that_is_removed_before_a_container_starts(
             engine.start(container)
 
 
+@pytest.mark.slow(5)
 def test_a_container_that_is_not_attached_in_time_is_tried_once_more(
     manager: DockerEngine, worker: DockerEngine, job: str, host: Callable[..., ContainerSpec]
 ) -> None:

@@ -46,6 +46,7 @@ def flood(docker: Docker, image: Callable[[str], str], tmp_path: Path) -> Iterat
         docker("rm", "--force", name)
 
 
+@pytest.mark.slow(2)
 def test_others_still_get_their_credentials(
     job_file: Callable[..., Path],
     background: Callable[..., Background],

@@ -81,6 +81,7 @@ def test_a_kill_ends_the_look(flood: Flood, monkeypatch: pytest.MonkeyPatch) -> 
     assert "lines after that may be missing" in warning
 
 
+@pytest.mark.slow(8)
 def test_what_can_be_read_in_time_is_not_missing(flood: Flood) -> None:
     run, warnings = flood()
     assert run.wait() == ContainerExited(container="algo-1", exit_code=3)

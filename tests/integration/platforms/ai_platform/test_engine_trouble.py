@@ -41,6 +41,7 @@ def test_a_lost_engine_is_an_internal_error_and_the_job_is_tried_again(
     assert_nothing_left("aip-engine-lost")
 
 
+@pytest.mark.slow(2)
 def test_workers_that_are_killed_in_the_same_instant_are_restarted(
     replicas: Any, docker: Callable[..., str], assert_nothing_left: Clean
 ) -> None:

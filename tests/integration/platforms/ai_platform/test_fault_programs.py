@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
+import pytest
 from tests.fault_programs import FAULTS, Fault
 
 from smlocal.platforms.ai_platform.lifecycle.error_classes import ErrorClass
@@ -26,6 +27,7 @@ FOLLOWS = {
 }
 
 
+@pytest.mark.slow(4)
 def test_classes_with_and_without_a_shell(
     replicas: Any, image: Callable[[str], str], assert_nothing_left: Callable[[str], None]
 ) -> None:

@@ -37,6 +37,7 @@ def moments(replicas: Any, job: str) -> dict[str, Callable[[], bool]]:
     }
 
 
+@pytest.mark.slow(2)
 @pytest.mark.parametrize(
     "kills",
     [

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from tests.integration.conftest import leftovers
 from tests.integration.platforms.ai_platform.scripts import COUNTED, SLEEPS, UNTIL_GO
 
@@ -25,6 +26,7 @@ def place(known: dict[str, Any]) -> str:
     return str((known["Config"]["Hostname"], network["IPAddress"], known["Mounts"]))
 
 
+@pytest.mark.slow(2)
 def test_restarted_in_place_while_its_peers_go_on(
     replicas: Any, docker: Callable[..., str], assert_nothing_left: Clean
 ) -> None:
@@ -64,6 +66,7 @@ def test_restarted_in_place_while_its_peers_go_on(
     assert_nothing_left(job)
 
 
+@pytest.mark.slow(2)
 def test_a_replica_that_always_fails_is_restarted_five_times_in_each_attempt(
     replicas: Any, assert_nothing_left: Clean
 ) -> None:
@@ -83,6 +86,7 @@ def test_a_replica_that_always_fails_is_restarted_five_times_in_each_attempt(
     assert_nothing_left("aip_always")
 
 
+@pytest.mark.slow(2)
 def test_a_transient_error_and_a_restart_of_the_whole_job(replicas: Any, assert_nothing_left: Clean) -> None:
     """The second attempt follows maintenance, the third an exit code, the fourth the restart of a replica."""
     worker = f"{COUNTED} case $n in 2) exit 6;; 3) exit 143;; 4) touch /gcs/b/go;; esac; {SLEEPS}"

@@ -265,6 +265,7 @@ for config in json.loads(sys.argv[1]):
 """
 
 
+@pytest.mark.slow(4)
 def test_tensorflow_resolves_the_cluster_in_every_replica() -> None:
     configs = []
     for kind in JobKind:

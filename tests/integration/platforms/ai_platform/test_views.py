@@ -25,6 +25,7 @@ def test_the_document_of_a_run_has_the_error_at_once(replicas: Any) -> None:
     assert json.loads(done.stdout)["error"]["code"] == 3
 
 
+@pytest.mark.slow(2)
 def test_every_view_of_a_job_that_failed_after_a_restart(
     replicas: Any, monkeypatch: pytest.MonkeyPatch, assert_nothing_left: Callable[[str], None]
 ) -> None:
